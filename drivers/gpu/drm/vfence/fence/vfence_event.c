@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Events: waits whose owner is an eventfd instead of a thread.
+ */
+
+#include <linux/eventfd.h>
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "vfence_fence.h"
+
+/**
+ * struct vfence_event - an armed eventfd
+ *
+ * It ends in one of two ways: it fires, and @work frees it; or it is cancelled,
+ * and the canceller frees it. The state of @wait decides.
+ */
+struct vfence_event {
+	/** @wait: the points */
+	struct vfence_wait *wait;
+	/** @file: owner; outlives the event */
+	struct vfence_file *file;
+	/** @ctx: whom to tell */
+	struct eventfd_ctx *ctx;
+	/** @id: handle */
+	u32 id;
+	/** @work: frees a fired event in process context */
+	struct work_struct work;
+};
+
+static void free_event(struct vfence_event *event)
+{
+	vfence_wait_disarm(event->wait);
+	vfence_wait_destroy(event->wait);
+	eventfd_ctx_put(event->ctx);
+	kfree(event);
+}
+
+static void reap(struct work_struct *work)
+{
+	struct vfence_event *event = container_of(work, struct vfence_event, work);
+
+	vfence_table_remove(&event->file->events, event->id);
+	vfence_wait_account(event->wait);
+	free_event(event);
+}
+
+/* The wait is reached or failed. Any context. */
+static void fire(struct vfence_wait *wait)
+{
+	struct vfence_event *event = wait->owner;
+
+	vfence_eventfd_signal(event->ctx);
+	queue_work(wait->adapter->work_wq, &event->work);
+}
+
+static struct vfence_event *create_event(struct vfence_file *file, int fd)
+{
+	struct vfence_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
+
+	if (!event)
+		return ERR_PTR(-ENOMEM);
+	event->ctx = eventfd_ctx_fdget(fd);
+	if (IS_ERR(event->ctx)) {
+		int ret = PTR_ERR(event->ctx);
+
+		kfree(event);
+		return ERR_PTR(ret);
+	}
+	event->file = file;
+	INIT_WORK(&event->work, reap);
+	return event;
+}
+
+/*
+ * Arm an event whose handle is reserved. 0: armed, or reached while it was being
+ * armed, which @reached tells; the event is freed then.
+ */
+static int arm_event(struct vfence_event *event, u32 *id, u32 *reached)
+{
+	struct vfence_wait *wait = event->wait;
+	struct vfence_file *file = event->file;
+	int ret;
+
+	ret = vfence_table_add(&file->events, event, &event->id);
+	if (ret)
+		return ret;
+	*id = event->id;
+	ret = vfence_wait_begin(wait);
+	if (!ret) {
+		/* Point of no return: once ARMED the event may be gone any time. */
+		if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
+			return 0;
+		ret = vfence_wait_account(wait);
+		*reached = !ret;
+	}
+	vfence_table_remove(&file->events, event->id);
+	if (!ret) {
+		*id = 0;
+		free_event(event);
+	}
+	return ret;
+}
+
+int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_event_arm *args = data;
+	struct vfence_event *event;
+	u32 id = 0, reached = 0;
+	int ret;
+
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY))
+		return -EINVAL;
+	event = create_event(file, args->eventfd);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	ret = vfence_wait_prepare(file, args->flags, &args->points, &args->signals, &event->wait);
+	if (ret)
+		goto free;
+	if (vfence_wait_poll(event->wait, args->flags & DRM_VFENCE_WAIT_ANY)) {
+		args->event = 0;
+		args->reached = 1;
+		free_event(event);
+		return 0;
+	}
+	event->wait->fire = fire;
+	event->wait->owner = event;
+	ret = arm_event(event, &id, &reached);
+	if (!ret) {
+		args->event = id;
+		args->reached = reached;
+		return 0;
+	}
+	vfence_wait_disarm(event->wait);
+	vfence_wait_destroy(event->wait);
+free:
+	eventfd_ctx_put(event->ctx);
+	kfree(event);
+	return ret;
+}
+
+/* False if it fired, is about to be freed, or is not armed yet. */
+static bool cancel(struct vfence_file *file, u32 id)
+{
+	struct vfence_event *event;
+
+	/* Under the xa_lock an event that is found cannot be freed. */
+	xa_lock(&file->events.objects);
+	event = xa_load(&file->events.objects, id);
+	if (event && !vfence_wait_move(event->wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
+		event = NULL;
+	xa_unlock(&file->events.objects);
+	if (!event)
+		return false;
+	vfence_table_remove(&file->events, id);
+	vfence_wait_account(event->wait);
+	free_event(event);
+	return true;
+}
+
+int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	return cancel(file, args->handle) ? 0 : -ENOENT;
+}
+
+/** vfence_event_cancel_all - the file closes; no ioctl of it runs any more */
+void vfence_event_cancel_all(struct vfence_file *file)
+{
+	struct vfence_event *event;
+	unsigned long id;
+
+	xa_for_each(&file->events.objects, id, event)
+		cancel(file, id);
+	/* Those that fired are on their way out. */
+	flush_workqueue(file->adapter->work_wq);
+}

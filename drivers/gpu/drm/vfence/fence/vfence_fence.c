@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Native fences: the global part, its creation and its end.
+ */
+
+#include <linux/slab.h>
+
+#include "vfence_fence.h"
+
+static void place(struct vfence_fence *fence, u64 initial_value)
+{
+	size_t offset = fence->index * VFENCE_STRIDE;
+
+	fence->current_value = vfence_page_kva(fence->slots->current_page) + offset;
+	fence->monitored_value = page_address(fence->slots->monitored_page) + offset;
+	fence->monitored = VFENCE_NOT_MONITORED;
+	WRITE_ONCE(*fence->current_value, initial_value);
+	WRITE_ONCE(*fence->monitored_value, VFENCE_NOT_MONITORED);
+}
+
+static int create_hw(struct vfence_fence *fence)
+{
+	struct vfence_adapter *adapter = fence->adapter;
+	int ret;
+
+	/* Reserve the handle, fill it when the fence may be found. */
+	ret = xa_alloc_cyclic(&adapter->fences, &fence->global, NULL, xa_limit_31b,
+			      &adapter->next_fence, GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		return ret;
+	fence->hw = vgpu_fence_create(adapter->gpu, fence->global, fence->current_value,
+				      fence->monitored_value);
+	if (IS_ERR(fence->hw)) {
+		xa_erase(&adapter->fences, fence->global);
+		return PTR_ERR(fence->hw);
+	}
+	vfence_count(adapter, VFENCE_COUNT_FENCE_CREATED);
+	xa_store(&adapter->fences, fence->global, fence, GFP_KERNEL_ACCOUNT);
+	return 0;
+}
+
+/**
+ * vfence_fence_create - create a native fence of type DEFAULT
+ * @file: the creator, locked
+ * @shareable: may be exported
+ * @initial_value: first current value
+ *
+ * Return: the fence with one reference and no holder, or an ERR_PTR.
+ */
+struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareable,
+					 u64 initial_value)
+{
+	struct vfence_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!fence)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&fence->ref);
+	spin_lock_init(&fence->lock);
+	fence->waiters = RB_ROOT_CACHED;
+	fence->adapter = file->adapter;
+	fence->shareable = shareable;
+	fence->slots = vfence_slots_get(file, shareable, &fence->index);
+	if (IS_ERR(fence->slots)) {
+		ret = PTR_ERR(fence->slots);
+		goto free;
+	}
+	place(fence, initial_value);
+	ret = create_hw(fence);
+	if (ret)
+		goto put_slots;
+	/* The fence may outlive its file, in a descriptor or in a wait. */
+	drm_dev_get(&fence->adapter->drm);
+	return fence;
+put_slots:
+	clear_bit(fence->index, fence->slots->used);
+	vfence_slots_put(fence->slots);
+free:
+	kfree(fence);
+	return ERR_PTR(ret);
+}
+
+static void destroy(struct kref *ref)
+{
+	struct vfence_fence *fence = container_of(ref, struct vfence_fence, ref);
+	struct vfence_adapter *adapter = fence->adapter;
+
+	might_sleep();
+	/*
+	 * No engine knows it, then no record names it, then nobody can find it,
+	 * then its storage goes (WDDM-58, WDDM-59).
+	 */
+	vgpu_fence_destroy(fence->hw);
+	vfence_irq_flush(adapter);
+	xa_erase(&adapter->fences, fence->global);
+	vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
+	clear_bit(fence->index, fence->slots->used);
+	vfence_slots_put(fence->slots);
+	kfree_rcu(fence, rcu);
+	drm_dev_put(&adapter->drm);
+}
+
+/** vfence_fence_put - drop a reference; process context */
+void vfence_fence_put(struct vfence_fence *fence)
+{
+	kref_put(&fence->ref, destroy);
+}
+
+/** vfence_fence_hold - one more handle or descriptor; takes a reference */
+void vfence_fence_hold(struct vfence_fence *fence)
+{
+	atomic_inc(&fence->holders);
+	kref_get(&fence->ref);
+}
+
+/**
+ * vfence_fence_unhold - one handle or descriptor less
+ * @fence: the fence
+ *
+ * When the last is gone nobody can signal the fence any more: CPU waits end with
+ * ECANCELED, queues blocked on it go on.
+ */
+void vfence_fence_unhold(struct vfence_fence *fence)
+{
+	if (atomic_dec_and_test(&fence->holders)) {
+		vfence_fence_fail(fence, -ECANCELED);
+		vgpu_fence_release(fence->hw);
+	}
+	vfence_fence_put(fence);
+}
+
+/** vfence_fence_fail_all - the device goes: end every wait with ENODEV */
+void vfence_fence_fail_all(struct vfence_adapter *adapter)
+{
+	struct vfence_fence *fence;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each(&adapter->fences, index, fence) {
+		if (!kref_get_unless_zero(&fence->ref))
+			continue;
+		rcu_read_unlock();
+		vfence_fence_fail(fence, -ENODEV);
+		vfence_fence_put(fence);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_FENCE_H_
+#define _VFENCE_FENCE_H_
+
+#include <linux/interrupt.h>
+#include <linux/kref.h>
+#include <linux/rbtree.h>
+#include <linux/wait.h>
+
+#include "hw/vgpu.h"
+#include "vfence_file.h"
+#include "vfence_pages.h"
+
+struct vfence_device;
+
+/** VFENCE_STRIDE: bytes between two fences' slots in one page */
+#define VFENCE_STRIDE		64
+/** VFENCE_SLOTS: slots of one page */
+#define VFENCE_SLOTS		(PAGE_SIZE / VFENCE_STRIDE)
+
+/* ----------------------------------------------------------------- storage */
+
+/**
+ * struct vfence_slots - a page of current values and one of monitored values
+ *
+ * Private fences of one file share it; a shareable fence has one of its own
+ * (WDDM-20..23).
+ */
+struct vfence_slots {
+	/** @ref: the file (private fences) and each fence */
+	struct kref ref;
+	/** @link: in vfence_file.slots, for private fences */
+	struct list_head link;
+	/** @current_page: clients map it read only */
+	struct vfence_page *current_page;
+	/** @monitored_page: never mapped by clients */
+	struct page *monitored_page;
+	/** @used: slots taken; atomic bits */
+	DECLARE_BITMAP(used, VFENCE_SLOTS);
+};
+
+/**
+ * struct vfence_map - a &struct vfence_slots in one file's GPU address space
+ */
+struct vfence_map {
+	/** @link: in vfence_file.maps */
+	struct list_head link;
+	/** @slots: what is mapped */
+	struct vfence_slots *slots;
+	/** @current_node: addresses of the current values */
+	struct drm_mm_node current_node;
+	/** @monitored_node: addresses of the monitored values */
+	struct drm_mm_node monitored_node;
+	/** @users: local fences on it */
+	unsigned int users;
+};
+
+struct vfence_slots *vfence_slots_get(struct vfence_file *file, bool shareable,
+				      unsigned int *index);
+void vfence_slots_put(struct vfence_slots *slots);
+void vfence_slots_destroy_all(struct vfence_file *file);
+struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots *slots);
+void vfence_map_put(struct vfence_file *file, struct vfence_map *map);
+
+/* ------------------------------------------------------------------ fences */
+
+/**
+ * struct vfence_fence - global part of a native fence
+ */
+struct vfence_fence {
+	/** @ref: locals, descriptors, waits; last put in process context */
+	struct kref ref;
+	/** @rcu: scans look it up without a lock */
+	struct rcu_head rcu;
+	/** @adapter: parent */
+	struct vfence_adapter *adapter;
+	/** @global: handle in interrupt records */
+	u32 global;
+	/** @shareable: may be exported */
+	bool shareable;
+	/** @holders: locals and descriptors: who can still signal it */
+	atomic_t holders;
+	/** @hw: the virtual GPU's object */
+	struct vgpu_fence *hw;
+	/** @slots: where its values are */
+	struct vfence_slots *slots;
+	/** @index: which slot */
+	unsigned int index;
+	/** @current_value: its slot */
+	u64 *current_value;
+	/** @monitored_value: its slot, written through the virtual GPU only */
+	u64 *monitored_value;
+	/** @lock: protects all below */
+	spinlock_t lock;
+	/** @waiters: &struct vfence_point by value */
+	struct rb_root_cached waiters;
+	/** @monitored: what the slot says */
+	u64 monitored;
+	/** @error: why no wait can be put on it any more, or 0 */
+	int error;
+	/** @waiter_count: of the tree */
+	u64 waiter_count;
+	/** @interrupts: records that named it */
+	u64 interrupts;
+	/** @spurious: of these, those that completed nobody */
+	u64 spurious;
+	/** @woken: points completed */
+	u64 woken;
+	/** @deferred_value: what the threaded half shall complete */
+	u64 deferred_value;
+	/** @deferred: on adapter->deferred */
+	bool deferred;
+	/** @deferred_node: link */
+	struct llist_node deferred_node;
+};
+
+struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareable,
+					 u64 initial_value);
+void vfence_fence_put(struct vfence_fence *fence);
+void vfence_fence_hold(struct vfence_fence *fence);
+void vfence_fence_unhold(struct vfence_fence *fence);
+void vfence_fence_fail_all(struct vfence_adapter *adapter);
+
+static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
+{
+	kref_get(&fence->ref);
+	return fence;
+}
+
+static inline u64 vfence_fence_current(const struct vfence_fence *fence)
+{
+	/* Acquire: what the signaller did before. Partner: the engine's order. */
+	return smp_load_acquire(fence->current_value);
+}
+
+/**
+ * struct vfence_local - a fence as one holder sees it: a handle
+ */
+struct vfence_local {
+	/** @device: parent */
+	struct vfence_device *device;
+	/** @fence: the global part */
+	struct vfence_fence *fence;
+	/** @map: its addresses */
+	struct vfence_map *map;
+};
+
+int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
+		     struct vfence_fence *fence, u32 *handle,
+		     struct drm_vfence_fence_mapping *mapping);
+int vfence_local_destroy(struct vfence_file *file, u32 handle);
+void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device);
+struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle);
+int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_fence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_fence_export_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* ----------------------------------------------------------------- waiters */
+
+struct vfence_wait;
+
+/**
+ * struct vfence_point - a value of a fence that a wait needs
+ */
+struct vfence_point {
+	union {
+		/** @node: in vfence_fence.waiters, while queued */
+		struct rb_node node;
+		/** @link: on the way out, once completed */
+		struct list_head link;
+	};
+	/** @fence: the fence; the wait's owner holds the reference */
+	struct vfence_fence *fence;
+	/** @wait: the wait */
+	struct vfence_wait *wait;
+	/** @value: awaited */
+	u64 value;
+	/** @queued: in the tree; vfence_fence.lock */
+	bool queued;
+};
+
+/**
+ * enum vfence_wait_state - how far a wait is
+ *
+ * ::
+ *
+ *    ARMING ----> ARMED ----> TIMED_OUT, CANCELLED   (by its owner)
+ *       |           |
+ *       +-----------+-------> REACHED, FAILED        (by whoever completes it)
+ *
+ * Each arrow is one compare-and-swap, so that there is one winner.
+ */
+enum vfence_wait_state {
+	VFENCE_WAIT_ARMING,
+	VFENCE_WAIT_ARMED,
+	VFENCE_WAIT_REACHED,
+	VFENCE_WAIT_FAILED,
+	VFENCE_WAIT_TIMED_OUT,
+	VFENCE_WAIT_CANCELLED,
+};
+
+/**
+ * struct vfence_wait - one CPU wait or event, on any number of points
+ */
+struct vfence_wait {
+	/** @ref: the owner and each queued point */
+	struct kref ref;
+	/** @adapter: parent */
+	struct vfence_adapter *adapter;
+	/** @state: &enum vfence_wait_state */
+	atomic_t state;
+	/** @pending: points still needed */
+	atomic_t pending;
+	/** @first: index of the first point reached, or -1 */
+	atomic_t first;
+	/** @error: why it FAILED */
+	int error;
+	/** @sleepers: the owner, if it is a thread */
+	wait_queue_head_t sleepers;
+	/** @fire: the owner, if it is an event: ARMED became REACHED or FAILED */
+	void (*fire)(struct vfence_wait *wait);
+	/** @owner: the event, if it is one */
+	void *owner;
+	/** @count: number of points */
+	unsigned int count;
+	/** @points: the points */
+	struct vfence_point points[];
+};
+
+struct vfence_wait *vfence_wait_create(struct vfence_file *file,
+				       const struct drm_vfence_obj_array *points, bool any);
+void vfence_wait_destroy(struct vfence_wait *wait);
+bool vfence_wait_poll(struct vfence_wait *wait, bool any);
+int vfence_wait_begin(struct vfence_wait *wait);
+void vfence_wait_disarm(struct vfence_wait *wait);
+bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
+		      enum vfence_wait_state to);
+void vfence_wait_put(struct vfence_wait *wait);
+int vfence_wait_account(struct vfence_wait *wait);
+
+unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value, unsigned int budget,
+				   bool *more);
+void vfence_fence_fail(struct vfence_fence *fence, int error);
+
+/* vfence_wait.c */
+int vfence_signal_points(struct vfence_wait *signals);
+int vfence_wait_prepare(struct vfence_file *file, u32 flags,
+			const struct drm_vfence_obj_array *points,
+			const struct drm_vfence_obj_array *signals, struct vfence_wait **wait);
+int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* vfence_event.c */
+int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+void vfence_event_cancel_all(struct vfence_file *file);
+
+/* vfence_notify.c */
+irqreturn_t vfence_irq_handler(int irq, void *data);
+irqreturn_t vfence_irq_thread(int irq, void *data);
+void vfence_irq_flush(struct vfence_adapter *adapter);
+
+#endif

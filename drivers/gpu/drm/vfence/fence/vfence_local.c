@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Fence handles: a fence as one holder sees it.
+ */
+
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "queue/vfence_queue.h"
+#include "vfence_fence.h"
+
+static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
+{
+	return node->start + fence->index * VFENCE_STRIDE;
+}
+
+static void free_local(struct vfence_file *file, struct vfence_local *local)
+{
+	struct vfence_fence *fence = local->fence;
+
+	lockdep_assert_held(&file->lock);
+	vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence));
+	vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
+	vfence_map_put(file, local->map);
+	vfence_device_put(local->device);
+	vfence_fence_unhold(fence);
+	kfree(local);
+}
+
+static void describe(const struct vfence_local *local, struct drm_vfence_fence_mapping *mapping)
+{
+	const struct vfence_fence *fence = local->fence;
+
+	*mapping = (struct drm_vfence_fence_mapping) {
+		.current_offset = vfence_page_offset(fence->slots->current_page),
+		.current_page_offset = fence->index * VFENCE_STRIDE,
+		.current_va = va_of(&local->map->current_node, fence),
+		.monitored_va = va_of(&local->map->monitored_node, fence),
+	};
+}
+
+/**
+ * vfence_local_add - open a fence for a holder (WDDM-55, WDDM-56)
+ * @file: the holder's file, locked
+ * @device: the holder
+ * @fence: the fence; a hold is taken
+ * @handle: out
+ * @mapping: out: where its values are
+ */
+int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
+		     struct vfence_fence *fence, u32 *handle,
+		     struct drm_vfence_fence_mapping *mapping)
+{
+	struct vfence_local *local = kzalloc(sizeof(*local), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	lockdep_assert_held(&file->lock);
+	if (!local)
+		return -ENOMEM;
+	local->fence = fence;
+	local->device = device;
+	local->map = vfence_map_get(file, fence->slots);
+	if (IS_ERR(local->map)) {
+		ret = PTR_ERR(local->map);
+		goto free;
+	}
+	ret = vgpu_fence_open(file->vm, fence->hw, va_of(&local->map->current_node, fence),
+			      va_of(&local->map->monitored_node, fence));
+	if (ret)
+		goto put_map;
+	vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
+	vfence_fence_hold(fence);
+	vfence_device_get(device);
+	ret = vfence_table_add(&file->fences, local, handle);
+	if (ret) {
+		free_local(file, local);
+		return ret;
+	}
+	describe(local, mapping);
+	return 0;
+put_map:
+	vfence_map_put(file, local->map);
+free:
+	kfree(local);
+	return ret;
+}
+
+int vfence_local_destroy(struct vfence_file *file, u32 handle)
+{
+	struct vfence_local *local = vfence_table_remove(&file->fences, handle);
+
+	if (!local)
+		return -ENOENT;
+	free_local(file, local);
+	return 0;
+}
+
+/** vfence_local_destroy_all - close every fence of @device */
+void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device)
+{
+	struct vfence_local *local;
+	unsigned long handle;
+
+	xa_for_each(&file->fences.objects, handle, local)
+		if (local->device == device)
+			vfence_local_destroy(file, handle);
+}
+
+/**
+ * vfence_local_lookup - fence of a handle, with a reference
+ * @file: the file, locked or not
+ * @handle: the handle
+ */
+struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle)
+{
+	struct vfence_fence *fence = NULL;
+	struct vfence_local *local;
+
+	/* Handles go under the xa_lock, so a handle found there is alive. */
+	xa_lock(&file->fences.objects);
+	local = xa_load(&file->fences.objects, handle);
+	if (local)
+		fence = vfence_fence_get(local->fence);
+	xa_unlock(&file->fences.objects);
+	return fence;
+}
+
+static int create_locked(struct vfence_file *file, struct drm_vfence_fence_create *args)
+{
+	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_fence *fence;
+	int ret;
+
+	if (!device)
+		return -ENOENT;
+	if (!vfence_device_active(device))
+		return -EIO;
+	fence = vfence_fence_create(file, args->flags & DRM_VFENCE_FENCE_SHAREABLE,
+				    args->initial_value);
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
+	ret = vfence_local_add(file, device, fence, &args->handle, &args->mapping);
+	vfence_fence_put(fence);
+	return ret;
+}
+
+int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_fence_create *args = data;
+	int ret;
+
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_FENCE_SHAREABLE) ||
+	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU))
+		return -EINVAL;
+	if (vfence_reject(drm, args->type != DRM_VFENCE_FENCE_DEFAULT))
+		return -EOPNOTSUPP;
+	mutex_lock(&file->lock);
+	ret = create_locked(file, args);
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+int vfence_fence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	int ret;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	ret = vfence_queue_owns_fence(file, args->handle) ? -EBUSY :
+	      vfence_local_destroy(file, args->handle);
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_fence_query *args = data;
+	struct vfence_fence *fence;
+	unsigned long flags;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	fence = vfence_local_lookup(file, args->handle);
+	if (!fence)
+		return -ENOENT;
+	spin_lock_irqsave(&fence->lock, flags);
+	args->current_value = vfence_fence_current(fence);
+	args->monitored_value = READ_ONCE(*fence->monitored_value);
+	args->waiters = fence->waiter_count;
+	args->interrupts = fence->interrupts;
+	args->spurious = fence->spurious;
+	args->woken = fence->woken;
+	spin_unlock_irqrestore(&fence->lock, flags);
+	args->signals = vgpu_fence_signals(fence->hw);
+	vfence_fence_put(fence);
+	return 0;
+}

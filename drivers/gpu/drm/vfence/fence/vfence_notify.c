@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From the interrupt to the waiters: drain the ring, complete what the records
+ * name, and leave long work to the threaded half.
+ */
+
+#include <linux/interrupt.h>
+
+#include "queue/vfence_queue.h"
+#include "vfence_fence.h"
+#include "vfence_trace.h"
+
+/* What the hard half does at most before it leaves the rest to the thread. */
+#define HARD_COMPLETIONS	64
+#define HARD_RECORDS		(2 * VGPU_IRQ_RECORDS)
+
+/* The threaded half goes on; the fence is kept until then. */
+static void defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence, u64 value)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&adapter->irq_lock);
+	spin_lock_irqsave(&fence->lock, flags);
+	fence->deferred_value = max(fence->deferred ? fence->deferred_value : 0, value);
+	if (!fence->deferred && kref_get_unless_zero(&fence->ref)) {
+		fence->deferred = true;
+		llist_add(&fence->deferred_node, &adapter->deferred);
+	}
+	spin_unlock_irqrestore(&fence->lock, flags);
+}
+
+static unsigned int signaled_locked(struct vfence_adapter *adapter,
+				    const struct vgpu_irq_record *record,
+				    const struct vgpu_irq_fence *signaled, unsigned int budget)
+{
+	struct vfence_fence *fence;
+	unsigned int completed;
+	unsigned long flags;
+	bool more;
+
+	lockdep_assert_held(&adapter->irq_lock);
+	/*
+	 * A fence leaves the table only after its destroyer has drained the ring
+	 * under this lock, so a record never names one that is gone (WDDM-75).
+	 */
+	fence = xa_load(&adapter->fences, signaled->handle);
+	if (drm_WARN_ON_ONCE(&adapter->drm, !fence))
+		return 0;
+	completed = vfence_fence_complete(fence, signaled->value, budget, &more);
+	if (more)
+		defer_locked(adapter, fence, signaled->value);
+	spin_lock_irqsave(&fence->lock, flags);
+	fence->interrupts++;
+	fence->spurious += !completed;
+	spin_unlock_irqrestore(&fence->lock, flags);
+	vfence_count(adapter, completed ? VFENCE_COUNT_USEFUL : VFENCE_COUNT_SPURIOUS);
+	trace_vfence_interrupt(record->node, signaled->handle, signaled->value, completed);
+	return completed;
+}
+
+static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_record *record,
+			  unsigned int *budget)
+{
+	unsigned int i;
+
+	if (record->type == VGPU_IRQ_HWQUEUE_FAULTED) {
+		vfence_queue_faulted(adapter, record->queue);
+		return;
+	}
+	for (i = 0; i < record->count; i++) {
+		unsigned int completed = signaled_locked(adapter, record, &record->fence[i],
+							 max(*budget, 1u));
+
+		*budget -= min(*budget, completed);
+	}
+}
+
+/*
+ * Handshake (d), handler's side: the vector's latch was cleared (a full barrier)
+ * before we came here; then ring and overflow flag are looked at. Partner: the
+ * CMP stores record or flag, then sets the latch. Whatever it stores after our
+ * look finds the latch clear and runs us again.
+ *
+ * Returns whether the threaded half must go on.
+ */
+static bool vfence_irq_drain(struct vfence_adapter *adapter)
+{
+	struct vgpu_irq_ring *ring = vgpu_irq_ring(adapter->gpu);
+	unsigned int budget = HARD_COMPLETIONS;
+	unsigned int left = HARD_RECORDS;
+	unsigned long flags;
+	u32 read;
+
+	spin_lock_irqsave(&adapter->irq_lock, flags);
+	if (!vfence_mutant_is(D_NO_SCAN) && xchg(&ring->overflow, 0))
+		atomic_set(&adapter->scan_due, 1);
+	read = ring->read;
+	/* Acquire: the records. Partner: publish() in hw/vgpu_cmp.c. */
+	while (left && read != smp_load_acquire(&ring->write)) {
+		struct vgpu_irq_record record = ring->record[read % VGPU_IRQ_RECORDS];
+
+		/* Release: the slot is the CMP's again. */
+		smp_store_release(&ring->read, ++read);
+		record_locked(adapter, &record, &budget);
+		left--;
+	}
+	spin_unlock_irqrestore(&adapter->irq_lock, flags);
+	return !left;
+}
+
+/** vfence_irq_flush - take every record that is in the ring now; may sleep */
+void vfence_irq_flush(struct vfence_adapter *adapter)
+{
+	while (vfence_irq_drain(adapter))
+		cond_resched();
+}
+
+irqreturn_t vfence_irq_handler(int irq, void *data)
+{
+	struct vfence_adapter *adapter = data;
+
+	vfence_count(adapter, VFENCE_COUNT_HANDLER_RUNS);
+	vfence_irq_drain(adapter);
+	/* Logs are read after every signal (WDDM A13), and not in hard context. */
+	return IRQ_WAKE_THREAD;
+}
+
+static void complete_fence(struct vfence_fence *fence, u64 value)
+{
+	bool more;
+
+	do {
+		vfence_fence_complete(fence, value, HARD_COMPLETIONS, &more);
+		cond_resched();
+	} while (more);
+}
+
+static void run_deferred(struct vfence_adapter *adapter)
+{
+	struct llist_node *list = llist_del_all(&adapter->deferred);
+	struct vfence_fence *fence, *next;
+
+	llist_for_each_entry_safe(fence, next, list, deferred_node) {
+		unsigned long flags;
+		u64 value;
+
+		spin_lock_irqsave(&fence->lock, flags);
+		value = fence->deferred_value;
+		fence->deferred = false;
+		spin_unlock_irqrestore(&fence->lock, flags);
+		complete_fence(fence, value);
+		vfence_fence_put(fence);
+	}
+}
+
+/* A NULL event: look at every fence (WDDM-72), and at every queue for a fault. */
+static void scan(struct vfence_adapter *adapter)
+{
+	struct vfence_fence *fence;
+	unsigned long index;
+
+	vfence_count(adapter, VFENCE_COUNT_SCANS);
+	rcu_read_lock();
+	xa_for_each(&adapter->fences, index, fence) {
+		if (!READ_ONCE(fence->waiter_count) || !kref_get_unless_zero(&fence->ref))
+			continue;
+		rcu_read_unlock();
+		complete_fence(fence, 0);
+		vfence_fence_put(fence);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+	vfence_queue_scan_faults(adapter);
+}
+
+irqreturn_t vfence_irq_thread(int irq, void *data)
+{
+	struct vfence_adapter *adapter = data;
+
+	vfence_irq_flush(adapter);
+	run_deferred(adapter);
+	if (atomic_xchg(&adapter->scan_due, 0))
+		scan(adapter);
+	vfence_log_read_all(adapter);
+	return IRQ_HANDLED;
+}

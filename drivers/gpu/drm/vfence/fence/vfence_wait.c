@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CPU waits and CPU signals: from a client's list of points to sleep and back.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "vfence_fence.h"
+
+/* Value updates handed to the virtual GPU at once. */
+#define BATCH	16
+
+static int resolve(struct vfence_file *file, struct vfence_wait *wait,
+		   const struct drm_vfence_fence_point *in, unsigned int count)
+{
+	for (; wait->count < count; wait->count++) {
+		struct vfence_point *point = &wait->points[wait->count];
+
+		if (vfence_reject(&file->adapter->drm, in[wait->count].flags))
+			return -EINVAL;
+		point->fence = vfence_local_lookup(file, in[wait->count].fence);
+		if (!point->fence)
+			return -ENOENT;
+		point->wait = wait;
+		point->value = in[wait->count].value;
+	}
+	return 0;
+}
+
+/**
+ * vfence_wait_create - a list of points, resolved
+ * @file: the client
+ * @points: in user memory, not empty
+ * @any: one point is enough
+ *
+ * Return: a wait that is ARMING with nothing armed, or an ERR_PTR.
+ */
+struct vfence_wait *vfence_wait_create(struct vfence_file *file,
+				       const struct drm_vfence_obj_array *points, bool any)
+{
+	struct drm_vfence_fence_point *in;
+	struct vfence_wait *wait;
+	int ret;
+
+	if (vfence_reject(&file->adapter->drm, !points->count))
+		return ERR_PTR(-EINVAL);
+	in = vfence_uobj_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS);
+	if (IS_ERR(in))
+		return ERR_CAST(in);
+	wait = kvzalloc(struct_size(wait, points, points->count), GFP_KERNEL_ACCOUNT);
+	if (!wait) {
+		kvfree(in);
+		return ERR_PTR(-ENOMEM);
+	}
+	kref_init(&wait->ref);
+	wait->adapter = file->adapter;
+	init_waitqueue_head(&wait->sleepers);
+	atomic_set(&wait->pending, any ? 1 : points->count);
+	atomic_set(&wait->first, -1);
+	ret = resolve(file, wait, in, points->count);
+	kvfree(in);
+	if (ret) {
+		vfence_wait_destroy(wait);
+		return ERR_PTR(ret);
+	}
+	return wait;
+}
+
+/** vfence_wait_destroy - the owner is done; nothing is armed */
+void vfence_wait_destroy(struct vfence_wait *wait)
+{
+	unsigned int i;
+
+	for (i = 0; i < wait->count; i++)
+		vfence_fence_put(wait->points[i].fence);
+	vfence_wait_put(wait);
+}
+
+/**
+ * vfence_wait_poll - are the points reached, without arming anything
+ * @wait: nothing armed; first is set with @any
+ * @any: one is enough
+ */
+bool vfence_wait_poll(struct vfence_wait *wait, bool any)
+{
+	unsigned int i;
+
+	for (i = 0; i < wait->count; i++) {
+		struct vfence_point *point = &wait->points[i];
+		bool reached = vfence_reached(vfence_fence_current(point->fence), point->value);
+
+		if (reached && any)
+			atomic_set(&wait->first, i);
+		if (reached == any)
+			return any;
+	}
+	return !any;
+}
+
+/* Store up to BATCH values, then complete their CPU waits. */
+static void signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
+			 unsigned int count)
+{
+	struct vgpu_value_update update[BATCH];
+	unsigned int i;
+	bool more;
+
+	lockdep_assert_held(&adapter->signal_lock);
+	for (i = 0; i < count; i++)
+		update[i] = (struct vgpu_value_update) {
+			.fence = points[i].fence->hw,
+			.kernel_va = points[i].fence->current_value,
+			.value = points[i].value,
+		};
+	vgpu_update_current_values_from_cpu(adapter->gpu, update, count);
+	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
+	for (i = 0; i < count; i++)
+		vfence_fence_complete(points[i].fence, points[i].value, UINT_MAX, &more);
+}
+
+/**
+ * vfence_signal_points - signal a list of points from the CPU, in order
+ * @signals: resolved list
+ *
+ * Return: 0, or -EINTR before anything was signaled.
+ */
+int vfence_signal_points(struct vfence_wait *signals)
+{
+	struct vfence_adapter *adapter = signals->adapter;
+	unsigned int i;
+
+	if (mutex_lock_interruptible(&adapter->signal_lock))
+		return -ERESTARTSYS;
+	for (i = 0; i < signals->count; i += BATCH)
+		signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
+	mutex_unlock(&adapter->signal_lock);
+	return 0;
+}
+
+int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct drm_vfence_fence_signal *args = data;
+	struct vfence_wait *signals;
+	int ret;
+
+	if (vfence_reject(drm, args->flags || args->pad))
+		return -EINVAL;
+	signals = vfence_wait_create(drm_file->driver_priv, &args->points, false);
+	if (IS_ERR(signals))
+		return PTR_ERR(signals);
+	ret = vfence_signal_points(signals);
+	vfence_wait_destroy(signals);
+	return ret;
+}
+
+/**
+ * vfence_wait_prepare - check a wait with its signals, then signal
+ * @file: the client
+ * @flags: DRM_VFENCE_WAIT_*
+ * @points: what to wait for
+ * @signals: what to signal first, may be empty
+ * @wait: out
+ *
+ * Everything is checked before the first signal: afterwards nothing is wrong
+ * with the call any more.
+ */
+int vfence_wait_prepare(struct vfence_file *file, u32 flags,
+			const struct drm_vfence_obj_array *points,
+			const struct drm_vfence_obj_array *signals, struct vfence_wait **wait)
+{
+	struct vfence_wait *first = NULL;
+	int ret = 0;
+
+	*wait = vfence_wait_create(file, points, flags & DRM_VFENCE_WAIT_ANY);
+	if (IS_ERR(*wait))
+		return PTR_ERR(*wait);
+	if (signals->count)
+		first = vfence_wait_create(file, signals, false);
+	if (IS_ERR(first))
+		ret = PTR_ERR(first);
+	else if (first)
+		ret = vfence_signal_points(first);
+	if (!IS_ERR_OR_NULL(first))
+		vfence_wait_destroy(first);
+	if (ret)
+		vfence_wait_destroy(*wait);
+	return ret;
+}
+
+/* Sleep until the wait is decided; decide it if time or patience ends. */
+static void sleep(struct vfence_wait *wait, s64 timeout_ns)
+{
+	ktime_t deadline = ns_to_ktime(timeout_ns);
+	DEFINE_WAIT(entry);
+
+	lockdep_assert_none_held_once();
+	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
+	for (;;) {
+		int left = -EINTR;
+
+		prepare_to_wait(&wait->sleepers, &entry, TASK_INTERRUPTIBLE);
+		if (atomic_read(&wait->state) != VFENCE_WAIT_ARMED)
+			break;
+		if (signal_pending(current)) {
+			vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
+			break;
+		}
+		if (timeout_ns == S64_MAX)
+			schedule();
+		else
+			left = schedule_hrtimeout_range(&deadline, current->timer_slack_ns,
+							HRTIMER_MODE_ABS);
+		if (!left) {
+			vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_TIMED_OUT);
+			break;
+		}
+	}
+	finish_wait(&wait->sleepers, &entry);
+}
+
+static int wait_for(struct vfence_wait *wait, s64 timeout_ns)
+{
+	int ret = vfence_wait_begin(wait);
+
+	if (ret)
+		return ret;
+	sleep(wait, timeout_ns);
+	vfence_wait_disarm(wait);
+	return vfence_wait_account(wait);
+}
+
+int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_wait *args = data;
+	bool any = args->flags & DRM_VFENCE_WAIT_ANY;
+	struct vfence_wait *wait;
+	int ret = 0;
+
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY) ||
+	    vfence_reject(drm, args->timeout_ns < 0))
+		return -EINVAL;
+	ret = vfence_wait_prepare(file, args->flags, &args->points, &args->signals, &wait);
+	if (ret)
+		return ret;
+	/* Done once: a restarted call must not signal again. */
+	args->signals.count = 0;
+	if (!vfence_wait_poll(wait, any))
+		ret = args->timeout_ns ? wait_for(wait, args->timeout_ns) : -ETIME;
+	if (!ret)
+		args->first = any ? atomic_read(&wait->first) : 0;
+	vfence_wait_destroy(wait);
+	return ret;
+}

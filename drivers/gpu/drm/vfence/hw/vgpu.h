@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VGPU_H_
+#define _VGPU_H_
+
+/**
+ * DOC: The virtual GPU's programming model
+ *
+ * This header is the only door between the driver and the virtual GPU. Calls
+ * down are named by WDDM's verbs; calls up are what a bus gives a device
+ * (&struct vgpu_host_ops); memory both see are value slots, rings, control
+ * pages, logs and the interrupt ring.
+ *
+ * Calls that say "any context" may come from hard interrupts with interrupts
+ * off; all others may sleep.
+ */
+
+#include <linux/types.h>
+#include "drm/vfence_drm.h"
+
+struct vgpu;
+struct vgpu_fence;
+struct vgpu_queue;
+struct vgpu_vm;
+struct page;
+
+/** VGPU_MAX_NODES: nodes of one GPU */
+#define VGPU_MAX_NODES		8
+/** VGPU_MAX_DOORBELLS: physical doorbells of one GPU */
+#define VGPU_MAX_DOORBELLS	64
+/** VGPU_IRQ_RECORDS: records of the interrupt ring, a power of two */
+#define VGPU_IRQ_RECORDS	64
+/** VGPU_IRQ_FENCES: fences one record can name */
+#define VGPU_IRQ_FENCES		4
+/** VGPU_CLOCK_HZ: GPU ticks per second */
+#define VGPU_CLOCK_HZ		125000000ull
+
+/**
+ * struct vgpu_host_ops - what the bus gives the device
+ */
+struct vgpu_host_ops {
+	/**
+	 * @raise_vector: deliver an interrupt; any number of raises before the
+	 * handler runs may become one. Any context.
+	 */
+	void (*raise_vector)(void *host);
+	/**
+	 * @arm_doorbell: the queue of @doorbell went idle while connected; make
+	 * its next ring visible, then call vgpu_doorbell_recheck(). Called
+	 * from an engine: must not sleep.
+	 */
+	void (*arm_doorbell)(void *host, void *doorbell);
+};
+
+/**
+ * struct vgpu_config - shape of a GPU
+ */
+struct vgpu_config {
+	/** @nodes: number of nodes */
+	unsigned int nodes;
+	/** @node_class: &enum drm_vfence_node_class of each */
+	u8 node_class[VGPU_MAX_NODES];
+	/** @doorbells: physical doorbells */
+	unsigned int doorbells;
+	/** @irq_records: usable records of the interrupt ring; 0: NULL arrays only */
+	unsigned int irq_records;
+};
+
+/**
+ * enum vgpu_irq_type - what a record reports; WDDM's numbers (WDDM-70)
+ */
+enum vgpu_irq_type {
+	/** @VGPU_IRQ_HWQUEUE_FAULTED: a queue stopped by its own packet */
+	VGPU_IRQ_HWQUEUE_FAULTED = 12,
+	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
+	VGPU_IRQ_NATIVE_FENCE_SIGNALED = 19,
+};
+
+/**
+ * struct vgpu_irq_fence - one signaled fence of a record
+ */
+struct vgpu_irq_fence {
+	/** @handle: the OS-side global handle given at create (WDDM-75) */
+	u32 handle;
+	/** @pad: zero */
+	u32 pad;
+	/** @value: the value that was stored, so that a rewind cannot hide it */
+	u64 value;
+};
+
+/**
+ * struct vgpu_irq_record - one record of the interrupt ring
+ */
+struct vgpu_irq_record {
+	/** @type: &enum vgpu_irq_type */
+	u32 type;
+	/** @node: node ordinal */
+	u16 node;
+	/** @engine: engine ordinal; 0, adapters are not linked */
+	u16 engine;
+	/** @queue: OS-side queue handle, for HWQUEUE_FAULTED */
+	u32 queue;
+	/** @count: fences named below */
+	u32 count;
+	/** @fence: the exact fence array */
+	struct vgpu_irq_fence fence[VGPU_IRQ_FENCES];
+};
+
+/**
+ * struct vgpu_irq_ring - interrupt ring, memory both rooms see
+ *
+ * Indices run freely. Handshake (d): the CMP stores @overflow before it raises;
+ * the handler clears the vector's pending latch before it looks at @overflow.
+ */
+struct vgpu_irq_ring {
+	/** @write: next record to write; CMP only, release */
+	u32 write;
+	/** @read: next record to read; driver only, release */
+	u32 read;
+	/** @overflow: a NULL event is due: scan; set by the CMP, taken by the driver */
+	u32 overflow;
+	/** @record: the records */
+	struct vgpu_irq_record record[VGPU_IRQ_RECORDS];
+};
+
+/**
+ * struct vgpu_counters - exact counters, see &struct drm_vfence_counters
+ */
+struct vgpu_counters {
+	u64 posts, rechecked_out, recorded, overflowed;
+};
+
+/* ------------------------------------------------------------- the device */
+
+/**
+ * vgpu_create - build a GPU, its threads asleep
+ * @config: its shape, valid
+ * @ops: calls up
+ * @host: first argument of the calls up
+ * @name: for thread names
+ *
+ * Return: the GPU or an ERR_PTR.
+ */
+struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
+			 void *host, const char *name);
+/** vgpu_start - start engines and CMP */
+int vgpu_start(struct vgpu *gpu);
+/**
+ * vgpu_stop - stop engines and CMP for good; no call up happens afterwards
+ *
+ * All objects stay valid and can be destroyed later. A queue that was running
+ * is aborted.
+ */
+void vgpu_stop(struct vgpu *gpu);
+/** vgpu_destroy - free a stopped GPU without objects */
+void vgpu_destroy(struct vgpu *gpu);
+/** vgpu_irq_ring - the interrupt ring */
+struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
+/** vgpu_doorbell_page - page of a physical doorbell */
+struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index);
+/** vgpu_query_clock - the GPU clock and CLOCK_MONOTONIC at one moment */
+void vgpu_query_clock(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
+/** vgpu_query_node - counters of a node */
+void vgpu_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info);
+/** vgpu_query_counters - counters of the CMP */
+void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
+
+/* --------------------------------------------------------- address spaces */
+
+/** VGPU_VM_DATA: COPY, FILL and TIMESTAMP may reach the page, by its rights */
+#define VGPU_VM_DATA	BIT(4)
+/** VGPU_VM_READ: the GPU may read */
+#define VGPU_VM_READ	BIT(2)
+/** VGPU_VM_WRITE: the GPU may write */
+#define VGPU_VM_WRITE	BIT(3)
+
+struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu);
+void vgpu_vm_destroy(struct vgpu_vm *vm);
+/**
+ * vgpu_vm_map - map whole pages
+ * @vm: the address space
+ * @va: first address, free
+ * @kva: where the memory is for the virtual GPU
+ * @size: bytes
+ * @flags: VGPU_VM_*
+ */
+int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int flags);
+/** vgpu_vm_unmap - unmap whole pages; no engine uses them on return */
+void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size);
+
+/* ------------------------------------------------------------------ fences */
+
+/**
+ * vgpu_fence_create - DxgkDdiCreateNativeFence: the global object
+ * @gpu: the GPU
+ * @os_handle: the driver's handle, returned in interrupt records
+ * @current_value: slot of the current value; stays valid until destroyed
+ * @monitored_value: slot of the monitored value, likewise
+ */
+struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, u32 os_handle, u64 *current_value,
+				     u64 *monitored_value);
+/**
+ * vgpu_fence_open - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
+ *
+ * Once for every holder; holders of one vm use the same addresses and the
+ * caller serialises opens and closes of one vm.
+ */
+int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
+		    u64 monitored_va);
+/** vgpu_fence_close - DxgkDdiCloseNativeFence: no engine of @vm uses it on return */
+void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va);
+/** vgpu_fence_release - let every queue blocked on it go on */
+void vgpu_fence_release(struct vgpu_fence *fence);
+/**
+ * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: after the last close
+ *
+ * Blocked queues go on. On return neither slot is touched again and every
+ * record that names the fence is in the interrupt ring.
+ */
+void vgpu_fence_destroy(struct vgpu_fence *fence);
+/** vgpu_fence_signals - GPU signals executed on it */
+u64 vgpu_fence_signals(struct vgpu_fence *fence);
+
+/**
+ * struct vgpu_value_update - one element of a batch of value updates
+ */
+struct vgpu_value_update {
+	/** @fence: which */
+	struct vgpu_fence *fence;
+	/** @kernel_va: its slot; valid only during the call (WDDM-64) */
+	u64 *kernel_va;
+	/** @value: what to store */
+	u64 value;
+};
+
+/**
+ * vgpu_update_monitored_values - DxgkDdiUpdateMonitoredValues
+ *
+ * Once it has returned, any current value the CPU reads was stored by an engine
+ * that afterwards sees the new monitored value, or is visible (WDDM-16). Any
+ * context; the caller serialises the updates of one fence with its handler.
+ */
+void vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
+				  unsigned int count);
+/**
+ * vgpu_update_current_values_from_cpu - DxgkDdiUpdateCurrentValuesFromCpu
+ *
+ * Stores the values and releases queues that waited for them (WDDM-62, -63).
+ * Any context; the caller serialises the updates of one fence.
+ */
+void vgpu_update_current_values_from_cpu(struct vgpu *gpu,
+					 const struct vgpu_value_update *update,
+					 unsigned int count);
+
+/* ------------------------------------------------------ queues, doorbells */
+
+/**
+ * struct vgpu_queue_args - DxgkDdiCreateHwQueue
+ */
+struct vgpu_queue_args {
+	/** @vm: address space of its packets */
+	struct vgpu_vm *vm;
+	/** @node: node ordinal */
+	unsigned int node;
+	/** @os_handle: the driver's handle, returned in interrupt records */
+	u32 os_handle;
+};
+
+/**
+ * struct vgpu_doorbell_args - DxgkDdiCreateDoorbell
+ */
+struct vgpu_doorbell_args {
+	/** @cookie: argument of arm_doorbell() */
+	void *cookie;
+	/** @ring: the ring */
+	void *ring;
+	/** @ring_size: bytes, a power of two */
+	u32 ring_size;
+	/** @control: read and write pointers */
+	struct drm_vfence_ring_control *control;
+};
+
+/**
+ * struct vgpu_queue_status - state of a queue, a consistent copy
+ */
+struct vgpu_queue_status {
+	/** @state: &enum drm_vfence_queue_state */
+	u32 state;
+	/** @fault: &enum drm_vfence_fault */
+	u32 fault;
+	/** @opcode: of the packet that faulted */
+	u32 opcode;
+	/** @ring_ptr: where that packet starts */
+	u64 ring_ptr;
+	/** @va: the address to blame */
+	u64 va;
+	/** @packets: completed */
+	u64 packets;
+	/** @log_packets: LOG packets executed */
+	u64 log_packets;
+};
+
+struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args);
+/** vgpu_queue_destroy - free a queue; aborts it first */
+void vgpu_queue_destroy(struct vgpu_queue *queue);
+/**
+ * vgpu_queue_abort - stop a queue for good, whatever it is doing
+ *
+ * Bounded: a packet in flight is dropped at its next step; draws, copies and
+ * hangs are cut short. On return no engine uses the queue.
+ */
+void vgpu_queue_abort(struct vgpu_queue *queue);
+void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status);
+/** vgpu_queue_idle - is it idle: a good victim? Any context. */
+bool vgpu_queue_idle(struct vgpu_queue *queue);
+
+/**
+ * vgpu_set_log_buffer - DxgkDdiSetNativeFenceLogBuffer
+ * @queue: the queue
+ * @type: which log (the call is made twice, WDDM-98)
+ * @log: one page, header filled
+ * @log_va: its GPU address
+ */
+void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
+			 struct drm_vfence_log_header *log, u64 log_va);
+/**
+ * vgpu_update_logs - DxgkDdiUpdateNativeFenceLogs: commit entries
+ *
+ * After it, entries below a first-free index that was read before it are
+ * complete. Any context. WDDM-91..93.
+ */
+void vgpu_update_logs(struct vgpu_queue **queue, unsigned int count);
+
+/** vgpu_doorbell_create - wire the ring; takes no physical doorbell */
+void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args);
+/** vgpu_doorbell_connect - the hardware looks at the write pointer from now on */
+void vgpu_doorbell_connect(struct vgpu_queue *queue);
+/** vgpu_doorbell_disconnect - latch the write pointer and look no more */
+void vgpu_doorbell_disconnect(struct vgpu_queue *queue);
+/** vgpu_doorbell_destroy - unwire the ring; the queue must be idle or aborted */
+void vgpu_doorbell_destroy(struct vgpu_queue *queue);
+/** vgpu_doorbell_ring - a store hit the doorbell page. Any context. */
+void vgpu_doorbell_ring(struct vgpu_queue *queue);
+/**
+ * vgpu_doorbell_recheck - second half of arming: look at the write pointer again
+ *
+ * Handshake (c): the caller has made the page fault and issued a full barrier.
+ */
+void vgpu_doorbell_recheck(struct vgpu_queue *queue);
+
+#endif

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The virtual GPU as a whole: creation, start, stop, clock.
+ */
+
+#include <linux/err.h>
+#include <linux/gfp.h>
+#include <linux/math64.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+/* An offset makes anyone who mixes up the two clocks notice. */
+#define CLOCK_OFFSET	1000000000000ull
+
+static u64 ticks_of(u64 ns)
+{
+	BUILD_BUG_ON(NSEC_PER_SEC % VGPU_CLOCK_HZ);
+	return CLOCK_OFFSET + div_u64(ns, NSEC_PER_SEC / VGPU_CLOCK_HZ);
+}
+
+u64 vgpu_clock(struct vgpu *gpu)
+{
+	return ticks_of(ktime_get_ns());
+}
+
+void vgpu_query_clock(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns)
+{
+	*cpu_ns = ktime_get_ns();
+	*gpu_ticks = ticks_of(*cpu_ns);
+}
+
+void vgpu_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)
+{
+	*info = gpu->engine[node].counters;
+	info->class_id = gpu->config.node_class[node];
+}
+
+struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu)
+{
+	return gpu->irq;
+}
+
+struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index)
+{
+	return gpu->doorbell[index].page;
+}
+
+static void init_engine(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_engine *engine = &gpu->engine[node];
+
+	engine->gpu = gpu;
+	engine->node = node;
+	engine->class_id = gpu->config.node_class[node];
+	init_waitqueue_head(&engine->wait);
+	INIT_LIST_HEAD(&engine->run);
+}
+
+static int alloc_pages_of(struct vgpu *gpu)
+{
+	unsigned int i;
+
+	gpu->irq = kzalloc(sizeof(*gpu->irq), GFP_KERNEL);
+	if (!gpu->irq)
+		return -ENOMEM;
+	for (i = 0; i < gpu->config.doorbells; i++) {
+		gpu->doorbell[i].page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+		if (!gpu->doorbell[i].page)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
+			 void *host, const char *name)
+{
+	struct vgpu *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
+	unsigned int node;
+	int ret;
+
+	if (!gpu)
+		return ERR_PTR(-ENOMEM);
+	gpu->config = *config;
+	gpu->ops = ops;
+	gpu->host = host;
+	gpu->name = name;
+	spin_lock_init(&gpu->sched);
+	init_waitqueue_head(&gpu->stopped);
+	spin_lock_init(&gpu->cmp.lock);
+	init_waitqueue_head(&gpu->cmp.wait);
+	for (node = 0; node < config->nodes; node++)
+		init_engine(gpu, node);
+	ret = alloc_pages_of(gpu);
+	if (ret) {
+		vgpu_destroy(gpu);
+		return ERR_PTR(ret);
+	}
+	return gpu;
+}
+
+int vgpu_start(struct vgpu *gpu)
+{
+	unsigned int node;
+	int ret;
+
+	ret = vgpu_cmp_start(gpu);
+	for (node = 0; !ret && node < gpu->config.nodes; node++)
+		ret = vgpu_engine_start(&gpu->engine[node]);
+	if (ret)
+		vgpu_stop(gpu);
+	return ret;
+}
+
+void vgpu_stop(struct vgpu *gpu)
+{
+	unsigned int node;
+
+	/* Engines feed the CMP, so they go first. */
+	for (node = 0; node < gpu->config.nodes; node++)
+		vgpu_engine_stop(&gpu->engine[node]);
+	vgpu_cmp_stop(gpu);
+}
+
+void vgpu_destroy(struct vgpu *gpu)
+{
+	unsigned int i;
+
+	for (i = 0; i < gpu->config.doorbells; i++)
+		if (gpu->doorbell[i].page)
+			put_page(gpu->doorbell[i].page);
+	kfree(gpu->irq);
+	kfree(gpu);
+}

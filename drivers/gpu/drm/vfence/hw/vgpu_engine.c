@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Engines: the thread that picks queues, steps them and lets GPU time pass.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+
+#include "vgpu_types.h"
+
+static bool interrupted(struct vgpu_queue *queue)
+{
+	return READ_ONCE(queue->abort) || kthread_should_stop();
+}
+
+/*
+ * Let time pass. Small costs add up first, as a timer costs more than they do;
+ * an abort cuts any sleep short.
+ */
+static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
+{
+	ktime_t now = ktime_get();
+
+	if (ktime_before(engine->free_at, now))
+		engine->free_at = now;
+	engine->free_at = ktime_add_ns(engine->free_at, cost);
+	WRITE_ONCE(engine->counters.busy_ns, engine->counters.busy_ns + cost);
+	if (ktime_sub(engine->free_at, now) <= VGPU_SLACK_NS)
+		return;
+	/* Either result is fine: the next step looks at what has happened. */
+	(void)wait_event_interruptible_hrtimeout(engine->wait, interrupted(queue),
+						 ktime_sub(engine->free_at, now));
+	if (interrupted(queue))
+		engine->free_at = ktime_get();
+}
+
+/* May the queue be taken off the engine between two steps? */
+static bool may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	return engine->class_id != DRM_VFENCE_NODE_MM || !queue->exec.in_flight;
+}
+
+static enum vgpu_step run(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	enum vgpu_step step;
+	u64 cost;
+
+	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
+	for (;;) {
+		if (interrupted(queue))
+			return VGPU_STEP_ABORTED;
+		cost = 0;
+		step = vgpu_exec_step(engine, queue, &cost);
+		/* A blocked queue is not ours any more: do not look at it. */
+		if (step == VGPU_STEP_BLOCKED)
+			return step;
+		if (cost)
+			charge(engine, queue, cost);
+		if (step != VGPU_STEP_MORE)
+			return step;
+		if (ktime_after(ktime_get(), engine->quantum_end) &&
+		    vgpu_sched_contended(engine) && may_preempt(engine, queue))
+			return VGPU_STEP_PREEMPTED;
+		cond_resched();
+	}
+}
+
+static int engine_thread(void *data)
+{
+	struct vgpu_engine *engine = data;
+	struct vgpu_queue *queue;
+
+	while (!kthread_should_stop()) {
+		queue = vgpu_sched_pick(engine);
+		if (queue)
+			vgpu_sched_put(engine, queue, run(engine, queue));
+		else
+			wait_event_interruptible(engine->wait, kthread_should_stop() ||
+						 vgpu_sched_contended(engine));
+	}
+	return 0;
+}
+
+int vgpu_engine_start(struct vgpu_engine *engine)
+{
+	struct task_struct *task;
+
+	task = kthread_run(engine_thread, engine, "%s-engine%u", engine->gpu->name, engine->node);
+	if (IS_ERR(task))
+		return PTR_ERR(task);
+	engine->task = task;
+	return 0;
+}
+
+void vgpu_engine_stop(struct vgpu_engine *engine)
+{
+	if (engine->task)
+		kthread_stop(engine->task);
+	engine->task = NULL;
+}

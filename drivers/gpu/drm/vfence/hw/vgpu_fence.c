@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Native fences as the hardware sees them: two slots and the queues blocked on
+ * the first.
+ */
+
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, u32 os_handle, u64 *current_value,
+				     u64 *monitored_value)
+{
+	struct vgpu_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+
+	if (!fence)
+		return ERR_PTR(-ENOMEM);
+	fence->gpu = gpu;
+	fence->os_handle = os_handle;
+	fence->current_value = current_value;
+	fence->monitored_value = monitored_value;
+	fence->blocked = RB_ROOT_CACHED;
+	return fence;
+}
+
+u64 vgpu_fence_signals(struct vgpu_fence *fence)
+{
+	return atomic64_read(&fence->signals);
+}
+
+static bool awaits_less(struct rb_node *a, const struct rb_node *b)
+{
+	return rb_entry(a, struct vgpu_queue, block_node)->block_value <
+	       rb_entry(b, struct vgpu_queue, block_node)->block_value;
+}
+
+static void unlink_locked(struct vgpu_queue *queue)
+{
+	struct vgpu_fence *fence = queue->block_fence;
+
+	lockdep_assert_held(&fence->gpu->sched);
+	rb_erase_cached(&queue->block_node, &fence->blocked);
+	atomic_dec(&fence->blocked_count);
+	queue->block_fence = NULL;
+}
+
+void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
+{
+	unlink_locked(queue);
+}
+
+/*
+ * Block @queue, which runs, until @fence reaches @value. False if it has.
+ *
+ * Handshake (b), waiter's side: the queue is counted, then the current value is
+ * loaded. Partner: the barrier between storing the value and vgpu_fence_notify()
+ * in signal_fence() of vgpu_exec.c and in vgpu_update_current_values_from_cpu().
+ */
+bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value)
+{
+	unsigned long flags;
+	bool blocked = true;
+
+	spin_lock_irqsave(&fence->gpu->sched, flags);
+	queue->block_fence = fence;
+	queue->block_value = value;
+	rb_add_cached(&queue->block_node, &fence->blocked, awaits_less);
+	atomic_inc(&fence->blocked_count);
+	smp_mb__after_atomic();
+	if (!vfence_mutant_is(B_NO_RECHECK) &&
+	    vfence_reached(READ_ONCE(*fence->current_value), value)) {
+		unlink_locked(queue);
+		blocked = false;
+	} else if (queue->abort) {
+		/* The abort found us running and waits for us to leave. */
+		unlink_locked(queue);
+		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+		wake_up_all(&fence->gpu->stopped);
+	} else {
+		queue->state = DRM_VFENCE_QUEUE_BLOCKED;
+	}
+	spin_unlock_irqrestore(&fence->gpu->sched, flags);
+	return blocked;
+}
+
+static void release_up_to(struct vgpu_fence *fence, u64 value)
+{
+	struct vgpu *gpu = fence->gpu;
+	unsigned long flags;
+	struct rb_node *node;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	while ((node = rb_first_cached(&fence->blocked))) {
+		struct vgpu_queue *queue = rb_entry(node, struct vgpu_queue, block_node);
+
+		if (!vfence_reached(value, queue->block_value))
+			break;
+		unlink_locked(queue);
+		queue->exec.released = true;
+		queue->wait_end = vgpu_clock(gpu);
+		vgpu_sched_ready_locked(queue);
+	}
+	spin_unlock_irqrestore(&gpu->sched, flags);
+}
+
+/*
+ * @value has been stored and a full barrier passed: release the queues that
+ * waited for it. The value, not the slot, decides: a rewind cannot hide it.
+ */
+void vgpu_fence_notify(struct vgpu_fence *fence, u64 value)
+{
+	if (atomic_read(&fence->blocked_count))
+		release_up_to(fence, value);
+}
+
+void vgpu_fence_release(struct vgpu_fence *fence)
+{
+	release_up_to(fence, ~(u64)0);
+}
+
+void vgpu_fence_destroy(struct vgpu_fence *fence)
+{
+	vgpu_fence_release(fence);
+	vgpu_cmp_flush(fence->gpu);
+	kfree(fence);
+}
+
+void vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
+				  unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(*update[i].kernel_va, update[i].value);
+	/*
+	 * Handshake (a), CPU's side: monitored is stored, then the caller loads
+	 * current. Partner: the barrier in signal_fence() of vgpu_exec.c.
+	 */
+	smp_mb();
+}
+
+void vgpu_update_current_values_from_cpu(struct vgpu *gpu,
+					 const struct vgpu_value_update *update,
+					 unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		WRITE_ONCE(*update[i].kernel_va, update[i].value);
+	/* Handshake (b), signaller's side; partner: vgpu_fence_block(). */
+	smp_mb();
+	if (vfence_mutant_is(CPU_NO_RELEASE))
+		return;
+	for (i = 0; i < count; i++)
+		vgpu_fence_notify(update[i].fence, update[i].value);
+}

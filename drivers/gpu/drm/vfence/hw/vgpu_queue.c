@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware queues as objects: creation, wiring of rings and logs, queries.
+ */
+
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args)
+{
+	struct vgpu_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+
+	if (!queue)
+		return ERR_PTR(-ENOMEM);
+	queue->gpu = gpu;
+	queue->vm = args->vm;
+	queue->engine = &gpu->engine[args->node];
+	queue->os_handle = args->os_handle;
+	queue->state = DRM_VFENCE_QUEUE_IDLE;
+	INIT_LIST_HEAD(&queue->run_link);
+	return queue;
+}
+
+void vgpu_queue_destroy(struct vgpu_queue *queue)
+{
+	vgpu_queue_abort(queue);
+	/* A fault record that names the queue is in the ring afterwards. */
+	vgpu_cmp_flush(queue->gpu);
+	kfree(queue);
+}
+
+void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	status->state = queue->state;
+	status->fault = queue->fault;
+	status->opcode = queue->fault_opcode;
+	status->ring_ptr = queue->fault ? queue->read_ptr : 0;
+	status->va = queue->fault_va;
+	status->packets = READ_ONCE(queue->packets);
+	status->log_packets = READ_ONCE(queue->log_packets);
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+}
+
+void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
+			 struct drm_vfence_log_header *log, u64 log_va)
+{
+	struct vgpu_log *l = &queue->log[type == DRM_VFENCE_LOG_SIGNALS];
+
+	l->header = log;
+	l->va = log_va;
+	l->word = 0;
+}
+
+void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args)
+{
+	unsigned long flags;
+
+	args->control->read_ptr = 0;
+	args->control->write_ptr = 0;
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	queue->cookie = args->cookie;
+	queue->ring = args->ring;
+	queue->ring_size = args->ring_size;
+	queue->control = args->control;
+	queue->read_ptr = 0;
+	queue->latched = 0;
+	queue->connected = false;
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+}
+
+void vgpu_doorbell_destroy(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	WRITE_ONCE(queue->connected, false);
+	queue->cookie = NULL;
+	queue->ring = NULL;
+	queue->control = NULL;
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Run lists: which queue an engine works on next, and how queues enter and
+ * leave them. All states change under vgpu.sched.
+ */
+
+#include <linux/kthread.h>
+
+#include "vgpu_types.h"
+
+/*
+ * The write pointer the hardware goes by: the client's while connected, the
+ * latched one otherwise. False if it cannot be right.
+ */
+bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr)
+{
+	/* Acquire: the packets below it. Partner: the client's release store. */
+	*write_ptr = smp_load_acquire(&queue->connected) ?
+		     smp_load_acquire(&queue->control->write_ptr) : READ_ONCE(queue->latched);
+	return *write_ptr % 8 == 0 && *write_ptr - queue->read_ptr <= queue->ring_size;
+}
+
+static bool has_work_locked(struct vgpu_queue *queue)
+{
+	u64 write_ptr;
+
+	if (!queue->ring)
+		return false;
+	/* A senseless pointer is work, too: the engine finds the fault. */
+	return !vgpu_sched_sane_write_ptr(queue, &write_ptr) || write_ptr != queue->read_ptr;
+}
+
+void vgpu_sched_ready_locked(struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&queue->gpu->sched);
+	queue->state = DRM_VFENCE_QUEUE_READY;
+	list_add_tail(&queue->run_link, &queue->engine->run);
+	wake_up_all(&queue->engine->wait);
+}
+
+static void look_locked(struct vgpu_queue *queue)
+{
+	if (queue->state == DRM_VFENCE_QUEUE_IDLE && has_work_locked(queue))
+		vgpu_sched_ready_locked(queue);
+}
+
+static void look(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	if (queue->connected)
+		look_locked(queue);
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+}
+
+void vgpu_doorbell_ring(struct vgpu_queue *queue)
+{
+	look(queue);
+}
+
+void vgpu_doorbell_recheck(struct vgpu_queue *queue)
+{
+	if (!vfence_mutant_is(C_NO_RECHECK))
+		look(queue);
+}
+
+void vgpu_doorbell_connect(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	WRITE_ONCE(queue->connected, true);
+	look_locked(queue);
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+}
+
+void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	if (queue->connected) {
+		WRITE_ONCE(queue->latched, vfence_mutant_is(NO_LATCH) ?
+			   queue->read_ptr : smp_load_acquire(&queue->control->write_ptr));
+		/* Release: the latch. Partner: vgpu_sched_sane_write_ptr(). */
+		smp_store_release(&queue->connected, false);
+		look_locked(queue);
+	}
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+}
+
+bool vgpu_sched_contended(struct vgpu_engine *engine)
+{
+	return !list_empty(&engine->run);
+}
+
+/* Take the next queue off the run list; it is RUNNING and the engine's own. */
+struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
+{
+	struct vgpu_queue *queue;
+	unsigned long flags;
+
+	spin_lock_irqsave(&engine->gpu->sched, flags);
+	queue = list_first_entry_or_null(&engine->run, struct vgpu_queue, run_link);
+	if (queue) {
+		list_del_init(&queue->run_link);
+		queue->state = DRM_VFENCE_QUEUE_RUNNING;
+	}
+	spin_unlock_irqrestore(&engine->gpu->sched, flags);
+	return queue;
+}
+
+/* The engine lets go of a RUNNING queue. */
+void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why)
+{
+	struct vgpu_post fault = { .node = engine->node };
+	struct vgpu *gpu = engine->gpu;
+	void *arm = NULL;
+	unsigned long flags;
+
+	/* Blocked queues were handed over in vgpu_fence_block(). */
+	if (why == VGPU_STEP_BLOCKED)
+		return;
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (why == VGPU_STEP_FAULT) {
+		queue->state = DRM_VFENCE_QUEUE_FAULTED;
+		fault.queue = queue->os_handle;
+		vgpu_cmp_post(gpu, &fault);
+	} else if (queue->abort || why == VGPU_STEP_ABORTED) {
+		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+	} else if (why == VGPU_STEP_PREEMPTED) {
+		vgpu_sched_ready_locked(queue);
+	} else {
+		queue->state = DRM_VFENCE_QUEUE_IDLE;
+		/*
+		 * A connect or a disconnect while we ran may have brought work.
+		 * What a mere store of the write pointer brought is found by
+		 * vgpu_doorbell_recheck() once the page is armed.
+		 */
+		if (!queue->connected)
+			look_locked(queue);
+		else
+			arm = queue->cookie;
+	}
+	/*
+	 * Under the lock: once it is dropped an abort may return and the
+	 * doorbell go.
+	 */
+	if (arm)
+		gpu->ops->arm_doorbell(gpu->host, arm);
+	wake_up_all(&gpu->stopped);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+}
+
+static bool left_engine(struct vgpu_queue *queue)
+{
+	return READ_ONCE(queue->state) != DRM_VFENCE_QUEUE_RUNNING;
+}
+
+void vgpu_queue_abort(struct vgpu_queue *queue)
+{
+	struct vgpu *gpu = queue->gpu;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	switch (queue->state) {
+	case DRM_VFENCE_QUEUE_FAULTED:
+	case DRM_VFENCE_QUEUE_ABORTED:
+		spin_unlock_irqrestore(&gpu->sched, flags);
+		return;
+	case DRM_VFENCE_QUEUE_READY:
+		list_del_init(&queue->run_link);
+		break;
+	case DRM_VFENCE_QUEUE_BLOCKED:
+		vgpu_fence_unblock_locked(queue);
+		break;
+	default:
+		break;
+	}
+	WRITE_ONCE(queue->abort, !vfence_mutant_is(NO_ABORT_KICK) ||
+		   queue->state != DRM_VFENCE_QUEUE_RUNNING);
+	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
+		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+	wake_up_all(&queue->engine->wait);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+	wait_event(gpu->stopped, left_engine(queue));
+	/* The last put may still hold the lock to wake us. */
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (queue->state == DRM_VFENCE_QUEUE_IDLE)
+		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+	spin_unlock_irqrestore(&gpu->sched, flags);
+}
+
+bool vgpu_queue_idle(struct vgpu_queue *queue)
+{
+	return READ_ONCE(queue->state) == DRM_VFENCE_QUEUE_IDLE;
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VGPU_TYPES_H_
+#define _VGPU_TYPES_H_
+
+/*
+ * Inside of the virtual GPU. Nothing outside hw/ includes this.
+ *
+ * Locks, outer to inner:
+ *   vgpu_vm.tlb      rwlock; engines read-hold it over one step, unmapping
+ *                    takes it for writing to know that no step uses an old
+ *                    entry: a TLB flush
+ *   vgpu.sched       queue states, run lists, blocked trees; irqsave
+ *   vgpu_cmp.lock    the CMP's post FIFO; irqsave
+ */
+
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/rwlock.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "vfence_mutants.h"
+#include "vfence_rules.h"
+#include "vgpu.h"
+#include "vgpu_packet.h"
+
+struct task_struct;
+
+/* GPU time every packet costs at least: no client may loop for free. */
+#define VGPU_PACKET_NS		100
+/* How far an engine may run ahead of the clock before it sleeps. */
+#define VGPU_SLACK_NS		(20 * NSEC_PER_USEC)
+/* After this much GPU time another ready queue gets its turn. */
+#define VGPU_QUANTUM_NS		NSEC_PER_MSEC
+/* COPY and FILL: bytes of one step, and bytes per nanosecond (16 GB/s). */
+#define VGPU_CHUNK		PAGE_SIZE
+#define VGPU_BYTES_PER_NS	16
+/* Posts the CMP can hold before it falls back to a NULL event. */
+#define VGPU_POSTS		256
+
+/**
+ * struct vgpu_post - what an engine tells the CMP
+ */
+struct vgpu_post {
+	/** @fence: signaled fence; NULL for a faulted queue */
+	struct vgpu_fence *fence;
+	/** @value: the value stored */
+	u64 value;
+	/** @queue: OS-side handle of the queue, for a fault */
+	u32 queue;
+	/** @node: where it happened */
+	u16 node;
+};
+
+/**
+ * struct vgpu_cmp - the context management processor
+ */
+struct vgpu_cmp {
+	/** @lock: protects all members but @task and @wait */
+	spinlock_t lock;
+	/** @task: its thread */
+	struct task_struct *task;
+	/** @wait: the thread, and those who flush it, sleep here */
+	wait_queue_head_t wait;
+	/** @posted: posts put in, ever */
+	u64 posted;
+	/** @taken: posts taken out, ever */
+	u64 taken;
+	/** @done: posts fully handled, ever */
+	u64 done;
+	/** @null_event: the FIFO was full: the next record must be NULL */
+	bool null_event;
+	/** @stopped: no more posts */
+	bool stopped;
+	/** @fifo: the posts; place is the count modulo the size */
+	struct vgpu_post fifo[VGPU_POSTS];
+	/** @counters: exact */
+	struct vgpu_counters counters;
+};
+
+/**
+ * struct vgpu_engine - a physical engine: thread and what it is charged
+ */
+struct vgpu_engine {
+	/** @gpu: parent */
+	struct vgpu *gpu;
+	/** @node: node ordinal */
+	unsigned int node;
+	/** @class_id: &enum drm_vfence_node_class */
+	unsigned int class_id;
+	/** @task: its thread */
+	struct task_struct *task;
+	/** @wait: the thread sleeps here, for work and for time */
+	wait_queue_head_t wait;
+	/** @run: run list of ready queues; vgpu.sched */
+	struct list_head run;
+	/** @free_at: when the work charged so far ends; thread only */
+	ktime_t free_at;
+	/** @quantum_end: when the running queue's turn ends; thread only */
+	ktime_t quantum_end;
+	/** @counters: thread only, read without a lock */
+	struct drm_vfence_node_info counters;
+};
+
+/**
+ * struct vgpu_doorbell - a physical doorbell
+ */
+struct vgpu_doorbell {
+	/** @page: what a connected client stores to */
+	struct page *page;
+};
+
+/**
+ * struct vgpu - the GPU
+ */
+struct vgpu {
+	/** @config: shape */
+	struct vgpu_config config;
+	/** @ops: calls up */
+	const struct vgpu_host_ops *ops;
+	/** @host: their first argument */
+	void *host;
+	/** @name: for thread names */
+	const char *name;
+	/** @sched: scheduling state of all engines */
+	spinlock_t sched;
+	/** @stopped: woken when a queue leaves its engine */
+	wait_queue_head_t stopped;
+	/** @engine: one per node */
+	struct vgpu_engine engine[VGPU_MAX_NODES];
+	/** @doorbell: physical doorbells */
+	struct vgpu_doorbell doorbell[VGPU_MAX_DOORBELLS];
+	/** @cmp: context management processor */
+	struct vgpu_cmp cmp;
+	/** @irq: interrupt ring */
+	struct vgpu_irq_ring *irq;
+};
+
+/**
+ * struct vgpu_vm - GPU address space of one process
+ */
+struct vgpu_vm {
+	/** @gpu: parent */
+	struct vgpu *gpu;
+	/** @tlb: see the lock table above */
+	rwlock_t tlb;
+	/** @pages: page table: page number to kernel address plus VGPU_VM_* */
+	struct xarray pages;
+	/** @slots: address of a current value / 8 to &struct vgpu_slot */
+	struct xarray slots;
+};
+
+/**
+ * struct vgpu_slot - a fence as one address space sees it
+ */
+struct vgpu_slot {
+	/** @fence: the fence */
+	struct vgpu_fence *fence;
+	/** @monitored_va: address of its monitored value */
+	u64 monitored_va;
+	/** @opens: holders in this address space */
+	unsigned int opens;
+};
+
+/**
+ * struct vgpu_fence - global object of a native fence
+ */
+struct vgpu_fence {
+	/** @gpu: parent */
+	struct vgpu *gpu;
+	/** @os_handle: for interrupt records */
+	u32 os_handle;
+	/** @current_value: slot; engines and, for CPU signals, the DDI store */
+	u64 *current_value;
+	/** @monitored_value: slot; only vgpu_update_monitored_values() stores */
+	u64 *monitored_value;
+	/** @blocked: queues in a wait on it, by awaited value; vgpu.sched */
+	struct rb_root_cached blocked;
+	/** @blocked_count: of them; changed under vgpu.sched, read without */
+	atomic_t blocked_count;
+	/** @signals: GPU signals executed */
+	atomic64_t signals;
+};
+
+/**
+ * struct vgpu_log - one log buffer as its producer sees it
+ */
+struct vgpu_log {
+	/** @header: the page */
+	struct drm_vfence_log_header *header;
+	/** @va: its GPU address */
+	u64 va;
+	/** @word: index and wrap count, our own copy */
+	u64 word;
+};
+
+/**
+ * struct vgpu_exec - a packet in flight: all an engine knows between two steps
+ */
+struct vgpu_exec {
+	/** @packet: private copy */
+	union vgpu_packet packet;
+	/** @in_flight: fetched and not complete */
+	bool in_flight;
+	/** @released: a blocked wait was met; its end time is in wait_end */
+	bool released;
+	/** @draws_left: DRAW */
+	u32 draws_left;
+	/** @cursor: COPY and FILL: bytes done */
+	u64 cursor;
+};
+
+/**
+ * struct vgpu_queue - a hardware queue
+ *
+ * ::
+ *
+ *            ring, connect            pick                 wait not met
+ *    IDLE ------------------> READY -------> RUNNING ----------------> BLOCKED
+ *     ^                       ^   ^             | | |                     |
+ *     |       ring empty      |   +-------------+ | |       released      |
+ *     +-----------------------|----------quantum--+ |  <- to READY -------+
+ *                             |                     | bad packet
+ *    any live state --abort--> ABORTED              +------> FAULTED
+ */
+struct vgpu_queue {
+	/** @gpu: parent */
+	struct vgpu *gpu;
+	/** @vm: address space */
+	struct vgpu_vm *vm;
+	/** @engine: its node's engine */
+	struct vgpu_engine *engine;
+	/** @os_handle: for interrupt records */
+	u32 os_handle;
+	/** @state: &enum drm_vfence_queue_state; vgpu.sched */
+	u32 state;
+	/** @abort: asked to stop; set under vgpu.sched, read without */
+	bool abort;
+	/** @connected: look at control->write_ptr; vgpu.sched */
+	bool connected;
+	/** @latched: write pointer while not connected; vgpu.sched */
+	u64 latched;
+	/** @run_link: place in the run list; vgpu.sched */
+	struct list_head run_link;
+	/** @block_node: place in the fence's tree; vgpu.sched */
+	struct rb_node block_node;
+	/** @block_fence: fence it waits for, while BLOCKED; vgpu.sched */
+	struct vgpu_fence *block_fence;
+	/** @block_value: value it waits for */
+	u64 block_value;
+	/** @cookie: doorbell, for calls up */
+	void *cookie;
+	/** @ring: the ring */
+	void *ring;
+	/** @ring_size: bytes */
+	u32 ring_size;
+	/** @control: pointers, shared with the client */
+	struct drm_vfence_ring_control *control;
+	/** @read_ptr: our own copy, the client cannot move it */
+	u64 read_ptr;
+	/** @exec: packet in flight */
+	struct vgpu_exec exec;
+	/** @wait_observed: GPU time the last wait was met */
+	u64 wait_observed;
+	/** @wait_end: GPU time it was satisfied */
+	u64 wait_end;
+	/** @signal_end: GPU time of the last signal */
+	u64 signal_end;
+	/** @log: wait log, signal log */
+	struct vgpu_log log[2];
+	/** @fault: why it stopped; vgpu.sched */
+	u32 fault;
+	/** @fault_opcode: vgpu.sched */
+	u32 fault_opcode;
+	/** @fault_va: vgpu.sched */
+	u64 fault_va;
+	/** @packets: completed; engine only */
+	u64 packets;
+	/** @log_packets: executed; engine only */
+	u64 log_packets;
+};
+
+/**
+ * enum vgpu_step - how one step ended
+ */
+enum vgpu_step {
+	/** @VGPU_STEP_MORE: go on */
+	VGPU_STEP_MORE,
+	/** @VGPU_STEP_IDLE: ring is empty */
+	VGPU_STEP_IDLE,
+	/** @VGPU_STEP_BLOCKED: left to a fence; no longer ours */
+	VGPU_STEP_BLOCKED,
+	/** @VGPU_STEP_PREEMPTED: quantum over, others are ready */
+	VGPU_STEP_PREEMPTED,
+	/** @VGPU_STEP_FAULT: bad packet */
+	VGPU_STEP_FAULT,
+	/** @VGPU_STEP_ABORTED: asked to stop */
+	VGPU_STEP_ABORTED,
+};
+
+/* vgpu_core.c */
+u64 vgpu_clock(struct vgpu *gpu);
+
+/* vgpu_vm.c */
+enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int need,
+					void **kva);
+struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va);
+
+/* vgpu_fence.c */
+void vgpu_fence_notify(struct vgpu_fence *fence, u64 value);
+bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
+void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
+
+/* vgpu_sched.c */
+struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine);
+void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why);
+void vgpu_sched_ready_locked(struct vgpu_queue *queue);
+bool vgpu_sched_contended(struct vgpu_engine *engine);
+bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
+
+/* vgpu_exec.c */
+enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);
+
+/* vgpu_engine.c */
+int vgpu_engine_start(struct vgpu_engine *engine);
+void vgpu_engine_stop(struct vgpu_engine *engine);
+
+/* vgpu_log.c */
+enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
+				     const struct drm_vfence_packet_log *packet);
+
+/* vgpu_cmp.c */
+int vgpu_cmp_start(struct vgpu *gpu);
+void vgpu_cmp_stop(struct vgpu *gpu);
+void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post);
+void vgpu_cmp_flush(struct vgpu *gpu);
+
+#endif

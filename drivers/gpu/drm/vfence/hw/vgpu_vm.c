@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * GPU address spaces: a page table of words, and the fences that live in it.
+ */
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+#define RIGHTS_MASK	(VGPU_VM_READ | VGPU_VM_WRITE | VGPU_VM_DATA)
+
+struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
+{
+	struct vgpu_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
+
+	if (!vm)
+		return ERR_PTR(-ENOMEM);
+	vm->gpu = gpu;
+	rwlock_init(&vm->tlb);
+	xa_init_flags(&vm->pages, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&vm->slots, XA_FLAGS_ACCOUNT);
+	return vm;
+}
+
+/*
+ * Engines look entries up under the read lock. Whoever has removed one and
+ * then held the lock for writing knows that nobody still uses it.
+ */
+static void flush_tlb(struct vgpu_vm *vm)
+{
+	write_lock(&vm->tlb);
+	write_unlock(&vm->tlb);
+}
+
+void vgpu_vm_destroy(struct vgpu_vm *vm)
+{
+	flush_tlb(vm);
+	xa_destroy(&vm->pages);
+	xa_destroy(&vm->slots);
+	kfree(vm);
+}
+
+void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size)
+{
+	u64 end = va + size;
+
+	for (; va < end; va += PAGE_SIZE) {
+		xa_erase(&vm->pages, va >> PAGE_SHIFT);
+		cond_resched();
+	}
+	flush_tlb(vm);
+}
+
+int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int flags)
+{
+	u64 done;
+	int ret;
+
+	for (done = 0; done < size; done += PAGE_SIZE) {
+		void *entry = (void *)((unsigned long)(kva + done) | flags);
+
+		ret = xa_err(xa_store(&vm->pages, (va + done) >> PAGE_SHIFT, entry,
+				      GFP_KERNEL_ACCOUNT));
+		if (ret) {
+			vgpu_vm_unmap(vm, va, done);
+			return ret;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Where @va is, if it may be used as @need says. Caller holds vm->tlb. */
+enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int need,
+					void **kva)
+{
+	unsigned long entry;
+
+	if (va >= DRM_VFENCE_VA_LIMIT)
+		return DRM_VFENCE_FAULT_UNMAPPED;
+	entry = (unsigned long)xa_load(&vm->pages, va >> PAGE_SHIFT);
+	if (!entry)
+		return DRM_VFENCE_FAULT_UNMAPPED;
+	if (vfence_mutant_is(NO_RIGHTS))
+		need = 0;
+	if ((entry & need) != need)
+		return DRM_VFENCE_FAULT_ACCESS;
+	*kva = (void *)(entry & ~(unsigned long)RIGHTS_MASK) + offset_in_page(va);
+	return DRM_VFENCE_FAULT_NONE;
+}
+
+/* The fence whose current value is at @current_va. Caller holds vm->tlb. */
+struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va)
+{
+	if (current_va >= DRM_VFENCE_VA_LIMIT)
+		return NULL;
+	return xa_load(&vm->slots, current_va / sizeof(u64));
+}
+
+int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
+		    u64 monitored_va)
+{
+	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
+	int ret;
+
+	if (slot) {
+		slot->opens++;
+		return 0;
+	}
+	slot = kzalloc(sizeof(*slot), GFP_KERNEL_ACCOUNT);
+	if (!slot)
+		return -ENOMEM;
+	slot->fence = fence;
+	slot->monitored_va = monitored_va;
+	slot->opens = 1;
+	ret = xa_err(xa_store(&vm->slots, current_va / sizeof(u64), slot, GFP_KERNEL_ACCOUNT));
+	if (ret)
+		kfree(slot);
+	return ret;
+}
+
+void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va)
+{
+	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
+
+	if (--slot->opens)
+		return;
+	xa_erase(&vm->slots, current_va / sizeof(u64));
+	flush_tlb(vm);
+	kfree(slot);
+}

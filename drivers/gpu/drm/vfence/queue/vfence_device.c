@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Devices and contexts: what owns queues and fences, and fails with them.
+ */
+
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "fence/vfence_fence.h"
+#include "vfence_queue.h"
+
+static void free_device(struct kref *ref)
+{
+	kfree(container_of(ref, struct vfence_device, ref));
+}
+
+void vfence_device_get(struct vfence_device *device)
+{
+	kref_get(&device->ref);
+}
+
+void vfence_device_put(struct vfence_device *device)
+{
+	kref_put(&device->ref, free_device);
+}
+
+bool vfence_device_active(struct vfence_device *device)
+{
+	return atomic_read(&device->state) == DRM_VFENCE_DEVICE_ACTIVE;
+}
+
+int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_device_create *args = data;
+	struct vfence_device *device;
+	int ret;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	device = kzalloc(sizeof(*device), GFP_KERNEL_ACCOUNT);
+	if (!device)
+		return -ENOMEM;
+	kref_init(&device->ref);
+	device->file = file;
+	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
+	mutex_lock(&file->lock);
+	ret = vfence_table_add(&file->devices, device, &args->handle);
+	mutex_unlock(&file->lock);
+	if (ret)
+		vfence_device_put(device);
+	return ret;
+}
+
+static void free_context(struct vfence_context *context)
+{
+	vfence_device_put(context->device);
+	kfree(context);
+}
+
+/* A device takes all it owns along; its siblings do not notice. */
+static void destroy_locked(struct vfence_file *file, u32 handle, struct vfence_device *device)
+{
+	struct vfence_context *context;
+	unsigned long index;
+
+	lockdep_assert_held(&file->lock);
+	vfence_queue_destroy_all(file, device);
+	vfence_local_destroy_all(file, device);
+	xa_for_each(&file->contexts.objects, index, context) {
+		if (context->device != device)
+			continue;
+		vfence_table_remove(&file->contexts, index);
+		free_context(context);
+	}
+	vfence_table_remove(&file->devices, handle);
+	vfence_device_put(device);
+}
+
+int vfence_device_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_device *device;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	device = xa_load(&file->devices.objects, args->handle);
+	if (device)
+		destroy_locked(file, args->handle, device);
+	mutex_unlock(&file->lock);
+	return device ? 0 : -ENOENT;
+}
+
+/** vfence_device_destroy_all - the file, locked, closes */
+void vfence_device_destroy_all(struct vfence_file *file)
+{
+	struct vfence_device *device;
+	unsigned long handle;
+
+	xa_for_each(&file->devices.objects, handle, device)
+		destroy_locked(file, handle, device);
+}
+
+int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_device_query *args = data;
+	struct vfence_device *device;
+
+	if (vfence_reject(drm, args->state))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	device = xa_load(&file->devices.objects, args->handle);
+	if (device)
+		args->state = atomic_read(&device->state);
+	mutex_unlock(&file->lock);
+	return device ? 0 : -ENOENT;
+}
+
+static int create_context_locked(struct vfence_file *file,
+				 struct drm_vfence_context_create *args)
+{
+	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_context *context;
+	int ret;
+
+	if (!device)
+		return -ENOENT;
+	if (!vfence_device_active(device))
+		return -EIO;
+	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	if (!context)
+		return -ENOMEM;
+	context->device = device;
+	context->node = args->node;
+	vfence_device_get(device);
+	ret = vfence_table_add(&file->contexts, context, &args->handle);
+	if (ret)
+		free_context(context);
+	return ret;
+}
+
+int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_context_create *args = data;
+	int ret;
+
+	if (vfence_reject(drm, args->flags) ||
+	    vfence_reject(drm, args->node >= file->adapter->config.gpu.nodes))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	ret = create_context_locked(file, args);
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_context *context;
+	int ret = 0;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	context = xa_load(&file->contexts.objects, args->handle);
+	if (!context)
+		ret = -ENOENT;
+	else if (context->queues)
+		ret = -EBUSY;
+	else
+		vfence_table_remove(&file->contexts, args->handle);
+	mutex_unlock(&file->lock);
+	if (!ret)
+		free_context(context);
+	return ret;
+}

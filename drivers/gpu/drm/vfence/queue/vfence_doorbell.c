@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Doorbells: connecting queues to the few physical ones, taking them away
+ * again, and noticing a ring.
+ */
+
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+#include <drm/drm_vma_manager.h>
+
+#include "fence/vfence_fence.h"
+#include "vfence_queue.h"
+
+static struct vfence_adapter *adapter_of(struct vfence_doorbell *doorbell)
+{
+	return doorbell->queue->adapter;
+}
+
+static void set_status(struct vfence_doorbell *doorbell, u64 status)
+{
+	/* Release: what led to it. Partner: the client's acquire load. */
+	smp_store_release((u64 *)vfence_page_kva(doorbell->status_page), status);
+}
+
+static u64 get_status(struct vfence_doorbell *doorbell)
+{
+	return READ_ONCE(*(u64 *)vfence_page_kva(doorbell->status_page));
+}
+
+static void zap_locked(struct vfence_doorbell *doorbell)
+{
+	lockdep_assert_held(&adapter_of(doorbell)->doorbell_lock);
+	vfence_page_zap(doorbell->doorbell_page);
+	doorbell->mapped = false;
+}
+
+/*
+ * Take the physical doorbell away (WDDM-186): accesses find the dummy page
+ * first, then the client can read why, then the hardware stops looking, having
+ * latched the write pointer. What is published later finds the status.
+ */
+static void disconnect_locked(struct vfence_doorbell *doorbell, u64 status)
+{
+	struct vfence_adapter *adapter = adapter_of(doorbell);
+
+	lockdep_assert_held(&adapter->doorbell_lock);
+	if (doorbell->physical >= 0) {
+		adapter->physical[doorbell->physical] = NULL;
+		doorbell->physical = -1;
+		zap_locked(doorbell);
+	}
+	if (!vfence_mutant_is(NO_RETRY_STATUS) ||
+	    status != DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY)
+		set_status(doorbell, status);
+	vgpu_doorbell_disconnect(doorbell->queue->hw);
+}
+
+/* The idle queue that was connected longest ago; failing that, any. */
+static struct vfence_doorbell *victim_locked(struct vfence_adapter *adapter)
+{
+	struct vfence_doorbell *best = NULL;
+	bool best_idle = false;
+	unsigned int i;
+
+	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
+		struct vfence_doorbell *doorbell = adapter->physical[i];
+		bool idle = vgpu_queue_idle(doorbell->queue->hw);
+
+		if (best && (best_idle > idle || (best_idle == idle &&
+						  best->connected_at < doorbell->connected_at)))
+			continue;
+		best = doorbell;
+		best_idle = idle;
+	}
+	return best;
+}
+
+static unsigned int take_physical_locked(struct vfence_adapter *adapter)
+{
+	struct vfence_doorbell *victim;
+	unsigned int i;
+
+	for (i = 0; i < adapter->config.gpu.doorbells; i++)
+		if (!adapter->physical[i])
+			return i;
+	victim = victim_locked(adapter);
+	i = victim->physical;
+	disconnect_locked(victim, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	vfence_count(adapter, VFENCE_COUNT_VICTIMISATIONS);
+	return i;
+}
+
+static void connect_locked(struct vfence_doorbell *doorbell)
+{
+	struct vfence_adapter *adapter = adapter_of(doorbell);
+	unsigned int physical = take_physical_locked(adapter);
+
+	/* What the last owner stored is not for the next one to read. */
+	clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical)));
+	adapter->physical[physical] = doorbell;
+	doorbell->physical = physical;
+	doorbell->connected_at = ++adapter->doorbell_clock;
+	zap_locked(doorbell);
+	set_status(doorbell, DRM_VFENCE_DOORBELL_CONNECTED);
+	vgpu_doorbell_connect(doorbell->queue->hw);
+}
+
+/**
+ * vfence_doorbell_ring - a doorbell page was touched
+ * @doorbell: whose; NULL once destroyed
+ *
+ * Called by the fault with the doorbell lock held. Return: the page to map, or
+ * NULL for the dummy page.
+ */
+struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell)
+{
+	struct vfence_adapter *adapter;
+
+	if (!doorbell)
+		return NULL;
+	adapter = adapter_of(doorbell);
+	lockdep_assert_held(&adapter->doorbell_lock);
+	if (doorbell->physical < 0)
+		return NULL;
+	doorbell->mapped = true;
+	vgpu_doorbell_ring(doorbell->queue->hw);
+	return vgpu_doorbell_page(adapter->gpu, doorbell->physical);
+}
+
+/*
+ * Handshake (c), hardware's side: the page is made to fault, then the write
+ * pointer is looked at again. Partner: the client stores the write pointer,
+ * then touches the page. In a thread, as zapping may sleep.
+ */
+static void arm_work(struct work_struct *work)
+{
+	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, arm);
+	struct vfence_adapter *adapter = adapter_of(doorbell);
+
+	mutex_lock(&adapter->doorbell_lock);
+	if (doorbell->physical >= 0) {
+		if (doorbell->mapped)
+			zap_locked(doorbell);
+		/* Zap before look; the flush has synchronised all CPUs. */
+		smp_mb();
+		vgpu_doorbell_recheck(doorbell->queue->hw);
+	}
+	mutex_unlock(&adapter->doorbell_lock);
+}
+
+/** vfence_doorbell_arm - call up: the queue went idle while connected */
+void vfence_doorbell_arm(void *host, void *cookie)
+{
+	struct vfence_adapter *adapter = host;
+	struct vfence_doorbell *doorbell = cookie;
+
+	queue_work(adapter->doorbell_wq, &doorbell->arm);
+}
+
+/** vfence_doorbell_abort - the queue is lost: disconnect for good */
+void vfence_doorbell_abort(struct vfence_queue *queue)
+{
+	struct vfence_adapter *adapter = queue->adapter;
+
+	mutex_lock(&adapter->doorbell_lock);
+	if (queue->doorbell) {
+		queue->doorbell->aborted = true;
+		disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+	}
+	mutex_unlock(&adapter->doorbell_lock);
+}
+
+unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
+{
+	unsigned int i, connected = 0;
+
+	mutex_lock(&adapter->doorbell_lock);
+	for (i = 0; i < adapter->config.gpu.doorbells; i++)
+		connected += !!adapter->physical[i];
+	mutex_unlock(&adapter->doorbell_lock);
+	return connected;
+}
+
+/** vfence_doorbell_query - the doorbell's part of a queue's state */
+void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
+{
+	args->doorbell_status = DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY;
+	args->last_queued = 0;
+	mutex_lock(&queue->adapter->doorbell_lock);
+	if (queue->doorbell) {
+		args->doorbell_status = get_status(queue->doorbell);
+		args->last_queued =
+			READ_ONCE(*(u64 *)vfence_page_kva(queue->doorbell->last_queued_page));
+	}
+	mutex_unlock(&queue->adapter->doorbell_lock);
+}
+
+static int create_page(struct vfence_file *file, enum vfence_page_kind kind,
+		       struct vfence_page **page)
+{
+	int ret;
+
+	*page = vfence_page_create(file->adapter, kind);
+	if (IS_ERR(*page)) {
+		ret = PTR_ERR(*page);
+		*page = NULL;
+		return ret;
+	}
+	return drm_vma_node_allow(&(*page)->base.vma_node, file->drm);
+}
+
+static void put_page_of(struct vfence_file *file, struct vfence_page *page)
+{
+	if (!page)
+		return;
+	drm_vma_node_revoke(&page->base.vma_node, file->drm);
+	vfence_page_put(page);
+}
+
+static void free_doorbell(struct vfence_file *file, struct vfence_doorbell *doorbell)
+{
+	put_page_of(file, doorbell->doorbell_page);
+	put_page_of(file, doorbell->status_page);
+	put_page_of(file, doorbell->last_queued_page);
+	vfence_bo_vunmap(&doorbell->control);
+	vfence_bo_vunmap(&doorbell->ring);
+	kfree(doorbell);
+}
+
+static int fill_doorbell(struct vfence_file *file, struct vfence_doorbell *doorbell,
+			 const struct drm_vfence_doorbell_create *args)
+{
+	int ret;
+
+	ret = vfence_bo_vmap(file, args->ring, &doorbell->ring);
+	if (!ret)
+		ret = vfence_bo_vmap(file, args->control, &doorbell->control);
+	if (ret)
+		return ret;
+	if (vfence_reject(&file->adapter->drm, doorbell->ring.obj->size < args->ring_size ||
+			  doorbell->ring.obj == doorbell->control.obj))
+		return -EINVAL;
+	ret = create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->doorbell_page);
+	if (!ret)
+		ret = create_page(file, VFENCE_PAGE_STATUS, &doorbell->status_page);
+	if (!ret)
+		ret = create_page(file, VFENCE_PAGE_LAST_QUEUED, &doorbell->last_queued_page);
+	return ret;
+}
+
+static struct vfence_doorbell *alloc_doorbell(struct vfence_file *file,
+					      const struct drm_vfence_doorbell_create *args)
+{
+	struct vfence_doorbell *doorbell = kzalloc(sizeof(*doorbell), GFP_KERNEL_ACCOUNT);
+	int ret;
+
+	if (!doorbell)
+		return ERR_PTR(-ENOMEM);
+	doorbell->physical = -1;
+	INIT_WORK(&doorbell->arm, arm_work);
+	ret = fill_doorbell(file, doorbell, args);
+	if (ret) {
+		free_doorbell(file, doorbell);
+		return ERR_PTR(ret);
+	}
+	set_status(doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	return doorbell;
+}
+
+static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorbell,
+			 const struct drm_vfence_doorbell_create *args)
+{
+	struct vfence_queue *queue = xa_load(&file->queues.objects, args->queue);
+	struct vgpu_doorbell_args hw = {
+		.cookie = doorbell,
+		.ring = doorbell->ring.kva,
+		.ring_size = args->ring_size,
+		.control = doorbell->control.kva,
+	};
+	struct vgpu_queue_status status;
+
+	lockdep_assert_held(&file->lock);
+	if (!queue)
+		return -ENOENT;
+	if (vfence_reject(&file->adapter->drm, queue->doorbell))
+		return -EEXIST;
+	vgpu_queue_query(queue->hw, &status);
+	if (!vfence_device_active(queue->device) || status.state != DRM_VFENCE_QUEUE_IDLE)
+		return -EIO;
+	doorbell->queue = queue;
+	vgpu_doorbell_create(queue->hw, &hw);
+	mutex_lock(&file->adapter->doorbell_lock);
+	queue->doorbell = doorbell;
+	doorbell->doorbell_page->doorbell = doorbell;
+	mutex_unlock(&file->adapter->doorbell_lock);
+	return 0;
+}
+
+int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_doorbell_create *args = data;
+	struct vfence_doorbell *doorbell;
+	int ret;
+
+	if (vfence_reject(drm, args->pad || args->flags & ~DRM_VFENCE_DOORBELL_SECONDARY) ||
+	    vfence_reject(drm, !is_power_of_2(args->ring_size) ||
+			  args->ring_size < DRM_VFENCE_RING_MIN ||
+			  args->ring_size > DRM_VFENCE_RING_MAX))
+		return -EINVAL;
+	if (vfence_reject(drm, args->flags & DRM_VFENCE_DOORBELL_SECONDARY))
+		return -EOPNOTSUPP;
+	doorbell = alloc_doorbell(file, args);
+	if (IS_ERR(doorbell))
+		return PTR_ERR(doorbell);
+	mutex_lock(&file->lock);
+	ret = attach_locked(file, doorbell, args);
+	if (!ret) {
+		args->doorbell_offset = vfence_page_offset(doorbell->doorbell_page);
+		args->status_offset = vfence_page_offset(doorbell->status_page);
+		args->last_queued_offset = vfence_page_offset(doorbell->last_queued_page);
+	}
+	mutex_unlock(&file->lock);
+	if (ret)
+		free_doorbell(file, doorbell);
+	return ret;
+}
+
+static int connect(struct vfence_queue *queue)
+{
+	struct vfence_adapter *adapter = queue->adapter;
+	struct vfence_doorbell *doorbell;
+	struct vgpu_queue_status status;
+	int ret = 0;
+
+	mutex_lock(&adapter->doorbell_lock);
+	doorbell = queue->doorbell;
+	vgpu_queue_query(queue->hw, &status);
+	if (!doorbell)
+		ret = -ENOENT;
+	else if (doorbell->aborted || !vfence_device_active(queue->device) ||
+		 status.state == DRM_VFENCE_QUEUE_FAULTED ||
+		 status.state == DRM_VFENCE_QUEUE_ABORTED)
+		ret = -EIO;
+	else if (doorbell->physical < 0)
+		connect_locked(doorbell);
+	mutex_unlock(&adapter->doorbell_lock);
+	return ret;
+}
+
+int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_doorbell_connect *args = data;
+	struct vfence_queue *queue;
+	int ret;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	queue = vfence_queue_lookup(file, args->queue);
+	if (!queue)
+		return -ENOENT;
+	ret = connect(queue);
+	vfence_queue_put(queue);
+	return ret;
+}
+
+/**
+ * vfence_doorbell_destroy - free a queue's doorbell object, if it has one
+ * @queue: the queue, its file locked
+ *
+ * A queue that still has work is aborted: a client that wants it done waits for
+ * its progress fence first (WDDM D6).
+ */
+void vfence_doorbell_destroy(struct vfence_queue *queue)
+{
+	struct vfence_adapter *adapter = queue->adapter;
+	struct vfence_doorbell *doorbell = queue->doorbell;
+
+	lockdep_assert_held(&queue->file->lock);
+	if (!doorbell)
+		return;
+	mutex_lock(&adapter->doorbell_lock);
+	disconnect_locked(doorbell, doorbell->aborted ? DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
+			  DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	queue->doorbell = NULL;
+	doorbell->doorbell_page->doorbell = NULL;
+	mutex_unlock(&adapter->doorbell_lock);
+	if (!vgpu_queue_idle(queue->hw))
+		vgpu_queue_abort(queue->hw);
+	/* No call up names it any more, then no work does, then it goes. */
+	vgpu_doorbell_destroy(queue->hw);
+	cancel_work_sync(&doorbell->arm);
+	free_doorbell(queue->file, doorbell);
+}
+
+int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_queue *queue;
+	int ret = -ENOENT;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	queue = xa_load(&file->queues.objects, args->handle);
+	if (queue && queue->doorbell) {
+		vfence_doorbell_destroy(queue);
+		ret = 0;
+	}
+	mutex_unlock(&file->lock);
+	return ret;
+}

@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * User-mode hardware queues as objects: creation, errors, end.
+ */
+
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "fence/vfence_fence.h"
+#include "vfence_queue.h"
+
+/* The last user is gone: the owner has let go long before. */
+static void free_queue(struct kref *ref)
+{
+	struct vfence_queue *queue = container_of(ref, struct vfence_queue, ref);
+
+	might_sleep();
+	if (!IS_ERR_OR_NULL(queue->hw))
+		vgpu_queue_destroy(queue->hw);
+	vfence_log_free(queue);
+	if (queue->progress_fence)
+		vfence_fence_put(queue->progress_fence);
+	vfence_device_put(queue->device);
+	kfree_rcu(queue, rcu);
+}
+
+/** vfence_queue_put - drop a reference; process context */
+void vfence_queue_put(struct vfence_queue *queue)
+{
+	kref_put(&queue->ref, free_queue);
+}
+
+/**
+ * vfence_queue_for_each - visit all queues of an adapter; process context
+ * @adapter: the adapter
+ * @fn: called with a reference held and no lock
+ * @arg: its argument
+ */
+void vfence_queue_for_each(struct vfence_adapter *adapter,
+			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg)
+{
+	struct vfence_queue *queue;
+	unsigned long index;
+
+	rcu_read_lock();
+	xa_for_each(&adapter->queues, index, queue) {
+		if (!kref_get_unless_zero(&queue->ref))
+			continue;
+		rcu_read_unlock();
+		fn(queue, arg);
+		vfence_queue_put(queue);
+		rcu_read_lock();
+	}
+	rcu_read_unlock();
+}
+
+static int to_device_state(u32 fault)
+{
+	return fault == DRM_VFENCE_FAULT_UNMAPPED || fault == DRM_VFENCE_FAULT_ACCESS ?
+	       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT : DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
+}
+
+static void stop(struct vfence_queue *queue)
+{
+	vfence_doorbell_abort(queue);
+	vgpu_queue_abort(queue->hw);
+}
+
+static void stop_if_of(struct vfence_queue *queue, void *device)
+{
+	if (queue->device == device)
+		stop(queue);
+}
+
+/*
+ * A queue stopped by itself: its device is in error and its siblings in the
+ * device end with it (WDDM-205). Other devices do not notice. No lock of the
+ * owner is needed: references keep all that is touched.
+ */
+static void fault_work(struct work_struct *work)
+{
+	struct vfence_queue *queue = container_of(work, struct vfence_queue, fault_work);
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
+		       to_device_state(status.fault));
+	vfence_queue_for_each(queue->adapter, stop_if_of, queue->device);
+	vfence_queue_put(queue);
+}
+
+static void report_fault(struct vfence_queue *queue)
+{
+	/* Once: the reference goes with the work. */
+	if (!atomic_xchg(&queue->fault_reported, 1) && kref_get_unless_zero(&queue->ref))
+		queue_work(queue->adapter->work_wq, &queue->fault_work);
+}
+
+/** vfence_queue_faulted - an interrupt record names a faulted queue; any context */
+void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global)
+{
+	struct vfence_queue *queue;
+
+	rcu_read_lock();
+	queue = xa_load(&adapter->queues, global);
+	if (queue)
+		report_fault(queue);
+	rcu_read_unlock();
+}
+
+static void scan_one(struct vfence_queue *queue, void *unused)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	if (status.state == DRM_VFENCE_QUEUE_FAULTED)
+		report_fault(queue);
+}
+
+/** vfence_queue_scan_faults - the record of a fault may have been lost */
+void vfence_queue_scan_faults(struct vfence_adapter *adapter)
+{
+	vfence_queue_for_each(adapter, scan_one, NULL);
+}
+
+static void stop_lost(struct vfence_queue *queue, void *unused)
+{
+	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
+		       DRM_VFENCE_DEVICE_STOPPED);
+	stop(queue);
+}
+
+/** vfence_queue_abort_all - the adapter goes */
+void vfence_queue_abort_all(struct vfence_adapter *adapter)
+{
+	vfence_queue_for_each(adapter, stop_lost, NULL);
+}
+
+bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle)
+{
+	struct vfence_queue *queue;
+	unsigned long index;
+
+	lockdep_assert_held(&file->lock);
+	xa_for_each(&file->queues.objects, index, queue)
+		if (queue->progress == handle)
+			return true;
+	return false;
+}
+
+/*
+ * The owner lets go: nothing runs, nothing of the file is used any more. What
+ * others may still hold is freed with the last reference.
+ */
+static void destroy_locked(struct vfence_file *file, u32 handle)
+{
+	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
+
+	lockdep_assert_held(&file->lock);
+	stop(queue);
+	vfence_doorbell_destroy(queue);
+	vfence_log_read(queue);
+	vfence_log_unmap(queue);
+	xa_erase(&queue->adapter->queues, queue->global);
+	atomic_dec(&queue->adapter->queue_count);
+	vfence_local_destroy(file, queue->progress);
+	queue->context->queues--;
+	vfence_queue_put(queue);
+}
+
+/** vfence_queue_destroy_all - destroy every queue of @device */
+void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device)
+{
+	struct vfence_queue *queue;
+	unsigned long handle;
+
+	xa_for_each(&file->queues.objects, handle, queue)
+		if (queue->device == device)
+			destroy_locked(file, handle);
+}
+
+static int create_progress(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
+{
+	struct vfence_fence *fence = vfence_fence_create(queue->file, false, 0);
+	int ret;
+
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
+	ret = vfence_local_add(queue->file, queue->device, fence, &queue->progress,
+			       &args->progress);
+	if (ret)
+		vfence_fence_put(fence);
+	else
+		queue->progress_fence = fence;
+	return ret;
+}
+
+static int create_hw(struct vfence_queue *queue, unsigned int node)
+{
+	struct vfence_adapter *adapter = queue->adapter;
+	struct vgpu_queue_args args = { .vm = queue->file->vm, .node = node };
+	int ret;
+
+	ret = xa_alloc_cyclic(&adapter->queues, &queue->global, NULL, xa_limit_31b,
+			      &adapter->next_queue, GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		return ret;
+	args.os_handle = queue->global;
+	queue->hw = vgpu_queue_create(adapter->gpu, &args);
+	return PTR_ERR_OR_ZERO(queue->hw);
+}
+
+static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_context *context)
+{
+	struct vfence_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+
+	if (!queue)
+		return NULL;
+	kref_init(&queue->ref);
+	queue->adapter = file->adapter;
+	queue->file = file;
+	queue->context = context;
+	queue->device = context->device;
+	vfence_device_get(queue->device);
+	vfence_log_setup(queue);
+	INIT_WORK(&queue->fault_work, fault_work);
+	return queue;
+}
+
+static void describe(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
+{
+	struct vfence_log *waits = vfence_queue_log(queue, DRM_VFENCE_LOG_WAITS);
+	struct vfence_log *signals = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
+
+	args->progress_fence = queue->progress;
+	args->wait_log_va = waits->node.start;
+	args->signal_log_va = signals->node.start;
+	args->wait_log_entries = waits->header->number_of_entries;
+	args->signal_log_entries = signals->header->number_of_entries;
+}
+
+static int create_locked(struct vfence_file *file, struct drm_vfence_queue_create *args)
+{
+	struct vfence_context *context = xa_load(&file->contexts.objects, args->context);
+	struct vfence_queue *queue;
+	int ret;
+
+	if (!context)
+		return -ENOENT;
+	if (!vfence_device_active(context->device))
+		return -EIO;
+	if (vfence_reject(&file->adapter->drm,
+			  !(file->adapter->config.user_nodes & BIT(context->node))))
+		return -EOPNOTSUPP;
+	queue = alloc_queue(file, context);
+	if (!queue)
+		return -ENOMEM;
+	ret = create_hw(queue, context->node);
+	if (ret)
+		goto put;
+	ret = vfence_log_create(queue);
+	if (ret)
+		goto erase;
+	ret = create_progress(queue, args);
+	if (ret)
+		goto unmap_logs;
+	ret = vfence_table_add(&file->queues, queue, &args->handle);
+	if (ret)
+		goto destroy_progress;
+	/* Point of no failure: from here on interrupts and scans find the queue. */
+	xa_store(&file->adapter->queues, queue->global, queue, GFP_KERNEL_ACCOUNT);
+	atomic_inc(&file->adapter->queue_count);
+	context->queues++;
+	describe(queue, args);
+	return 0;
+destroy_progress:
+	vfence_local_destroy(file, queue->progress);
+unmap_logs:
+	vfence_log_unmap(queue);
+erase:
+	xa_erase(&file->adapter->queues, queue->global);
+put:
+	vfence_queue_put(queue);
+	return ret;
+}
+
+int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_queue_create *args = data;
+	int ret;
+
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_QUEUE_USER_MODE))
+		return -EINVAL;
+	if (vfence_reject(drm, !(args->flags & DRM_VFENCE_QUEUE_USER_MODE)))
+		return -EOPNOTSUPP;
+	mutex_lock(&file->lock);
+	ret = create_locked(file, args);
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_queue *queue;
+	int ret = 0;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	queue = xa_load(&file->queues.objects, args->handle);
+	if (!queue)
+		ret = -ENOENT;
+	else if (queue->doorbell)
+		ret = -EBUSY;
+	else
+		destroy_locked(file, args->handle);
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_queue *queue;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	queue = vfence_queue_lookup(file, args->handle);
+	if (!queue)
+		return -ENOENT;
+	stop(queue);
+	vfence_queue_put(queue);
+	return 0;
+}
+
+/** vfence_queue_lookup - queue of a handle, with a reference, or NULL */
+struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
+{
+	struct vfence_queue *queue;
+
+	mutex_lock(&file->lock);
+	queue = xa_load(&file->queues.objects, handle);
+	if (queue)
+		kref_get(&queue->ref);
+	mutex_unlock(&file->lock);
+	return queue;
+}
+
+static void query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	args->state = status.state;
+	args->fault = status.fault;
+	args->fault_opcode = status.opcode;
+	args->fault_ring_ptr = status.ring_ptr;
+	args->fault_va = status.va;
+	args->packets = status.packets;
+	args->log_packets = status.log_packets;
+	args->progress = vfence_fence_current(queue->progress_fence);
+	vfence_doorbell_query(queue, args);
+	args->pending = args->last_queued > args->progress;
+	vfence_log_query(queue, &args->log_read, &args->log_lost);
+}
+
+int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_queue_query *args = data;
+	struct vfence_queue *queue;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	queue = vfence_queue_lookup(file, args->queue);
+	if (!queue)
+		return -ENOENT;
+	query(queue, args);
+	vfence_queue_put(queue);
+	return 0;
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_QUEUE_H_
+#define _VFENCE_QUEUE_H_
+
+#include <linux/kref.h>
+
+#include "hw/vgpu.h"
+#include "vfence_file.h"
+#include "vfence_pages.h"
+
+/* ----------------------------------------------------------------- devices */
+
+/**
+ * struct vfence_device - unit of error: owns contexts, queues and fences
+ */
+struct vfence_device {
+	/** @ref: the file's table, contexts, local fences */
+	struct kref ref;
+	/** @file: parent */
+	struct vfence_file *file;
+	/** @state: &enum drm_vfence_device_state; first error wins */
+	atomic_t state;
+};
+
+/**
+ * struct vfence_context - a device on a node
+ */
+struct vfence_context {
+	/** @device: parent, with a reference */
+	struct vfence_device *device;
+	/** @node: node ordinal */
+	unsigned int node;
+	/** @queues: that use it; vfence_file.lock */
+	unsigned int queues;
+};
+
+void vfence_device_get(struct vfence_device *device);
+void vfence_device_put(struct vfence_device *device);
+bool vfence_device_active(struct vfence_device *device);
+void vfence_device_destroy_all(struct vfence_file *file);
+int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_device_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* -------------------------------------------------------------------- logs */
+
+/** VFENCE_LOG_KEPT: entries kept per log until the owner fetches them */
+#define VFENCE_LOG_KEPT		1024
+
+/**
+ * struct vfence_log - one log of a queue, the reader's side
+ */
+struct vfence_log {
+	/** @lock: serialises readers */
+	struct mutex lock;
+	/** @header: the buffer, one page the GPU writes */
+	struct drm_vfence_log_header *header;
+	/** @node: its GPU addresses */
+	struct drm_mm_node node;
+	/** @read: position read up to */
+	u64 read;
+	/** @taken: entries read */
+	u64 taken;
+	/** @lost: entries overwritten before */
+	u64 lost;
+	/** @kept: entries for the owner; place is the count modulo KEPT */
+	struct drm_vfence_log_entry *kept;
+	/** @put: entries kept, ever */
+	u64 put;
+	/** @fetched: entries fetched or dropped, ever */
+	u64 fetched;
+	/** @dropped: of these, dropped */
+	u64 dropped;
+};
+
+struct vfence_queue;
+
+void vfence_log_setup(struct vfence_queue *queue);
+int vfence_log_create(struct vfence_queue *queue);
+void vfence_log_unmap(struct vfence_queue *queue);
+void vfence_log_free(struct vfence_queue *queue);
+void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost);
+void vfence_log_read(struct vfence_queue *queue);
+void vfence_log_read_all(struct vfence_adapter *adapter);
+u64 vfence_log_unread(struct vfence_queue *queue);
+int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* --------------------------------------------------------------- doorbells */
+
+/**
+ * struct vfence_doorbell - a queue's doorbell object
+ *
+ * ::
+ *
+ *                 connect                 any access: fault, map, ring
+ *   DISCONNECTED ---------> CONNECTED, ------------------------------> CONNECTED,
+ *       ^  ^                unmapped   <------------------------------ mapped
+ *       |  |  victim: RETRY    |         queue idle: zap, look again       |
+ *       |  +-------------------+-------------------------------------------+
+ *       |   ABORT from any state is for good
+ */
+struct vfence_doorbell {
+	/** @queue: parent */
+	struct vfence_queue *queue;
+	/** @doorbell_page: any access rings while connected */
+	struct vfence_page *doorbell_page;
+	/** @status_page: the status word */
+	struct vfence_page *status_page;
+	/** @last_queued_page: the client's last queued value */
+	struct vfence_page *last_queued_page;
+	/** @ring: the ring, resident */
+	struct vfence_vmapped ring;
+	/** @control: read and write pointer, resident */
+	struct vfence_vmapped control;
+	/** @physical: index of its physical doorbell, -1; adapter->doorbell_lock */
+	int physical;
+	/** @mapped: some mapping may not fault; adapter->doorbell_lock */
+	bool mapped;
+	/** @aborted: for good; adapter->doorbell_lock */
+	bool aborted;
+	/** @connected_at: for the choice of victims; adapter->doorbell_lock */
+	u64 connected_at;
+	/** @arm: runs in the doorbell thread */
+	struct work_struct arm;
+};
+
+void vfence_doorbell_arm(void *host, void *doorbell);
+struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell);
+void vfence_doorbell_abort(struct vfence_queue *queue);
+void vfence_doorbell_destroy(struct vfence_queue *queue);
+void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
+unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter);
+int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+/* ------------------------------------------------------------------ queues */
+
+/**
+ * struct vfence_queue - a user-mode hardware queue
+ */
+struct vfence_queue {
+	/** @ref: the file's table; interrupt and scans while they use it */
+	struct kref ref;
+	/** @rcu: scans look it up without a lock */
+	struct rcu_head rcu;
+	/** @adapter: parent */
+	struct vfence_adapter *adapter;
+	/** @file: the owner's file; valid until the handle is gone */
+	struct vfence_file *file;
+	/** @device: unit of error, with a reference */
+	struct vfence_device *device;
+	/** @context: parent */
+	struct vfence_context *context;
+	/** @global: handle in interrupt records */
+	u32 global;
+	/** @hw: the virtual GPU's object */
+	struct vgpu_queue *hw;
+	/** @progress: local handle of the progress fence */
+	u32 progress;
+	/** @progress_fence: the fence itself, with a reference */
+	struct vfence_fence *progress_fence;
+	/** @log: wait log, signal log */
+	struct vfence_log log[2];
+	/** @doorbell: or NULL; changes under vfence_file.lock and doorbell_lock */
+	struct vfence_doorbell *doorbell;
+	/** @fault_reported: fault_work has been queued, once */
+	atomic_t fault_reported;
+	/** @fault_work: puts the device in error */
+	struct work_struct fault_work;
+};
+
+static inline struct vfence_log *vfence_queue_log(struct vfence_queue *queue,
+						  enum drm_vfence_log_type type)
+{
+	return &queue->log[type == DRM_VFENCE_LOG_SIGNALS];
+}
+
+void vfence_queue_put(struct vfence_queue *queue);
+struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
+bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle);
+void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global);
+void vfence_queue_scan_faults(struct vfence_adapter *adapter);
+void vfence_queue_abort_all(struct vfence_adapter *adapter);
+void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
+void vfence_queue_for_each(struct vfence_adapter *adapter,
+			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
+int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

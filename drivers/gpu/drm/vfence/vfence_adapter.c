@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Adapters: what is set up at probe, in which order, and how it ends.
+ */
+
+#include <linux/dma-mapping.h>
+
+#include <drm/drm_managed.h>
+
+#include "fence/vfence_fence.h"
+#include "queue/vfence_queue.h"
+#include "vfence_adapter.h"
+
+static void raise_vector(void *host)
+{
+	struct vfence_adapter *adapter = host;
+
+	vfence_vector_raise(&adapter->vector);
+}
+
+static const struct vgpu_host_ops host_ops = {
+	.raise_vector = raise_vector,
+	.arm_doorbell = vfence_doorbell_arm,
+};
+
+/* Runs when the last file has gone, long after unplug. */
+static void release(struct drm_device *drm, void *unused)
+{
+	struct vfence_adapter *adapter = to_vfence_adapter(drm);
+
+	if (adapter->work_wq)
+		destroy_workqueue(adapter->work_wq);
+	if (adapter->doorbell_wq)
+		destroy_workqueue(adapter->doorbell_wq);
+	if (!IS_ERR_OR_NULL(adapter->gpu))
+		vgpu_destroy(adapter->gpu);
+	if (adapter->dummy_fence)
+		put_page(adapter->dummy_fence);
+	xa_destroy(&adapter->fences);
+	xa_destroy(&adapter->queues);
+	mutex_destroy(&adapter->signal_lock);
+	mutex_destroy(&adapter->doorbell_lock);
+}
+
+static int alloc_dummy(struct vfence_adapter *adapter)
+{
+	adapter->dummy_fence = alloc_page(GFP_KERNEL);
+	if (!adapter->dummy_fence)
+		return -ENOMEM;
+	memset(page_address(adapter->dummy_fence), 0xff, PAGE_SIZE);
+	return 0;
+}
+
+static int alloc_parts(struct vfence_adapter *adapter)
+{
+	adapter->doorbell_wq = alloc_ordered_workqueue("%s-doorbell", 0, adapter->name);
+	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
+	if (!adapter->doorbell_wq || !adapter->work_wq)
+		return -ENOMEM;
+	adapter->gpu = vgpu_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
+	return PTR_ERR_OR_ZERO(adapter->gpu);
+}
+
+/**
+ * vfence_adapter_init - set an adapter up, all but its registration
+ * @adapter: from devm_drm_dev_alloc()
+ * @index: which set of module parameters shapes it
+ */
+int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
+{
+	int ret;
+
+	spin_lock_init(&adapter->irq_lock);
+	mutex_init(&adapter->signal_lock);
+	mutex_init(&adapter->doorbell_lock);
+	xa_init_flags(&adapter->fences, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&adapter->queues, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	init_llist_head(&adapter->deferred);
+	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
+	ret = drmm_add_action_or_reset(&adapter->drm, release, NULL);
+	if (ret)
+		return ret;
+	ret = vfence_config_get(index, &adapter->config);
+	if (ret) {
+		drm_err(&adapter->drm, "module parameters out of range\n");
+		return ret;
+	}
+	ret = dma_coerce_mask_and_coherent(adapter->drm.dev, DMA_BIT_MASK(64));
+	if (ret)
+		return ret;
+	ret = alloc_dummy(adapter);
+	if (ret)
+		return ret;
+	ret = alloc_parts(adapter);
+	if (ret)
+		return ret;
+	ret = vfence_vector_init(&adapter->vector, adapter->name, vfence_irq_handler,
+				 vfence_irq_thread, adapter);
+	if (ret)
+		return ret;
+	ret = vgpu_start(adapter->gpu);
+	if (ret)
+		vfence_vector_fini(&adapter->vector, adapter);
+	return ret;
+}
+
+/**
+ * vfence_adapter_unplug - end the device under whoever still uses it
+ * @adapter: the adapter, not reachable by new calls any more
+ *
+ * Waiters return ENODEV, doorbells say ABORT, queues are aborted, threads and
+ * interrupt stop. Objects live on until their files close.
+ */
+void vfence_adapter_unplug(struct vfence_adapter *adapter)
+{
+	vfence_queue_abort_all(adapter);
+	/* Engines, then CMP, then interrupt: each feeds the next. */
+	vgpu_stop(adapter->gpu);
+	vfence_vector_fini(&adapter->vector, adapter);
+	vfence_fence_fail_all(adapter);
+	flush_workqueue(adapter->doorbell_wq);
+	flush_workqueue(adapter->work_wq);
+	/* From here on faults find the dummy pages. */
+	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_ADAPTER_H_
+#define _VFENCE_ADAPTER_H_
+
+#include <linux/atomic.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+
+#include <drm/drm_device.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_mm.h>
+#include <drm/drm_print.h>
+
+#include "vfence_compat.h"
+#include "vfence_config.h"
+#include "vfence_mutants.h"
+#include "vfence_rules.h"
+#include "vfence_uobj.h"
+#include "vfence_vector.h"
+
+struct drm_file;
+struct vfence_doorbell;
+
+/**
+ * enum vfence_count - counters the driver keeps, see &struct drm_vfence_counters
+ */
+enum vfence_count {
+	VFENCE_COUNT_HANDLER_RUNS,
+	VFENCE_COUNT_USEFUL,
+	VFENCE_COUNT_SPURIOUS,
+	VFENCE_COUNT_SCANS,
+	VFENCE_COUNT_CPU_SIGNALS,
+	VFENCE_COUNT_WAITS_BEGUN,
+	VFENCE_COUNT_WAITS_SATISFIED,
+	VFENCE_COUNT_WAITS_TIMED_OUT,
+	VFENCE_COUNT_WAITS_CANCELLED,
+	VFENCE_COUNT_SECOND_SAMPLE,
+	VFENCE_COUNT_LOG_READ,
+	VFENCE_COUNT_LOG_LOST,
+	VFENCE_COUNT_IOCTLS,
+	VFENCE_COUNT_DOORBELL_FAULTS,
+	VFENCE_COUNT_PAGE_FAULTS,
+	VFENCE_COUNT_FENCE_CREATED,
+	VFENCE_COUNT_FENCE_OPENED,
+	VFENCE_COUNT_FENCE_CLOSED,
+	VFENCE_COUNT_FENCE_DESTROYED,
+	VFENCE_COUNT_VICTIMISATIONS,
+	VFENCE_COUNTS,
+};
+
+/**
+ * struct vfence_adapter - a DRM device with its virtual GPU
+ *
+ * Locks, outer to inner:
+ *
+ * ====================== ======================================================
+ * vfence_file.lock       handle tables of a file, its address space
+ * adapter.signal_lock    CPU signals: the newest value wins (WDDM-69)
+ * adapter.doorbell_lock  connections; inside mmap_lock, as faults take it
+ * vfence_log.lock        a log's reader
+ * adapter.irq_lock       who drains the interrupt ring; irqsave
+ * vfence_fence.lock      waiter tree and monitored value; irqsave
+ * (virtual GPU)          hw/vgpu_types.h
+ * ====================== ======================================================
+ *
+ * mmap_lock is never taken inside any of them: nothing copies from or to user
+ * memory under a lock.
+ */
+struct vfence_adapter {
+	/** @drm: the DRM device */
+	struct drm_device drm;
+	/** @config: shape */
+	struct vfence_config config;
+	/** @name: of threads and interrupts */
+	char name[16];
+	/** @gpu: the virtual GPU */
+	struct vgpu *gpu;
+	/** @vector: its interrupt */
+	struct vfence_vector vector;
+	/** @irq_lock: serialises drains of the interrupt ring */
+	spinlock_t irq_lock;
+	/** @deferred: fences whose completion goes on in the threaded half */
+	struct llist_head deferred;
+	/** @scan_due: a NULL event waits for the threaded half */
+	atomic_t scan_due;
+	/** @fences: global handle to &struct vfence_fence */
+	struct xarray fences;
+	/** @next_fence: allocation hint; handles come back late */
+	u32 next_fence;
+	/** @signal_lock: see above */
+	struct mutex signal_lock;
+	/** @queues: global handle to &struct vfence_queue */
+	struct xarray queues;
+	/** @next_queue: allocation hint */
+	u32 next_queue;
+	/** @queue_count: queues that exist */
+	atomic_t queue_count;
+	/** @doorbell_lock: see above */
+	struct mutex doorbell_lock;
+	/** @physical: who is connected to each physical doorbell */
+	struct vfence_doorbell *physical[VGPU_MAX_DOORBELLS];
+	/** @doorbell_clock: connections so far, for the choice of victims */
+	u64 doorbell_clock;
+	/** @doorbell_wq: the doorbell thread */
+	struct workqueue_struct *doorbell_wq;
+	/** @work_wq: reaping of events, faults of queues */
+	struct workqueue_struct *work_wq;
+	/** @lost: the device is being unplugged; all doorbells are aborted */
+	bool lost;
+	/** @dummy_fence: what fence mappings read after unplug: U64_MAX */
+	struct page *dummy_fence;
+	/** @counts: exact counters */
+	atomic64_t counts[VFENCE_COUNTS];
+};
+
+#define to_vfence_adapter(d) container_of(d, struct vfence_adapter, drm)
+
+static inline void vfence_count(struct vfence_adapter *adapter, enum vfence_count what)
+{
+	atomic64_inc(&adapter->counts[what]);
+}
+
+static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_count what, u64 n)
+{
+	atomic64_add(n, &adapter->counts[what]);
+}
+
+int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index);
+void vfence_adapter_unplug(struct vfence_adapter *adapter);
+
+/* vfence_query.c */
+int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Open files: handle tables, GPU address space, and the abnormal exit.
+ */
+
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "fence/vfence_fence.h"
+#include "queue/vfence_queue.h"
+#include "vfence_file.h"
+
+/* Address 0 is never given out: it is what forgotten initialisation gives. */
+#define VA_START	PAGE_SIZE
+
+static void table_init(struct vfence_table *table, unsigned int limit)
+{
+	xa_init_flags(&table->objects, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	table->limit = limit;
+}
+
+/**
+ * vfence_table_add - give an object a handle
+ * @table: the table
+ * @object: the object, ready for use by another thread
+ * @handle: out
+ *
+ * Return: 0, -ENOSPC at the limit, -ENOMEM.
+ */
+int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
+{
+	int ret;
+
+	if (!atomic_add_unless(&table->count, 1, table->limit))
+		return -ENOSPC;
+	ret = xa_alloc(&table->objects, handle, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	if (ret)
+		atomic_dec(&table->count);
+	return ret == -EBUSY ? -ENOSPC : ret;
+}
+
+/**
+ * vfence_table_remove - take a handle away
+ * @table: the table
+ * @handle: the handle
+ *
+ * Return: the object, or NULL if somebody was faster.
+ */
+void *vfence_table_remove(struct vfence_table *table, u32 handle)
+{
+	void *object = xa_erase(&table->objects, handle);
+
+	if (object)
+		atomic_dec(&table->count);
+	return object;
+}
+
+/**
+ * vfence_file_reserve_va - take GPU addresses of the kernel's choice
+ * @file: the file, locked
+ * @node: zeroed node; drm_mm_remove_node() gives them back
+ * @size: bytes
+ */
+int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size)
+{
+	lockdep_assert_held(&file->lock);
+	/* From the top, so that clients who choose addresses find room below. */
+	return drm_mm_insert_node_in_range(&file->space, node, size, PAGE_SIZE, 0, VA_START,
+					   DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
+}
+
+int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
+{
+	struct vfence_adapter *adapter = to_vfence_adapter(drm);
+	struct vfence_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+
+	if (!file)
+		return -ENOMEM;
+	file->vm = vgpu_vm_create(adapter->gpu);
+	if (IS_ERR(file->vm)) {
+		int ret = PTR_ERR(file->vm);
+
+		kfree(file);
+		return ret;
+	}
+	file->adapter = adapter;
+	file->drm = drm_file;
+	mutex_init(&file->lock);
+	table_init(&file->devices, VFENCE_MAX_DEVICES);
+	table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
+	table_init(&file->queues, VFENCE_MAX_QUEUES);
+	table_init(&file->fences, VFENCE_MAX_FENCES);
+	table_init(&file->events, VFENCE_MAX_EVENTS);
+	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
+	drm_mm_init(&file->space, VA_START, DRM_VFENCE_VA_LIMIT - VA_START);
+	INIT_LIST_HEAD(&file->maps);
+	INIT_LIST_HEAD(&file->slots);
+	drm_file->driver_priv = file;
+	return 0;
+}
+
+/*
+ * WDDM's abnormal exit (WDDM-202): devices in error, queues aborted, doorbells
+ * and everything else freed, and no waiting for work. No ioctl of this file
+ * runs any more.
+ */
+void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+
+	vfence_event_cancel_all(file);
+	mutex_lock(&file->lock);
+	vfence_device_destroy_all(file);
+	vfence_bo_unbind_all(file);
+	mutex_unlock(&file->lock);
+	vfence_slots_destroy_all(file);
+	vgpu_vm_destroy(file->vm);
+	drm_mm_takedown(&file->space);
+	xa_destroy(&file->devices.objects);
+	xa_destroy(&file->contexts.objects);
+	xa_destroy(&file->queues.objects);
+	xa_destroy(&file->fences.objects);
+	xa_destroy(&file->events.objects);
+	xa_destroy(&file->mappings);
+	mutex_destroy(&file->lock);
+	kfree(file);
+}

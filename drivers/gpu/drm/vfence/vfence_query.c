@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What an adapter tells about itself.
+ */
+
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include <drm/drm_file.h>
+
+#include "fence/vfence_fence.h"
+#include "queue/vfence_queue.h"
+#include "vfence_adapter.h"
+
+#define QUERY_MAX	65536
+
+static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapter_info *info)
+{
+	info->nodes = adapter->config.gpu.nodes;
+	info->fence_stride = VFENCE_STRIDE;
+	info->physical_doorbells = adapter->config.gpu.doorbells;
+	info->log_entries = (DRM_VFENCE_LOG_SIZE - sizeof(struct drm_vfence_log_header)) /
+			    sizeof(struct drm_vfence_log_entry);
+	info->va_start = PAGE_SIZE;
+	info->va_end = DRM_VFENCE_VA_LIMIT;
+}
+
+static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)
+{
+	unsigned int i;
+
+	for (i = 0; i < adapter->config.gpu.nodes; i++) {
+		vgpu_query_node(adapter->gpu, i, &info[i]);
+		info[i].flags = adapter->config.user_nodes & BIT(i) ?
+				DRM_VFENCE_NODE_USER_MODE_SUBMISSION : 0;
+	}
+}
+
+static void add_unread(struct vfence_queue *queue, void *arg)
+{
+	*(u64 *)arg += vfence_log_unread(queue);
+}
+
+static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
+{
+	struct drm_vfence_node_info info;
+	struct vgpu_counters cmp;
+	unsigned int i;
+
+	for (i = 0; i < adapter->config.gpu.nodes; i++) {
+		vgpu_query_node(adapter->gpu, i, &info);
+		c->signals += info.signals;
+		c->suppressed += info.suppressed;
+		c->log_packets += info.log_packets;
+	}
+	vgpu_query_counters(adapter->gpu, &cmp);
+	c->posts = cmp.posts;
+	c->cmp_rechecked_out = cmp.rechecked_out;
+	c->cmp_recorded = cmp.recorded;
+	c->cmp_overflowed = cmp.overflowed;
+}
+
+static u64 count(struct vfence_adapter *adapter, enum vfence_count what)
+{
+	return atomic64_read(&adapter->counts[what]);
+}
+
+static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
+{
+	hw_counters(adapter, c);
+	c->interrupts_raised = atomic64_read(&adapter->vector.raised);
+	c->interrupts_coalesced = atomic64_read(&adapter->vector.coalesced);
+	c->handler_runs = count(adapter, VFENCE_COUNT_HANDLER_RUNS);
+	c->records_useful = count(adapter, VFENCE_COUNT_USEFUL);
+	c->records_spurious = count(adapter, VFENCE_COUNT_SPURIOUS);
+	c->scans = count(adapter, VFENCE_COUNT_SCANS);
+	c->cpu_signals = count(adapter, VFENCE_COUNT_CPU_SIGNALS);
+	c->waits_begun = count(adapter, VFENCE_COUNT_WAITS_BEGUN);
+	c->waits_satisfied = count(adapter, VFENCE_COUNT_WAITS_SATISFIED);
+	c->waits_timed_out = count(adapter, VFENCE_COUNT_WAITS_TIMED_OUT);
+	c->waits_cancelled = count(adapter, VFENCE_COUNT_WAITS_CANCELLED);
+	c->second_sample = count(adapter, VFENCE_COUNT_SECOND_SAMPLE);
+	c->log_entries_read = count(adapter, VFENCE_COUNT_LOG_READ);
+	c->log_entries_lost = count(adapter, VFENCE_COUNT_LOG_LOST);
+	vfence_queue_for_each(adapter, add_unread, &c->log_entries_unread);
+	c->ioctls = count(adapter, VFENCE_COUNT_IOCTLS);
+	c->doorbell_faults = count(adapter, VFENCE_COUNT_DOORBELL_FAULTS);
+	c->page_faults = count(adapter, VFENCE_COUNT_PAGE_FAULTS);
+	c->fences_created = count(adapter, VFENCE_COUNT_FENCE_CREATED);
+	c->fences_opened = count(adapter, VFENCE_COUNT_FENCE_OPENED);
+	c->fences_closed = count(adapter, VFENCE_COUNT_FENCE_CLOSED);
+	c->fences_destroyed = count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
+	c->queues = atomic_read(&adapter->queue_count);
+	c->doorbells_connected = vfence_doorbell_connected(adapter);
+	c->victimisations = count(adapter, VFENCE_COUNT_VICTIMISATIONS);
+}
+
+static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)
+{
+	struct drm_vfence_clock_info *clock = to;
+
+	switch (type) {
+	case DRM_VFENCE_QUERY_ADAPTER:
+		if (to)
+			adapter_info(adapter, to);
+		return sizeof(struct drm_vfence_adapter_info);
+	case DRM_VFENCE_QUERY_NODES:
+		if (to)
+			node_infos(adapter, to);
+		return adapter->config.gpu.nodes * sizeof(struct drm_vfence_node_info);
+	case DRM_VFENCE_QUERY_CLOCK:
+		if (to) {
+			clock->frequency_hz = VGPU_CLOCK_HZ;
+			vgpu_query_clock(adapter->gpu, &clock->gpu_ticks, &clock->cpu_ns);
+		}
+		return sizeof(*clock);
+	case DRM_VFENCE_QUERY_COUNTERS:
+		if (to)
+			counters(adapter, to);
+		return sizeof(struct drm_vfence_counters);
+	default:
+		return 0;
+	}
+}
+
+static int copy_out(const struct drm_vfence_query *args, const void *from, size_t size)
+{
+	void __user *to = u64_to_user_ptr(args->data);
+	size_t n = min_t(size_t, args->size, size);
+
+	if (copy_to_user(to, from, n) || clear_user(to + n, args->size - n))
+		return -EFAULT;
+	return 0;
+}
+
+int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_adapter *adapter = to_vfence_adapter(drm);
+	struct drm_vfence_query *args = data;
+	size_t size = answer(adapter, args->type, NULL);
+	void *buffer;
+	int ret;
+
+	if (vfence_reject(drm, !size) || vfence_reject(drm, args->data && args->size > QUERY_MAX))
+		return -EINVAL;
+	if (!args->data) {
+		args->size = size;
+		return 0;
+	}
+	buffer = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	if (!buffer)
+		return -ENOMEM;
+	answer(adapter, args->type, buffer);
+	ret = copy_out(args, buffer, size);
+	kfree(buffer);
+	if (!ret)
+		args->size = size;
+	return ret;
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM vfence
+
+#if !defined(_VFENCE_TRACE_H_) || defined(TRACE_HEADER_MULTI_READ)
+#define _VFENCE_TRACE_H_
+
+#include <linux/tracepoint.h>
+
+TRACE_EVENT(vfence_signal_executed,
+	TP_PROTO(u32 queue, u32 fence, u64 value, u64 end),
+	TP_ARGS(queue, fence, value, end),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(u32, fence)
+		__field(u64, value)
+		__field(u64, end)
+	),
+	TP_fast_assign(
+		__entry->queue = queue;
+		__entry->fence = fence;
+		__entry->value = value;
+		__entry->end = end;
+	),
+	TP_printk("queue=%u fence=%u value=%llu gpu=%llu", __entry->queue, __entry->fence,
+		  __entry->value, __entry->end)
+);
+
+TRACE_EVENT(vfence_wait_unblocked,
+	TP_PROTO(u32 queue, u32 fence, u64 value, u64 observed, u64 end),
+	TP_ARGS(queue, fence, value, observed, end),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(u32, fence)
+		__field(u64, value)
+		__field(u64, observed)
+		__field(u64, end)
+	),
+	TP_fast_assign(
+		__entry->queue = queue;
+		__entry->fence = fence;
+		__entry->value = value;
+		__entry->observed = observed;
+		__entry->end = end;
+	),
+	TP_printk("queue=%u fence=%u value=%llu observed=%llu gpu=%llu", __entry->queue,
+		  __entry->fence, __entry->value, __entry->observed, __entry->end)
+);
+
+TRACE_EVENT(vfence_interrupt,
+	TP_PROTO(u32 node, u32 fence, u64 value, unsigned int completed),
+	TP_ARGS(node, fence, value, completed),
+	TP_STRUCT__entry(
+		__field(u32, node)
+		__field(u32, fence)
+		__field(u64, value)
+		__field(unsigned int, completed)
+	),
+	TP_fast_assign(
+		__entry->node = node;
+		__entry->fence = fence;
+		__entry->value = value;
+		__entry->completed = completed;
+	),
+	TP_printk("node=%u fence=%u value=%llu completed=%u", __entry->node, __entry->fence,
+		  __entry->value, __entry->completed)
+);
+
+TRACE_EVENT(vfence_monitored,
+	TP_PROTO(u32 fence, u64 from, u64 to),
+	TP_ARGS(fence, from, to),
+	TP_STRUCT__entry(
+		__field(u32, fence)
+		__field(u64, from)
+		__field(u64, to)
+	),
+	TP_fast_assign(
+		__entry->fence = fence;
+		__entry->from = from;
+		__entry->to = to;
+	),
+	TP_printk("fence=%u from=%llu to=%llu", __entry->fence, __entry->from, __entry->to)
+);
+
+#endif
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE vfence_trace
+#include <trace/define_trace.h>

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The bodies of the driver's tracepoints. */
+
+#include <linux/types.h>
+
+#define CREATE_TRACE_POINTS
+#include "vfence_trace.h"

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# probe.sh SRCTREE: prints -D flags for what the kernel's headers have. Used by
+# Kbuild, consumed by vfence_compat.h and nothing else.
+inc=$1/include
+
+has() { # NAME FILE EXTENDED-REGEX
+	if tr '\n\t' '  ' <"$inc/$2" | grep -qE "$3"; then printf -- '-DVFENCE_HAVE_%s ' "$1"; fi
+}
+
+# in_struct NAME FILE STRUCT EXTENDED-REGEX: a member of one structure
+in_struct() {
+	if sed -n "/^struct $3 {/,/^}/p" "$inc/$2" | grep -qE "$4"; then
+		printf -- '-DVFENCE_HAVE_%s ' "$1"
+	fi
+}
+
+in_struct DRIVER_DATE drm/drm_drv.h drm_driver 'char \*date;'
+in_struct SHOW_FDINFO drm/drm_drv.h drm_driver '\(\*show_fdinfo\)'
+in_struct FOP_FLAGS linux/fs.h file_operations 'fop_flags'
+has EVENTFD_SIGNAL_COUNT linux/eventfd.h 'eventfd_signal\(struct eventfd_ctx \*ctx, __u64 n\)'
+has VM_FLAGS_SET linux/mm.h 'void vm_flags_set\('
+in_struct PLATFORM_REMOVE_INT linux/platform_device.h platform_driver 'int \(\*remove\)'
+in_struct PLATFORM_REMOVE_NEW linux/platform_device.h platform_driver 'void \(\*remove_new\)'

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_COMPAT_H_
+#define _VFENCE_COMPAT_H_
+
+/*
+ * Every difference between the kernels this driver builds for. The driver is
+ * written against the newest; what an older one lacks is supplied here. The
+ * HAVE_ macros come from include/probe.sh, which looks at the kernel's own
+ * headers: distributions backport, so a version number says nothing.
+ */
+
+#include <linux/eventfd.h>
+#include <linux/mm.h>
+#include <linux/platform_device.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_file.h>
+
+#ifdef VFENCE_HAVE_DRIVER_DATE
+#define VFENCE_DRIVER_DATE	.date = "20261120",
+#else
+#define VFENCE_DRIVER_DATE
+#endif
+
+#ifdef VFENCE_HAVE_FOP_FLAGS
+#define VFENCE_FOP_FLAGS	.fop_flags = FOP_UNSIGNED_OFFSET,
+#else
+#define VFENCE_FOP_FLAGS
+#endif
+
+#ifdef VFENCE_HAVE_EVENTFD_SIGNAL_COUNT
+#define vfence_eventfd_signal(ctx)	eventfd_signal(ctx, 1)
+#else
+#define vfence_eventfd_signal(ctx)	eventfd_signal(ctx)
+#endif
+
+#ifndef VFENCE_HAVE_VM_FLAGS_SET
+static inline void vm_flags_set(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags |= flags;
+}
+
+static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flags)
+{
+	vma->vm_flags &= ~flags;
+}
+#endif
+
+#ifdef VFENCE_HAVE_PLATFORM_REMOVE_INT
+#define VFENCE_PLATFORM_REMOVE(name)				\
+	static int name##_compat(struct platform_device *pdev)	\
+	{							\
+		name(pdev);					\
+		return 0;					\
+	}
+#define VFENCE_PLATFORM_REMOVE_OP(name)	.remove = name##_compat
+#elif defined(VFENCE_HAVE_PLATFORM_REMOVE_NEW)
+#define VFENCE_PLATFORM_REMOVE(name)
+#define VFENCE_PLATFORM_REMOVE_OP(name)	.remove_new = name
+#else
+#define VFENCE_PLATFORM_REMOVE(name)
+#define VFENCE_PLATFORM_REMOVE_OP(name)	.remove = name
+#endif
+
+#ifdef VFENCE_HAVE_SHOW_FDINFO
+#define VFENCE_SHOW_FDINFO_OP(name)	.show_fdinfo = name,
+#define VFENCE_FOPS_FDINFO		.show_fdinfo = drm_show_fdinfo,
+#else
+#define VFENCE_SHOW_FDINFO_OP(name)
+#define VFENCE_FOPS_FDINFO
+#endif
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_MUTANTS_H_
+#define _VFENCE_MUTANTS_H_
+
+/**
+ * DOC: Mutants
+ *
+ * A mutant is the driver with one protocol step left out or one load hoisted
+ * above the store it must follow. The test suite must catch each of them
+ * (`make mutants`). They exist only in a module built with VFENCE_MUTANTS; in
+ * every other build the condition is a constant zero.
+ */
+enum vfence_mutant {
+	VFENCE_MUTANT_NONE,
+	/* FENCE_WAIT passes at once */
+	VFENCE_MUTANT_WAIT_IGNORED,
+	/* handshake (a), engine: monitored is loaded before current is stored */
+	VFENCE_MUTANT_A_LOAD_HOISTED,
+	/* handshake (a), CPU: current is not sampled again after arming */
+	VFENCE_MUTANT_A_NO_RESAMPLE,
+	/* handshake (b): a queue blocks without looking at current again */
+	VFENCE_MUTANT_B_NO_RECHECK,
+	/* handshake (b): a signal does not look for blocked queues */
+	VFENCE_MUTANT_B_NO_RELEASE,
+	/* handshake (c): the doorbell is armed without another look at write_ptr */
+	VFENCE_MUTANT_C_NO_RECHECK,
+	/* handshake (d): a full interrupt ring drops the record silently */
+	VFENCE_MUTANT_D_NO_OVERFLOW,
+	/* handshake (d): the handler does not look at the overflow flag */
+	VFENCE_MUTANT_D_NO_SCAN,
+	/* every signal interrupts */
+	VFENCE_MUTANT_ALWAYS_INTERRUPT,
+	/* the comparison is >= instead of > */
+	VFENCE_MUTANT_INTERRUPT_EQUAL,
+	/* monitored keeps its old value when a waiter retires */
+	VFENCE_MUTANT_NO_RECOMPUTE,
+	/* the LOG packet runs after the interrupt decision */
+	VFENCE_MUTANT_LOG_LATE,
+	/* the index is advanced although the log is full, without wrap count */
+	VFENCE_MUTANT_LOG_NO_WRAP,
+	/* COPY and FILL reach fence slots and logs */
+	VFENCE_MUTANT_NO_RIGHTS,
+	/* a victimised doorbell keeps its status */
+	VFENCE_MUTANT_NO_RETRY_STATUS,
+	/* disconnecting forgets to latch the write pointer */
+	VFENCE_MUTANT_NO_LATCH,
+	/* a CPU signal does not release GPU queues */
+	VFENCE_MUTANT_CPU_NO_RELEASE,
+	/* the queue of a killed client is not aborted in flight but waited for */
+	VFENCE_MUTANT_NO_ABORT_KICK,
+	VFENCE_MUTANT_COUNT,
+};
+
+#ifdef VFENCE_MUTANTS
+extern unsigned int vfence_mutant;
+#define vfence_mutant_is(name) (vfence_mutant == VFENCE_MUTANT_##name)
+#else
+#define vfence_mutant_is(name) 0
+#endif
+
+#endif

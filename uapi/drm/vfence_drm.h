@@ -1,0 +1,1101 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef _VFENCE_DRM_H_
+#define _VFENCE_DRM_H_
+
+#include "drm.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/**
+ * DOC: Rules of this interface
+ *
+ * - Structures hold fixed-size integers only, every member is aligned to its
+ *   size, holes are explicit and the layout is the same for 32 and 64 bits.
+ * - Flags nobody defined and padding must be zero, else EINVAL.
+ * - New members go to the end or into padding; zero means the old behaviour.
+ * - Numbers are never reordered or used again.
+ * - Arrays travel as &struct drm_vfence_obj_array: stride, count, address.
+ * - Outputs are written on success only, unless a member says otherwise.
+ * - Every addition raises the driver's minor version and adds a line to the
+ *   history below. Programs ask DRM_IOCTL_VERSION and never guess by trying.
+ *
+ * Errors that every ioctl can return: EINVAL for an unknown flag, non-zero
+ * padding or an impossible combination; ENOENT for a handle that does not
+ * exist; EFAULT for a bad address; ENOMEM; ENODEV once the device is gone;
+ * EIO where the device object that owns the handle is in error. What a single
+ * ioctl adds stands beside it.
+ *
+ * Handles are 32-bit, non-zero and private to one open file. Fences are shared
+ * by file descriptor only.
+ */
+
+/**
+ * DOC: Version history
+ *
+ * - 1.0: devices, contexts, buffers, GPU address space, native fences of type
+ *   DEFAULT, waits and events, user-mode hardware queues, doorbells, logs.
+ */
+
+/* ------------------------------------------------------------------ limits */
+
+/** DRM_VFENCE_MAX_POINTS: most entries of one wait, event or signal list */
+#define DRM_VFENCE_MAX_POINTS		1024
+/** DRM_VFENCE_RING_MIN: smallest ring, in bytes */
+#define DRM_VFENCE_RING_MIN		4096
+/** DRM_VFENCE_RING_MAX: largest ring, in bytes */
+#define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
+/** DRM_VFENCE_LOG_SIZE: bytes of one log buffer (WDDM-81) */
+#define DRM_VFENCE_LOG_SIZE		4096
+/** DRM_VFENCE_MAX_BO_SIZE: largest buffer object, in bytes */
+#define DRM_VFENCE_MAX_BO_SIZE		(256ull * 1024 * 1024)
+/** DRM_VFENCE_VA_LIMIT: first byte above the GPU address space */
+#define DRM_VFENCE_VA_LIMIT		(1ull << 47)
+
+/* ------------------------------------------------------------ shared memory */
+
+/**
+ * struct drm_vfence_ring_control - a queue's pointers, first bytes of the
+ * control buffer
+ *
+ * Both count bytes since the doorbell object was created and never wrap; the
+ * place in the ring is the pointer modulo the ring's size. Both are multiples
+ * of 8 and write_ptr - read_ptr never exceeds the ring's size; a client that
+ * breaks this stops its queue with &DRM_VFENCE_FAULT_WRITE_POINTER.
+ */
+struct drm_vfence_ring_control {
+	/** @read_ptr: bytes consumed; written by the GPU after each packet */
+	__u64 read_ptr;
+	/** @pad0: keeps the two writers in cache lines of their own */
+	__u64 pad0[7];
+	/** @write_ptr: bytes published; written by the client (release order) */
+	__u64 write_ptr;
+	/** @pad1: as pad0 */
+	__u64 pad1[7];
+};
+
+/**
+ * enum drm_vfence_doorbell_status - the status word of a doorbell (WDDM-183:
+ * 64 bits, only the kernel writes it)
+ */
+enum drm_vfence_doorbell_status {
+	/** @DRM_VFENCE_DOORBELL_CONNECTED: ready, ring it */
+	DRM_VFENCE_DOORBELL_CONNECTED = 0,
+	/** @DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY: not used before a later minor */
+	DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY = 1,
+	/** @DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY: connect again, then ring */
+	DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY = 2,
+	/** @DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT: the queue is lost for good */
+	DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT = 3,
+};
+
+/* -------------------------------------------------------------------- logs */
+
+/**
+ * enum drm_vfence_log_type - which log of a queue (WDDM-85)
+ */
+enum drm_vfence_log_type {
+	/** @DRM_VFENCE_LOG_WAITS: waits that were satisfied */
+	DRM_VFENCE_LOG_WAITS = 1,
+	/** @DRM_VFENCE_LOG_SIGNALS: signals that were executed */
+	DRM_VFENCE_LOG_SIGNALS = 2,
+};
+
+/**
+ * enum drm_vfence_log_operation - what an entry reports (WDDM-85)
+ */
+enum drm_vfence_log_operation {
+	/** @DRM_VFENCE_LOG_SIGNAL_EXECUTED: the value was stored */
+	DRM_VFENCE_LOG_SIGNAL_EXECUTED = 0,
+	/** @DRM_VFENCE_LOG_WAIT_UNBLOCKED: the queue went on */
+	DRM_VFENCE_LOG_WAIT_UNBLOCKED = 1,
+};
+
+/**
+ * struct drm_vfence_log_header - head of a log buffer (WDDM-83)
+ */
+struct drm_vfence_log_header {
+	/** @first_free_entry_index: next entry to write; low half of one u64 */
+	__u32 first_free_entry_index;
+	/** @wraparound_count: times the index went back to 0; high half */
+	__u32 wraparound_count;
+	/** @type: &enum drm_vfence_log_type */
+	__u32 type;
+	/** @pad: zero */
+	__u32 pad;
+	/** @number_of_entries: entries behind the header */
+	__u64 number_of_entries;
+	/** @reserved: zero */
+	__u64 reserved[2];
+};
+
+/**
+ * struct drm_vfence_log_entry - one executed signal or satisfied wait (WDDM-84)
+ */
+struct drm_vfence_log_entry {
+	/** @fence_value: value signaled or waited for; from the LOG packet */
+	__u64 fence_value;
+	/** @fence: the client's own handle (WDDM-86); from the LOG packet */
+	__u32 fence;
+	/** @operation: &enum drm_vfence_log_operation; from the LOG packet */
+	__u32 operation;
+	/** @reserved0: zero */
+	__u64 reserved0;
+	/** @observed_gpu_timestamp: waits only: GPU ticks when the wait was met */
+	__u64 observed_gpu_timestamp;
+	/** @reserved1: zero */
+	__u64 reserved1;
+	/** @end_gpu_timestamp: GPU ticks when the operation completed */
+	__u64 end_gpu_timestamp;
+};
+
+/* ----------------------------------------------------------------- packets */
+
+/**
+ * enum drm_vfence_opcode - what a packet does
+ */
+enum drm_vfence_opcode {
+	/** @DRM_VFENCE_OP_NOP: nothing; any legal length */
+	DRM_VFENCE_OP_NOP = 0,
+	/** @DRM_VFENCE_OP_FENCE_WAIT: &struct drm_vfence_packet_wait */
+	DRM_VFENCE_OP_FENCE_WAIT = 1,
+	/** @DRM_VFENCE_OP_FENCE_SIGNAL: &struct drm_vfence_packet_signal */
+	DRM_VFENCE_OP_FENCE_SIGNAL = 2,
+	/** @DRM_VFENCE_OP_LOG: &struct drm_vfence_packet_log */
+	DRM_VFENCE_OP_LOG = 3,
+	/** @DRM_VFENCE_OP_DRAW: &struct drm_vfence_packet_draw */
+	DRM_VFENCE_OP_DRAW = 4,
+	/** @DRM_VFENCE_OP_COPY: &struct drm_vfence_packet_copy */
+	DRM_VFENCE_OP_COPY = 5,
+	/** @DRM_VFENCE_OP_FILL: &struct drm_vfence_packet_fill */
+	DRM_VFENCE_OP_FILL = 6,
+	/** @DRM_VFENCE_OP_TIMESTAMP: &struct drm_vfence_packet_timestamp */
+	DRM_VFENCE_OP_TIMESTAMP = 7,
+	/** @DRM_VFENCE_OP_HANG: header only; never ends until the queue is aborted */
+	DRM_VFENCE_OP_HANG = 8,
+};
+
+/** DRM_VFENCE_PACKET_MAX: longest packet, in bytes, header included */
+#define DRM_VFENCE_PACKET_MAX		64
+
+/**
+ * struct drm_vfence_packet_header - first eight bytes of every packet
+ */
+struct drm_vfence_packet_header {
+	/** @opcode: &enum drm_vfence_opcode */
+	__u16 opcode;
+	/** @length: bytes of the whole packet: a multiple of 8, 8 to 64 */
+	__u16 length;
+	/** @flags: zero */
+	__u32 flags;
+};
+
+/**
+ * struct drm_vfence_packet_wait - stall the queue until current >= value
+ */
+struct drm_vfence_packet_wait {
+	/** @header: length 24 */
+	struct drm_vfence_packet_header header;
+	/** @current_va: GPU address of a fence's current value */
+	__u64 current_va;
+	/** @value: value to wait for; 0 never stalls */
+	__u64 value;
+};
+
+/**
+ * struct drm_vfence_packet_signal - store a fence's current value; the CPU is
+ * interrupted only if the value exceeds the monitored value (WDDM-9, WDDM-10).
+ * The comparison follows the LOG packet behind this one, if there is one.
+ */
+struct drm_vfence_packet_signal {
+	/** @header: length 32 */
+	struct drm_vfence_packet_header header;
+	/** @current_va: GPU address of the fence's current value */
+	__u64 current_va;
+	/** @monitored_va: GPU address of the same fence's monitored value */
+	__u64 monitored_va;
+	/** @value: the new value; a smaller one than before is a rewind, allowed */
+	__u64 value;
+};
+
+/**
+ * struct drm_vfence_packet_log - write an entry for the wait or signal before
+ */
+struct drm_vfence_packet_log {
+	/** @header: length 40 */
+	struct drm_vfence_packet_header header;
+	/** @log_va: address of this queue's wait or signal log, by @operation */
+	__u64 log_va;
+	/** @index: must be the log's first free entry */
+	__u32 index;
+	/** @fence: handle copied into the entry */
+	__u32 fence;
+	/** @value: value copied into the entry */
+	__u64 value;
+	/** @operation: &enum drm_vfence_log_operation */
+	__u32 operation;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * struct drm_vfence_packet_draw - keep the engine busy; a preemption point lies
+ * between two draws
+ */
+struct drm_vfence_packet_draw {
+	/** @header: length 24 */
+	struct drm_vfence_packet_header header;
+	/** @count: number of draws, at least 1 */
+	__u32 count;
+	/** @pad: zero */
+	__u32 pad;
+	/** @duration_ns: GPU time of one draw in nanoseconds, 10^10 at most */
+	__u64 duration_ns;
+};
+
+/**
+ * struct drm_vfence_packet_copy - copy between data buffers
+ */
+struct drm_vfence_packet_copy {
+	/** @header: length 32 */
+	struct drm_vfence_packet_header header;
+	/** @src_va: source, multiple of 4 */
+	__u64 src_va;
+	/** @dst_va: destination, multiple of 4 */
+	__u64 dst_va;
+	/** @size: bytes, a non-zero multiple of 4 */
+	__u64 size;
+};
+
+/**
+ * struct drm_vfence_packet_fill - fill a data buffer with a 32-bit word
+ */
+struct drm_vfence_packet_fill {
+	/** @header: length 32 */
+	struct drm_vfence_packet_header header;
+	/** @dst_va: destination, multiple of 4 */
+	__u64 dst_va;
+	/** @size: bytes, a non-zero multiple of 4 */
+	__u64 size;
+	/** @value: the word */
+	__u32 value;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * struct drm_vfence_packet_timestamp - store the GPU clock in a data buffer
+ */
+struct drm_vfence_packet_timestamp {
+	/** @header: length 16 */
+	struct drm_vfence_packet_header header;
+	/** @dst_va: destination, multiple of 8; receives a u64 of GPU ticks */
+	__u64 dst_va;
+};
+
+/* ----------------------------------------------------------------- objects */
+
+/**
+ * struct drm_vfence_obj_array - an array of structures in user memory
+ */
+struct drm_vfence_obj_array {
+	/** @stride: bytes from one element to the next, a multiple of 8 */
+	__u32 stride;
+	/** @count: number of elements */
+	__u32 count;
+	/** @array: address of the first element */
+	__u64 array;
+};
+
+/**
+ * DRM_VFENCE_OBJ_ARRAY - fill a &struct drm_vfence_obj_array
+ * @n: number of elements
+ * @p: pointer to the first
+ */
+#define DRM_VFENCE_OBJ_ARRAY(n, p) \
+	{ .stride = sizeof((p)[0]), .count = (n), .array = (__u64)(uintptr_t)(p) }
+
+/**
+ * struct drm_vfence_destroy - argument of the ioctls that destroy a handle
+ */
+struct drm_vfence_destroy {
+	/** @handle: what to destroy */
+	__u32 handle;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * enum drm_vfence_query_type - what DRM_IOCTL_VFENCE_QUERY answers
+ */
+enum drm_vfence_query_type {
+	/** @DRM_VFENCE_QUERY_ADAPTER: &struct drm_vfence_adapter_info */
+	DRM_VFENCE_QUERY_ADAPTER = 0,
+	/** @DRM_VFENCE_QUERY_NODES: array of &struct drm_vfence_node_info */
+	DRM_VFENCE_QUERY_NODES = 1,
+	/** @DRM_VFENCE_QUERY_CLOCK: &struct drm_vfence_clock_info */
+	DRM_VFENCE_QUERY_CLOCK = 2,
+	/** @DRM_VFENCE_QUERY_COUNTERS: &struct drm_vfence_counters */
+	DRM_VFENCE_QUERY_COUNTERS = 3,
+};
+
+/**
+ * struct drm_vfence_query - ask the adapter something, in two calls
+ *
+ * With data 0 the call writes the size of the answer. Otherwise min(size,
+ * answer) bytes are copied, the rest of the client's buffer is cleared and size
+ * becomes the answer's full size.
+ */
+struct drm_vfence_query {
+	/** @type: &enum drm_vfence_query_type */
+	__u32 type;
+	/** @size: in: bytes at @data, at most 65536; out: size of the answer */
+	__u32 size;
+	/** @data: address of the answer, or 0 */
+	__u64 data;
+};
+
+/**
+ * struct drm_vfence_adapter_info - what the adapter is
+ */
+struct drm_vfence_adapter_info {
+	/** @nodes: number of nodes (engines) */
+	__u32 nodes;
+	/** @fence_stride: bytes between the slots of fences in one page */
+	__u32 fence_stride;
+	/** @physical_doorbells: how many queues can be connected at one time */
+	__u32 physical_doorbells;
+	/** @log_entries: entries of one log buffer */
+	__u32 log_entries;
+	/** @va_start: lowest GPU address */
+	__u64 va_start;
+	/** @va_end: first GPU address above the space */
+	__u64 va_end;
+};
+
+/**
+ * enum drm_vfence_node_class - what an engine is for
+ */
+enum drm_vfence_node_class {
+	/** @DRM_VFENCE_NODE_GFX: preempted between draws */
+	DRM_VFENCE_NODE_GFX = 0,
+	/** @DRM_VFENCE_NODE_COMPUTE: preempted between dispatches */
+	DRM_VFENCE_NODE_COMPUTE = 1,
+	/** @DRM_VFENCE_NODE_COPY: preempted at once */
+	DRM_VFENCE_NODE_COPY = 2,
+	/** @DRM_VFENCE_NODE_MM: preempted between jobs */
+	DRM_VFENCE_NODE_MM = 3,
+};
+
+/** DRM_VFENCE_NODE_USER_MODE_SUBMISSION: queues with doorbells are allowed */
+#define DRM_VFENCE_NODE_USER_MODE_SUBMISSION	(1 << 0)
+
+/**
+ * struct drm_vfence_node_info - one node
+ */
+struct drm_vfence_node_info {
+	/** @class_id: &enum drm_vfence_node_class */
+	__u32 class_id;
+	/** @flags: DRM_VFENCE_NODE_* */
+	__u32 flags;
+	/** @packets: packets completed */
+	__u64 packets;
+	/** @signals: fence signals executed */
+	__u64 signals;
+	/** @suppressed: signals that needed no interrupt */
+	__u64 suppressed;
+	/** @log_packets: LOG packets executed */
+	__u64 log_packets;
+	/** @waits_stalled: fence waits that found the value not reached */
+	__u64 waits_stalled;
+	/** @busy_ns: GPU time charged to packets */
+	__u64 busy_ns;
+};
+
+/**
+ * struct drm_vfence_clock_info - the GPU clock and a calibration pair
+ *
+ * cpu time of tick t = cpu_ns + (t - gpu_ticks) * 10^9 / frequency_hz.
+ */
+struct drm_vfence_clock_info {
+	/** @frequency_hz: ticks per second */
+	__u64 frequency_hz;
+	/** @gpu_ticks: the GPU clock now */
+	__u64 gpu_ticks;
+	/** @cpu_ns: CLOCK_MONOTONIC at the same moment */
+	__u64 cpu_ns;
+};
+
+/**
+ * struct drm_vfence_counters - exact counters of the adapter since probe
+ *
+ * At rest: signals = suppressed + posts; posts = cmp_rechecked_out +
+ * cmp_recorded + cmp_overflowed; cmp_recorded = records_useful +
+ * records_spurious; handler_runs = interrupts_raised - interrupts_coalesced.
+ */
+struct drm_vfence_counters {
+	/** @signals: GPU fence signals executed */
+	__u64 signals;
+	/** @suppressed: of these, not above the monitored value */
+	__u64 suppressed;
+	/** @posts: of these, handed to the CMP */
+	__u64 posts;
+	/** @cmp_rechecked_out: posts dropped by the CMP's own look */
+	__u64 cmp_rechecked_out;
+	/** @cmp_recorded: posts that became a fence in an interrupt record */
+	__u64 cmp_recorded;
+	/** @cmp_overflowed: posts that became a NULL (scan everything) event */
+	__u64 cmp_overflowed;
+	/** @interrupts_raised: times the virtual GPU raised its vector */
+	__u64 interrupts_raised;
+	/** @interrupts_coalesced: raises that met a vector already pending */
+	__u64 interrupts_coalesced;
+	/** @handler_runs: runs of the interrupt handler (as /proc/interrupts) */
+	__u64 handler_runs;
+	/** @records_useful: recorded fences that completed at least one waiter */
+	__u64 records_useful;
+	/** @records_spurious: recorded fences that completed none; legal */
+	__u64 records_spurious;
+	/** @scans: NULL events: every fence with waiters was looked at */
+	__u64 scans;
+	/** @cpu_signals: fence points signaled by the CPU */
+	__u64 cpu_signals;
+	/** @waits_begun: CPU waits and events that were put on a fence */
+	__u64 waits_begun;
+	/** @waits_satisfied: of these, those that ended satisfied */
+	__u64 waits_satisfied;
+	/** @waits_timed_out: ended by their deadline */
+	__u64 waits_timed_out;
+	/** @waits_cancelled: ended by a signal, a cancel, a close or an error */
+	__u64 waits_cancelled;
+	/** @second_sample: waits satisfied by the look after arming (WDDM-13) */
+	__u64 second_sample;
+	/** @log_entries_read: log entries the driver read */
+	__u64 log_entries_read;
+	/** @log_entries_lost: log entries overwritten before they were read */
+	__u64 log_entries_lost;
+	/** @log_entries_unread: log entries of live queues not yet read */
+	__u64 log_entries_unread;
+	/** @log_packets: LOG packets executed */
+	__u64 log_packets;
+	/** @ioctls: driver ioctls served */
+	__u64 ioctls;
+	/** @doorbell_faults: faults on doorbell pages */
+	__u64 doorbell_faults;
+	/** @page_faults: faults on all other pages of the driver's own */
+	__u64 page_faults;
+	/** @fences_created: create calls to the virtual GPU (WDDM-55) */
+	__u64 fences_created;
+	/** @fences_opened: open calls, one for each holder (WDDM-56) */
+	__u64 fences_opened;
+	/** @fences_closed: close calls (WDDM-57) */
+	__u64 fences_closed;
+	/** @fences_destroyed: destroy calls, after the last close (WDDM-58) */
+	__u64 fences_destroyed;
+	/** @queues: hardware queues that exist */
+	__u64 queues;
+	/** @doorbells_connected: physical doorbells in use */
+	__u64 doorbells_connected;
+	/** @victimisations: doorbells taken from one queue for another */
+	__u64 victimisations;
+};
+
+/**
+ * struct drm_vfence_device_create - create a device, the unit of error
+ *
+ * Errors: ENOSPC beyond 64 devices of a file.
+ */
+struct drm_vfence_device_create {
+	/** @flags: zero */
+	__u32 flags;
+	/** @handle: out */
+	__u32 handle;
+};
+
+/**
+ * enum drm_vfence_device_state - execution state; WDDM's numbers
+ */
+enum drm_vfence_device_state {
+	/** @DRM_VFENCE_DEVICE_ACTIVE: works */
+	DRM_VFENCE_DEVICE_ACTIVE = 1,
+	/** @DRM_VFENCE_DEVICE_STOPPED: the adapter is gone */
+	DRM_VFENCE_DEVICE_STOPPED = 4,
+	/** @DRM_VFENCE_DEVICE_ERROR_DMAFAULT: a queue met a bad packet */
+	DRM_VFENCE_DEVICE_ERROR_DMAFAULT = 6,
+	/** @DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT: a queue met a bad address */
+	DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT = 7,
+};
+
+/**
+ * struct drm_vfence_device_query - state of a device; works in error, too
+ */
+struct drm_vfence_device_query {
+	/** @handle: the device */
+	__u32 handle;
+	/** @state: out: &enum drm_vfence_device_state */
+	__u32 state;
+};
+
+/**
+ * struct drm_vfence_context_create - create a context on a node
+ *
+ * Errors: EINVAL for a node that does not exist; ENOSPC beyond 64 contexts.
+ */
+struct drm_vfence_context_create {
+	/** @device: the parent */
+	__u32 device;
+	/** @node: index of the node */
+	__u32 node;
+	/** @flags: zero */
+	__u32 flags;
+	/** @handle: out */
+	__u32 handle;
+};
+
+/**
+ * struct drm_vfence_bo_create - create a data buffer (a GEM object)
+ *
+ * Errors: EINVAL for a size of 0 or above %DRM_VFENCE_MAX_BO_SIZE.
+ */
+struct drm_vfence_bo_create {
+	/** @size: bytes; rounded up to pages */
+	__u64 size;
+	/** @flags: zero */
+	__u32 flags;
+	/** @handle: out: GEM handle */
+	__u32 handle;
+	/** @mmap_offset: out: where to mmap() it */
+	__u64 mmap_offset;
+};
+
+/** DRM_VFENCE_VM_READ: the GPU may read */
+#define DRM_VFENCE_VM_READ		(1 << 0)
+/** DRM_VFENCE_VM_WRITE: the GPU may write */
+#define DRM_VFENCE_VM_WRITE		(1 << 1)
+
+/**
+ * struct drm_vfence_vm_bind - map a buffer into the file's GPU address space
+ *
+ * Errors: EEXIST where the range is taken; ENOSPC when no room is left, or
+ * beyond 1024 mappings.
+ */
+struct drm_vfence_vm_bind {
+	/** @handle: GEM handle */
+	__u32 handle;
+	/** @flags: DRM_VFENCE_VM_*, at least one */
+	__u32 flags;
+	/** @offset: first byte of the buffer, a multiple of 4096 */
+	__u64 offset;
+	/** @size: bytes, a non-zero multiple of 4096 */
+	__u64 size;
+	/** @va: in: address (multiple of 4096) or 0 to choose; out: address */
+	__u64 va;
+};
+
+/**
+ * struct drm_vfence_vm_unbind - remove a mapping; the GPU has stopped using it
+ * when the call returns
+ *
+ * Errors: ENOENT where no mapping of a buffer starts.
+ */
+struct drm_vfence_vm_unbind {
+	/** @va: where the mapping starts */
+	__u64 va;
+};
+
+/* ------------------------------------------------------------------ fences */
+
+/**
+ * enum drm_vfence_fence_type - WDDM's native fence types
+ */
+enum drm_vfence_fence_type {
+	/** @DRM_VFENCE_FENCE_DEFAULT: all waits and signals (WDDM-30) */
+	DRM_VFENCE_FENCE_DEFAULT = 0,
+	/** @DRM_VFENCE_FENCE_INTRA_GPU: refused (EOPNOTSUPP) before a later minor */
+	DRM_VFENCE_FENCE_INTRA_GPU = 1,
+};
+
+/**
+ * struct drm_vfence_fence_mapping - where a fence's values are
+ */
+struct drm_vfence_fence_mapping {
+	/** @current_offset: mmap() offset of the page of the current value */
+	__u64 current_offset;
+	/** @current_va: GPU address of the current value: read and write */
+	__u64 current_va;
+	/** @monitored_va: GPU address of the monitored value: read only */
+	__u64 monitored_va;
+	/** @current_page_offset: the value's place in that page, in bytes */
+	__u32 current_page_offset;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/** DRM_VFENCE_FENCE_SHAREABLE: pages of its own; may be exported */
+#define DRM_VFENCE_FENCE_SHAREABLE	(1 << 0)
+
+/**
+ * struct drm_vfence_fence_create - create a native fence (WDDM-37)
+ *
+ * Errors: EOPNOTSUPP for a type not supported; ENOSPC beyond 4096 fences.
+ */
+struct drm_vfence_fence_create {
+	/** @device: the parent */
+	__u32 device;
+	/** @type: &enum drm_vfence_fence_type */
+	__u32 type;
+	/** @flags: DRM_VFENCE_FENCE_* */
+	__u32 flags;
+	/** @handle: out */
+	__u32 handle;
+	/** @initial_value: first current value; all 64 bits are free */
+	__u64 initial_value;
+	/** @mapping: out */
+	struct drm_vfence_fence_mapping mapping;
+};
+
+/**
+ * struct drm_vfence_fence_export - get a file descriptor (O_CLOEXEC)
+ *
+ * Errors: EPERM where the fence is not shareable (WDDM-41); EMFILE.
+ */
+struct drm_vfence_fence_export {
+	/** @handle: the fence */
+	__u32 handle;
+	/** @flags: zero */
+	__u32 flags;
+	/** @fd: out */
+	__s32 fd;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/**
+ * struct drm_vfence_fence_open - open a shared fence
+ *
+ * Within one file the addresses are those of the first holder (WDDM-42).
+ *
+ * Errors: EBADF for a closed descriptor; EINVAL for one that is no fence of
+ * this adapter; ENOSPC beyond 4096 fences.
+ */
+struct drm_vfence_fence_open {
+	/** @device: the parent */
+	__u32 device;
+	/** @fd: from DRM_IOCTL_VFENCE_FENCE_EXPORT */
+	__s32 fd;
+	/** @flags: zero */
+	__u32 flags;
+	/** @handle: out */
+	__u32 handle;
+	/** @mapping: out */
+	struct drm_vfence_fence_mapping mapping;
+};
+
+/**
+ * struct drm_vfence_fence_point - a fence and a value
+ */
+struct drm_vfence_fence_point {
+	/** @fence: handle */
+	__u32 fence;
+	/** @flags: zero */
+	__u32 flags;
+	/** @value: value to wait for or to signal */
+	__u64 value;
+};
+
+/**
+ * struct drm_vfence_fence_signal - signal fences from the CPU, in order
+ *
+ * Everything is checked before the first value is stored. Calls are serialised;
+ * the newest value wins (WDDM-69). Errors: EINVAL for a count of 0 or above
+ * %DRM_VFENCE_MAX_POINTS.
+ */
+struct drm_vfence_fence_signal {
+	/** @flags: zero */
+	__u32 flags;
+	/** @pad: zero */
+	__u32 pad;
+	/** @points: array of &struct drm_vfence_fence_point */
+	struct drm_vfence_obj_array points;
+};
+
+/**
+ * struct drm_vfence_fence_query - look at a fence
+ */
+struct drm_vfence_fence_query {
+	/** @handle: the fence */
+	__u32 handle;
+	/** @flags: zero */
+	__u32 flags;
+	/** @current_value: out: CurrentValue */
+	__u64 current_value;
+	/** @monitored_value: out: MonitoredValue (WDDM-5, WDDM-6) */
+	__u64 monitored_value;
+	/** @waiters: out: CPU waits and events on it */
+	__u64 waiters;
+	/** @interrupts: out: records that named it */
+	__u64 interrupts;
+	/** @spurious: out: of these, those that completed nobody */
+	__u64 spurious;
+	/** @woken: out: waits it satisfied after they had been put on it */
+	__u64 woken;
+	/** @signals: out: GPU signals executed on it */
+	__u64 signals;
+};
+
+/** DRM_VFENCE_WAIT_ANY: one point is enough; without it all are needed */
+#define DRM_VFENCE_WAIT_ANY		(1 << 0)
+
+/**
+ * struct drm_vfence_wait - sleep until fences have reached values
+ *
+ * Reached beats interrupted beats timed out. A point that was once reached
+ * stays reached, though the fence be rewound. The optional signals are
+ * performed first, once everything has been checked; if the wait is then
+ * interrupted, signals.count is set to 0, so that the restarted call does not
+ * signal again.
+ *
+ * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
+ * holder; ENODEV where the device went; EINVAL for a negative timeout, no
+ * points, or more than %DRM_VFENCE_MAX_POINTS of either kind.
+ */
+struct drm_vfence_wait {
+	/** @flags: DRM_VFENCE_WAIT_* */
+	__u32 flags;
+	/** @first: out: with ANY the index of a reached point */
+	__u32 first;
+	/** @timeout_ns: CLOCK_MONOTONIC, absolute; 0 polls; INT64_MAX: no limit */
+	__s64 timeout_ns;
+	/** @points: array of &struct drm_vfence_fence_point */
+	struct drm_vfence_obj_array points;
+	/** @signals: array of &struct drm_vfence_fence_point, may be empty */
+	struct drm_vfence_obj_array signals;
+};
+
+/**
+ * struct drm_vfence_event_arm - signal an eventfd when fences reach values
+ *
+ * One shot. If the points are reached already nothing is armed, the eventfd is
+ * left alone and @reached is 1. A device that goes, or a fence that is
+ * destroyed, signals the eventfd as well.
+ *
+ * Errors: as &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is
+ * no eventfd; ENOSPC beyond 4096 armed events of a file.
+ */
+struct drm_vfence_event_arm {
+	/** @flags: DRM_VFENCE_WAIT_* */
+	__u32 flags;
+	/** @eventfd: an eventfd */
+	__s32 eventfd;
+	/** @points: array of &struct drm_vfence_fence_point */
+	struct drm_vfence_obj_array points;
+	/** @signals: performed first, may be empty */
+	struct drm_vfence_obj_array signals;
+	/** @event: out: handle for cancelling, 0 if reached */
+	__u32 event;
+	/** @reached: out: 1 if there was nothing to wait for */
+	__u32 reached;
+};
+
+/* ------------------------------------------------------------------ queues */
+
+/** DRM_VFENCE_QUEUE_USER_MODE: filled by the client, started by a doorbell */
+#define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
+
+/**
+ * struct drm_vfence_queue_create - create a hardware queue with its progress
+ * fence and its two logs
+ *
+ * Errors: EOPNOTSUPP without USER_MODE (kernel-mode queues come with a later
+ * minor) or on a node that lacks it (WDDM-178); ENOSPC beyond 64 queues.
+ */
+struct drm_vfence_queue_create {
+	/** @context: the parent */
+	__u32 context;
+	/** @flags: DRM_VFENCE_QUEUE_* */
+	__u32 flags;
+	/** @handle: out */
+	__u32 handle;
+	/** @progress_fence: out: handle of the native progress fence (WDDM-200) */
+	__u32 progress_fence;
+	/** @progress: out: where the progress fence's values are */
+	struct drm_vfence_fence_mapping progress;
+	/** @wait_log_va: out: GPU address of the wait log (WDDM-99) */
+	__u64 wait_log_va;
+	/** @signal_log_va: out: GPU address of the signal log */
+	__u64 signal_log_va;
+	/** @wait_log_entries: out */
+	__u32 wait_log_entries;
+	/** @signal_log_entries: out */
+	__u32 signal_log_entries;
+};
+
+/** DRM_VFENCE_DOORBELL_SECONDARY: wants a second address; EOPNOTSUPP */
+#define DRM_VFENCE_DOORBELL_SECONDARY	(1 << 0)
+
+/**
+ * struct drm_vfence_doorbell_create - give a queue its ring and its doorbell
+ *
+ * The doorbell is disconnected and takes no physical doorbell (WDDM-181). The
+ * buffers cannot be destroyed while it lives (WDDM-191).
+ *
+ * Errors: EEXIST if the queue has one; EINVAL for a bad ring size or buffers
+ * that are too small or the same.
+ */
+struct drm_vfence_doorbell_create {
+	/** @queue: the queue */
+	__u32 queue;
+	/** @flags: DRM_VFENCE_DOORBELL_* */
+	__u32 flags;
+	/** @ring: GEM handle of the ring */
+	__u32 ring;
+	/** @control: GEM handle; starts with &struct drm_vfence_ring_control */
+	__u32 control;
+	/** @ring_size: bytes: a power of two, RING_MIN to RING_MAX */
+	__u32 ring_size;
+	/** @pad: zero */
+	__u32 pad;
+	/** @doorbell_offset: out: mmap() offset of the doorbell page */
+	__u64 doorbell_offset;
+	/** @status_offset: out: of the status page: a u64 at 0, read only */
+	__u64 status_offset;
+	/** @last_queued_offset: out: of the last-queued page: a u64 at 0 */
+	__u64 last_queued_offset;
+};
+
+/**
+ * struct drm_vfence_doorbell_connect - get a physical doorbell
+ *
+ * May take it from another queue, whose status becomes RETRY (WDDM-186). Errors:
+ * ENOENT without a doorbell object; EIO when the queue is lost.
+ */
+struct drm_vfence_doorbell_connect {
+	/** @queue: the queue */
+	__u32 queue;
+	/** @flags: zero */
+	__u32 flags;
+};
+
+/**
+ * enum drm_vfence_queue_state - of a hardware queue
+ */
+enum drm_vfence_queue_state {
+	/** @DRM_VFENCE_QUEUE_IDLE: nothing to do */
+	DRM_VFENCE_QUEUE_IDLE = 0,
+	/** @DRM_VFENCE_QUEUE_READY: waits for its engine */
+	DRM_VFENCE_QUEUE_READY = 1,
+	/** @DRM_VFENCE_QUEUE_RUNNING: on its engine */
+	DRM_VFENCE_QUEUE_RUNNING = 2,
+	/** @DRM_VFENCE_QUEUE_BLOCKED: in a fence wait */
+	DRM_VFENCE_QUEUE_BLOCKED = 3,
+	/** @DRM_VFENCE_QUEUE_FAULTED: stopped by its own packet */
+	DRM_VFENCE_QUEUE_FAULTED = 4,
+	/** @DRM_VFENCE_QUEUE_ABORTED: stopped from outside */
+	DRM_VFENCE_QUEUE_ABORTED = 5,
+};
+
+/**
+ * enum drm_vfence_fault - why a queue stopped
+ */
+enum drm_vfence_fault {
+	/** @DRM_VFENCE_FAULT_NONE: it did not */
+	DRM_VFENCE_FAULT_NONE = 0,
+	/** @DRM_VFENCE_FAULT_WRITE_POINTER: impossible write pointer */
+	DRM_VFENCE_FAULT_WRITE_POINTER = 1,
+	/** @DRM_VFENCE_FAULT_OPCODE: unknown opcode */
+	DRM_VFENCE_FAULT_OPCODE = 2,
+	/** @DRM_VFENCE_FAULT_LENGTH: wrong length, or cut off by write_ptr */
+	DRM_VFENCE_FAULT_LENGTH = 3,
+	/** @DRM_VFENCE_FAULT_OPERAND: a flag, pad, count or size out of range */
+	DRM_VFENCE_FAULT_OPERAND = 4,
+	/** @DRM_VFENCE_FAULT_ALIGNMENT: misaligned address */
+	DRM_VFENCE_FAULT_ALIGNMENT = 5,
+	/** @DRM_VFENCE_FAULT_UNMAPPED: nothing is mapped at the address */
+	DRM_VFENCE_FAULT_UNMAPPED = 6,
+	/** @DRM_VFENCE_FAULT_ACCESS: something is, without the right */
+	DRM_VFENCE_FAULT_ACCESS = 7,
+	/** @DRM_VFENCE_FAULT_LOG: foreign log or an index that is not first free */
+	DRM_VFENCE_FAULT_LOG = 8,
+};
+
+/**
+ * struct drm_vfence_queue_query - state of a queue; works in error, too
+ */
+struct drm_vfence_queue_query {
+	/** @queue: the queue */
+	__u32 queue;
+	/** @flags: zero */
+	__u32 flags;
+	/** @state: out: &enum drm_vfence_queue_state */
+	__u32 state;
+	/** @fault: out: &enum drm_vfence_fault */
+	__u32 fault;
+	/** @fault_ring_ptr: out: where in the ring the bad packet starts */
+	__u64 fault_ring_ptr;
+	/** @fault_va: out: the address it used, where one is to blame */
+	__u64 fault_va;
+	/** @fault_opcode: out: its opcode as read */
+	__u32 fault_opcode;
+	/** @doorbell_status: out: &enum drm_vfence_doorbell_status */
+	__u32 doorbell_status;
+	/** @last_queued: out: what the client published (WDDM-198) */
+	__u64 last_queued;
+	/** @progress: out: current value of the progress fence */
+	__u64 progress;
+	/** @pending: out: 1 if last_queued > progress (WDDM-198) */
+	__u64 pending;
+	/** @packets: out: packets completed */
+	__u64 packets;
+	/** @log_packets: out: LOG packets executed */
+	__u64 log_packets;
+	/** @log_read: out: log entries the driver has read */
+	__u64 log_read;
+	/** @log_lost: out: log entries overwritten before */
+	__u64 log_lost;
+};
+
+/**
+ * struct drm_vfence_log_read - fetch log entries of one's own queue
+ *
+ * The driver reads the log first, then hands out, oldest first, what has not
+ * been fetched. It keeps 1024 entries per log; older ones count as dropped.
+ */
+struct drm_vfence_log_read {
+	/** @queue: the queue */
+	__u32 queue;
+	/** @log: &enum drm_vfence_log_type */
+	__u32 log;
+	/** @entries: array of &struct drm_vfence_log_entry; count <= 1024 */
+	struct drm_vfence_obj_array entries;
+	/** @returned: out: entries written */
+	__u32 returned;
+	/** @pad: zero */
+	__u32 pad;
+	/** @lost: out: entries overwritten before the driver read them, so far */
+	__u64 lost;
+	/** @dropped: out: entries read but not fetched in time, so far */
+	__u64 dropped;
+};
+
+/* ------------------------------------------------------------------ ioctls */
+
+/**
+ * enum drm_vfence_ioctl_id - numbers of the ioctls
+ */
+enum drm_vfence_ioctl_id {
+	/** @DRM_VFENCE_QUERY: &struct drm_vfence_query */
+	DRM_VFENCE_QUERY = 0x00,
+	/** @DRM_VFENCE_DEVICE_CREATE: &struct drm_vfence_device_create */
+	DRM_VFENCE_DEVICE_CREATE = 0x01,
+	/** @DRM_VFENCE_DEVICE_DESTROY: &struct drm_vfence_destroy */
+	DRM_VFENCE_DEVICE_DESTROY = 0x02,
+	/** @DRM_VFENCE_DEVICE_QUERY: &struct drm_vfence_device_query */
+	DRM_VFENCE_DEVICE_QUERY = 0x03,
+	/** @DRM_VFENCE_CONTEXT_CREATE: &struct drm_vfence_context_create */
+	DRM_VFENCE_CONTEXT_CREATE = 0x04,
+	/** @DRM_VFENCE_CONTEXT_DESTROY: &struct drm_vfence_destroy */
+	DRM_VFENCE_CONTEXT_DESTROY = 0x05,
+	/** @DRM_VFENCE_BO_CREATE: &struct drm_vfence_bo_create */
+	DRM_VFENCE_BO_CREATE = 0x06,
+	/** @DRM_VFENCE_VM_BIND: &struct drm_vfence_vm_bind */
+	DRM_VFENCE_VM_BIND = 0x07,
+	/** @DRM_VFENCE_VM_UNBIND: &struct drm_vfence_vm_unbind */
+	DRM_VFENCE_VM_UNBIND = 0x08,
+	/** @DRM_VFENCE_FENCE_CREATE: &struct drm_vfence_fence_create */
+	DRM_VFENCE_FENCE_CREATE = 0x09,
+	/** @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy (WDDM-44) */
+	DRM_VFENCE_FENCE_DESTROY = 0x0a,
+	/** @DRM_VFENCE_FENCE_EXPORT: &struct drm_vfence_fence_export */
+	DRM_VFENCE_FENCE_EXPORT = 0x0b,
+	/** @DRM_VFENCE_FENCE_OPEN: &struct drm_vfence_fence_open */
+	DRM_VFENCE_FENCE_OPEN = 0x0c,
+	/** @DRM_VFENCE_FENCE_SIGNAL: &struct drm_vfence_fence_signal */
+	DRM_VFENCE_FENCE_SIGNAL = 0x0d,
+	/** @DRM_VFENCE_FENCE_QUERY: &struct drm_vfence_fence_query */
+	DRM_VFENCE_FENCE_QUERY = 0x0e,
+	/** @DRM_VFENCE_WAIT: &struct drm_vfence_wait */
+	DRM_VFENCE_WAIT = 0x0f,
+	/** @DRM_VFENCE_EVENT_ARM: &struct drm_vfence_event_arm */
+	DRM_VFENCE_EVENT_ARM = 0x10,
+	/** @DRM_VFENCE_EVENT_CANCEL: &struct drm_vfence_destroy; ENOENT: it fired */
+	DRM_VFENCE_EVENT_CANCEL = 0x11,
+	/** @DRM_VFENCE_QUEUE_CREATE: &struct drm_vfence_queue_create */
+	DRM_VFENCE_QUEUE_CREATE = 0x12,
+	/** @DRM_VFENCE_QUEUE_DESTROY: &struct drm_vfence_destroy; EBUSY: doorbell */
+	DRM_VFENCE_QUEUE_DESTROY = 0x13,
+	/** @DRM_VFENCE_QUEUE_QUERY: &struct drm_vfence_queue_query */
+	DRM_VFENCE_QUEUE_QUERY = 0x14,
+	/** @DRM_VFENCE_QUEUE_ABORT: &struct drm_vfence_destroy; stops the queue */
+	DRM_VFENCE_QUEUE_ABORT = 0x15,
+	/** @DRM_VFENCE_DOORBELL_CREATE: &struct drm_vfence_doorbell_create */
+	DRM_VFENCE_DOORBELL_CREATE = 0x16,
+	/** @DRM_VFENCE_DOORBELL_CONNECT: &struct drm_vfence_doorbell_connect */
+	DRM_VFENCE_DOORBELL_CONNECT = 0x17,
+	/** @DRM_VFENCE_DOORBELL_DESTROY: &struct drm_vfence_destroy of the queue */
+	DRM_VFENCE_DOORBELL_DESTROY = 0x18,
+	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read */
+	DRM_VFENCE_LOG_READ = 0x19,
+};
+
+#define DRM_IOCTL_VFENCE(dir, id, type) \
+	DRM_IO##dir(DRM_COMMAND_BASE + DRM_VFENCE_##id, struct drm_vfence_##type)
+
+#define DRM_IOCTL_VFENCE_QUERY \
+	DRM_IOCTL_VFENCE(WR, QUERY, query)
+#define DRM_IOCTL_VFENCE_DEVICE_CREATE \
+	DRM_IOCTL_VFENCE(WR, DEVICE_CREATE, device_create)
+#define DRM_IOCTL_VFENCE_DEVICE_DESTROY \
+	DRM_IOCTL_VFENCE(W, DEVICE_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_DEVICE_QUERY \
+	DRM_IOCTL_VFENCE(WR, DEVICE_QUERY, device_query)
+#define DRM_IOCTL_VFENCE_CONTEXT_CREATE \
+	DRM_IOCTL_VFENCE(WR, CONTEXT_CREATE, context_create)
+#define DRM_IOCTL_VFENCE_CONTEXT_DESTROY \
+	DRM_IOCTL_VFENCE(W, CONTEXT_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_BO_CREATE \
+	DRM_IOCTL_VFENCE(WR, BO_CREATE, bo_create)
+#define DRM_IOCTL_VFENCE_VM_BIND \
+	DRM_IOCTL_VFENCE(WR, VM_BIND, vm_bind)
+#define DRM_IOCTL_VFENCE_VM_UNBIND \
+	DRM_IOCTL_VFENCE(W, VM_UNBIND, vm_unbind)
+#define DRM_IOCTL_VFENCE_FENCE_CREATE \
+	DRM_IOCTL_VFENCE(WR, FENCE_CREATE, fence_create)
+#define DRM_IOCTL_VFENCE_FENCE_DESTROY \
+	DRM_IOCTL_VFENCE(W, FENCE_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_FENCE_EXPORT \
+	DRM_IOCTL_VFENCE(WR, FENCE_EXPORT, fence_export)
+#define DRM_IOCTL_VFENCE_FENCE_OPEN \
+	DRM_IOCTL_VFENCE(WR, FENCE_OPEN, fence_open)
+#define DRM_IOCTL_VFENCE_FENCE_SIGNAL \
+	DRM_IOCTL_VFENCE(W, FENCE_SIGNAL, fence_signal)
+#define DRM_IOCTL_VFENCE_FENCE_QUERY \
+	DRM_IOCTL_VFENCE(WR, FENCE_QUERY, fence_query)
+#define DRM_IOCTL_VFENCE_WAIT \
+	DRM_IOCTL_VFENCE(WR, WAIT, wait)
+#define DRM_IOCTL_VFENCE_EVENT_ARM \
+	DRM_IOCTL_VFENCE(WR, EVENT_ARM, event_arm)
+#define DRM_IOCTL_VFENCE_EVENT_CANCEL \
+	DRM_IOCTL_VFENCE(W, EVENT_CANCEL, destroy)
+#define DRM_IOCTL_VFENCE_QUEUE_CREATE \
+	DRM_IOCTL_VFENCE(WR, QUEUE_CREATE, queue_create)
+#define DRM_IOCTL_VFENCE_QUEUE_DESTROY \
+	DRM_IOCTL_VFENCE(W, QUEUE_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_QUEUE_QUERY \
+	DRM_IOCTL_VFENCE(WR, QUEUE_QUERY, queue_query)
+#define DRM_IOCTL_VFENCE_QUEUE_ABORT \
+	DRM_IOCTL_VFENCE(W, QUEUE_ABORT, destroy)
+#define DRM_IOCTL_VFENCE_DOORBELL_CREATE \
+	DRM_IOCTL_VFENCE(WR, DOORBELL_CREATE, doorbell_create)
+#define DRM_IOCTL_VFENCE_DOORBELL_CONNECT \
+	DRM_IOCTL_VFENCE(W, DOORBELL_CONNECT, doorbell_connect)
+#define DRM_IOCTL_VFENCE_DOORBELL_DESTROY \
+	DRM_IOCTL_VFENCE(W, DOORBELL_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_LOG_READ \
+	DRM_IOCTL_VFENCE(WR, LOG_READ, log_read)
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif /* _VFENCE_DRM_H_ */
