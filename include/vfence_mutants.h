@@ -24,6 +24,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_B_NO_RELEASE,
 	/* handshake (c): the doorbell is armed without another look at write_ptr */
 	VFENCE_MUTANT_C_NO_RECHECK,
+	/* handshake (c): a ring without work leaves the queue idle, the page mapped */
+	VFENCE_MUTANT_C_RING_NEEDS_WORK,
 	/* handshake (d): a full interrupt ring drops the record silently */
 	VFENCE_MUTANT_D_NO_OVERFLOW,
 	/* handshake (d): the handler does not look at the overflow flag */

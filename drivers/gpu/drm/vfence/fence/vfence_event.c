@@ -42,7 +42,6 @@ static void reap(struct work_struct *work)
 	struct vfence_event *event = container_of(work, struct vfence_event, work);
 
 	vfence_table_remove(&event->file->events, event->id);
-	vfence_wait_account(event->wait);
 	free_event(event);
 }
 
@@ -51,6 +50,7 @@ static void fire(struct vfence_wait *wait)
 {
 	struct vfence_event *event = wait->owner;
 
+	vfence_wait_account(wait);
 	vfence_eventfd_signal(event->ctx);
 	queue_work(wait->adapter->work_wq, &event->work);
 }

@@ -54,9 +54,24 @@ static void look(struct vgpu_queue *queue)
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 }
 
+/*
+ * The page was touched and is about to be mapped: the queue is busy from now on,
+ * even if there is no work. Otherwise the page would stay mapped on an idle
+ * queue, and the next ring would be a store that nobody sees. The engine finds
+ * the ring empty, the queue goes idle, and going idle arms the page again.
+ */
 void vgpu_doorbell_ring(struct vgpu_queue *queue)
 {
-	look(queue);
+	unsigned long flags;
+
+	if (vfence_mutant_is(C_RING_NEEDS_WORK)) {
+		look(queue);
+		return;
+	}
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	if (queue->connected && queue->state == DRM_VFENCE_QUEUE_IDLE)
+		vgpu_sched_ready_locked(queue);
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 }
 
 void vgpu_doorbell_recheck(struct vgpu_queue *queue)

@@ -1,0 +1,595 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Native fences: values, waits, the conditional interrupt. */
+
+#include "vfence_test.h"
+
+FIXTURE(fence) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	struct vf_fence *gate;
+	int efd;
+};
+
+FIXTURE_SETUP(fence)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->gate));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_LE(0, self->efd);
+}
+
+FIXTURE_TEARDOWN(fence)
+{
+	close(self->efd);
+	vf_fence_destroy(self->fence);
+	vf_fence_destroy(self->gate);
+	VFENCE_TEARDOWN();
+}
+
+static int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd,
+	       uint32_t *event)
+{
+	struct vf_point point = { fence, value };
+
+	return vf_event_arm(adapter, &point, 1, 0, efd, event);
+}
+
+static int gpu_signal(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
+{
+	vf_cmd_signal(queue, fence, value);
+	return vf_queue_submit(queue);
+}
+
+TEST_F(fence, WDDM_37_creation_returns_handle_and_addresses)
+{
+	const struct drm_vfence_fence_mapping *m;
+	uint64_t initial = UINT64_C(0xfedcba9876543210);
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, initial, &fence));
+	m = vf_fence_mapping(fence);
+	EXPECT_NE(0, vf_fence_handle(fence));
+	EXPECT_NE(0, m->current_va);
+	EXPECT_NE(0, m->monitored_va);
+	EXPECT_EQ(0, m->current_va % 8);
+	EXPECT_EQ(0, m->monitored_va % 8);
+	EXPECT_EQ(initial, vf_fence_current(fence));
+	vf_fence_destroy(fence);
+}
+
+TEST_F(fence, WDDM_1_wait_is_satisfied_iff_current_reaches_value)
+{
+	static const struct { uint64_t current, awaited; int ret; } table[] = {
+		{ 0, 0, 0 }, { 0, 1, -ETIME }, { 1, 1, 0 }, { 2, 1, 0 },
+		{ UINT32_MAX, (uint64_t)UINT32_MAX + 1, -ETIME },
+		{ (uint64_t)UINT32_MAX + 1, UINT32_MAX, 0 },
+		{ INT64_MAX, (uint64_t)INT64_MAX + 1, -ETIME },
+		{ (uint64_t)INT64_MAX + 1, INT64_MAX, 0 },
+		{ UINT64_MAX - 1, UINT64_MAX, -ETIME }, { UINT64_MAX, UINT64_MAX, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(table); i++) {
+		ASSERT_EQ(0, vf_fence_signal(self->fence, table[i].current));
+		EXPECT_EQ(table[i].current, vf_fence_current(self->fence));
+		/* Polled, and by really waiting for a deadline that has passed. */
+		EXPECT_EQ(table[i].ret, vf_fence_wait(self->fence, table[i].awaited, 0));
+		EXPECT_EQ(table[i].ret, vf_fence_wait(self->fence, table[i].awaited, 1));
+	}
+}
+
+TEST_F(fence, WDDM_5_6_7_8_monitored_follows_the_waiters)
+{
+	uint32_t e42, e50, e10, e42b;
+
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd, &e42));
+	EXPECT_EQ(41, monitored(self->fence));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 50, self->efd, &e50));
+	EXPECT_EQ(41, monitored(self->fence));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, self->efd, &e10));
+	EXPECT_EQ(9, monitored(self->fence));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd, &e42b));
+	/* Cancelled: 10 and one of the 42. */
+	ASSERT_EQ(0, vf_event_cancel(self->adapter, e10));
+	EXPECT_EQ(41, monitored(self->fence));
+	ASSERT_EQ(0, vf_event_cancel(self->adapter, e42));
+	EXPECT_EQ(41, monitored(self->fence));
+	/* Satisfied: the other 42. */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 42));
+	EXPECT_EQ(49, monitored(self->fence));
+	ASSERT_EQ(0, vf_event_cancel(self->adapter, e50));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+	/* Timed out. */
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 100, vf_deadline(1000)));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+TEST_F(fence, WDDM_5_value_one_and_maximum)
+{
+	uint32_t event;
+
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd, &event));
+	EXPECT_EQ(0, monitored(self->fence));
+	ASSERT_EQ(0, vf_event_cancel(self->adapter, event));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, UINT64_MAX, self->efd, &event));
+	EXPECT_EQ(UINT64_MAX - 1, monitored(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, UINT64_MAX));
+	EXPECT_TRUE(fired(self->efd));
+}
+
+TEST_F(fence, WDDM_10_signals_nobody_waits_for_raise_no_interrupt)
+{
+	struct drm_vfence_counters before, after;
+	unsigned int i;
+
+	ASSERT_TRUE(settled(self->adapter, &before));
+	for (i = 1; i <= 100; i++)
+		vf_cmd_signal(self->gfx, self->fence, i);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.signals + 101, after.signals);
+	EXPECT_EQ(before.suppressed + 101, after.suppressed);
+	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
+	EXPECT_EQ(before.handler_runs, after.handler_runs);
+}
+
+TEST_F(fence, WDDM_9_10_11_12_the_worked_example)
+{
+	struct drm_vfence_counters before, after;
+	int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	uint32_t event;
+
+	/* Waiters for 42 and 43: monitored is 41. */
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd, NULL));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 43, other, &event));
+	ASSERT_TRUE(settled(self->adapter, &before));
+	EXPECT_EQ(41, monitored(self->fence));
+	/* Up to 41: silence. */
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 40));
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 41));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
+	EXPECT_FALSE(fired(self->efd));
+	/* 42 > 41: one interrupt; its waiter and no other completes. */
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 42));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.interrupts_raised + 1, after.interrupts_raised);
+	EXPECT_EQ(before.records_useful + 1, after.records_useful);
+	EXPECT_FALSE(fired(other));
+	/* And monitored moved on. */
+	EXPECT_EQ(42, monitored(self->fence));
+	ASSERT_EQ(0, vf_event_cancel(self->adapter, event));
+	close(other);
+}
+
+TEST_F(fence, WDDM_11_all_reached_waiters_complete_in_one_interrupt)
+{
+	struct drm_vfence_counters before, after;
+	struct drm_vfence_fence_query query;
+	int efd[200];
+	unsigned int i;
+
+	/* More than the hard half completes by itself. */
+	for (i = 0; i < ARRAY_SIZE(efd); i++) {
+		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		ASSERT_EQ(0, arm(self->adapter, self->fence, i + 1, efd[i], NULL));
+	}
+	ASSERT_TRUE(settled(self->adapter, &before));
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 150));
+	for (i = 0; i < ARRAY_SIZE(efd); i++) {
+		if (i < 150)
+			EXPECT_TRUE(EVENTUALLY(fired(efd[i])));
+	}
+	ASSERT_TRUE(settled(self->adapter, &after));
+	for (i = 150; i < ARRAY_SIZE(efd); i++)
+		EXPECT_FALSE(fired(efd[i]));
+	EXPECT_EQ(before.interrupts_raised + 1, after.interrupts_raised);
+	ASSERT_EQ(0, vf_fence_query(self->fence, &query));
+	EXPECT_EQ(150, query.monitored_value);
+	EXPECT_EQ(50, query.waiters);
+	EXPECT_EQ(150, query.woken);
+	for (i = 0; i < ARRAY_SIZE(efd); i++)
+		close(efd[i]);
+}
+
+TEST_F(fence, WDDM_13_value_already_there_completes_without_interrupt)
+{
+	struct drm_vfence_counters before, after;
+
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 7));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(settled(self->adapter, &before));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 7, VF_FOREVER));
+	EXPECT_EQ(1, arm(self->adapter, self->fence, 7, self->efd, NULL));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
+	EXPECT_EQ(before.waits_begun, after.waits_begun);
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
+{
+	struct drm_vfence_counters before, after;
+	uint64_t value = 0;
+	unsigned int i;
+
+	/*
+	 * Four signals in a row above the monitored value: the CMP may put them
+	 * in one record, of which only the first finds a waiter.
+	 */
+	ASSERT_TRUE(settled(self->adapter, &before));
+	do {
+		ASSERT_EQ(0, arm(self->adapter, self->fence, value + 1, self->efd, NULL));
+		for (i = 0; i < 4; i++)
+			vf_cmd_signal(self->gfx, self->fence, ++value);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_TRUE(settled(self->adapter, &after));
+		EXPECT_EQ(8, read(self->efd, &(uint64_t){ 0 }, 8));
+	} while (after.records_spurious == before.records_spurious && value < 4000);
+	EXPECT_LT(before.records_spurious, after.records_spurious);
+	EXPECT_EQ(before.waits_satisfied + value / 4, after.waits_satisfied);
+}
+
+TEST_F(fence, WDDM_18_gpu_wait_is_released_by_the_gpu_alone)
+{
+	struct drm_vfence_counters before, after;
+
+	vf_cmd_wait(self->copy, self->fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	/* The signaller waits for the gate, so that submission is over, too. */
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	vf_cmd_signal(self->gfx, self->fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(settled(self->adapter, &before));
+	ASSERT_TRUE(drained(self->copy));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
+	EXPECT_EQ(before.handler_runs, after.handler_runs);
+}
+
+TEST_F(fence, WDDM_18_gpu_waits_are_released_in_any_order)
+{
+	unsigned int i;
+
+	/* Signal first, wait first, exact, overshooting, and many at once. */
+	for (i = 1; i <= 1000; i++) {
+		if (i % 2)
+			ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 10 * i));
+		vf_cmd_wait(self->copy, self->fence, 10 * i - i % 5);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		if (!(i % 2))
+			ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 10 * i));
+		ASSERT_TRUE(drained(self->copy));
+	}
+}
+
+TEST_F(fence, WDDM_19_wait_for_reached_value_does_not_stall)
+{
+	struct drm_vfence_node_info before[8], after[8];
+	unsigned int n = 8;
+
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 9));
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, before, &n));
+	vf_cmd_wait(self->copy, self->fence, 9);
+	vf_cmd_wait(self->copy, self->fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
+	EXPECT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled,
+		  after[DRM_VFENCE_NODE_COPY].waits_stalled);
+	/* And one that is not reached does. */
+	vf_cmd_wait(self->copy, self->fence, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
+	EXPECT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled + 1,
+		  after[DRM_VFENCE_NODE_COPY].waits_stalled);
+}
+
+TEST_F(fence, WDDM_20_21_values_are_apart_and_private_fences_packed)
+{
+	const struct drm_vfence_fence_mapping *a = vf_fence_mapping(self->fence);
+	const struct drm_vfence_fence_mapping *b = vf_fence_mapping(self->gate);
+	struct drm_vfence_adapter_info info;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	EXPECT_NE(a->current_va / 4096, a->monitored_va / 4096);
+	EXPECT_EQ(a->current_offset, b->current_offset);
+	EXPECT_EQ(info.fence_stride, b->current_page_offset - a->current_page_offset);
+	EXPECT_EQ(info.fence_stride, b->current_va - a->current_va);
+	EXPECT_EQ(info.fence_stride, b->monitored_va - a->monitored_va);
+}
+
+TEST_F(fence, WDDM_23_shareable_fences_have_pages_of_their_own)
+{
+	struct vf_fence *s, *t;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &s));
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &t));
+	EXPECT_NE(vf_fence_mapping(s)->current_offset, vf_fence_mapping(t)->current_offset);
+	EXPECT_NE(vf_fence_mapping(s)->current_offset,
+		  vf_fence_mapping(self->fence)->current_offset);
+	EXPECT_NE(vf_fence_mapping(s)->monitored_va / 4096,
+		  vf_fence_mapping(t)->monitored_va / 4096);
+	EXPECT_NE(vf_fence_mapping(s)->monitored_va / 4096,
+		  vf_fence_mapping(self->fence)->monitored_va / 4096);
+	vf_fence_destroy(s);
+	vf_fence_destroy(t);
+}
+
+TEST_F(fence, WDDM_22_private_fences_of_two_files_share_no_page)
+{
+	struct vf_adapter *other;
+	struct vf_device *device;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_adapter_open(0, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	EXPECT_NE(vf_fence_mapping(self->fence)->current_offset,
+		  vf_fence_mapping(fence)->current_offset);
+	/* Nor may the one map the other's page. */
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, vf_adapter_fd(other),
+				   vf_fence_mapping(self->fence)->current_offset));
+	EXPECT_EQ(EACCES, errno);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+}
+
+TEST_F(fence, WDDM_30_default_takes_every_kind_of_wait_and_signal)
+{
+	struct vf_point point = { self->fence, 4 };
+
+	/* CPU to CPU, GPU to CPU, CPU to GPU, GPU to GPU. */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, 0));
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 2));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 2, DEADLINE));
+	vf_cmd_wait(self->copy, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 3));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+	vf_cmd_wait(self->copy, self->fence, 4);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 4));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+	EXPECT_EQ(1, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+}
+
+TEST_F(fence, WDDM_44_the_ordinary_destroy_destroys)
+{
+	uint32_t handle = vf_fence_handle(self->fence);
+	struct drm_vfence_destroy args = { .handle = handle };
+	struct drm_vfence_fence_query query = { .handle = handle };
+
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_QUERY, &query));
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_QUERY, &query));
+	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+}
+
+TEST_F(fence, WDDM_62_63_cpu_signal_of_several_releases_their_queues)
+{
+	struct vf_fence *third;
+	struct vf_point points[3];
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &third));
+	points[0] = (struct vf_point){ self->fence, 11 };
+	points[1] = (struct vf_point){ self->gate, 22 };
+	points[2] = (struct vf_point){ third, 33 };
+	vf_cmd_wait(self->gfx, self->fence, 11);
+	vf_cmd_wait(self->gfx, self->gate, 22);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	vf_cmd_wait(self->copy, third, 33);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_signal(self->adapter, points, 3));
+	EXPECT_EQ(11, vf_fence_current(self->fence));
+	EXPECT_EQ(22, vf_fence_current(self->gate));
+	EXPECT_EQ(33, vf_fence_current(third));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(drained(self->copy));
+	vf_fence_destroy(third);
+}
+
+TEST_F(fence, WDDM_69_the_newest_cpu_value_wins)
+{
+	struct vf_point points[4] = {
+		{ self->fence, 100 }, { self->fence, 7 }, { self->fence, 50 }, { self->fence, 3 },
+	};
+
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 60, self->efd, NULL));
+	ASSERT_EQ(0, vf_signal(self->adapter, points, 4));
+	EXPECT_EQ(3, vf_fence_current(self->fence));
+	/* The value that was there for a moment has released its waiter. */
+	EXPECT_TRUE(fired(self->efd));
+}
+
+static void *signal_many(void *arg)
+{
+	struct vf_fence *fence = arg;
+	uint64_t value;
+
+	for (value = 1; value <= 2000; value++)
+		vf_fence_signal(fence, value);
+	return NULL;
+}
+
+TEST_F(fence, WDDM_69_cpu_signals_of_two_threads_are_serialised)
+{
+	pthread_t thread[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, signal_many, self->fence));
+	for (i = 0; i < 2; i++)
+		pthread_join(thread[i], NULL);
+	/* Whoever was last, his last value was 2000. */
+	EXPECT_EQ(2000, vf_fence_current(self->fence));
+}
+
+TEST_F(fence, a_pulse_releases_who_was_blocked)
+{
+	/* 9, then back to 1, before anybody can look. */
+	vf_cmd_wait(self->copy, self->fence, 9);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 9, self->efd, NULL));
+	vf_cmd_signal(self->gfx, self->fence, 9);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->copy));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+}
+
+TEST_F(fence, wait_any_and_all)
+{
+	struct vf_point points[3] = { { self->fence, 5 }, { self->gate, 1 }, { self->fence, 2 } };
+	unsigned int first = 99;
+
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 2));
+	EXPECT_EQ(0, vf_wait(self->adapter, points, 3, DRM_VFENCE_WAIT_ANY, VF_FOREVER, &first));
+	EXPECT_EQ(2, first);
+	EXPECT_EQ(-ETIME, vf_wait(self->adapter, points, 3, 0, vf_deadline(1000), NULL));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	first = 99;
+	EXPECT_EQ(0, vf_wait(self->adapter, points, 2, DRM_VFENCE_WAIT_ANY, VF_FOREVER, &first));
+	EXPECT_EQ(1, first);
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 5));
+	EXPECT_EQ(0, vf_wait(self->adapter, points, 3, 0, DEADLINE, NULL));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->gate));
+}
+
+TEST_F(fence, all_keeps_what_was_reached_once)
+{
+	struct vf_point points[2] = { { self->fence, 5 }, { self->gate, 5 } };
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, points, 2, 0, self->efd, NULL));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 0));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 5));
+	EXPECT_TRUE(fired(self->efd));
+}
+
+TEST_F(fence, duplicates_in_one_wait)
+{
+	struct vf_point points[1024];
+	unsigned int i;
+
+	for (i = 0; i < 1024; i++)
+		points[i] = (struct vf_point){ self->fence, 1 + i % 3 };
+	ASSERT_EQ(0, vf_event_arm(self->adapter, points, 1024, 0, self->efd, NULL));
+	EXPECT_EQ(0, monitored(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 2));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(2, monitored(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 3));
+	EXPECT_TRUE(fired(self->efd));
+}
+
+TEST_F(fence, one_event_for_several_fences)
+{
+	uint64_t n = 0;
+
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd, NULL));
+	ASSERT_EQ(0, arm(self->adapter, self->gate, 1, self->efd, NULL));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 1));
+	while (n < 2) {
+		uint64_t more = 0;
+
+		ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_EQ(8, read(self->efd, &more, 8));
+		n += more;
+	}
+	EXPECT_EQ(2, n);
+}
+
+TEST_F(fence, signal_and_wait_in_one_call)
+{
+	struct vf_point signal = { self->gate, 3 }, point = { self->fence, 8 };
+
+	/* The GPU answers the signal, so the wait only ends if it was sent. */
+	vf_cmd_wait(self->gfx, self->gate, 3);
+	vf_cmd_signal(self->gfx, self->fence, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_signal_and_wait(self->adapter, &signal, 1, &point, 1, 0, DEADLINE, NULL));
+	EXPECT_EQ(3, vf_fence_current(self->gate));
+	EXPECT_EQ(8, vf_fence_current(self->fence));
+}
+
+static void on_signal(int signo)
+{
+}
+
+struct interrupted {
+	struct vf_adapter *adapter;
+	struct vf_fence *fence, *gate;
+	int ret;
+};
+
+static void *wait_interrupted(void *arg)
+{
+	struct interrupted *w = arg;
+	struct drm_vfence_fence_point signal = { .fence = vf_fence_handle(w->gate), .value = 5 };
+	struct drm_vfence_fence_point point = { .fence = vf_fence_handle(w->fence), .value = 1 };
+	struct drm_vfence_wait args = {
+		.timeout_ns = INT64_MAX,
+		.points = DRM_VFENCE_OBJ_ARRAY(1, &point),
+		.signals = DRM_VFENCE_OBJ_ARRAY(1, &signal),
+	};
+
+	/* Not restarted: SA_RESTART is off, so EINTR comes out. */
+	w->ret = ioctl(vf_adapter_fd(w->adapter), DRM_IOCTL_VFENCE_WAIT, &args) ? -errno : 0;
+	if (w->ret == -EINTR && args.signals.count)
+		w->ret = -EPROTO;
+	return NULL;
+}
+
+TEST_F(fence, interrupted_wait_signals_only_once)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	struct interrupted w = { self->adapter, self->fence, self->gate, 0 };
+	struct drm_vfence_counters before, after;
+	struct drm_vfence_fence_query query;
+	pthread_t thread;
+
+	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));
+	before = counters(self->adapter);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_interrupted, &w));
+	ASSERT_TRUE(EVENTUALLY(!vf_fence_query(self->fence, &query) && query.waiters == 1));
+	ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-EINTR, w.ret);
+	after = counters(self->adapter);
+	EXPECT_EQ(before.cpu_signals + 1, after.cpu_signals);
+	EXPECT_EQ(before.waits_cancelled + 1, after.waits_cancelled);
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+TEST_F(fence, event_that_fired_cannot_be_cancelled)
+{
+	uint32_t event;
+
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd, &event));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_EQ(-ENOENT, vf_event_cancel(self->adapter, event));
+	EXPECT_TRUE(fired(self->efd));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VFENCE_TEST_H
+#define VFENCE_TEST_H
+
+/*
+ * Shared by the selftests. Names of tests carry the rules they prove, as
+ * WDDM_5_6 for WDDM-5 and WDDM-6. Nothing here sleeps to synchronise: conditions
+ * are polled with a deadline, and time-outs are for failures only.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "kselftest_harness.h"
+#include "vfence.h"
+
+#define SECOND		INT64_C(1000000000)
+#define DEADLINE	vf_deadline(20 * SECOND)
+#define POISON		0xcc
+#define NOT_MONITORED	UINT64_MAX
+
+/* Is @cond true before a deadline that only a failure meets? */
+#define EVENTUALLY(cond) ({						\
+	int64_t _until = DEADLINE;					\
+	bool _true;							\
+	while (!(_true = (cond)) && vf_deadline(0) < _until)		\
+		sched_yield();						\
+	_true; })
+
+static inline int raw(int fd, unsigned long request, void *arg)
+{
+	return drmIoctl(fd, request, arg) ? -errno : 0;
+}
+
+/* Nothing is on its way any more: all balances hold. */
+static inline bool balanced(const struct drm_vfence_counters *c)
+{
+	return c->signals == c->suppressed + c->posts &&
+	       c->posts == c->cmp_rechecked_out + c->cmp_recorded + c->cmp_overflowed &&
+	       c->cmp_recorded == c->records_useful + c->records_spurious &&
+	       c->handler_runs == c->interrupts_raised - c->interrupts_coalesced &&
+	       c->log_packets == c->log_entries_read + c->log_entries_lost +
+				 c->log_entries_unread;
+}
+
+static inline struct drm_vfence_counters counters(struct vf_adapter *adapter)
+{
+	struct drm_vfence_counters c = { 0 };
+
+	vf_adapter_counters(adapter, &c);
+	return c;
+}
+
+static inline bool settled(struct vf_adapter *adapter, struct drm_vfence_counters *c)
+{
+	return EVENTUALLY((*c = counters(adapter), balanced(c)));
+}
+
+static inline uint64_t monitored(struct vf_fence *fence)
+{
+	struct drm_vfence_fence_query query;
+
+	return vf_fence_query(fence, &query) ? 0 : query.monitored_value;
+}
+
+static inline uint32_t queue_state(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) ? UINT32_MAX : query.state;
+}
+
+static inline uint32_t queue_fault(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) ? UINT32_MAX : query.fault;
+}
+
+/* Everything submitted is done, seen by polling: no CPU waiter is made. */
+static inline bool drained(struct vf_queue *queue)
+{
+	return EVENTUALLY(vf_fence_current(vf_queue_progress(queue)) >=
+			  vf_queue_last_queued(queue));
+}
+
+static inline bool fired(int efd)
+{
+	struct pollfd p = { .fd = efd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1;
+}
+
+/* Pass a descriptor to, or take one from, the other end of a socket pair. */
+static inline int send_fd(int sock, int fd)
+{
+	char byte = 'f', control[CMSG_SPACE(sizeof(int))] = { 0 };
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
+}
+
+static inline int recv_fd(int sock)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))];
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *c;
+	int fd;
+
+	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != 1 || !(c = CMSG_FIRSTHDR(&msg)))
+		return -EIO;
+	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
+	return fd;
+}
+
+/* An adapter with a device and a queue on GFX and on COPY. */
+#define VFENCE_MEMBERS							\
+	struct vf_adapter *adapter;					\
+	struct vf_device *device;					\
+	struct vf_queue *gfx;						\
+	struct vf_queue *copy;						\
+	int fd
+
+#define VFENCE_SETUP(index) do {						\
+	ASSERT_EQ(0, vf_adapter_open(index, &self->adapter));			\
+	self->fd = vf_adapter_fd(self->adapter);				\
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));		\
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX,		\
+				     65536, &self->gfx));			\
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COPY,	\
+				     65536, &self->copy));			\
+} while (0)
+
+#define VFENCE_TEARDOWN() do {							\
+	vf_queue_abort(self->copy);						\
+	vf_queue_abort(self->gfx);						\
+	vf_queue_destroy(self->copy);						\
+	vf_queue_destroy(self->gfx);						\
+	vf_device_destroy(self->device);					\
+	vf_adapter_close(self->adapter);					\
+} while (0)
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+/* Adapters: finding, opening, asking. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "vf_private.h"
+
+/* Render nodes have the minors 128 to 191. */
+#define FIRST_MINOR	128
+#define LAST_MINOR	191
+
+int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg)
+{
+	return drmIoctl(adapter->fd, request, arg) ? -errno : 0;
+}
+
+void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot)
+{
+	void *map = mmap(NULL, size, prot, MAP_SHARED, adapter->fd, (off_t)offset);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+static bool is_vfence(int fd)
+{
+	drmVersionPtr version = drmGetVersion(fd);
+	bool match = version && !strcmp(version->name, "vfence");
+
+	drmFreeVersion(version);
+	return match;
+}
+
+static int open_index(unsigned int index)
+{
+	char path[32];
+	int minor, fd;
+
+	for (minor = FIRST_MINOR; minor <= LAST_MINOR; minor++) {
+		snprintf(path, sizeof(path), "/dev/dri/renderD%d", minor);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		if (is_vfence(fd) && !index--)
+			return fd;
+		close(fd);
+	}
+	return -ENODEV;
+}
+
+VF_EXPORT int vf_adapter_open(unsigned int index, struct vf_adapter **adapter)
+{
+	struct vf_adapter *a = calloc(1, sizeof(*a));
+
+	if (!a)
+		return -ENOMEM;
+	pthread_mutex_init(&a->events.lock, NULL);
+	a->fd = open_index(index);
+	if (a->fd < 0) {
+		int ret = a->fd;
+
+		free(a);
+		return ret;
+	}
+	*adapter = a;
+	return 0;
+}
+
+VF_EXPORT void vf_adapter_close(struct vf_adapter *adapter)
+{
+	if (!adapter)
+		return;
+	close(adapter->fd);
+	free(adapter->events.ring);
+	pthread_mutex_destroy(&adapter->events.lock);
+	free(adapter);
+}
+
+VF_EXPORT int vf_adapter_fd(struct vf_adapter *adapter)
+{
+	return adapter->fd;
+}
+
+static int query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size)
+{
+	struct drm_vfence_query args = {
+		.type = type, .size = *size, .data = (uintptr_t)data,
+	};
+	int ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_QUERY, &args);
+
+	*size = args.size;
+	return ret;
+}
+
+VF_EXPORT int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adapter_info *info)
+{
+	uint32_t size = sizeof(*info);
+
+	return query(adapter, DRM_VFENCE_QUERY_ADAPTER, info, &size);
+}
+
+VF_EXPORT int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
+			       unsigned int *count)
+{
+	uint32_t size = *count * sizeof(*nodes);
+	int ret = query(adapter, DRM_VFENCE_QUERY_NODES, nodes, &size);
+
+	if (!ret)
+		*count = size / sizeof(*nodes);
+	return ret;
+}
+
+VF_EXPORT int vf_adapter_find_node(struct vf_adapter *adapter,
+				   enum drm_vfence_node_class class_id)
+{
+	struct drm_vfence_node_info nodes[32];
+	unsigned int i, count = 32;
+	int ret = vf_adapter_nodes(adapter, nodes, &count);
+
+	if (ret)
+		return ret;
+	for (i = 0; i < count && i < 32; i++)
+		if (nodes[i].class_id == class_id &&
+		    nodes[i].flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION)
+			return (int)i;
+	return -ENOENT;
+}
+
+VF_EXPORT int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *clock)
+{
+	uint32_t size = sizeof(*clock);
+
+	return query(adapter, DRM_VFENCE_QUERY_CLOCK, clock, &size);
+}
+
+VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter,
+				  struct drm_vfence_counters *counters)
+{
+	uint32_t size = sizeof(*counters);
+
+	return query(adapter, DRM_VFENCE_QUERY_COUNTERS, counters, &size);
+}
+
+VF_EXPORT int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks)
+{
+	/* Signed: the stamp may be older than the calibration pair. */
+	__int128 ticks = (__int128)gpu_ticks - clock->gpu_ticks;
+
+	return (int64_t)clock->cpu_ns + (int64_t)(ticks * 1000000000 / (__int128)clock->frequency_hz);
+}
+
+VF_EXPORT int64_t vf_deadline(int64_t ns)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + ns;
+}
+
+VF_EXPORT int vf_device_create(struct vf_adapter *adapter, struct vf_device **device)
+{
+	struct drm_vfence_device_create args = { 0 };
+	struct vf_device *d = calloc(1, sizeof(*d));
+	int ret;
+
+	if (!d)
+		return -ENOMEM;
+	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_DEVICE_CREATE, &args);
+	if (ret) {
+		free(d);
+		return ret;
+	}
+	d->adapter = adapter;
+	d->handle = args.handle;
+	*device = d;
+	return 0;
+}
+
+VF_EXPORT void vf_device_destroy(struct vf_device *device)
+{
+	struct drm_vfence_destroy args;
+
+	if (!device)
+		return;
+	args = (struct drm_vfence_destroy){ .handle = device->handle };
+	vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_DEVICE_DESTROY, &args);
+	free(device);
+}
+
+VF_EXPORT uint32_t vf_device_handle(struct vf_device *device)
+{
+	return device->handle;
+}
+
+VF_EXPORT int vf_device_state(struct vf_device *device)
+{
+	struct drm_vfence_device_query args = { .handle = device->handle };
+	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_DEVICE_QUERY, &args);
+
+	return ret ? ret : (int)args.state;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+/* Buffers: GEM objects with a CPU mapping and a place in the GPU address space. */
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <xf86drm.h>
+
+#include "vf_private.h"
+
+struct vf_buffer {
+	struct vf_adapter *adapter;
+	uint32_t handle;
+	uint64_t size;
+	uint64_t va;
+	void *map;
+};
+
+static int bind(struct vf_buffer *buffer)
+{
+	struct drm_vfence_vm_bind args = {
+		.handle = buffer->handle,
+		.flags = DRM_VFENCE_VM_READ | DRM_VFENCE_VM_WRITE,
+		.size = buffer->size,
+	};
+	int ret = vf_ioctl(buffer->adapter, DRM_IOCTL_VFENCE_VM_BIND, &args);
+
+	buffer->va = args.va;
+	return ret;
+}
+
+static void release(struct vf_buffer *buffer)
+{
+	if (buffer->map)
+		munmap(buffer->map, buffer->size);
+	if (buffer->handle)
+		drmCloseBufferHandle(buffer->adapter->fd, buffer->handle);
+	free(buffer);
+}
+
+VF_EXPORT int vf_buffer_create(struct vf_adapter *adapter, uint64_t size,
+			       struct vf_buffer **buffer)
+{
+	struct drm_vfence_bo_create args = { .size = size };
+	struct vf_buffer *b = calloc(1, sizeof(*b));
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	b->adapter = adapter;
+	b->size = (size + 4095) & ~UINT64_C(4095);
+	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_BO_CREATE, &args);
+	if (!ret) {
+		b->handle = args.handle;
+		b->map = vf_mmap(adapter, args.mmap_offset, b->size, PROT_READ | PROT_WRITE);
+		ret = b->map ? bind(b) : -errno;
+	}
+	if (ret) {
+		release(b);
+		return ret;
+	}
+	*buffer = b;
+	return 0;
+}
+
+VF_EXPORT int vf_buffer_import(struct vf_adapter *adapter, int fd, struct vf_buffer **buffer)
+{
+	struct vf_buffer *b = calloc(1, sizeof(*b));
+	off_t size = lseek(fd, 0, SEEK_END);
+	int ret;
+
+	if (!b)
+		return -ENOMEM;
+	b->adapter = adapter;
+	b->size = size < 0 ? 0 : (uint64_t)size;
+	ret = drmPrimeFDToHandle(adapter->fd, fd, &b->handle) ? -errno : bind(b);
+	if (ret) {
+		release(b);
+		return ret;
+	}
+	*buffer = b;
+	return 0;
+}
+
+VF_EXPORT int vf_buffer_export(struct vf_buffer *buffer)
+{
+	int fd;
+
+	if (drmPrimeHandleToFD(buffer->adapter->fd, buffer->handle, O_CLOEXEC | O_RDWR, &fd))
+		return -errno;
+	return fd;
+}
+
+VF_EXPORT void vf_buffer_destroy(struct vf_buffer *buffer)
+{
+	struct drm_vfence_vm_unbind args;
+
+	if (!buffer)
+		return;
+	args.va = buffer->va;
+	vf_ioctl(buffer->adapter, DRM_IOCTL_VFENCE_VM_UNBIND, &args);
+	release(buffer);
+}
+
+VF_EXPORT void *vf_buffer_map(struct vf_buffer *buffer)
+{
+	return buffer->map;
+}
+
+VF_EXPORT uint64_t vf_buffer_va(struct vf_buffer *buffer)
+{
+	return buffer->va;
+}
+
+VF_EXPORT uint32_t vf_buffer_handle(struct vf_buffer *buffer)
+{
+	return buffer->handle;
+}
+
+VF_EXPORT uint64_t vf_buffer_size(struct vf_buffer *buffer)
+{
+	return buffer->size;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+/* Fences: creation, sharing, polling. */
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "vf_private.h"
+
+#define PAGE	4096
+
+int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
+		  const struct drm_vfence_fence_mapping *mapping, struct vf_fence *fence)
+{
+	fence->adapter = adapter;
+	fence->handle = handle;
+	fence->mapping = *mapping;
+	fence->page = vf_mmap(adapter, mapping->current_offset, PAGE, PROT_READ);
+	if (!fence->page)
+		return -errno;
+	fence->current = (const uint64_t *)((char *)fence->page + mapping->current_page_offset);
+	return 0;
+}
+
+void vf_fence_fini(struct vf_fence *fence)
+{
+	if (fence->page)
+		munmap(fence->page, PAGE);
+}
+
+static void destroy_handle(struct vf_adapter *adapter, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .handle = handle };
+
+	vf_ioctl(adapter, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args);
+}
+
+static int wrap(struct vf_adapter *adapter, uint32_t handle,
+		const struct drm_vfence_fence_mapping *mapping, struct vf_fence **fence)
+{
+	struct vf_fence *f = calloc(1, sizeof(*f));
+	int ret = f ? vf_fence_init(adapter, handle, mapping, f) : -ENOMEM;
+
+	if (ret) {
+		free(f);
+		destroy_handle(adapter, handle);
+		return ret;
+	}
+	*fence = f;
+	return 0;
+}
+
+VF_EXPORT int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
+			      struct vf_fence **fence)
+{
+	struct drm_vfence_fence_create args = {
+		.device = device->handle, .flags = flags, .initial_value = initial_value,
+	};
+	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &args);
+
+	return ret ? ret : wrap(device->adapter, args.handle, &args.mapping, fence);
+}
+
+VF_EXPORT int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence)
+{
+	struct drm_vfence_fence_open args = { .device = device->handle, .fd = fd };
+	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_FENCE_OPEN, &args);
+
+	return ret ? ret : wrap(device->adapter, args.handle, &args.mapping, fence);
+}
+
+VF_EXPORT int vf_fence_export(struct vf_fence *fence)
+{
+	struct drm_vfence_fence_export args = { .handle = fence->handle };
+	int ret = vf_ioctl(fence->adapter, DRM_IOCTL_VFENCE_FENCE_EXPORT, &args);
+
+	return ret ? ret : args.fd;
+}
+
+VF_EXPORT void vf_fence_destroy(struct vf_fence *fence)
+{
+	if (!fence)
+		return;
+	vf_fence_fini(fence);
+	destroy_handle(fence->adapter, fence->handle);
+	free(fence);
+}
+
+VF_EXPORT uint32_t vf_fence_handle(struct vf_fence *fence)
+{
+	return fence->handle;
+}
+
+VF_EXPORT const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fence *fence)
+{
+	return &fence->mapping;
+}
+
+VF_EXPORT uint64_t vf_fence_current(struct vf_fence *fence)
+{
+	/* Acquire: what the signaller wrote before. Partner: the GPU's order. */
+	return __atomic_load_n(fence->current, __ATOMIC_ACQUIRE);
+}
+
+VF_EXPORT int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query)
+{
+	*query = (struct drm_vfence_fence_query){ .handle = fence->handle };
+	return vf_ioctl(fence->adapter, DRM_IOCTL_VFENCE_FENCE_QUERY, query);
+}

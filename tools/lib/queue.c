@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: MIT
+/* Queues: ring, doorbell, commands, submission. */
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "vf_private.h"
+
+#define PAGE	4096
+
+struct vf_queue {
+	struct vf_adapter *adapter;
+	uint32_t context;
+	struct drm_vfence_queue_create info;
+	struct vf_fence progress;
+	struct vf_buffer *ring_buffer;
+	struct vf_buffer *control_buffer;
+	char *ring;
+	uint32_t ring_size;
+	struct drm_vfence_ring_control *control;
+	volatile uint64_t *doorbell;
+	const uint64_t *status;
+	uint64_t *last_queued_slot;
+	bool has_doorbell;
+	/* Published so far; where the next command goes; how far it may go. */
+	uint64_t published;
+	uint64_t build;
+	uint64_t limit;
+	uint64_t last_queued;
+	int error;
+	/* Next entry of the wait log and of the signal log. */
+	uint32_t log_index[2];
+	uint32_t published_log_index[2];
+};
+
+static int create_context(struct vf_device *device, unsigned int node, uint32_t *handle)
+{
+	struct drm_vfence_context_create args = { .device = device->handle, .node = node };
+	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &args);
+
+	*handle = args.handle;
+	return ret;
+}
+
+static int create_doorbell(struct vf_queue *q)
+{
+	struct drm_vfence_doorbell_create args = {
+		.queue = q->info.handle,
+		.ring = vf_buffer_handle(q->ring_buffer),
+		.control = vf_buffer_handle(q->control_buffer),
+		.ring_size = q->ring_size,
+	};
+	int ret = vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &args);
+
+	if (ret)
+		return ret;
+	q->has_doorbell = true;
+	q->doorbell = vf_mmap(q->adapter, args.doorbell_offset, PAGE, PROT_READ | PROT_WRITE);
+	q->status = vf_mmap(q->adapter, args.status_offset, PAGE, PROT_READ);
+	q->last_queued_slot = vf_mmap(q->adapter, args.last_queued_offset, PAGE,
+				      PROT_READ | PROT_WRITE);
+	return q->doorbell && q->status && q->last_queued_slot ? 0 : -errno;
+}
+
+static int create_parts(struct vf_device *device, unsigned int node, struct vf_queue *q)
+{
+	int ret = create_context(device, node, &q->context);
+
+	if (ret)
+		return ret;
+	q->info.context = q->context;
+	q->info.flags = DRM_VFENCE_QUEUE_USER_MODE;
+	ret = vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_QUEUE_CREATE, &q->info);
+	if (!ret)
+		ret = vf_fence_init(q->adapter, q->info.progress_fence, &q->info.progress,
+				    &q->progress);
+	if (!ret)
+		ret = vf_buffer_create(q->adapter, q->ring_size, &q->ring_buffer);
+	if (!ret)
+		ret = vf_buffer_create(q->adapter, PAGE, &q->control_buffer);
+	if (ret)
+		return ret;
+	q->ring = vf_buffer_map(q->ring_buffer);
+	q->control = vf_buffer_map(q->control_buffer);
+	return create_doorbell(q);
+}
+
+static void destroy_kernel(struct vf_queue *q, unsigned long request, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .handle = handle };
+
+	vf_ioctl(q->adapter, request, &args);
+}
+
+static void release(struct vf_queue *q)
+{
+	if (q->has_doorbell)
+		destroy_kernel(q, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, q->info.handle);
+	if (q->info.handle)
+		destroy_kernel(q, DRM_IOCTL_VFENCE_QUEUE_DESTROY, q->info.handle);
+	if (q->context)
+		destroy_kernel(q, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, q->context);
+	if (q->doorbell)
+		munmap((void *)q->doorbell, PAGE);
+	if (q->status)
+		munmap((void *)q->status, PAGE);
+	if (q->last_queued_slot)
+		munmap(q->last_queued_slot, PAGE);
+	vf_fence_fini(&q->progress);
+	vf_buffer_destroy(q->control_buffer);
+	vf_buffer_destroy(q->ring_buffer);
+	free(q);
+}
+
+VF_EXPORT int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
+			      struct vf_queue **queue)
+{
+	struct vf_queue *q = calloc(1, sizeof(*q));
+	int ret;
+
+	if (!q)
+		return -ENOMEM;
+	q->adapter = device->adapter;
+	q->ring_size = ring_size;
+	ret = create_parts(device, node, q);
+	if (ret) {
+		release(q);
+		return ret;
+	}
+	*queue = q;
+	return 0;
+}
+
+VF_EXPORT void vf_queue_destroy(struct vf_queue *queue)
+{
+	if (!queue)
+		return;
+	/* Normal exit (WDDM-201): nothing goes before the last value is there. */
+	if (vf_queue_status(queue) != DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT)
+		vf_queue_wait_idle(queue, VF_FOREVER);
+	release(queue);
+}
+
+VF_EXPORT uint32_t vf_queue_handle(struct vf_queue *queue)
+{
+	return queue->info.handle;
+}
+
+VF_EXPORT const struct drm_vfence_queue_create *vf_queue_info(struct vf_queue *queue)
+{
+	return &queue->info;
+}
+
+VF_EXPORT struct vf_fence *vf_queue_progress(struct vf_queue *queue)
+{
+	return &queue->progress;
+}
+
+VF_EXPORT uint64_t vf_queue_last_queued(struct vf_queue *queue)
+{
+	return queue->last_queued;
+}
+
+VF_EXPORT uint64_t vf_queue_status(struct vf_queue *queue)
+{
+	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
+}
+
+VF_EXPORT int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query)
+{
+	*query = (struct drm_vfence_queue_query){ .queue = queue->info.handle };
+	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_QUERY, query);
+}
+
+VF_EXPORT int vf_queue_abort(struct vf_queue *queue)
+{
+	struct drm_vfence_destroy args = { .handle = queue->info.handle };
+
+	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_ABORT, &args);
+}
+
+VF_EXPORT int vf_queue_wait_idle(struct vf_queue *queue, int64_t timeout_ns)
+{
+	return vf_fence_wait(&queue->progress, queue->last_queued, timeout_ns);
+}
+
+VF_EXPORT int vf_queue_read_log(struct vf_queue *queue, enum drm_vfence_log_type type,
+				struct drm_vfence_log_entry *entries, unsigned int *count,
+				uint64_t *lost)
+{
+	struct drm_vfence_log_read args = {
+		.queue = queue->info.handle, .log = type,
+		.entries = DRM_VFENCE_OBJ_ARRAY(*count, entries),
+	};
+	int ret = vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_LOG_READ, &args);
+
+	if (ret)
+		return ret;
+	*count = args.returned;
+	if (lost)
+		*lost = args.lost + args.dropped;
+	return 0;
+}
+
+/* ---------------------------------------------------------------- commands */
+
+static bool room_for(struct vf_queue *q, size_t size)
+{
+	if (q->build + size <= q->limit)
+		return true;
+	/* Acquire: the GPU has read what it passed. Partner: its release store. */
+	q->limit = __atomic_load_n(&q->control->read_ptr, __ATOMIC_ACQUIRE) + q->ring_size;
+	return q->build + size <= q->limit;
+}
+
+VF_EXPORT void vf_cmd_raw(struct vf_queue *q, const void *packet, size_t size)
+{
+	size_t at = q->build & (q->ring_size - 1);
+	size_t first = size < q->ring_size - at ? size : q->ring_size - at;
+
+	if (q->error)
+		return;
+	if (size > q->ring_size || !room_for(q, size)) {
+		q->error = -ENOSPC;
+		return;
+	}
+	memcpy(q->ring + at, packet, first);
+	memcpy(q->ring, (const char *)packet + first, size - first);
+	q->build += size;
+}
+
+#define HEADER(op, type) \
+	{ .opcode = DRM_VFENCE_OP_##op, .length = sizeof(struct drm_vfence_packet_##type) }
+
+VF_EXPORT void vf_cmd_nop(struct vf_queue *q, unsigned int length)
+{
+	uint64_t words[DRM_VFENCE_PACKET_MAX / 8] = { 0 };
+	struct drm_vfence_packet_header header = {
+		.opcode = DRM_VFENCE_OP_NOP, .length = (uint16_t)length,
+	};
+
+	if (length < 8 || length > sizeof(words) || length % 8) {
+		q->error = -EINVAL;
+		return;
+	}
+	memcpy(words, &header, sizeof(header));
+	vf_cmd_raw(q, words, length);
+}
+
+static void log_operation(struct vf_queue *q, enum drm_vfence_log_operation op, uint32_t fence,
+			  uint64_t value)
+{
+	bool is_signal = op == DRM_VFENCE_LOG_SIGNAL_EXECUTED;
+	struct drm_vfence_packet_log packet = {
+		.header = HEADER(LOG, log),
+		.log_va = is_signal ? q->info.signal_log_va : q->info.wait_log_va,
+		.index = q->log_index[is_signal],
+		.fence = fence, .value = value, .operation = op,
+	};
+	uint32_t entries = is_signal ? q->info.signal_log_entries : q->info.wait_log_entries;
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+	q->log_index[is_signal] = (q->log_index[is_signal] + 1) % entries;
+}
+
+VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
+{
+	struct drm_vfence_packet_wait packet = {
+		.header = HEADER(FENCE_WAIT, wait),
+		.current_va = fence->mapping.current_va, .value = value,
+	};
+
+	vf_events_add(q->adapter, VF_QUEUED_WAIT, q->info.handle, fence->handle, value);
+	vf_cmd_raw(q, &packet, sizeof(packet));
+	log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value);
+}
+
+VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
+{
+	struct drm_vfence_packet_signal packet = {
+		.header = HEADER(FENCE_SIGNAL, signal),
+		.current_va = fence->mapping.current_va,
+		.monitored_va = fence->mapping.monitored_va, .value = value,
+	};
+
+	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
+	vf_cmd_raw(q, &packet, sizeof(packet));
+	/* Directly behind it: the GPU logs before it decides on the interrupt. */
+	log_operation(q, DRM_VFENCE_LOG_SIGNAL_EXECUTED, fence->handle, value);
+}
+
+VF_EXPORT void vf_cmd_draw(struct vf_queue *q, unsigned int count, uint64_t duration_ns)
+{
+	struct drm_vfence_packet_draw packet = {
+		.header = HEADER(DRAW, draw), .count = count, .duration_ns = duration_ns,
+	};
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
+VF_EXPORT void vf_cmd_copy(struct vf_queue *q, uint64_t dst_va, uint64_t src_va, uint64_t size)
+{
+	struct drm_vfence_packet_copy packet = {
+		.header = HEADER(COPY, copy), .src_va = src_va, .dst_va = dst_va, .size = size,
+	};
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
+VF_EXPORT void vf_cmd_fill(struct vf_queue *q, uint64_t dst_va, uint64_t size, uint32_t value)
+{
+	struct drm_vfence_packet_fill packet = {
+		.header = HEADER(FILL, fill), .dst_va = dst_va, .size = size, .value = value,
+	};
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
+VF_EXPORT void vf_cmd_timestamp(struct vf_queue *q, uint64_t dst_va)
+{
+	struct drm_vfence_packet_timestamp packet = {
+		.header = HEADER(TIMESTAMP, timestamp), .dst_va = dst_va,
+	};
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
+/* -------------------------------------------------------------- submission */
+
+static int connect(struct vf_queue *q)
+{
+	struct drm_vfence_doorbell_connect args = { .queue = q->info.handle };
+
+	return vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &args);
+}
+
+/* Ring, and connect as often as the doorbell is taken from us meanwhile. */
+static int ring(struct vf_queue *q)
+{
+	int ret;
+
+	for (;;) {
+		switch (vf_queue_status(q)) {
+		case DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT:
+			return -EIO;
+		case DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY:
+			ret = connect(q);
+			if (ret)
+				return ret;
+			break;
+		default:
+			break;
+		}
+		/*
+		 * Handshake (c): write pointer stored, then the doorbell touched.
+		 * Partner: arm_work() in the driver, which makes the page fault,
+		 * then looks at the write pointer.
+		 */
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		*q->doorbell = q->published;
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (vf_queue_status(q) == DRM_VFENCE_DOORBELL_CONNECTED)
+			return 0;
+	}
+}
+
+static int drop(struct vf_queue *q)
+{
+	int ret = q->error;
+
+	q->error = 0;
+	q->build = q->published;
+	memcpy(q->log_index, q->published_log_index, sizeof(q->log_index));
+	return ret;
+}
+
+VF_EXPORT int vf_queue_publish(struct vf_queue *q)
+{
+	if (q->error)
+		return drop(q);
+	q->published = q->build;
+	memcpy(q->published_log_index, q->log_index, sizeof(q->log_index));
+	/* Release: the commands. Partner: the GPU's acquire of write_ptr. */
+	__atomic_store_n(&q->control->write_ptr, q->published, __ATOMIC_RELEASE);
+	return ring(q);
+}
+
+VF_EXPORT int vf_queue_submit(struct vf_queue *q)
+{
+	/* (1) the value, (2) the buffer that ends with it, */
+	vf_cmd_signal(q, &q->progress, q->last_queued + 1);
+	if (q->error)
+		return drop(q);
+	q->last_queued++;
+	/* (3) published before the work is visible (WDDM-198), (4), (5). */
+	__atomic_store_n(q->last_queued_slot, q->last_queued, __ATOMIC_RELEASE);
+	return vf_queue_publish(q);
+}

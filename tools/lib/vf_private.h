@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef VF_PRIVATE_H
+#define VF_PRIVATE_H
+
+#include <errno.h>
+#include <pthread.h>
+
+#include "vfence.h"
+
+#define VF_EXPORT __attribute__((visibility("default")))
+
+struct vf_events {
+	pthread_mutex_t lock;
+	struct vf_queued *ring;
+	unsigned int capacity;
+	uint64_t put;
+	uint64_t taken;
+};
+
+struct vf_adapter {
+	int fd;
+	struct vf_events events;
+};
+
+struct vf_device {
+	struct vf_adapter *adapter;
+	uint32_t handle;
+};
+
+struct vf_fence {
+	struct vf_adapter *adapter;
+	uint32_t handle;
+	struct drm_vfence_fence_mapping mapping;
+	/* The page of the current value, and the value in it. */
+	void *page;
+	const uint64_t *current;
+};
+
+int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
+void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
+int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
+		  const struct drm_vfence_fence_mapping *mapping, struct vf_fence *fence);
+void vf_fence_fini(struct vf_fence *fence);
+void vf_events_add(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
+		   uint32_t fence, uint64_t value);
+
+#endif

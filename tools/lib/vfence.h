@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef VFENCE_H
+#define VFENCE_H
+
+/*
+ * libvfence: the user-mode half of a driver for the vfence virtual GPU.
+ *
+ * Functions return 0 or a negative errno unless they say otherwise. Objects are
+ * not locked: one thread at a time per object, except that fences may be
+ * polled, waited for and signaled by any number of threads.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <drm/vfence_drm.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** VF_FOREVER: timeout of a wait without limit */
+#define VF_FOREVER	INT64_MAX
+
+struct vf_adapter;
+struct vf_device;
+struct vf_buffer;
+struct vf_fence;
+struct vf_queue;
+
+/* ----------------------------------------------------------------- adapter */
+
+/**
+ * vf_adapter_open - open the @index-th vfence adapter of the machine
+ * @index: 0 for the first
+ * @adapter: out
+ *
+ * -ENODEV if there are not so many.
+ */
+int vf_adapter_open(unsigned int index, struct vf_adapter **adapter);
+/** vf_adapter_close - close it; all its objects must be destroyed before */
+void vf_adapter_close(struct vf_adapter *adapter);
+/** vf_adapter_fd - its file descriptor, for raw ioctls */
+int vf_adapter_fd(struct vf_adapter *adapter);
+/** vf_adapter_info - what it is */
+int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adapter_info *info);
+/** vf_adapter_nodes - its nodes; @count: in: room, out: number of nodes */
+int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
+		     unsigned int *count);
+/** vf_adapter_find_node - first node of a class that takes user-mode queues, or -ENOENT */
+int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class class_id);
+/** vf_adapter_clock - GPU clock with a calibration pair */
+int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *clock);
+/** vf_adapter_counters - exact counters */
+int vf_adapter_counters(struct vf_adapter *adapter, struct drm_vfence_counters *counters);
+/** vf_clock_to_cpu - CLOCK_MONOTONIC nanoseconds of a GPU time stamp */
+int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks);
+
+/* ------------------------------------------------------------------ device */
+
+/** vf_device_create - a device: owns queues and fences, fails as one */
+int vf_device_create(struct vf_adapter *adapter, struct vf_device **device);
+/** vf_device_destroy - destroy it and, in the kernel, all it owns */
+void vf_device_destroy(struct vf_device *device);
+/** vf_device_handle - its handle, for raw ioctls */
+uint32_t vf_device_handle(struct vf_device *device);
+/** vf_device_state - &enum drm_vfence_device_state, or a negative errno */
+int vf_device_state(struct vf_device *device);
+
+/* ------------------------------------------------------------------ buffer */
+
+/** vf_buffer_create - a buffer, mapped for the CPU and for the GPU */
+int vf_buffer_create(struct vf_adapter *adapter, uint64_t size, struct vf_buffer **buffer);
+/** vf_buffer_import - a buffer of another process, from its dma-buf descriptor */
+int vf_buffer_import(struct vf_adapter *adapter, int fd, struct vf_buffer **buffer);
+/** vf_buffer_export - a dma-buf descriptor (O_CLOEXEC), or a negative errno */
+int vf_buffer_export(struct vf_buffer *buffer);
+void vf_buffer_destroy(struct vf_buffer *buffer);
+/** vf_buffer_map - its memory for the CPU; NULL for an imported buffer */
+void *vf_buffer_map(struct vf_buffer *buffer);
+/** vf_buffer_va - its GPU address */
+uint64_t vf_buffer_va(struct vf_buffer *buffer);
+/** vf_buffer_handle - its GEM handle */
+uint32_t vf_buffer_handle(struct vf_buffer *buffer);
+uint64_t vf_buffer_size(struct vf_buffer *buffer);
+
+/* ------------------------------------------------------------------- fence */
+
+/**
+ * vf_fence_create - create a native fence of type DEFAULT
+ * @device: parent
+ * @flags: DRM_VFENCE_FENCE_*
+ * @initial_value: first current value
+ * @fence: out
+ */
+int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
+		    struct vf_fence **fence);
+/** vf_fence_open - open a shared fence; the descriptor stays the caller's */
+int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
+/** vf_fence_export - a descriptor (O_CLOEXEC) to share it, or a negative errno */
+int vf_fence_export(struct vf_fence *fence);
+void vf_fence_destroy(struct vf_fence *fence);
+uint32_t vf_fence_handle(struct vf_fence *fence);
+/** vf_fence_mapping - where its values are */
+const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fence *fence);
+/** vf_fence_current - its current value, read from the mapping: no system call */
+uint64_t vf_fence_current(struct vf_fence *fence);
+int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query);
+/** vf_fence_signal - signal it from the CPU */
+int vf_fence_signal(struct vf_fence *fence, uint64_t value);
+
+/**
+ * struct vf_point - a fence and a value
+ */
+struct vf_point {
+	/** @fence: the fence */
+	struct vf_fence *fence;
+	/** @value: to wait for or to signal */
+	uint64_t value;
+};
+
+/** vf_signal - signal several fences at once, in order */
+int vf_signal(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count);
+/**
+ * vf_wait - sleep until points are reached
+ * @adapter: whose fences they are
+ * @points: up to DRM_VFENCE_MAX_POINTS
+ * @count: number of points
+ * @flags: DRM_VFENCE_WAIT_*
+ * @timeout_ns: CLOCK_MONOTONIC, absolute; 0 polls; VF_FOREVER
+ * @first: out, may be NULL: with ANY which one
+ *
+ * -ETIME, -ECANCELED, -ENODEV; signals are retried.
+ */
+int vf_wait(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
+	    uint32_t flags, int64_t timeout_ns, unsigned int *first);
+/** vf_signal_and_wait - signal, then wait, in one call */
+int vf_signal_and_wait(struct vf_adapter *adapter, const struct vf_point *signals,
+		       unsigned int signal_count, const struct vf_point *points,
+		       unsigned int count, uint32_t flags, int64_t timeout_ns,
+		       unsigned int *first);
+/** vf_fence_wait - wait for one fence */
+int vf_fence_wait(struct vf_fence *fence, uint64_t value, int64_t timeout_ns);
+/**
+ * vf_event_arm - have an eventfd signaled when points are reached
+ *
+ * Return: 1 if they are already, and the eventfd is left alone; 0 if armed, with
+ * a handle for vf_event_cancel() in @event (may be NULL); a negative errno.
+ */
+int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
+		 uint32_t flags, int eventfd, uint32_t *event);
+/** vf_event_cancel - disarm; -ENOENT if it has fired */
+int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
+/** vf_deadline - absolute timeout @ns from now */
+int64_t vf_deadline(int64_t ns);
+
+/* ------------------------------------------------------------------- queue */
+
+/**
+ * vf_queue_create - a user-mode hardware queue with ring, doorbell and logs
+ * @device: parent
+ * @node: node ordinal
+ * @ring_size: bytes, a power of two, DRM_VFENCE_RING_MIN to DRM_VFENCE_RING_MAX
+ * @queue: out
+ */
+int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
+		    struct vf_queue **queue);
+/**
+ * vf_queue_destroy - wait for what was submitted, then destroy (WDDM D6)
+ *
+ * A queue that is lost, or that never ends, is better aborted first.
+ */
+void vf_queue_destroy(struct vf_queue *queue);
+uint32_t vf_queue_handle(struct vf_queue *queue);
+/** vf_queue_progress - its progress fence; destroyed with the queue */
+struct vf_fence *vf_queue_progress(struct vf_queue *queue);
+/** vf_queue_last_queued - value the last submission will signal */
+uint64_t vf_queue_last_queued(struct vf_queue *queue);
+int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query);
+/** vf_queue_abort - drop what is queued; the queue is lost */
+int vf_queue_abort(struct vf_queue *queue);
+/** vf_queue_status - &enum drm_vfence_doorbell_status, read from the mapping */
+uint64_t vf_queue_status(struct vf_queue *queue);
+/** vf_queue_info - addresses and geometry from creation */
+const struct drm_vfence_queue_create *vf_queue_info(struct vf_queue *queue);
+/** vf_queue_wait_idle - wait until everything submitted is done */
+int vf_queue_wait_idle(struct vf_queue *queue, int64_t timeout_ns);
+/**
+ * vf_queue_read_log - fetch entries of one of its logs
+ * @queue: the queue
+ * @type: which log
+ * @entries: out
+ * @count: in: room, at most 1024; out: entries written
+ * @lost: out, may be NULL: entries overwritten or dropped so far
+ */
+int vf_queue_read_log(struct vf_queue *queue, enum drm_vfence_log_type type,
+		      struct drm_vfence_log_entry *entries, unsigned int *count,
+		      uint64_t *lost);
+
+/*
+ * Commands are appended to the ring and become visible with vf_queue_submit().
+ * Errors stick: check the one of vf_queue_submit(). -ENOSPC means that the ring
+ * is full of work not done yet; what was appended since the last submission is
+ * dropped then.
+ */
+
+/** vf_cmd_nop - @length bytes of nothing, a multiple of 8 from 8 to 64 */
+void vf_cmd_nop(struct vf_queue *queue, unsigned int length);
+/** vf_cmd_wait - the queue stalls until @fence reaches @value; logged */
+void vf_cmd_wait(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
+/** vf_cmd_signal - value, then log, then interrupt if one is due */
+void vf_cmd_signal(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
+/** vf_cmd_draw - @count draws of @duration_ns each */
+void vf_cmd_draw(struct vf_queue *queue, unsigned int count, uint64_t duration_ns);
+void vf_cmd_copy(struct vf_queue *queue, uint64_t dst_va, uint64_t src_va, uint64_t size);
+void vf_cmd_fill(struct vf_queue *queue, uint64_t dst_va, uint64_t size, uint32_t value);
+void vf_cmd_timestamp(struct vf_queue *queue, uint64_t dst_va);
+/** vf_cmd_raw - any bytes, a multiple of 8; unchecked */
+void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
+/**
+ * vf_queue_submit - the five steps of a submission (WDDM D5)
+ *
+ * Chooses the next progress value, ends the commands with its signal, publishes
+ * it as last queued, publishes the write pointer, rings the doorbell; connects
+ * first, or again, where that is needed. In the steady state no system call.
+ *
+ * -EIO: the queue is lost.
+ */
+int vf_queue_submit(struct vf_queue *queue);
+/** vf_queue_publish - as vf_queue_submit() without a progress signal */
+int vf_queue_publish(struct vf_queue *queue);
+
+/* ------------------------------------------------------------------ events */
+
+/**
+ * enum vf_queued_op - what was queued
+ */
+enum vf_queued_op {
+	/** @VF_QUEUED_SIGNAL: a signal */
+	VF_QUEUED_SIGNAL = 0,
+	/** @VF_QUEUED_WAIT: a wait */
+	VF_QUEUED_WAIT = 1,
+	/** @VF_CPU_WAIT_BEGIN: a thread begins to wait */
+	VF_CPU_WAIT_BEGIN = 2,
+	/** @VF_CPU_WAIT_END: it goes on */
+	VF_CPU_WAIT_END = 3,
+};
+
+/**
+ * struct vf_queued - an event only the client sees (WDDM-101): when an operation
+ * was queued, by CPU time
+ */
+struct vf_queued {
+	/** @cpu_ns: CLOCK_MONOTONIC */
+	uint64_t cpu_ns;
+	/** @value: fence value */
+	uint64_t value;
+	/** @fence: handle */
+	uint32_t fence;
+	/** @queue: handle, 0 for a CPU wait */
+	uint32_t queue;
+	/** @op: &enum vf_queued_op */
+	uint32_t op;
+	/** @pad: zero */
+	uint32_t pad;
+};
+
+/** vf_events_enable - keep the last @capacity queued events in memory */
+int vf_events_enable(struct vf_adapter *adapter, unsigned int capacity);
+/** vf_events_take - move up to @max events to @events, oldest first; their number */
+unsigned int vf_events_take(struct vf_adapter *adapter, struct vf_queued *events,
+			    unsigned int max);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+/* Waiting for fences and signaling them from the CPU. */
+
+#include <stdlib.h>
+
+#include "vf_private.h"
+
+/* Lists up to this length need no allocation. */
+#define SMALL	16
+
+struct list {
+	struct drm_vfence_fence_point small[SMALL];
+	struct drm_vfence_fence_point *points;
+	struct drm_vfence_obj_array array;
+};
+
+static int fill(struct list *list, const struct vf_point *points, unsigned int count)
+{
+	unsigned int i;
+
+	list->points = count <= SMALL ? list->small : calloc(count, sizeof(*list->points));
+	if (!list->points)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		list->points[i] = (struct drm_vfence_fence_point){
+			.fence = points[i].fence->handle, .value = points[i].value,
+		};
+	list->array = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(count, list->points);
+	return 0;
+}
+
+static void empty(struct list *list)
+{
+	if (list->points != list->small)
+		free(list->points);
+}
+
+VF_EXPORT int vf_signal(struct vf_adapter *adapter, const struct vf_point *points,
+			unsigned int count)
+{
+	struct drm_vfence_fence_signal args = { 0 };
+	struct list list;
+	int ret = fill(&list, points, count);
+
+	if (ret)
+		return ret;
+	args.points = list.array;
+	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_FENCE_SIGNAL, &args);
+	empty(&list);
+	return ret;
+}
+
+VF_EXPORT int vf_fence_signal(struct vf_fence *fence, uint64_t value)
+{
+	struct vf_point point = { fence, value };
+
+	return vf_signal(fence->adapter, &point, 1);
+}
+
+static void note(struct vf_adapter *adapter, enum vf_queued_op op, const struct vf_point *points,
+		 unsigned int count)
+{
+	if (count)
+		vf_events_add(adapter, op, 0, points[0].fence->handle, points[0].value);
+}
+
+VF_EXPORT int vf_signal_and_wait(struct vf_adapter *adapter, const struct vf_point *signals,
+				 unsigned int signal_count, const struct vf_point *points,
+				 unsigned int count, uint32_t flags, int64_t timeout_ns,
+				 unsigned int *first)
+{
+	struct drm_vfence_wait args = { .flags = flags, .timeout_ns = timeout_ns };
+	struct list wait_list, signal_list;
+	int ret;
+
+	ret = fill(&wait_list, points, count);
+	if (ret)
+		return ret;
+	ret = fill(&signal_list, signals, signal_count);
+	if (!ret) {
+		args.points = wait_list.array;
+		args.signals = signal_list.array;
+		note(adapter, VF_CPU_WAIT_BEGIN, points, count);
+		ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_WAIT, &args);
+		note(adapter, VF_CPU_WAIT_END, points, count);
+		empty(&signal_list);
+	}
+	empty(&wait_list);
+	if (!ret && first)
+		*first = args.first;
+	return ret;
+}
+
+VF_EXPORT int vf_wait(struct vf_adapter *adapter, const struct vf_point *points,
+		      unsigned int count, uint32_t flags, int64_t timeout_ns,
+		      unsigned int *first)
+{
+	return vf_signal_and_wait(adapter, NULL, 0, points, count, flags, timeout_ns, first);
+}
+
+VF_EXPORT int vf_fence_wait(struct vf_fence *fence, uint64_t value, int64_t timeout_ns)
+{
+	struct vf_point point = { fence, value };
+
+	return vf_wait(fence->adapter, &point, 1, 0, timeout_ns, NULL);
+}
+
+VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points,
+			   unsigned int count, uint32_t flags, int eventfd, uint32_t *event)
+{
+	struct drm_vfence_event_arm args = { .flags = flags, .eventfd = eventfd };
+	struct list list;
+	int ret = fill(&list, points, count);
+
+	if (ret)
+		return ret;
+	args.points = list.array;
+	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_EVENT_ARM, &args);
+	empty(&list);
+	if (ret)
+		return ret;
+	if (event)
+		*event = args.event;
+	return args.reached ? 1 : 0;
+}
+
+VF_EXPORT int vf_event_cancel(struct vf_adapter *adapter, uint32_t event)
+{
+	struct drm_vfence_destroy args = { .handle = event };
+
+	return vf_ioctl(adapter, DRM_IOCTL_VFENCE_EVENT_CANCEL, &args);
+}
