@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Packets: what they do, and how bad ones stop their queue and nobody else. */
+
+#include "vfence_test.h"
+
+FIXTURE(packet) {
+	VFENCE_MEMBERS;
+	struct vf_device *other;
+	struct vf_queue *bystander;
+	struct vf_fence *fence;
+	struct vf_buffer *buffer;
+};
+
+FIXTURE_SETUP(packet)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->other));
+	ASSERT_EQ(0, vf_queue_create(self->other, DRM_VFENCE_NODE_COPY, 4096,
+				     &self->bystander));
+	ASSERT_EQ(0, vf_fence_create(self->other, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 65536, &self->buffer));
+}
+
+FIXTURE_TEARDOWN(packet)
+{
+	vf_buffer_destroy(self->buffer);
+	vf_fence_destroy(self->fence);
+	vf_queue_destroy(self->bystander);
+	vf_device_destroy(self->other);
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(packet, fill_copy_and_timestamp_reach_memory)
+{
+	uint32_t *words = vf_buffer_map(self->buffer);
+	uint64_t va = vf_buffer_va(self->buffer);
+	struct drm_vfence_clock_info clock;
+	unsigned int i;
+
+	memset(words, POISON, 65536);
+	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+	/* Odd places and sizes, across pages. */
+	vf_cmd_fill(self->copy, va + 4, 12000, 0x12345678);
+	vf_cmd_copy(self->copy, va + 32768 + 8, va + 4, 12000);
+	vf_cmd_timestamp(self->copy, va + 65528);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	EXPECT_EQ(0xcccccccc, words[0]);
+	for (i = 0; i < 3000; i++) {
+		ASSERT_EQ(0x12345678, words[1 + i]);
+		ASSERT_EQ(0x12345678, words[8192 + 2 + i]);
+	}
+	EXPECT_EQ(0xcccccccc, words[3001]);
+	EXPECT_EQ(0xcccccccc, words[8192 + 1]);
+	EXPECT_EQ(0xcccccccc, words[8192 + 3002]);
+	EXPECT_LE(clock.gpu_ticks, *(uint64_t *)&words[16382]);
+	EXPECT_LT(0, clock.frequency_hz);
+}
+
+TEST_F(packet, draws_take_their_time)
+{
+	uint64_t va = vf_buffer_va(self->buffer), *stamp = vf_buffer_map(self->buffer);
+	struct drm_vfence_clock_info clock;
+
+	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+	vf_cmd_timestamp(self->gfx, va);
+	vf_cmd_draw(self->gfx, 10, 300000);
+	vf_cmd_timestamp(self->gfx, va + 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	/* Engines may run ahead of the clock by their slack of 20 us. */
+	EXPECT_LE(3000000 - 20000, (stamp[1] - stamp[0]) * 1000000000 / clock.frequency_hz);
+}
+
+/* Submit one packet to @self->gfx; the queue must stop with @fault. */
+#define STOPS(want, want_va, packet) do {					\
+	struct drm_vfence_queue_query _q;					\
+	__typeof__(packet) _p = (packet);					\
+	ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &queue));		\
+	vf_cmd_nop(queue, 24);							\
+	vf_cmd_raw(queue, &_p, sizeof(_p));					\
+	vf_queue_publish(queue);						\
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_FAULTED));\
+	ASSERT_EQ(0, vf_queue_query(queue, &_q));				\
+	EXPECT_EQ(want, _q.fault);						\
+	EXPECT_EQ(24, _q.fault_ring_ptr);					\
+	EXPECT_EQ(want_va, _q.fault_va);					\
+	ASSERT_TRUE(EVENTUALLY(vf_device_state(self->device) !=			\
+			       DRM_VFENCE_DEVICE_ACTIVE));			\
+	ASSERT_TRUE(EVENTUALLY(vf_queue_status(queue) ==			\
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));	\
+	/* Nobody else notices. */						\
+	vf_cmd_nop(self->bystander, 8);						\
+	ASSERT_EQ(0, vf_queue_submit(self->bystander));				\
+	ASSERT_TRUE(drained(self->bystander));					\
+	vf_queue_destroy(queue);						\
+	vf_queue_destroy(self->gfx);						\
+	vf_queue_destroy(self->copy);						\
+	vf_device_destroy(self->device);					\
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));		\
+	ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &self->gfx));	\
+	ASSERT_EQ(0, vf_queue_create(self->device, 2, 4096, &self->copy));	\
+} while (0)
+
+#define HDR(op, len)	{ .opcode = DRM_VFENCE_OP_##op, .length = len }
+
+TEST_F(packet, malformed_packets_stop_their_queue)
+{
+	struct vf_queue *queue;
+	unsigned int op;
+
+	STOPS(DRM_VFENCE_FAULT_OPCODE, 0, ((struct drm_vfence_packet_header){
+		.opcode = 9, .length = 8 }));
+	STOPS(DRM_VFENCE_FAULT_OPCODE, 0, ((struct drm_vfence_packet_header){
+		.opcode = UINT16_MAX, .length = 8 }));
+	/* Length: none, odd, too long for anybody, cut off, and wrong by 8. */
+	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 0)));
+	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 12)));
+	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 72)));
+	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 16)));
+	for (op = DRM_VFENCE_OP_FENCE_WAIT; op <= DRM_VFENCE_OP_TIMESTAMP; op++)
+		STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_copy){
+			.header = { .opcode = op, .length = 8 } }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_NOP, .length = 8, .flags = 1 }));
+}
+
+TEST_F(packet, operands_out_of_range_stop_their_queue)
+{
+	uint64_t va = vf_buffer_va(self->buffer);
+	struct vf_queue *queue;
+
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_draw){
+		.header = HDR(DRAW, 24), .count = 0 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_draw){
+		.header = HDR(DRAW, 24), .count = 1, .pad = 1 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_draw){
+		.header = HDR(DRAW, 24), .count = 1, .duration_ns = 10000000001 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, va, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = va, .size = 0 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, va, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = va, .size = 6 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, va, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = va, .size = UINT64_MAX - 3 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = va, .size = 4, .pad = 1 }));
+	STOPS(DRM_VFENCE_FAULT_ALIGNMENT, va + 2, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = va + 2, .size = 4 }));
+	STOPS(DRM_VFENCE_FAULT_ALIGNMENT, va + 1, ((struct drm_vfence_packet_copy){
+		.header = HDR(COPY, 32), .src_va = va + 1, .dst_va = va, .size = 4 }));
+	STOPS(DRM_VFENCE_FAULT_ALIGNMENT, va + 4, ((struct drm_vfence_packet_timestamp){
+		.header = HDR(TIMESTAMP, 16), .dst_va = va + 4 }));
+	STOPS(DRM_VFENCE_FAULT_ALIGNMENT, 4, ((struct drm_vfence_packet_wait){
+		.header = HDR(FENCE_WAIT, 24), .current_va = 4 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_log){
+		.header = HDR(LOG, 40), .operation = 2 }));
+}
+
+TEST_F(packet, forbidden_accesses_stop_their_queue)
+{
+	const struct drm_vfence_fence_mapping *m = vf_fence_mapping(self->fence);
+	uint64_t va = vf_buffer_va(self->buffer), end = va + 65536;
+	uint64_t log = vf_queue_info(self->bystander)->signal_log_va;
+	struct vf_queue *queue;
+
+	/* Nothing there; beyond the end; beyond the space. */
+	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = 0, .size = 4 }));
+	STOPS(DRM_VFENCE_FAULT_UNMAPPED, DRM_VFENCE_VA_LIMIT, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = DRM_VFENCE_VA_LIMIT, .size = 4 }));
+	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0xfffffffffffffff8, ((struct drm_vfence_packet_wait){
+		.header = HDR(FENCE_WAIT, 24), .current_va = 0xfffffffffffffff8, .value = 1 }));
+	/* Value slots and logs are no data. */
+	STOPS(DRM_VFENCE_FAULT_ACCESS, m->current_va, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = m->current_va, .size = 4, .value = 99 }));
+	STOPS(DRM_VFENCE_FAULT_ACCESS, m->monitored_va, ((struct drm_vfence_packet_copy){
+		.header = HDR(COPY, 32), .src_va = m->monitored_va, .dst_va = va, .size = 8 }));
+	STOPS(DRM_VFENCE_FAULT_ACCESS, log, ((struct drm_vfence_packet_copy){
+		.header = HDR(COPY, 32), .src_va = log, .dst_va = va, .size = 8 }));
+	STOPS(DRM_VFENCE_FAULT_ACCESS, log, ((struct drm_vfence_packet_timestamp){
+		.header = HDR(TIMESTAMP, 16), .dst_va = log }));
+	/* Data is no fence; one fence's values do not go with another's. */
+	STOPS(DRM_VFENCE_FAULT_ACCESS, va, ((struct drm_vfence_packet_wait){
+		.header = HDR(FENCE_WAIT, 24), .current_va = va, .value = 1 }));
+	STOPS(DRM_VFENCE_FAULT_ACCESS, va, ((struct drm_vfence_packet_signal){
+		.header = HDR(FENCE_SIGNAL, 32), .current_va = va, .monitored_va = va }));
+	STOPS(DRM_VFENCE_FAULT_ACCESS, m->monitored_va + 64, ((struct drm_vfence_packet_signal){
+		.header = HDR(FENCE_SIGNAL, 32), .current_va = m->current_va,
+		.monitored_va = m->monitored_va + 64, .value = 5 }));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	(void)end;
+}
+
+TEST_F(packet, a_span_that_leaves_its_buffer_faults_at_the_border)
+{
+	struct drm_vfence_vm_bind bind = {
+		.handle = vf_buffer_handle(self->buffer), .flags = DRM_VFENCE_VM_WRITE,
+		.size = 8192, .va = 0x100000,
+	};
+	uint32_t *words = vf_buffer_map(self->buffer);
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0x102000, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = 0x101ff0, .size = 64, .value = 7 }));
+	EXPECT_EQ(7, words[8192 / 4 - 1]);
+	EXPECT_EQ(0, words[8192 / 4]);
+	/* Rights of the mapping count: it may not be read. */
+	STOPS(DRM_VFENCE_FAULT_ACCESS, 0x100000, ((struct drm_vfence_packet_copy){
+		.header = HDR(COPY, 32), .src_va = 0x100000, .dst_va = 0x101000, .size = 4 }));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND,
+			 &(struct drm_vfence_vm_unbind){ .va = 0x100000 }));
+	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0x100000, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = 0x100000, .size = 4 }));
+}
+
+TEST_F(packet, a_mapping_without_write_is_read_only_for_the_gpu)
+{
+	struct drm_vfence_vm_bind bind = {
+		.handle = vf_buffer_handle(self->buffer), .flags = DRM_VFENCE_VM_READ,
+		.size = 4096, .va = 0x200000,
+	};
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	STOPS(DRM_VFENCE_FAULT_ACCESS, 0x200000, ((struct drm_vfence_packet_fill){
+		.header = HDR(FILL, 32), .dst_va = 0x200000, .size = 4 }));
+}
+
+TEST_F(packet, impossible_write_pointers_stop_the_queue)
+{
+	static const int64_t wrong[] = { 4, 8192, -8, INT64_MIN };
+	struct drm_vfence_queue_query query;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		struct drm_vfence_bo_create bo = { .size = 4096 }, control = { .size = 4096 };
+		struct drm_vfence_doorbell_create args = { .ring_size = 4096 };
+		struct drm_vfence_ring_control *c;
+		struct vf_device *device;
+
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+		ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
+		/* A doorbell of our own in place of the library's. */
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
+				 &(struct drm_vfence_destroy){ vf_queue_handle(queue) }));
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &control));
+		args.queue = vf_queue_handle(queue);
+		args.ring = bo.handle;
+		args.control = control.handle;
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &args));
+		c = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+			 control.mmap_offset);
+		ASSERT_NE(MAP_FAILED, c);
+		c->write_ptr = (uint64_t)wrong[i];
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT,
+				 &(struct drm_vfence_doorbell_connect){ args.queue }));
+		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_FAULTED));
+		ASSERT_EQ(0, vf_queue_query(queue, &query));
+		EXPECT_EQ(DRM_VFENCE_FAULT_WRITE_POINTER, query.fault);
+		vf_device_destroy(device);
+		munmap(c, 4096);
+	}
+}
+
+TEST_F(packet, a_fault_takes_its_device_along_and_no_other)
+{
+	struct vf_device *device;
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+
+	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){ .opcode = 77, .length = 8 }, 8);
+	vf_queue_publish(self->gfx);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) ==
+			       DRM_VFENCE_DEVICE_ERROR_DMAFAULT));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->copy));
+	EXPECT_EQ(-EIO, vf_fence_create(self->device, 0, 0, &fence));
+	EXPECT_EQ(-EIO, vf_queue_create(self->device, 0, 4096, &queue));
+	/* The sibling device and new ones are well. */
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other));
+	vf_cmd_signal(self->bystander, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->bystander));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 3, DEADLINE));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0
+/* User-mode hardware queues: doorbells, progress fence, end. */
+
+#include "vfence_test.h"
+
+FIXTURE(queue) {
+	VFENCE_MEMBERS;
+	struct vf_fence *gate;
+};
+
+FIXTURE_SETUP(queue)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->gate));
+}
+
+FIXTURE_TEARDOWN(queue)
+{
+	vf_fence_destroy(self->gate);
+	VFENCE_TEARDOWN();
+}
+
+/* A queue without the library: each step by hand. */
+struct bare {
+	int fd;
+	uint32_t context;
+	struct drm_vfence_queue_create queue;
+	struct drm_vfence_bo_create ring_bo, control_bo;
+	struct drm_vfence_doorbell_create doorbell_args;
+	char *ring;
+	struct drm_vfence_ring_control *control;
+	volatile uint64_t *doorbell;
+	volatile uint64_t *status;
+	volatile uint64_t *last_queued;
+};
+
+static void *map(int fd, uint64_t offset, size_t size, int prot)
+{
+	return mmap(NULL, size, prot, MAP_SHARED, fd, (off_t)offset);
+}
+
+static int bare_queue(struct bare *b, struct vf_device *device, int fd, uint32_t node)
+{
+	struct drm_vfence_context_create context = {
+		.device = vf_device_handle(device), .node = node,
+	};
+	int ret;
+
+	memset(b, 0, sizeof(*b));
+	b->fd = fd;
+	ret = raw(fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context);
+	if (ret)
+		return ret;
+	b->context = context.handle;
+	b->queue.context = context.handle;
+	b->queue.flags = DRM_VFENCE_QUEUE_USER_MODE;
+	return raw(fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &b->queue);
+}
+
+static int bare_doorbell(struct bare *b)
+{
+	int ret;
+
+	b->ring_bo.size = 4096;
+	b->control_bo.size = 4096;
+	ret = raw(b->fd, DRM_IOCTL_VFENCE_BO_CREATE, &b->ring_bo);
+	if (!ret)
+		ret = raw(b->fd, DRM_IOCTL_VFENCE_BO_CREATE, &b->control_bo);
+	if (ret)
+		return ret;
+	b->ring = map(b->fd, b->ring_bo.mmap_offset, 4096, PROT_READ | PROT_WRITE);
+	b->control = map(b->fd, b->control_bo.mmap_offset, 4096, PROT_READ | PROT_WRITE);
+	b->doorbell_args = (struct drm_vfence_doorbell_create){
+		.queue = b->queue.handle, .ring = b->ring_bo.handle,
+		.control = b->control_bo.handle, .ring_size = 4096,
+	};
+	ret = raw(b->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &b->doorbell_args);
+	if (ret)
+		return ret;
+	b->doorbell = map(b->fd, b->doorbell_args.doorbell_offset, 4096, PROT_READ | PROT_WRITE);
+	b->status = map(b->fd, b->doorbell_args.status_offset, 4096, PROT_READ);
+	b->last_queued = map(b->fd, b->doorbell_args.last_queued_offset, 4096,
+			     PROT_READ | PROT_WRITE);
+	return 0;
+}
+
+static int bare_connect(struct bare *b)
+{
+	struct drm_vfence_doorbell_connect args = { .queue = b->queue.handle };
+
+	return raw(b->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &args);
+}
+
+static void bare_nop(struct bare *b)
+{
+	uint64_t at = b->control->write_ptr;
+
+	memcpy(b->ring + at % 4096, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_NOP, .length = 8 }, 8);
+	__atomic_store_n(&b->control->write_ptr, at + 8, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+static struct drm_vfence_queue_query bare_query(struct bare *b)
+{
+	struct drm_vfence_queue_query query = { .queue = b->queue.handle };
+
+	raw(b->fd, DRM_IOCTL_VFENCE_QUEUE_QUERY, &query);
+	return query;
+}
+
+static int destroy(int fd, unsigned long request, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .handle = handle };
+
+	return raw(fd, request, &args);
+}
+
+static int bare_destroy(struct bare *b)
+{
+	int ret = 0;
+
+	if (b->doorbell)
+		ret = destroy(b->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b->queue.handle);
+	if (!ret)
+		ret = destroy(b->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, b->queue.handle);
+	return ret;
+}
+
+TEST_F(queue, WDDM_180_181_created_disconnected_without_physical_doorbell)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct bare b;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	after = counters(self->adapter);
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, *b.status);
+	EXPECT_EQ(before.doorbells_connected, after.doorbells_connected);
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
+TEST_F(queue, WDDM_185_ringing_a_disconnected_doorbell_has_no_effect)
+{
+	struct bare b;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	bare_nop(&b);
+	*b.doorbell = 8;
+	/* The engine has meanwhile done another queue's work. */
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_IDLE, bare_query(&b).state);
+	EXPECT_EQ(0, bare_query(&b).packets);
+	EXPECT_EQ(0, b.control->read_ptr);
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
+TEST_F(queue, WDDM_184_connect_then_ring_starts_work)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct bare b;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	ASSERT_EQ(0, bare_connect(&b));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, *b.status);
+	after = counters(self->adapter);
+	EXPECT_EQ(before.doorbells_connected + 1, after.doorbells_connected);
+	bare_nop(&b);
+	*b.doorbell = 8;
+	EXPECT_TRUE(EVENTUALLY(bare_query(&b).packets == 1));
+	/* Connecting once more changes nothing. */
+	EXPECT_EQ(0, bare_connect(&b));
+	EXPECT_EQ(0, bare_destroy(&b));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.doorbells_connected, after.doorbells_connected);
+}
+
+TEST_F(queue, any_access_of_the_doorbell_page_rings)
+{
+	struct bare b;
+	unsigned int i;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	ASSERT_EQ(0, bare_connect(&b));
+	for (i = 1; i <= 200; i++) {
+		bare_nop(&b);
+		/* A read, and anywhere in the page. */
+		(void)b.doorbell[i];
+		ASSERT_TRUE(EVENTUALLY(bare_query(&b).packets == i));
+		/* A ring that brings no work must not spoil the next one. */
+		(void)b.doorbell[0];
+	}
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
+TEST_F(queue, WDDM_183_only_the_kernel_writes_the_status)
+{
+	struct bare b;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	EXPECT_EQ(MAP_FAILED, map(self->fd, b.doorbell_args.status_offset, 4096,
+				  PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, mprotect((void *)b.status, 4096, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
+#define CROWD 24
+
+TEST_F(queue, WDDM_182_186_187_victims_reconnect_and_lose_nothing)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct drm_vfence_adapter_info info;
+	struct vf_queue *queue[CROWD];
+	unsigned int i, round, connected = 0;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	ASSERT_GT(CROWD, info.physical_doorbells);
+	for (i = 0; i < CROWD; i++)
+		ASSERT_EQ(0, vf_queue_create(self->device, i % 4, 4096, &queue[i]));
+	/* Each has its addresses once; every round moves the doorbells around. */
+	for (round = 1; round <= 20; round++) {
+		for (i = 0; i < CROWD; i++) {
+			vf_cmd_nop(queue[i], 8);
+			ASSERT_EQ(0, vf_queue_submit(queue[i]));
+		}
+	}
+	for (i = 0; i < CROWD; i++) {
+		ASSERT_TRUE(drained(queue[i]));
+		EXPECT_EQ(20, vf_fence_current(vf_queue_progress(queue[i])));
+		connected += vf_queue_status(queue[i]) == DRM_VFENCE_DOORBELL_CONNECTED;
+	}
+	after = counters(self->adapter);
+	EXPECT_EQ(info.physical_doorbells, after.doorbells_connected);
+	EXPECT_LT(before.victimisations, after.victimisations);
+	EXPECT_LE(connected, info.physical_doorbells);
+	for (i = 0; i < CROWD; i++)
+		vf_queue_destroy(queue[i]);
+}
+
+TEST_F(queue, WDDM_186_a_victim_can_read_why)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_queue *queue[CROWD];
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+	for (i = 0; i < info.physical_doorbells; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, 1, 4096, &queue[i]));
+		vf_cmd_nop(queue[i], 8);
+		ASSERT_EQ(0, vf_queue_submit(queue[i]));
+		ASSERT_TRUE(drained(queue[i]));
+	}
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+	for (i = 0; i < info.physical_doorbells; i++)
+		vf_queue_destroy(queue[i]);
+}
+
+TEST_F(queue, WDDM_187_192_work_published_before_a_disconnect_is_done)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_queue *queue[CROWD];
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	/* All physical doorbells belong to queues that are busy: blocked. */
+	for (i = 0; i < CROWD; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, i % 4, 4096, &queue[i]));
+		vf_cmd_wait(queue[i], self->gate, 1);
+		vf_cmd_nop(queue[i], 16);
+		ASSERT_EQ(0, vf_queue_submit(queue[i]));
+	}
+	/* The first were disconnected with their work latched; the ring stays. */
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(queue[0]));
+	vf_cmd_nop(queue[0], 8);
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	for (i = 0; i < CROWD; i++)
+		EXPECT_TRUE(drained(queue[i]));
+	for (i = 0; i < CROWD; i++)
+		vf_queue_destroy(queue[i]);
+}
+
+TEST_F(queue, WDDM_188_abort_is_permanent)
+{
+	uint64_t done;
+
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	done = vf_fence_current(vf_queue_progress(self->gfx));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	EXPECT_EQ(done, vf_fence_current(vf_queue_progress(self->gfx)));
+	/* A new queue of the same device works. */
+	vf_cmd_nop(self->copy, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_TRUE(drained(self->copy));
+}
+
+TEST_F(queue, abort_cuts_any_packet_short)
+{
+	static const struct drm_vfence_packet_header hang = {
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8,
+	};
+	struct vf_queue *queue;
+	int64_t begin;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &queue));
+		if (i == 0)
+			vf_cmd_raw(queue, &hang, sizeof(hang));
+		else if (i == 1)
+			vf_cmd_draw(queue, 1, 10 * SECOND);
+		else
+			vf_cmd_draw(queue, UINT32_MAX, 0);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
+		begin = vf_deadline(0);
+		EXPECT_EQ(0, vf_queue_abort(queue));
+		EXPECT_LT(vf_deadline(0) - begin, 5 * SECOND);
+		vf_queue_destroy(queue);
+		/* The engine is free again. */
+		vf_cmd_nop(self->gfx, 8);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->gfx));
+	}
+}
+
+TEST_F(queue, WDDM_191_rings_outlive_handles_and_doorbells)
+{
+	struct drm_vfence_bo_create other;
+	struct bare b;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	/* The handles go; ring and control must stay, for GPU and CPU. */
+	ASSERT_EQ(0, drmCloseBufferHandle(self->fd, b.ring_bo.handle));
+	ASSERT_EQ(0, drmCloseBufferHandle(self->fd, b.control_bo.handle));
+	other = (struct drm_vfence_bo_create){ .size = 4096 };
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &other));
+	ASSERT_EQ(0, bare_connect(&b));
+	bare_nop(&b);
+	*b.doorbell = 8;
+	EXPECT_TRUE(EVENTUALLY(b.control->read_ptr == 8));
+	EXPECT_EQ(0, bare_destroy(&b));
+	/* And survive the doorbell. */
+	EXPECT_EQ(8, b.control->write_ptr);
+	b.ring[0] = 1;
+	EXPECT_EQ(1, b.ring[0]);
+}
+
+TEST_F(queue, WDDM_190_no_secondary_address_where_unsupported)
+{
+	struct bare b;
+
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
+	b.doorbell_args.flags = DRM_VFENCE_DOORBELL_SECONDARY;
+	EXPECT_EQ(-EOPNOTSUPP, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE,
+				   &b.doorbell_args));
+	b.doorbell = NULL;
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
+TEST_F(queue, WDDM_203_destroy_succeeds_in_every_state)
+{
+	unsigned int state;
+
+	for (state = 0; state < 5; state++) {
+		struct vf_queue *queue;
+
+		ASSERT_EQ(0, vf_queue_create(self->device, state % 4, 4096, &queue));
+		switch (state) {
+		case 1: /* connected, idle */
+			vf_cmd_nop(queue, 8);
+			break;
+		case 2: /* blocked */
+			vf_cmd_wait(queue, self->gate, 100);
+			break;
+		case 3: /* running */
+			vf_cmd_draw(queue, 1, 5 * SECOND);
+			break;
+		default: /* never connected; aborted */
+			break;
+		}
+		if (state && state < 4)
+			ASSERT_EQ(0, vf_queue_submit(queue));
+		if (state == 4)
+			ASSERT_EQ(0, vf_queue_abort(queue));
+		EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
+				     vf_queue_handle(queue)));
+		EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY,
+				     vf_queue_handle(queue)));
+	}
+}
+
+TEST_F(queue, WDDM_198_199_last_queued_and_progress)
+{
+	struct drm_vfence_queue_query query;
+	uint64_t i;
+
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	for (i = 1; i <= 5; i++) {
+		vf_cmd_nop(self->gfx, 8);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
+		EXPECT_EQ(i, query.last_queued);
+		EXPECT_EQ(0, query.progress);
+		EXPECT_EQ(1, query.pending);
+	}
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	/* One by one, upwards. */
+	for (i = 1; i <= 5; i++) {
+		EXPECT_EQ(0, vf_fence_wait(vf_queue_progress(self->gfx), i, DEADLINE));
+		EXPECT_LE(i, vf_fence_current(vf_queue_progress(self->gfx)));
+	}
+	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
+	EXPECT_EQ(5, query.progress);
+	EXPECT_EQ(0, query.pending);
+}
+
+TEST_F(queue, WDDM_198_last_queued_precedes_the_work)
+{
+	struct bare b;
+
+	/* Work pending is known before the write pointer moves. */
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	EXPECT_EQ(0, bare_query(&b).pending);
+	*b.last_queued = 1;
+	EXPECT_EQ(1, bare_query(&b).pending);
+	EXPECT_EQ(0, b.control->write_ptr);
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
+TEST_F(queue, WDDM_200_the_progress_fence_is_native)
+{
+	struct drm_vfence_fence_query query;
+	struct drm_vfence_destroy args = {
+		.handle = vf_queue_info(self->gfx)->progress_fence,
+	};
+
+	ASSERT_EQ(0, vf_fence_query(vf_queue_progress(self->gfx), &query));
+	EXPECT_EQ(0, query.current_value);
+	EXPECT_EQ(NOT_MONITORED, query.monitored_value);
+	/* It belongs to the queue. */
+	EXPECT_EQ(-EBUSY, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+}
+
+TEST_F(queue, WDDM_201_normal_exit_waits_for_the_last_value)
+{
+	struct vf_buffer *buffer;
+	struct vf_queue *queue;
+	volatile uint32_t *word;
+
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &buffer));
+	word = vf_buffer_map(buffer);
+	ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &queue));
+	vf_cmd_draw(queue, 10, 1000000);
+	vf_cmd_fill(queue, vf_buffer_va(buffer), 4, 0x600d);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	vf_queue_destroy(queue);
+	EXPECT_EQ(0x600d, *word);
+	vf_buffer_destroy(buffer);
+}
+
+TEST_F(queue, a_blocked_queue_leaves_its_engine_to_others)
+{
+	struct vf_queue *other;
+
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &other));
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	/* And is released by one on the same engine. */
+	vf_cmd_signal(other, self->gate, 1);
+	ASSERT_EQ(0, vf_queue_submit(other));
+	EXPECT_TRUE(drained(other));
+	EXPECT_TRUE(drained(self->gfx));
+	vf_queue_destroy(other);
+}
+
+TEST_F(queue, no_queue_starves_another)
+{
+	struct vf_queue *hog;
+
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &hog));
+	vf_cmd_draw(hog, UINT32_MAX, 100000);
+	ASSERT_EQ(0, vf_queue_submit(hog));
+	ASSERT_TRUE(EVENTUALLY(queue_state(hog) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(self->gfx, 3, 100000);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(0, vf_queue_abort(hog));
+	vf_queue_destroy(hog);
+}
+
+TEST_F(queue, a_full_ring_refuses_and_recovers)
+{
+	struct vf_queue *small;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &small));
+	vf_cmd_wait(small, self->gate, 1);
+	ASSERT_EQ(0, vf_queue_submit(small));
+	for (i = 0; i < 4096 / 64; i++)
+		vf_cmd_nop(small, 64);
+	EXPECT_EQ(-ENOSPC, vf_queue_submit(small));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(drained(small));
+	for (i = 0; i < 200; i++) {
+		vf_cmd_nop(small, 8 + 8 * (i % 8));
+		ASSERT_EQ(0, vf_queue_submit(small));
+		ASSERT_TRUE(drained(small));
+	}
+	vf_queue_destroy(small);
+}
+
+TEST_F(queue, submission_on_a_busy_queue_enters_the_kernel_not_once)
+{
+	struct drm_vfence_counters before, after;
+	unsigned int i;
+
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	/* Touched once, mapped while busy. */
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	before = counters(self->adapter);
+	for (i = 0; i < 100; i++) {
+		vf_cmd_nop(self->gfx, 8);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	}
+	after = counters(self->adapter);
+	/* The one ioctl is the query itself. */
+	EXPECT_EQ(before.ioctls + 1, after.ioctls);
+	EXPECT_EQ(before.doorbell_faults, after.doorbell_faults);
+	EXPECT_EQ(before.page_faults, after.page_faults);
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	EXPECT_TRUE(drained(self->gfx));
+}
+
+TEST(WDDM_178_queues_only_on_nodes_with_user_mode_submission)
+{
+	struct drm_vfence_node_info nodes[8];
+	unsigned int n = 8;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct bare b;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs a second adapter (adapters=2 user_nodes=0xf,0x7)");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_adapter_nodes(adapter, nodes, &n));
+	ASSERT_EQ(4, n);
+	EXPECT_EQ(DRM_VFENCE_NODE_USER_MODE_SUBMISSION, nodes[2].flags);
+	EXPECT_EQ(0, nodes[3].flags);
+	EXPECT_EQ(0, bare_queue(&b, device, vf_adapter_fd(adapter), 2));
+	EXPECT_EQ(-EOPNOTSUPP, bare_queue(&b, device, vf_adapter_fd(adapter), 3));
+	EXPECT_EQ(-ENOENT, vf_adapter_find_node(adapter, DRM_VFENCE_NODE_MM));
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+TEST_HARNESS_MAIN
