@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /* Adapters: finding, opening, asking. */
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,10 +13,6 @@
 #include <xf86drm.h>
 
 #include "vf_private.h"
-
-/* Render nodes have the minors 128 to 191. */
-#define FIRST_MINOR	128
-#define LAST_MINOR	191
 
 int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg)
 {
@@ -38,21 +35,37 @@ static bool is_vfence(int fd)
 	return match;
 }
 
+/*
+ * By the adapter's own number, not by the order of render nodes: that changes
+ * when a device is unbound and bound again.
+ */
 static int open_index(unsigned int index)
 {
-	char path[32];
-	int minor, fd;
+	char path[64];
+	struct dirent *entry;
+	int fd = -ENODEV;
+	DIR *dir;
 
-	for (minor = FIRST_MINOR; minor <= LAST_MINOR; minor++) {
-		snprintf(path, sizeof(path), "/dev/dri/renderD%d", minor);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0)
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/drm", index);
+	dir = opendir(path);
+	if (!dir)
+		return -ENODEV;
+	while (fd < 0 && (entry = readdir(dir))) {
+		char node[300];
+
+		if (strncmp(entry->d_name, "renderD", 7))
 			continue;
-		if (is_vfence(fd) && !index--)
-			return fd;
-		close(fd);
+		snprintf(node, sizeof(node), "/dev/dri/%s", entry->d_name);
+		fd = open(node, O_RDWR | O_CLOEXEC);
+		if (fd < 0) {
+			fd = -errno;
+		} else if (!is_vfence(fd)) {
+			close(fd);
+			fd = -ENODEV;
+		}
 	}
-	return -ENODEV;
+	closedir(dir);
+	return fd;
 }
 
 VF_EXPORT int vf_adapter_open(unsigned int index, struct vf_adapter **adapter)

@@ -32,11 +32,11 @@ struct vf_queue;
 /* ----------------------------------------------------------------- adapter */
 
 /**
- * vf_adapter_open - open the @index-th vfence adapter of the machine
- * @index: 0 for the first
+ * vf_adapter_open - open a vfence adapter of the machine
+ * @index: its number, from 0
  * @adapter: out
  *
- * -ENODEV if there are not so many.
+ * -ENODEV if there is no such adapter, -EACCES without the right to open it.
  */
 int vf_adapter_open(unsigned int index, struct vf_adapter **adapter);
 /** vf_adapter_close - close it; all its objects must be destroyed before */

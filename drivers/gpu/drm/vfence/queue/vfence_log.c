@@ -246,15 +246,59 @@ void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost)
 	}
 }
 
+static int put_entries(const struct drm_vfence_obj_array *out,
+		       const struct drm_vfence_log_entry *entries, u32 count)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; !ret && i < count; i++)
+		ret = vfence_uobj_put(out, i, &entries[i], sizeof(entries[i]));
+	return ret;
+}
+
+/*
+ * Take entries, hand them out, and put them back if that fails: without the lock
+ * over the copy, as the interrupt's thread takes it, too.
+ */
+static int hand_out(struct vfence_log *log, struct drm_vfence_log_read *args,
+		    struct drm_vfence_log_entry *entries)
+{
+	u64 before, after, lost, dropped;
+	u32 count;
+	int ret;
+
+	mutex_lock(&log->lock);
+	before = log->fetched;
+	count = fetch_locked(log, entries, args->entries.count);
+	after = log->fetched;
+	lost = log->lost;
+	dropped = log->dropped;
+	mutex_unlock(&log->lock);
+	ret = put_entries(&args->entries, entries, count);
+	if (!ret) {
+		args->returned = count;
+		args->lost = lost;
+		args->dropped = dropped;
+		return 0;
+	}
+	mutex_lock(&log->lock);
+	/* Their places may have been taken meanwhile: then they are dropped. */
+	if (log->fetched == after && log->put - before <= VFENCE_LOG_KEPT)
+		log->fetched = before;
+	else
+		log->dropped += count;
+	mutex_unlock(&log->lock);
+	return ret;
+}
+
 int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_log_read *args = data;
 	struct drm_vfence_log_entry *entries;
 	struct vfence_queue *queue;
-	struct vfence_log *log;
-	int ret = 0;
-	u32 i;
+	int ret = -ENOMEM;
 
 	if (vfence_reject(drm, args->pad) ||
 	    vfence_reject(drm, args->log != DRM_VFENCE_LOG_WAITS &&
@@ -267,21 +311,11 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	if (!queue)
 		return -ENOENT;
 	entries = kvmalloc_array(args->entries.count ?: 1, sizeof(*entries), GFP_KERNEL_ACCOUNT);
-	if (!entries) {
-		ret = -ENOMEM;
-		goto put;
+	if (entries) {
+		vfence_log_read(queue);
+		ret = hand_out(vfence_queue_log(queue, args->log), args, entries);
+		kvfree(entries);
 	}
-	vfence_log_read(queue);
-	log = vfence_queue_log(queue, args->log);
-	mutex_lock(&log->lock);
-	args->returned = fetch_locked(log, entries, args->entries.count);
-	args->lost = log->lost;
-	args->dropped = log->dropped;
-	mutex_unlock(&log->lock);
-	for (i = 0; !ret && i < args->returned; i++)
-		ret = vfence_uobj_put(&args->entries, i, &entries[i], sizeof(*entries));
-	kvfree(entries);
-put:
 	vfence_queue_put(queue);
 	return ret;
 }

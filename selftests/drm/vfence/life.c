@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Ends: close, kill, unbind and rmmod while everything is in use. The driver is
+ * unbound and bound again by sysfs, so these run last and alone.
+ */
+
+#include <sys/syscall.h>
+
+#include "vfence_test.h"
+
+#define DRIVER "/sys/bus/platform/drivers/vfence/"
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret = fd < 0 ? -errno : 0;
+
+	if (!ret && write(fd, text, strlen(text)) < 0)
+		ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+FIXTURE(life) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	bool unbound;
+};
+
+FIXTURE_SETUP(life)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	self->unbound = false;
+}
+
+FIXTURE_TEARDOWN(life)
+{
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+	if (self->unbound)
+		EXPECT_EQ(0, write_file(DRIVER "bind", "vfence.0"));
+}
+
+struct sleeper {
+	struct vf_fence *fence;
+	int ret;
+};
+
+static void *sleep_on(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->ret = vf_fence_wait(s->fence, 1, VF_FOREVER);
+	return NULL;
+}
+
+static uint64_t waiters(struct vf_fence *fence)
+{
+	struct drm_vfence_fence_query query;
+
+	return vf_fence_query(fence, &query) ? 0 : query.waiters;
+}
+
+TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
+{
+	struct sleeper sleeper = { self->fence, 1 };
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_point point = { self->fence, 2 };
+	struct drm_vfence_device_create create = { 0 };
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &sleeper));
+	ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 1));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
+	vf_cmd_draw(self->gfx, 1, 10 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	vf_cmd_wait(self->copy, self->fence, 9);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+
+	ASSERT_EQ(0, write_file(DRIVER "unbind", "vfence.0"));
+	self->unbound = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ENODEV, sleeper.ret);
+	EXPECT_TRUE(fired(efd));
+	/* Mappings read on: everything signaled, doorbells aborted. */
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->fence));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	EXPECT_EQ(-ENODEV, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
+	EXPECT_EQ(-ENODEV, vf_fence_wait(self->fence, 1, 0));
+	close(efd);
+}
+
+TEST_F(life, a_second_device_comes_up_while_the_old_files_are_open)
+{
+	struct vf_adapter *fresh;
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, write_file(DRIVER "unbind", "vfence.0"));
+	self->unbound = true;
+	ASSERT_EQ(0, write_file(DRIVER "bind", "vfence.0"));
+	self->unbound = false;
+	ASSERT_TRUE(EVENTUALLY(!vf_adapter_open(0, &fresh)));
+	ASSERT_EQ(0, vf_device_create(fresh, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
+	vf_cmd_nop(queue, 8);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(fresh);
+}
+
+TEST_F(life, rmmod_with_open_files_is_refused_and_changes_nothing)
+{
+	EXPECT_EQ(-1, syscall(SYS_delete_module, "vfence", O_NONBLOCK));
+	EXPECT_EQ(EWOULDBLOCK, errno);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+}
+
+TEST_F(life, rmmod_with_nothing_but_a_fence_descriptor_is_refused)
+{
+	struct vf_fence *fence;
+	int fd, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	fd = vf_fence_export(fence);
+	ASSERT_LE(0, fd);
+	vf_fence_destroy(fence);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		close(self->fd);
+		_exit(syscall(SYS_delete_module, "vfence", O_NONBLOCK) == -1 &&
+		      errno == EWOULDBLOCK ? 0 : 1);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	close(fd);
+}
+
+/* A client with everything in flight: running, blocked, waiting, armed. */
+static void busy_client(int ready)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue[4];
+	struct vf_fence *fence;
+	struct vf_point point;
+	unsigned int i;
+	int ret;
+
+	ret = vf_adapter_open(0, &adapter);
+	ret = ret ? ret : vf_device_create(adapter, &device);
+	ret = ret ? ret : vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence);
+	for (i = 0; !ret && i < 4; i++) {
+		ret = vf_queue_create(device, i % 3, 4096, &queue[i]);
+		if (ret)
+			break;
+		if (i == 0)
+			vf_cmd_draw(queue[i], 1, 10 * SECOND);
+		else if (i == 1)
+			vf_cmd_wait(queue[i], fence, 1);
+		else
+			vf_cmd_draw(queue[i], UINT32_MAX, 100);
+		ret = vf_queue_submit(queue[i]);
+	}
+	point = (struct vf_point){ fence, 1 };
+	if (!ret)
+		ret = vf_event_arm(adapter, &point, 1, 0, eventfd(0, 0), NULL);
+	if (write(ready, ret ? "n" : "y", 1) == 1 && !ret)
+		vf_fence_wait(fence, 1, VF_FOREVER);
+	_exit(1);
+}
+
+static pid_t start_client(int *ready)
+{
+	int pipes[2];
+	pid_t pid;
+
+	if (pipe(pipes))
+		return -1;
+	pid = fork();
+	if (!pid)
+		busy_client(pipes[1]);
+	close(pipes[1]);
+	*ready = pipes[0];
+	return pid;
+}
+
+TEST_F(life, WDDM_202_kill_while_everything_runs)
+{
+	struct drm_vfence_counters before, after;
+	unsigned int round;
+	int64_t begin;
+
+	ASSERT_TRUE(settled(self->adapter, &before));
+	for (round = 0; round < 10; round++) {
+		char ok = 'n';
+		int ready = -1, status;
+		pid_t pid = start_client(&ready);
+
+		ASSERT_LE(0, pid);
+		ASSERT_EQ(1, read(ready, &ok, 1));
+		ASSERT_EQ('y', ok);
+		close(ready);
+		begin = vf_deadline(0);
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_EQ(SIGKILL, WTERMSIG(status));
+		/* It did not wait for ten seconds of drawing. */
+		EXPECT_LT(vf_deadline(0) - begin, 5 * SECOND);
+	}
+	/* Nothing is left of them, nothing was lost by others. */
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.queues == before.queues &&
+				after.doorbells_connected == before.doorbells_connected &&
+				after.fences_created - after.fences_destroyed ==
+				before.fences_created - before.fences_destroyed)));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter), balanced(&after) &&
+				after.waits_begun == after.waits_satisfied +
+				after.waits_timed_out + after.waits_cancelled)));
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+}
+
+TEST_F(life, WDDM_202_unbind_while_clients_run)
+{
+	unsigned int round;
+
+	for (round = 0; round < 5; round++) {
+		char ok = 'n';
+		int ready = -1, status;
+		pid_t pid = start_client(&ready);
+
+		ASSERT_EQ(1, read(ready, &ok, 1));
+		ASSERT_EQ('y', ok);
+		close(ready);
+		ASSERT_EQ(0, write_file(DRIVER "unbind", "vfence.0"));
+		self->unbound = true;
+		/* Its wait ends with ENODEV, and so does the process. */
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		EXPECT_TRUE(WIFEXITED(status));
+		ASSERT_EQ(0, write_file(DRIVER "bind", "vfence.0"));
+		self->unbound = false;
+	}
+}
+
+TEST_F(life, close_while_another_thread_waits)
+{
+	struct sleeper sleeper = { self->fence, 1 };
+	int copy = dup(self->fd);
+	pthread_t thread;
+
+	/* The descriptor goes, the file stays as long as the wait runs. */
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &sleeper));
+	ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 1));
+	ASSERT_LE(0, copy);
+	ASSERT_EQ(0, close(self->fd));
+	ASSERT_EQ(self->fd, dup2(copy, self->fd));
+	close(copy);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The signaled interrupt: what it carries, and what happens without room. */
+
+#include "vfence_test.h"
+
+#define TRACING "/sys/kernel/tracing/"
+
+TEST(WDDM_72_a_null_array_scans_all_native_waiters)
+{
+	struct drm_vfence_counters before, after;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence[8];
+	struct vf_queue *queue;
+	int efd[8];
+	unsigned int i;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs an adapter without interrupt records (irq_records=64,0)");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 65536, &queue));
+	before = counters(adapter);
+	for (i = 0; i < 8; i++) {
+		struct vf_point point;
+
+		ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence[i]));
+		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		point = (struct vf_point){ fence[i], 10 };
+		ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd[i], NULL));
+		/* Seven fences are reached by one submission, the last is not. */
+		vf_cmd_signal(queue, fence[i], i < 7 ? 10 : 9);
+	}
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	for (i = 0; i < 7; i++)
+		EXPECT_TRUE(EVENTUALLY(fired(efd[i])));
+	ASSERT_TRUE(settled(adapter, &after));
+	EXPECT_FALSE(fired(efd[7]));
+	EXPECT_LT(before.scans, after.scans);
+	EXPECT_EQ(before.cmp_recorded, after.cmp_recorded);
+	for (i = 0; i < 8; i++) {
+		close(efd[i]);
+		vf_fence_destroy(fence[i]);
+	}
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+TEST(a_queue_error_is_noticed_without_interrupt_records)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs an adapter without interrupt records (irq_records=64,0)");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
+	vf_cmd_raw(queue, &(struct drm_vfence_packet_header){ .opcode = 50, .length = 8 }, 8);
+	vf_queue_publish(queue);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_ERROR_DMAFAULT));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(queue) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+FIXTURE(notify) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	struct vf_fence *other;
+};
+
+FIXTURE_SETUP(notify)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->other));
+}
+
+FIXTURE_TEARDOWN(notify)
+{
+	vf_fence_destroy(self->fence);
+	vf_fence_destroy(self->other);
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(notify, WDDM_71_the_array_names_the_signaled_fences_only)
+{
+	struct drm_vfence_fence_query named, bystander;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_point point[2] = { { self->fence, 5 }, { self->other, 5 } };
+	struct drm_vfence_counters before, after;
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, point, 2, DRM_VFENCE_WAIT_ANY, efd, NULL));
+	ASSERT_TRUE(settled(self->adapter, &before));
+	vf_cmd_signal(self->gfx, self->fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(fired(efd)));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	ASSERT_EQ(0, vf_fence_query(self->fence, &named));
+	ASSERT_EQ(0, vf_fence_query(self->other, &bystander));
+	EXPECT_EQ(1, named.interrupts);
+	EXPECT_EQ(0, bystander.interrupts);
+	EXPECT_EQ(before.cmp_recorded + 1, after.cmp_recorded);
+	EXPECT_EQ(before.scans, after.scans);
+	close(efd);
+}
+
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
+{
+	const uint64_t value = UINT64_C(0xfedcba9876543210);
+	char *trace = calloc(1, 1 << 20), expect[64];
+	int fd;
+
+	if (write_text(TRACING "events/vfence/vfence_interrupt/enable", "1"))
+		SKIP(return, "needs tracefs at " TRACING);
+	write_text(TRACING "trace", "");
+	vf_cmd_draw(self->copy, 1, 2000000);
+	vf_cmd_signal(self->copy, self->fence, value);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, vf_fence_wait(self->fence, value, DEADLINE));
+	write_text(TRACING "events/vfence/vfence_interrupt/enable", "0");
+	fd = open(TRACING "trace", O_RDONLY | O_CLOEXEC);
+	ASSERT_LT(0, read(fd, trace, (1 << 20) - 1));
+	close(fd);
+	snprintf(expect, sizeof(expect), "value=%llu completed=1", (unsigned long long)value);
+	EXPECT_NE(NULL, strstr(trace, expect));
+	EXPECT_NE(NULL, strstr(trace, "vfence_interrupt: node=2 fence="));
+	free(trace);
+}
+
+TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
+{
+	unsigned int round, i;
+
+	/* A record that named a destroyed fence would WARN: and so fail the guest. */
+	for (round = 0; round < 100; round++) {
+		struct vf_fence *fence[8];
+		int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		struct vf_queue *queue;
+		struct vf_device *device;
+
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+		ASSERT_EQ(0, vf_queue_create(device, round % 4, 4096, &queue));
+		for (i = 0; i < 8; i++) {
+			struct vf_point point;
+
+			ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence[i]));
+			point = (struct vf_point){ fence[i], 1 };
+			ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
+			vf_cmd_signal(queue, fence[i], 1);
+		}
+		vf_queue_publish(queue);
+		for (i = 0; i < 8; i++)
+			vf_fence_destroy(fence[i]);
+		vf_queue_abort(queue);
+		vf_queue_destroy(queue);
+		vf_device_destroy(device);
+		close(efd);
+	}
+}
+
+TEST_F(notify, proc_interrupts_agrees_with_the_counters)
+{
+	struct drm_vfence_counters before, after;
+	unsigned long long total[2] = { 0, 0 };
+	unsigned int i, k;
+
+	ASSERT_TRUE(settled(self->adapter, &before));
+	for (k = 0; k < 2; k++) {
+		FILE *f = fopen("/proc/interrupts", "re");
+		char line[512];
+
+		ASSERT_NE(NULL, f);
+		while (fgets(line, sizeof(line), f)) {
+			char *p = strchr(line, ':');
+			long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+			if (!p || !strstr(line, " vfence0"))
+				continue;
+			for (p++; n--; )
+				total[k] += strtoull(p, &p, 10);
+		}
+		fclose(f);
+		for (i = 1; !k && i <= 20; i++) {
+			vf_cmd_draw(self->gfx, 1, 100000);
+			vf_cmd_signal(self->gfx, self->fence, i);
+			ASSERT_EQ(0, vf_queue_submit(self->gfx));
+			ASSERT_EQ(0, vf_fence_wait(self->fence, i, DEADLINE));
+			ASSERT_TRUE(settled(self->adapter, &after));
+		}
+	}
+	EXPECT_LT(before.handler_runs, after.handler_runs);
+	EXPECT_EQ(after.handler_runs - before.handler_runs, total[1] - total[0]);
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Kernel-owned pages: every way a client may try to get more out of them. */
+
+#include <setjmp.h>
+
+#include "vfence_test.h"
+
+FIXTURE(pages) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	uint64_t offset;
+	volatile uint64_t *page;
+};
+
+FIXTURE_SETUP(pages)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 5, &self->fence));
+	self->offset = vf_fence_mapping(self->fence)->current_offset;
+	self->page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd, self->offset);
+	ASSERT_NE(MAP_FAILED, (void *)self->page);
+}
+
+FIXTURE_TEARDOWN(pages)
+{
+	munmap((void *)self->page, 4096);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(pages, WDDM_3_current_value_cannot_be_written_through_the_mapping)
+{
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+				   self->offset));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, self->fd, self->offset));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, mprotect((void *)self->page, 4096, PROT_READ | PROT_WRITE));
+	EXPECT_EQ(EACCES, errno);
+	EXPECT_EQ(-1, mprotect((void *)self->page, 4096, PROT_READ | PROT_EXEC));
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+}
+
+static sigjmp_buf jump;
+
+static void on_segv(int signo)
+{
+	siglongjmp(jump, signo);
+}
+
+TEST_F(pages, WDDM_3_a_store_faults)
+{
+	struct sigaction action = { .sa_handler = on_segv }, old;
+	volatile int caught;
+
+	ASSERT_EQ(0, sigaction(SIGSEGV, &action, &old));
+	caught = sigsetjmp(jump, 1);
+	if (!caught)
+		((volatile uint64_t *)self->page)[0] = 99;
+	sigaction(SIGSEGV, &old, NULL);
+	EXPECT_EQ(SIGSEGV, caught);
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+}
+
+TEST_F(pages, WDDM_3_proc_self_mem_does_not_reach_it)
+{
+	uint64_t value = 99;
+	int mem = open("/proc/self/mem", O_RDWR);
+
+	ASSERT_LE(0, mem);
+	EXPECT_EQ(-1, pwrite(mem, &value, 8, (off_t)(uintptr_t)self->page));
+	EXPECT_EQ(-1, pread(mem, &value, 8, (off_t)(uintptr_t)self->page));
+	close(mem);
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+}
+
+TEST_F(pages, private_mappings_are_refused)
+{
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, self->fd, self->offset));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE, self->fd,
+				   self->offset));
+	EXPECT_EQ(EINVAL, errno);
+}
+
+TEST_F(pages, larger_mappings_are_refused)
+{
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 8192, PROT_READ, MAP_SHARED, self->fd, self->offset));
+	EXPECT_EQ(EINVAL, errno);
+	EXPECT_EQ(MAP_FAILED, mremap((void *)self->page, 4096, 8192, MREMAP_MAYMOVE));
+}
+
+TEST_F(pages, mremap_moves_and_still_reads)
+{
+	void *to = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	volatile uint64_t *moved;
+	size_t slot = vf_fence_mapping(self->fence)->current_page_offset / 8;
+
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 6));
+	moved = mremap((void *)self->page, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to);
+	ASSERT_EQ(to, (void *)moved);
+	self->page = moved;
+	EXPECT_EQ(6, moved[slot]);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 7));
+	EXPECT_EQ(7, moved[slot]);
+}
+
+TEST_F(pages, a_child_does_not_inherit_the_mapping)
+{
+	int status;
+	pid_t pid = fork();
+
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		signal(SIGSEGV, SIG_DFL);
+		_exit((int)self->page[0] & 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(SIGSEGV, WTERMSIG(status));
+}
+
+TEST_F(pages, WDDM_4_monitored_value_is_in_no_page_of_the_client)
+{
+	const uint64_t pattern = UINT64_C(0x123456789abcdef0);
+	const struct drm_vfence_fence_mapping *m = vf_fence_mapping(self->fence);
+	int efd = eventfd(0, EFD_CLOEXEC);
+	struct vf_point point = { self->fence, pattern + 1 };
+	unsigned int i;
+	uint64_t off;
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
+	ASSERT_EQ(pattern, monitored(self->fence));
+	for (i = 0; i < 512; i++)
+		EXPECT_NE(pattern, self->page[i]);
+	/* No neighbouring offset leads to it, nor does its GPU address. */
+	for (off = self->offset - 65536; off <= self->offset + 65536; off += 4096) {
+		volatile uint64_t *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd, off);
+
+		if (p == MAP_FAILED)
+			continue;
+		for (i = 0; i < 512; i++)
+			EXPECT_NE(pattern, p[i]);
+		munmap((void *)p, 4096);
+	}
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd,
+				   (off_t)(m->monitored_va & ~UINT64_C(4095))));
+	close(efd);
+}
+
+TEST_F(pages, gem_calls_do_not_know_kernel_owned_pages)
+{
+	uint32_t handle;
+	int fd;
+
+	/* Only the buffers of the two queues have handles: 2 rings, 2 controls. */
+	for (handle = 5; handle < 64; handle++) {
+		struct drm_gem_flink flink = { .handle = handle };
+
+		EXPECT_EQ(-1, drmPrimeHandleToFD(self->fd, handle, O_CLOEXEC, &fd));
+		EXPECT_EQ(-1, drmCloseBufferHandle(self->fd, handle));
+		EXPECT_NE(0, raw(self->fd, DRM_IOCTL_GEM_FLINK, &flink));
+	}
+}
+
+struct doorbell_page {
+	struct drm_vfence_doorbell_create args;
+	struct drm_vfence_ring_control *control;
+	volatile uint64_t *page;
+	char *ring;
+};
+
+static int own_doorbell(int fd, struct vf_queue *queue, struct doorbell_page *d)
+{
+	struct drm_vfence_destroy destroy = { .handle = vf_queue_handle(queue) };
+	struct drm_vfence_bo_create ring = { .size = 4096 }, control = { .size = 4096 };
+	struct drm_vfence_doorbell_connect connect = { .queue = vf_queue_handle(queue) };
+	int ret;
+
+	ret = raw(fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &destroy);
+	ret = ret ? ret : raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &ring);
+	ret = ret ? ret : raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &control);
+	d->args = (struct drm_vfence_doorbell_create){
+		.queue = vf_queue_handle(queue), .ring = ring.handle,
+		.control = control.handle, .ring_size = 4096,
+	};
+	ret = ret ? ret : raw(fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &d->args);
+	ret = ret ? ret : raw(fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect);
+	if (ret)
+		return ret;
+	d->control = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+			  control.mmap_offset);
+	d->page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+		       d->args.doorbell_offset);
+	d->ring = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, ring.mmap_offset);
+	return d->control == MAP_FAILED || d->page == MAP_FAILED || d->ring == MAP_FAILED ?
+	       -errno : 0;
+}
+
+static void publish_nop(struct doorbell_page *d)
+{
+	uint64_t at = d->control->write_ptr;
+
+	memcpy(d->ring + at % 4096, &(struct drm_vfence_packet_header){ .length = 8 }, 8);
+	__atomic_store_n(&d->control->write_ptr, at + 8, __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+TEST_F(pages, two_mappings_of_one_doorbell_both_ring)
+{
+	struct doorbell_page d;
+	volatile uint64_t *second;
+	unsigned int i;
+
+	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
+	second = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+		      d.args.doorbell_offset);
+	ASSERT_NE(MAP_FAILED, (void *)second);
+	for (i = 1; i <= 100; i++) {
+		publish_nop(&d);
+		if (i % 2)
+			*second = 1;
+		else
+			*d.page = 1;
+		ASSERT_TRUE(EVENTUALLY(d.control->read_ptr == 8 * i));
+	}
+	munmap((void *)second, 4096);
+	publish_nop(&d);
+	*d.page = 1;
+	EXPECT_TRUE(EVENTUALLY(d.control->read_ptr == 8 * i));
+}
+
+static void *map_unmap(void *arg)
+{
+	struct doorbell_page *d = arg;
+	int fd = (int)d->args.pad;
+	unsigned int i;
+
+	for (i = 0; i < 2000; i++) {
+		volatile uint64_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+					    d->args.doorbell_offset);
+
+		if (p == MAP_FAILED)
+			return (void *)1;
+		*p = i;
+		munmap((void *)p, 4096);
+	}
+	return NULL;
+}
+
+TEST_F(pages, munmap_while_the_doorbell_is_armed)
+{
+	struct doorbell_page d;
+	pthread_t thread[2];
+	unsigned int i;
+	void *ret;
+
+	/* Rings without work keep the doorbell thread zapping what comes and goes. */
+	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
+	d.args.pad = (uint32_t)self->fd;
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, map_unmap, &d));
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], &ret);
+		EXPECT_EQ(NULL, ret);
+	}
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
+}
+
+TEST_HARNESS_MAIN

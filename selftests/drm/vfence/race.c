@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Lost wake-ups, on two real CPUs: GPU signals as fast as the engine goes, waits
+ * being added, timing out and cancelled meanwhile. A wait whose value was
+ * reached must return; one that does not is found by its deadline.
+ */
+
+#include <stdatomic.h>
+
+#include "vfence_test.h"
+
+#define SIGNALS_WANTED	1000000ull
+#define WAITS_WANTED	100000ull
+#define SECOND_WANTED	1000ull
+
+FIXTURE(race) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	struct vf_fence *back;
+};
+
+FIXTURE_SETUP(race)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->back));
+}
+
+FIXTURE_TEARDOWN(race)
+{
+	vf_fence_destroy(self->fence);
+	vf_fence_destroy(self->back);
+	VFENCE_TEARDOWN();
+}
+
+struct race {
+	struct vf_adapter *adapter;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+	_Atomic uint64_t published;
+	_Atomic bool stop;
+	_Atomic uint64_t waits, lost, wrong;
+	uint64_t target;
+};
+
+/* Keep the engine fed: bursts of signals, until both wants are met. */
+static void *signaller(void *arg)
+{
+	struct race *r = arg;
+	uint64_t value = 0;
+
+	while (!atomic_load(&r->stop)) {
+		unsigned int i;
+
+		for (i = 0; i < 100; i++)
+			vf_cmd_signal(r->queue, r->fence, value + i + 1);
+		if (vf_queue_publish(r->queue)) {
+			sched_yield();
+			continue;
+		}
+		value += 100;
+		atomic_store(&r->published, value);
+	}
+	return NULL;
+}
+
+/*
+ * One kind of wait after the other on a value just ahead: one that will surely
+ * be reached must not time out; a short one may do either, and must be right.
+ */
+static void *waiter(void *arg)
+{
+	struct race *r = arg;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	unsigned int seed = (unsigned int)(uintptr_t)&seed;
+
+	while (!atomic_load(&r->stop)) {
+		uint64_t now = vf_fence_current(r->fence);
+		uint64_t value = now + 1 + rand_r(&seed) % 3;
+		struct vf_point point = { r->fence, value };
+		uint32_t event;
+		int ret;
+
+		if (value > atomic_load(&r->published)) {
+			sched_yield();
+			continue;
+		}
+		switch (rand_r(&seed) % 8) {
+		case 0: /* may time out */
+			ret = vf_fence_wait(r->fence, value, vf_deadline(rand_r(&seed) % 20000));
+			if (ret && ret != -ETIME)
+				atomic_fetch_add(&r->wrong, 1);
+			break;
+		case 1: /* cancelled, or fired */
+			ret = vf_event_arm(r->adapter, &point, 1, 0, efd, &event);
+			if (!ret)
+				ret = vf_event_cancel(r->adapter, event);
+			if (ret == -ENOENT && !EVENTUALLY(fired(efd)))
+				atomic_fetch_add(&r->lost, 1);
+			if (ret < 0 && ret != -ENOENT)
+				atomic_fetch_add(&r->wrong, 1);
+			if (fired(efd) && read(efd, &(uint64_t){ 0 }, 8) != 8)
+				atomic_fetch_add(&r->wrong, 1);
+			break;
+		default: /* will be reached: published */
+			ret = vf_fence_wait(r->fence, value, DEADLINE);
+			if (ret == -ETIME)
+				atomic_fetch_add(&r->lost, 1);
+			else if (ret)
+				atomic_fetch_add(&r->wrong, 1);
+			break;
+		}
+		if (!ret && vf_fence_current(r->fence) < value && ret != 1)
+			if (ret == 0 && vf_fence_current(r->fence) + 4 < value)
+				atomic_fetch_add(&r->wrong, 1);
+		atomic_fetch_add(&r->waits, 1);
+		if (atomic_load(&r->lost) || atomic_load(&r->wrong))
+			atomic_store(&r->stop, true);
+	}
+	close(efd);
+	return NULL;
+}
+
+static bool enough(struct race *r, const struct drm_vfence_counters *before)
+{
+	struct drm_vfence_counters now = counters(r->adapter);
+
+	return now.signals - before->signals >= SIGNALS_WANTED &&
+	       atomic_load(&r->waits) >= WAITS_WANTED &&
+	       now.second_sample - before->second_sample >= SECOND_WANTED;
+}
+
+TEST_F_TIMEOUT(race, WDDM_14_16_17_no_lost_wakeup, 600)
+{
+	struct race r = { .adapter = self->adapter, .queue = self->gfx, .fence = self->fence };
+	struct drm_vfence_counters before, after;
+	pthread_t thread[3];
+	unsigned int i;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	ASSERT_TRUE(settled(self->adapter, &before));
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, signaller, &r));
+	for (i = 1; i < 3; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, waiter, &r));
+	while (!atomic_load(&r.stop)) {
+		struct timespec pause = { .tv_nsec = 50000000 };
+
+		/* Only this thread's pace of looking; nobody waits for it. */
+		nanosleep(&pause, NULL);
+		if (enough(&r, &before))
+			atomic_store(&r.stop, true);
+	}
+	for (i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+	EXPECT_EQ(0, r.lost);
+	EXPECT_EQ(0, r.wrong);
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_LE(SIGNALS_WANTED, after.signals - before.signals);
+	EXPECT_LE(WAITS_WANTED, r.waits);
+	EXPECT_LE(SECOND_WANTED, after.second_sample - before.second_sample);
+	EXPECT_EQ(after.waits_begun, after.waits_satisfied + after.waits_timed_out +
+				     after.waits_cancelled);
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+	TH_LOG("signals %llu waits %llu second sample %llu timed out %llu cancelled %llu interrupts %llu spurious %llu",
+	       (unsigned long long)(after.signals - before.signals), (unsigned long long)r.waits,
+	       (unsigned long long)(after.second_sample - before.second_sample),
+	       (unsigned long long)(after.waits_timed_out - before.waits_timed_out),
+	       (unsigned long long)(after.waits_cancelled - before.waits_cancelled),
+	       (unsigned long long)(after.handler_runs - before.handler_runs),
+	       (unsigned long long)(after.records_spurious - before.records_spurious));
+}
+
+TEST_F_TIMEOUT(race, WDDM_18_gpu_to_gpu_ping_pong, 300)
+{
+	uint64_t i, sent = 0;
+
+	/* Handshakes (b) and (c): each side blocks on the other all the time. */
+	for (i = 1; i <= 20000; i++) {
+		vf_cmd_signal(self->gfx, self->fence, i);
+		vf_cmd_wait(self->gfx, self->back, i);
+		vf_cmd_wait(self->copy, self->fence, i);
+		vf_cmd_signal(self->copy, self->back, i);
+		if (i % 50)
+			continue;
+		ASSERT_EQ(0, vf_queue_publish(self->gfx));
+		ASSERT_EQ(0, vf_queue_publish(self->copy));
+		sent = i;
+		ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->back) == sent)) {
+			TH_LOG("stuck at %llu of %llu",
+			       (unsigned long long)vf_fence_current(self->back),
+			       (unsigned long long)sent);
+		}
+	}
+}
+
+TEST_F_TIMEOUT(race, WDDM_187_rings_are_not_lost, 300)
+{
+	uint64_t i;
+
+	/* Handshake (c): a submission each time the queue is about to go idle. */
+	for (i = 1; i <= 20000; i++) {
+		vf_cmd_nop(self->gfx, 8);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->gfx));
+	}
+}
+
+static void *tear_reader(void *arg)
+{
+	struct race *r = arg;
+
+	while (!atomic_load(&r->stop)) {
+		uint64_t value = vf_fence_current(r->fence);
+
+		if (value && value != UINT64_C(0xffffffff) &&
+		    value != UINT64_C(0xffffffff00000000))
+			atomic_fetch_add(&r->wrong, 1);
+	}
+	return NULL;
+}
+
+TEST_F(race, WDDM_2_values_are_never_torn)
+{
+	struct race r = { .adapter = self->adapter, .queue = self->gfx, .fence = self->fence };
+	pthread_t thread;
+	unsigned int i;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, tear_reader, &r));
+	for (i = 0; i < 200; i++) {
+		unsigned int k;
+
+		for (k = 0; k < 100; k++)
+			vf_cmd_signal(self->gfx, self->fence, k % 2 ? UINT64_C(0xffffffff) :
+				      UINT64_C(0xffffffff00000000));
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		/* And from the CPU, in between. */
+		ASSERT_EQ(0, vf_fence_signal(self->fence, UINT64_C(0xffffffff)));
+		ASSERT_TRUE(drained(self->gfx));
+	}
+	atomic_store(&r.stop, true);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, r.wrong);
+}
+
+TEST_HARNESS_MAIN

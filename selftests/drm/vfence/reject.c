@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * One wrong thing at a time: an otherwise valid call, the errno it must give,
+ * and outputs that must stay as they were.
+ */
+
+#include "vfence_test.h"
+
+FIXTURE(reject) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	struct vf_fence *shareable;
+	int efd;
+	uint32_t bo;
+	uint32_t context;
+	struct drm_vfence_fence_point point;
+};
+
+FIXTURE_SETUP(reject)
+{
+	struct drm_vfence_bo_create bo = { .size = 8192 };
+	struct drm_vfence_context_create context = { 0 };
+
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0,
+				     &self->shareable));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+	self->bo = bo.handle;
+	context.device = vf_device_handle(self->device);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	self->context = context.handle;
+	self->point = (struct drm_vfence_fence_point){
+		.fence = vf_fence_handle(self->fence), .value = 1,
+	};
+}
+
+FIXTURE_TEARDOWN(reject)
+{
+	close(self->efd);
+	vf_fence_destroy(self->fence);
+	vf_fence_destroy(self->shareable);
+	VFENCE_TEARDOWN();
+}
+
+/*
+ * REJECT(errno, IOCTL, type, valid, change): make the call @valid with @change
+ * applied to it as `a`; it must fail with @errno and leave `a` untouched.
+ */
+#define REJECT(want, NAME, type, valid, change) do {				\
+	struct drm_vfence_##type a = valid, _before;				\
+	change;									\
+	_before = a;								\
+	EXPECT_EQ(-(want), raw(self->fd, DRM_IOCTL_VFENCE_##NAME, &a)) {	\
+		TH_LOG("%s with %s", #NAME, #change);				\
+	}									\
+	EXPECT_EQ(0, memcmp(&a, &_before, sizeof(a)));				\
+} while (0)
+
+#define BAD 0x7fffffff
+
+TEST_F(reject, query)
+{
+	struct drm_vfence_counters out;
+#define Q { .type = DRM_VFENCE_QUERY_COUNTERS, .size = sizeof(out), .data = (uintptr_t)&out }
+	struct drm_vfence_query small = Q;
+	char big[sizeof(out) + 64];
+
+	REJECT(EINVAL, QUERY, query, Q, a.type = 4);
+	REJECT(EINVAL, QUERY, query, Q, a.type = UINT32_MAX);
+	REJECT(EINVAL, QUERY, query, Q, a.size = 65537);
+	REJECT(EFAULT, QUERY, query, Q, a.data = 8);
+	/* A shorter buffer gets the beginning, a longer one zeroes behind. */
+	memset(big, POISON, sizeof(big));
+	small.data = (uintptr_t)big;
+	small.size = 8;
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &small));
+	EXPECT_EQ(sizeof(out), small.size);
+	EXPECT_EQ((char)POISON, big[8]);
+	small.size = sizeof(big);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &small));
+	EXPECT_EQ(0, big[sizeof(out)]);
+	EXPECT_EQ(0, big[sizeof(big) - 1]);
+	small.data = 0;
+	small.size = 0;
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &small));
+	EXPECT_EQ(sizeof(out), small.size);
+}
+
+TEST_F(reject, device)
+{
+	struct drm_vfence_device_create create = { 0 };
+	unsigned int n;
+
+	REJECT(EINVAL, DEVICE_CREATE, device_create, {}, a.flags = 1);
+	REJECT(EINVAL, DEVICE_DESTROY, destroy, { .handle = vf_device_handle(self->device) },
+	       a.pad = 1);
+	REJECT(ENOENT, DEVICE_DESTROY, destroy, {}, a.handle = BAD);
+	REJECT(ENOENT, DEVICE_DESTROY, destroy, {}, a.handle = 0);
+	REJECT(ENOENT, DEVICE_QUERY, device_query, {}, a.handle = BAD);
+	REJECT(EINVAL, DEVICE_QUERY, device_query,
+	       { .handle = vf_device_handle(self->device) }, a.state = 1);
+	for (n = 1; n < 64; n++)
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
+	EXPECT_EQ(-ENOSPC, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
+}
+
+TEST_F(reject, context)
+{
+#define C { .device = vf_device_handle(self->device) }
+	struct drm_vfence_queue_create queue = {
+		.context = self->context, .flags = DRM_VFENCE_QUEUE_USER_MODE,
+	};
+
+	REJECT(ENOENT, CONTEXT_CREATE, context_create, C, a.device = BAD);
+	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.node = 4);
+	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.flags = 1);
+	REJECT(ENOENT, CONTEXT_DESTROY, destroy, {}, a.handle = BAD);
+	REJECT(EINVAL, CONTEXT_DESTROY, destroy, { .handle = self->context }, a.pad = 1);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue));
+	REJECT(EBUSY, CONTEXT_DESTROY, destroy, {}, a.handle = self->context);
+}
+
+TEST_F(reject, bo_create)
+{
+	REJECT(EINVAL, BO_CREATE, bo_create, {}, a.size = 0);
+	REJECT(EINVAL, BO_CREATE, bo_create, {}, a.size = DRM_VFENCE_MAX_BO_SIZE + 1);
+	REJECT(EINVAL, BO_CREATE, bo_create, {}, a.size = UINT64_MAX);
+	REJECT(EINVAL, BO_CREATE, bo_create, { .size = 4096 }, a.flags = 1);
+}
+
+TEST_F(reject, vm_bind)
+{
+#define B { .handle = self->bo, .flags = DRM_VFENCE_VM_READ, .size = 4096, .va = 0x10000 }
+	struct drm_vfence_vm_bind bind = B;
+
+	REJECT(ENOENT, VM_BIND, vm_bind, B, a.handle = BAD);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.flags = 0);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.flags = 4);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.offset = 8);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.offset = 8192);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.offset = UINT64_MAX - 4095);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.size = 0);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.size = 100);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.size = 12288);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.size = UINT64_MAX - 4095);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.va = 0x10008);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.va = DRM_VFENCE_VA_LIMIT);
+	REJECT(EINVAL, VM_BIND, vm_bind, B, a.va = UINT64_MAX - 4095);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	REJECT(EEXIST, VM_BIND, vm_bind, B, (void)a);
+	/* A fence's page is taken, too, and cannot be unbound. */
+	REJECT(EEXIST, VM_BIND, vm_bind, B,
+	       a.va = vf_fence_mapping(self->fence)->current_va & ~UINT64_C(4095));
+	REJECT(ENOENT, VM_UNBIND, vm_unbind, {},
+	       a.va = vf_fence_mapping(self->fence)->current_va & ~UINT64_C(4095));
+	REJECT(ENOENT, VM_UNBIND, vm_unbind, {}, a.va = 0x20000);
+	REJECT(EINVAL, VM_UNBIND, vm_unbind, {}, a.va = 0x10008);
+	REJECT(EINVAL, VM_UNBIND, vm_unbind, {}, a.va = UINT64_MAX - 4095);
+}
+
+TEST_F(reject, vm_bind_limit)
+{
+	struct drm_vfence_vm_bind bind = { .handle = self->bo, .flags = 1, .size = 4096 };
+	int ret;
+
+	do {
+		bind.va = 0;
+		ret = raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind);
+	} while (!ret);
+	EXPECT_EQ(-ENOSPC, ret);
+}
+
+TEST_F(reject, WDDM_38_fence_create)
+{
+#define F { .device = vf_device_handle(self->device) }
+	REJECT(ENOENT, FENCE_CREATE, fence_create, F, a.device = BAD);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 2);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 1u << 31);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = 2);
+	REJECT(EOPNOTSUPP, FENCE_CREATE, fence_create, F, a.type = DRM_VFENCE_FENCE_INTRA_GPU);
+	REJECT(ENOENT, FENCE_DESTROY, destroy, {}, a.handle = BAD);
+	REJECT(EINVAL, FENCE_DESTROY, destroy, { .handle = vf_fence_handle(self->fence) },
+	       a.pad = 1);
+	REJECT(ENOENT, FENCE_QUERY, fence_query, {}, a.handle = BAD);
+	REJECT(EINVAL, FENCE_QUERY, fence_query, { .handle = vf_fence_handle(self->fence) },
+	       a.flags = 1);
+}
+
+TEST_F(reject, fence_limit)
+{
+	struct drm_vfence_fence_create create = { .device = vf_device_handle(self->device) };
+	unsigned int n = 0;
+	int ret;
+
+	do {
+		ret = raw(self->fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &create);
+		n++;
+	} while (!ret);
+	EXPECT_EQ(-ENOSPC, ret);
+	/* Two of the fixture, two of its queues. */
+	EXPECT_EQ(4096 - 4 + 1, n);
+}
+
+TEST_F(reject, WDDM_38_fence_share)
+{
+	int fd = vf_fence_export(self->shareable), pipes[2];
+#define O { .device = vf_device_handle(self->device), .fd = fd }
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pipe(pipes));
+	REJECT(ENOENT, FENCE_EXPORT, fence_export, {}, a.handle = BAD);
+	REJECT(EPERM, FENCE_EXPORT, fence_export, {}, a.handle = vf_fence_handle(self->fence));
+	REJECT(EINVAL, FENCE_EXPORT, fence_export,
+	       { .handle = vf_fence_handle(self->shareable) }, a.flags = 1);
+	REJECT(EINVAL, FENCE_EXPORT, fence_export,
+	       { .handle = vf_fence_handle(self->shareable) }, a.pad = 1);
+	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = 1);
+	REJECT(EBADF, FENCE_OPEN, fence_open, O, a.fd = -1);
+	REJECT(EBADF, FENCE_OPEN, fence_open, O, a.fd = 1000);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.fd = self->fd);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.fd = pipes[0]);
+	close(pipes[0]);
+	close(pipes[1]);
+	close(fd);
+}
+
+TEST_F(reject, a_fence_of_another_adapter_cannot_be_opened)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	int fd;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs a second adapter (adapters=2)");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	fd = vf_fence_export(fence);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.fd = fd);
+	close(fd);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+#define POINTS DRM_VFENCE_OBJ_ARRAY(1, &self->point)
+
+TEST_F(reject, fence_signal)
+{
+	struct drm_vfence_fence_point two[2] = { self->point, self->point };
+#define S { .points = POINTS }
+
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.flags = 1);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.pad = 1);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.count = 0);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.count = 1025);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.count = UINT32_MAX);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 8);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 20);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 8192);
+	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S, a.points.array = 8);
+	/* A second point that is wrong keeps the first from being signaled. */
+	two[1].fence = BAD;
+	REJECT(ENOENT, FENCE_SIGNAL, fence_signal, { .points = DRM_VFENCE_OBJ_ARRAY(2, two) },
+	       (void)a);
+	two[1] = self->point;
+	two[1].flags = 1;
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, { .points = DRM_VFENCE_OBJ_ARRAY(2, two) },
+	       (void)a);
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	/* Longer elements are fine while the tail is zero. */
+	{
+		struct { struct drm_vfence_fence_point p; uint64_t tail; } longer = {
+			.p = self->point, .tail = 1,
+		};
+
+		REJECT(E2BIG, FENCE_SIGNAL, fence_signal,
+		       { .points = DRM_VFENCE_OBJ_ARRAY(1, &longer) }, (void)a);
+		longer.tail = 0;
+		EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_SIGNAL,
+				 &(struct drm_vfence_fence_signal){
+					.points = DRM_VFENCE_OBJ_ARRAY(1, &longer) }));
+		EXPECT_EQ(1, vf_fence_current(self->fence));
+	}
+}
+
+TEST_F(reject, wait)
+{
+	struct drm_vfence_fence_point bad = { .fence = BAD };
+#define W { .points = POINTS }
+	REJECT(EINVAL, WAIT, wait, W, a.flags = 2);
+	REJECT(EINVAL, WAIT, wait, W, a.timeout_ns = -1);
+	REJECT(EINVAL, WAIT, wait, W, a.timeout_ns = INT64_MIN);
+	REJECT(EINVAL, WAIT, wait, W, a.points.count = 0);
+	REJECT(EINVAL, WAIT, wait, W, a.points.count = 1025);
+	REJECT(EINVAL, WAIT, wait, W, a.points.stride = 0);
+	REJECT(EFAULT, WAIT, wait, W, a.points.array = 8);
+	REJECT(ENOENT, WAIT, wait, W, a.points.array = (uintptr_t)&bad);
+	/* Wrong signals: nothing happens; right ones are not sent either. */
+	REJECT(ENOENT, WAIT, wait, W, a.signals =
+	       ((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &bad)));
+	REJECT(EINVAL, WAIT, wait, W, a.signals =
+	       ((struct drm_vfence_obj_array){ .stride = 16, .count = 1025 }));
+	REJECT(ENOENT, WAIT, wait, { .signals = POINTS }, a.points =
+	       ((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &bad)));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	REJECT(ETIME, WAIT, wait, W, a.timeout_ns = 0);
+	REJECT(ETIME, WAIT, wait, W, a.timeout_ns = 1);
+}
+
+TEST_F(reject, event)
+{
+	struct drm_vfence_fence_point bad = { .fence = BAD };
+	uint64_t none;
+#define E { .eventfd = self->efd, .points = POINTS }
+	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.flags = 2);
+	REJECT(EBADF, EVENT_ARM, event_arm, E, a.eventfd = -1);
+	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.eventfd = self->fd);
+	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.points.count = 0);
+	REJECT(ENOENT, EVENT_ARM, event_arm, E, a.points.array = (uintptr_t)&bad);
+	REJECT(ENOENT, EVENT_ARM, event_arm, E, a.signals =
+	       ((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &bad)));
+	REJECT(ENOENT, EVENT_CANCEL, destroy, {}, a.handle = BAD);
+	REJECT(ENOENT, EVENT_CANCEL, destroy, {}, a.handle = 0);
+	REJECT(EINVAL, EVENT_CANCEL, destroy, { .handle = 1 }, a.pad = 1);
+	EXPECT_EQ(-1, read(self->efd, &none, 8));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+TEST_F(reject, event_limit)
+{
+	struct vf_point point = { self->fence, 1 };
+	unsigned int n = 0;
+	int ret;
+
+	do {
+		ret = vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL);
+		n++;
+	} while (!ret);
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(4097, n);
+}
+
+TEST_F(reject, queue)
+{
+	struct drm_vfence_destroy abort = { .handle = BAD };
+#define U { .context = self->context, .flags = DRM_VFENCE_QUEUE_USER_MODE }
+	REJECT(ENOENT, QUEUE_CREATE, queue_create, U, a.context = BAD);
+	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 2);
+	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U, a.flags = 0);
+	REJECT(ENOENT, QUEUE_DESTROY, destroy, {}, a.handle = BAD);
+	REJECT(EINVAL, QUEUE_DESTROY, destroy, { .handle = vf_queue_handle(self->gfx) },
+	       a.pad = 1);
+	REJECT(EBUSY, QUEUE_DESTROY, destroy, {}, a.handle = vf_queue_handle(self->gfx));
+	REJECT(ENOENT, QUEUE_QUERY, queue_query, {}, a.queue = BAD);
+	REJECT(EINVAL, QUEUE_QUERY, queue_query, { .queue = vf_queue_handle(self->gfx) },
+	       a.flags = 1);
+	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_ABORT, &abort));
+	REJECT(EINVAL, QUEUE_ABORT, destroy, { .handle = vf_queue_handle(self->gfx) },
+	       a.pad = 1);
+	EXPECT_EQ(DRM_VFENCE_QUEUE_IDLE, queue_state(self->gfx));
+}
+
+TEST_F(reject, doorbell)
+{
+	struct drm_vfence_bo_create bo = { .size = 4096 };
+	struct drm_vfence_queue_create queue = U;
+	struct drm_vfence_doorbell_create create;
+#define D { .queue = queue.handle, .ring = self->bo, .control = bo.handle, .ring_size = 8192 }
+
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue));
+	create = (struct drm_vfence_doorbell_create)D;
+	REJECT(ENOENT, DOORBELL_CREATE, doorbell_create, D, a.queue = BAD);
+	REJECT(ENOENT, DOORBELL_CREATE, doorbell_create, D, a.ring = BAD);
+	REJECT(ENOENT, DOORBELL_CREATE, doorbell_create, D, a.control = BAD);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.control = self->bo);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.flags = 2);
+	REJECT(EOPNOTSUPP, DOORBELL_CREATE, doorbell_create, D, a.flags = 1);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.pad = 1);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 0);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 2048);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 6000);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 16384);
+	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 1u << 31);
+	REJECT(ENOENT, DOORBELL_CONNECT, doorbell_connect, {}, a.queue = queue.handle);
+	REJECT(ENOENT, DOORBELL_CONNECT, doorbell_connect, {}, a.queue = BAD);
+	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = queue.handle);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &create));
+	REJECT(EEXIST, DOORBELL_CREATE, doorbell_create, D, (void)a);
+	REJECT(EINVAL, DOORBELL_CONNECT, doorbell_connect, { .queue = queue.handle },
+	       a.flags = 1);
+	REJECT(EINVAL, DOORBELL_DESTROY, destroy, { .handle = queue.handle }, a.pad = 1);
+	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = BAD);
+}
+
+TEST_F(reject, log_read)
+{
+	struct drm_vfence_log_entry e[2];
+#define L { .queue = vf_queue_handle(self->gfx), .log = DRM_VFENCE_LOG_WAITS, \
+	    .entries = DRM_VFENCE_OBJ_ARRAY(2, e) }
+	REJECT(ENOENT, LOG_READ, log_read, L, a.queue = BAD);
+	REJECT(EINVAL, LOG_READ, log_read, L, a.log = 0);
+	REJECT(EINVAL, LOG_READ, log_read, L, a.log = 3);
+	REJECT(EINVAL, LOG_READ, log_read, L, a.pad = 1);
+	REJECT(EINVAL, LOG_READ, log_read, L, a.entries.count = 1025);
+	REJECT(EINVAL, LOG_READ, log_read, L, a.entries.stride = 40);
+	REJECT(EINVAL, LOG_READ, log_read, L, a.entries.stride = 52);
+	vf_cmd_wait(self->gfx, self->fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	REJECT(EFAULT, LOG_READ, log_read, L, a.entries.array = 8);
+}
+
+TEST_F(reject, unknown_ioctls)
+{
+	char arg[256] = { 0 };
+
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x1a, char[64]), arg));
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x5f, char[64]), arg));
+}
+
+TEST_HARNESS_MAIN

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sharing fences between files and processes; global and local life. */
+
+#include "vfence_test.h"
+
+struct client {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+};
+
+static int client_open(struct client *c)
+{
+	int ret = vf_adapter_open(0, &c->adapter);
+
+	return ret ? ret : vf_device_create(c->adapter, &c->device);
+}
+
+static void client_close(struct client *c)
+{
+	vf_device_destroy(c->device);
+	vf_adapter_close(c->adapter);
+}
+
+FIXTURE(share) {
+	struct client a, b;
+	struct vf_fence *fence;
+	int fd;
+};
+
+FIXTURE_SETUP(share)
+{
+	ASSERT_EQ(0, client_open(&self->a));
+	ASSERT_EQ(0, client_open(&self->b));
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE, 7,
+				     &self->fence));
+	self->fd = vf_fence_export(self->fence);
+	ASSERT_LE(0, self->fd);
+}
+
+FIXTURE_TEARDOWN(share)
+{
+	close(self->fd);
+	vf_fence_destroy(self->fence);
+	client_close(&self->a);
+	client_close(&self->b);
+}
+
+TEST_F(share, WDDM_41_only_shareable_fences_and_only_by_descriptor)
+{
+	struct drm_vfence_fence_query query = { .handle = vf_fence_handle(self->fence) };
+	struct vf_fence *private;
+
+	ASSERT_EQ(0, vf_fence_create(self->a.device, 0, 0, &private));
+	EXPECT_EQ(-EPERM, vf_fence_export(private));
+	/* A handle means nothing in another file. */
+	EXPECT_EQ(-ENOENT, raw(vf_adapter_fd(self->b.adapter), DRM_IOCTL_VFENCE_FENCE_QUERY,
+			       &query));
+	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
+	vf_fence_destroy(private);
+}
+
+TEST_F(share, WDDM_43_another_file_gets_new_addresses_of_the_same_storage)
+{
+	struct vf_fence *opened;
+
+	ASSERT_EQ(0, vf_fence_open(self->b.device, self->fd, &opened));
+	EXPECT_EQ(7, vf_fence_current(opened));
+	ASSERT_EQ(0, vf_fence_signal(opened, 8));
+	EXPECT_EQ(8, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 9));
+	EXPECT_EQ(9, vf_fence_current(opened));
+	vf_fence_destroy(opened);
+}
+
+TEST_F(share, WDDM_42_another_device_of_one_file_gets_the_same_addresses)
+{
+	const struct drm_vfence_fence_mapping *m = vf_fence_mapping(self->fence);
+	struct vf_device *device;
+	struct vf_fence *opened;
+
+	ASSERT_EQ(0, vf_device_create(self->a.adapter, &device));
+	ASSERT_EQ(0, vf_fence_open(device, self->fd, &opened));
+	EXPECT_NE(vf_fence_handle(self->fence), vf_fence_handle(opened));
+	EXPECT_EQ(0, memcmp(m, vf_fence_mapping(opened), sizeof(*m)));
+	vf_fence_destroy(opened);
+	EXPECT_EQ(0, vf_fence_signal(self->fence, 10));
+	vf_device_destroy(device);
+}
+
+TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
+{
+	struct drm_vfence_counters c0 = counters(self->a.adapter), c;
+	struct vf_fence *fence, *other;
+	int fd;
+
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	c = counters(self->a.adapter);
+	EXPECT_EQ(c0.fences_created + 1, c.fences_created);
+	EXPECT_EQ(c0.fences_opened + 1, c.fences_opened);
+	fd = vf_fence_export(fence);
+	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &other));
+	close(fd);
+	c = counters(self->a.adapter);
+	EXPECT_EQ(c0.fences_created + 1, c.fences_created);
+	EXPECT_EQ(c0.fences_opened + 2, c.fences_opened);
+	/* The creator goes first: close only. */
+	vf_fence_destroy(fence);
+	c = counters(self->a.adapter);
+	EXPECT_EQ(c0.fences_closed + 1, c.fences_closed);
+	EXPECT_EQ(c0.fences_destroyed, c.fences_destroyed);
+	EXPECT_EQ(0, vf_fence_signal(other, 5));
+	EXPECT_EQ(5, vf_fence_current(other));
+	/* The last close, then destroy. */
+	vf_fence_destroy(other);
+	c = counters(self->a.adapter);
+	EXPECT_EQ(c0.fences_closed + 2, c.fences_closed);
+	EXPECT_EQ(c0.fences_destroyed + 1, c.fences_destroyed);
+}
+
+TEST_F(share, WDDM_58_a_descriptor_keeps_the_fence)
+{
+	struct drm_vfence_counters c0, c;
+	struct vf_fence *fence, *again;
+	int fd;
+
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE, 77, &fence));
+	c0 = counters(self->a.adapter);
+	fd = vf_fence_export(fence);
+	vf_fence_destroy(fence);
+	c = counters(self->a.adapter);
+	EXPECT_EQ(c0.fences_destroyed, c.fences_destroyed);
+	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &again));
+	EXPECT_EQ(77, vf_fence_current(again));
+	vf_fence_destroy(again);
+	close(fd);
+	/* close() of the last descriptor completes before it returns to us. */
+	EXPECT_TRUE(EVENTUALLY((c = counters(self->a.adapter),
+				c.fences_destroyed == c0.fences_destroyed + 1)));
+}
+
+TEST_F(share, WDDM_59_freed_storage_is_not_written_any_more)
+{
+	struct vf_fence *shared[64], *fresh[64];
+	struct vf_queue *queue;
+	unsigned int round, i;
+
+	/*
+	 * B's queue signals fences as fast as it can while A and B let go of
+	 * them; fresh fences then take the freed pages. None may change.
+	 */
+	for (round = 0; round < 20; round++) {
+		ASSERT_EQ(0, vf_queue_create(self->b.device, 0, 65536, &queue));
+		for (i = 0; i < 64; i++) {
+			struct vf_fence *mine;
+			int fd;
+
+			ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE,
+						     0, &mine));
+			fd = vf_fence_export(mine);
+			ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &shared[i]));
+			close(fd);
+			vf_fence_destroy(mine);
+			vf_cmd_signal(queue, shared[i], 0xdead);
+		}
+		vf_queue_publish(queue);
+		for (i = 0; i < 64; i++)
+			vf_fence_destroy(shared[i]);
+		for (i = 0; i < 64; i++)
+			ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE,
+						     0x600d, &fresh[i]));
+		/* It finished or met an address that was gone. */
+		vf_queue_abort(queue);
+		for (i = 0; i < 64; i++)
+			EXPECT_EQ(0x600d, vf_fence_current(fresh[i]));
+		for (i = 0; i < 64; i++)
+			vf_fence_destroy(fresh[i]);
+		vf_queue_destroy(queue);
+		vf_device_destroy(self->b.device);
+		ASSERT_EQ(0, vf_device_create(self->b.adapter, &self->b.device));
+	}
+}
+
+TEST_F(share, two_processes_work_gpu_to_gpu)
+{
+	int sock[2], status;
+	struct vf_fence *back;
+	struct vf_queue *queue;
+	uint64_t i;
+	pid_t pid;
+	int fd;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &back));
+	fd = vf_fence_export(back);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		struct vf_fence *there, *here;
+		struct client c;
+		int ret = client_open(&c);
+
+		if (!ret)
+			ret = vf_fence_open(c.device, recv_fd(sock[1]), &there);
+		if (!ret)
+			ret = vf_fence_open(c.device, recv_fd(sock[1]), &here);
+		if (!ret)
+			ret = vf_queue_create(c.device, DRM_VFENCE_NODE_COPY, 65536, &queue);
+		for (i = 1; !ret && i <= 100; i++) {
+			vf_cmd_wait(queue, there, 100 + i);
+			vf_cmd_signal(queue, here, i);
+			ret = vf_queue_submit(queue);
+		}
+		if (!ret)
+			ret = vf_queue_wait_idle(queue, DEADLINE);
+		_exit(ret ? 1 : 0);
+	}
+	ASSERT_EQ(0, send_fd(sock[0], self->fd));
+	ASSERT_EQ(0, send_fd(sock[0], fd));
+	ASSERT_EQ(0, vf_queue_create(self->a.device, DRM_VFENCE_NODE_GFX, 65536, &queue));
+	for (i = 1; i <= 100; i++) {
+		vf_cmd_signal(queue, self->fence, 100 + i);
+		vf_cmd_wait(queue, back, i);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+	}
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(back);
+	close(fd);
+	close(sock[0]);
+	close(sock[1]);
+}
+
+TEST_F(share, a_creator_that_dies_leaves_the_fence_to_the_others)
+{
+	int sock[2], status, fd;
+	struct vf_fence *fence;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM, 0, sock));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		struct client c;
+		int ret = client_open(&c);
+
+		if (!ret)
+			ret = vf_fence_create(c.device, DRM_VFENCE_FENCE_SHAREABLE, 3, &fence);
+		if (!ret)
+			send_fd(sock[1], vf_fence_export(fence));
+		pause();
+		_exit(0);
+	}
+	fd = recv_fd(sock[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &fence));
+	close(fd);
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(3, vf_fence_current(fence));
+	EXPECT_EQ(0, vf_fence_signal(fence, 4));
+	EXPECT_EQ(0, vf_fence_wait(fence, 4, 0));
+	vf_fence_destroy(fence);
+	close(sock[0]);
+	close(sock[1]);
+}
+
+TEST_F(share, the_last_holder_releases_waiters_and_queues)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+	struct vf_point point;
+
+	ASSERT_EQ(0, vf_queue_create(self->a.device, 0, 4096, &queue));
+	ASSERT_EQ(0, vf_fence_create(self->a.device, 0, 0, &fence));
+	point = (struct vf_point){ fence, 5 };
+	ASSERT_EQ(0, vf_event_arm(self->a.adapter, &point, 1, 0, efd, NULL));
+	vf_cmd_wait(queue, fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_BLOCKED));
+	vf_fence_destroy(fence);
+	EXPECT_TRUE(fired(efd));
+	EXPECT_TRUE(drained(queue));
+	vf_queue_destroy(queue);
+	close(efd);
+}
+
+TEST_HARNESS_MAIN
