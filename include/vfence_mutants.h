@@ -8,7 +8,8 @@
  * A mutant is the driver with one protocol step left out or one load hoisted
  * above the store it must follow. The test suite must catch each of them
  * (`make mutants`). They exist only in a module built with VFENCE_MUTANTS; in
- * every other build the condition is a constant zero.
+ * every other build the condition is a constant zero. A mutant that opens a
+ * window between two instructions widens it by a short delay.
  */
 enum vfence_mutant {
 	VFENCE_MUTANT_NONE,
@@ -54,10 +55,19 @@ enum vfence_mutant {
 };
 
 #ifdef VFENCE_MUTANTS
+#include <linux/delay.h>
+
 extern unsigned int vfence_mutant;
 #define vfence_mutant_is(name) (vfence_mutant == VFENCE_MUTANT_##name)
+
+/* Widen the window that mutant @name opens. */
+#define vfence_mutant_pause(name, us) do {	\
+	if (vfence_mutant_is(name))		\
+		udelay(us);			\
+} while (0)
 #else
 #define vfence_mutant_is(name) 0
+#define vfence_mutant_pause(name, us) do { } while (0)
 #endif
 
 #endif

@@ -244,7 +244,7 @@ TEST_F(packet, impossible_write_pointers_stop_the_queue)
 		ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
 		/* A doorbell of our own in place of the library's. */
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
-				 &(struct drm_vfence_destroy){ vf_queue_handle(queue) }));
+				 &(struct drm_vfence_destroy){ .handle = vf_queue_handle(queue) }));
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &control));
 		args.queue = vf_queue_handle(queue);
@@ -256,7 +256,7 @@ TEST_F(packet, impossible_write_pointers_stop_the_queue)
 		ASSERT_NE(MAP_FAILED, c);
 		c->write_ptr = (uint64_t)wrong[i];
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT,
-				 &(struct drm_vfence_doorbell_connect){ args.queue }));
+				 &(struct drm_vfence_doorbell_connect){ .queue = args.queue }));
 		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_FAULTED));
 		ASSERT_EQ(0, vf_queue_query(queue, &query));
 		EXPECT_EQ(DRM_VFENCE_FAULT_WRITE_POINTER, query.fault);

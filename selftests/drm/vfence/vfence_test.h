@@ -32,9 +32,17 @@
 #include "vfence.h"
 
 #define SECOND		INT64_C(1000000000)
-#define DEADLINE	vf_deadline(20 * SECOND)
+#define DEADLINE	vf_deadline(patience())
 #define POISON		0xcc
 #define NOT_MONITORED	UINT64_MAX
+
+/* How long a failure takes to show; mutants are expected to fail, so less there. */
+static inline int64_t patience(void)
+{
+	const char *seconds = getenv("VFENCE_TEST_PATIENCE");
+
+	return (seconds ? atoi(seconds) : 20) * SECOND;
+}
 
 /* Is @cond true before a deadline that only a failure meets? */
 #define EVENTUALLY(cond) ({						\

@@ -169,6 +169,7 @@ static void remove(struct platform_device *pdev)
 	drm_dev_unplug(&adapter->drm);
 	vfence_adapter_unplug(adapter);
 }
+
 VFENCE_PLATFORM_REMOVE(remove)
 
 static struct platform_driver platform_driver = {

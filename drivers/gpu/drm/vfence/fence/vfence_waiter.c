@@ -198,6 +198,7 @@ static int arm_point(struct vfence_point *point)
 	} else if (vfence_reached(vfence_fence_current(fence), point->value)) {
 		list_add_tail(&point->link, &done);
 	} else {
+		vfence_mutant_pause(A_NO_RESAMPLE, 20);
 		rb_add_cached(&point->node, &fence->waiters, awaits_less);
 		point->queued = true;
 		fence->waiter_count++;

@@ -126,7 +126,14 @@ struct vgpu_irq_ring {
  * struct vgpu_counters - exact counters, see &struct drm_vfence_counters
  */
 struct vgpu_counters {
-	u64 posts, rechecked_out, recorded, overflowed;
+	/** @posts: posts of engines */
+	u64 posts;
+	/** @rechecked_out: dropped by the second look */
+	u64 rechecked_out;
+	/** @recorded: named in a record */
+	u64 recorded;
+	/** @overflowed: turned into a NULL event */
+	u64 overflowed;
 };
 
 /* ------------------------------------------------------------- the device */
@@ -146,6 +153,7 @@ struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_hos
 int vgpu_start(struct vgpu *gpu);
 /**
  * vgpu_stop - stop engines and CMP for good; no call up happens afterwards
+ * @gpu: the GPU
  *
  * All objects stay valid and can be destroyed later. A queue that was running
  * is aborted.
@@ -200,6 +208,10 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, u32 os_handle, u64 *curre
 				     u64 *monitored_value);
 /**
  * vgpu_fence_open - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
+ * @vm: the address space
+ * @fence: the fence
+ * @current_va: address of its current value
+ * @monitored_va: address of its monitored value
  *
  * Once for every holder; holders of one vm use the same addresses and the
  * caller serialises opens and closes of one vm.
@@ -212,6 +224,7 @@ void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va);
 void vgpu_fence_release(struct vgpu_fence *fence);
 /**
  * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: after the last close
+ * @fence: the fence
  *
  * Blocked queues go on. On return neither slot is touched again and every
  * record that names the fence is in the interrupt ring.
@@ -234,6 +247,9 @@ struct vgpu_value_update {
 
 /**
  * vgpu_update_monitored_values - DxgkDdiUpdateMonitoredValues
+ * @gpu: the GPU
+ * @update: the batch
+ * @count: its length
  *
  * Once it has returned, any current value the CPU reads was stored by an engine
  * that afterwards sees the new monitored value, or is visible (WDDM-16). Any
@@ -243,6 +259,9 @@ void vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_upda
 				  unsigned int count);
 /**
  * vgpu_update_current_values_from_cpu - DxgkDdiUpdateCurrentValuesFromCpu
+ * @gpu: the GPU
+ * @update: the batch
+ * @count: its length
  *
  * Stores the values and releases queues that waited for them (WDDM-62, -63).
  * Any context; the caller serialises the updates of one fence.
@@ -304,6 +323,7 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 void vgpu_queue_destroy(struct vgpu_queue *queue);
 /**
  * vgpu_queue_abort - stop a queue for good, whatever it is doing
+ * @queue: the queue
  *
  * Bounded: a packet in flight is dropped at its next step; draws, copies and
  * hangs are cut short. On return no engine uses the queue.
@@ -324,6 +344,8 @@ void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type
 			 struct drm_vfence_log_header *log, u64 log_va);
 /**
  * vgpu_update_logs - DxgkDdiUpdateNativeFenceLogs: commit entries
+ * @queue: the batch: both logs of each queue
+ * @count: its length
  *
  * After it, entries below a first-free index that was read before it are
  * complete. Any context. WDDM-91..93.
@@ -342,6 +364,7 @@ void vgpu_doorbell_destroy(struct vgpu_queue *queue);
 void vgpu_doorbell_ring(struct vgpu_queue *queue);
 /**
  * vgpu_doorbell_recheck - second half of arming: look at the write pointer again
+ * @queue: the queue
  *
  * Handshake (c): the caller has made the page fault and issued a full barrier.
  */

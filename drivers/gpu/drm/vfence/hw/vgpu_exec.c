@@ -7,7 +7,6 @@
  * any two steps.
  */
 
-#include <linux/delay.h>
 #include <linux/kthread.h>
 #include <linux/mm.h>
 #include <linux/string.h>
@@ -181,7 +180,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	fence = slot->fence;
 	if (vfence_mutant_is(A_LOAD_HOISTED)) {
 		hoisted = READ_ONCE(*fence->monitored_value);
-		udelay(20);
+		vfence_mutant_pause(A_LOAD_HOISTED, 20);
 	}
 	WRITE_ONCE(*fence->current_value, packet.value);
 	queue->signal_end = vgpu_clock(queue->gpu);
@@ -199,6 +198,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	smp_mb();
 	notify(engine, fence, packet.value, vfence_mutant_is(A_LOAD_HOISTED) ? hoisted :
 	       READ_ONCE(*fence->monitored_value));
+	vfence_mutant_pause(LOG_LATE, 500);
 	return step;
 }
 

@@ -62,11 +62,13 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	unsigned long flags;
 	bool blocked = true;
 
+	vfence_mutant_pause(B_NO_RECHECK, 20);
 	spin_lock_irqsave(&fence->gpu->sched, flags);
 	queue->block_fence = fence;
 	queue->block_value = value;
 	rb_add_cached(&queue->block_node, &fence->blocked, awaits_less);
 	atomic_inc(&fence->blocked_count);
+	/* Full barrier of handshake (b), see above. */
 	smp_mb__after_atomic();
 	if (!vfence_mutant_is(B_NO_RECHECK) &&
 	    vfence_reached(READ_ONCE(*fence->current_value), value)) {

@@ -14,9 +14,12 @@
  */
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr)
 {
-	/* Acquire: the packets below it. Partner: the client's release store. */
-	*write_ptr = smp_load_acquire(&queue->connected) ?
-		     smp_load_acquire(&queue->control->write_ptr) : READ_ONCE(queue->latched);
+	/* Acquire: the latch. Partner: vgpu_doorbell_disconnect(). */
+	if (smp_load_acquire(&queue->connected))
+		/* Acquire: the packets below it. Partner: the client's release. */
+		*write_ptr = smp_load_acquire(&queue->control->write_ptr);
+	else
+		*write_ptr = READ_ONCE(queue->latched);
 	return *write_ptr % 8 == 0 && *write_ptr - queue->read_ptr <= queue->ring_size;
 }
 
@@ -96,8 +99,10 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 
 	spin_lock_irqsave(&queue->gpu->sched, flags);
 	if (queue->connected) {
-		WRITE_ONCE(queue->latched, vfence_mutant_is(NO_LATCH) ?
-			   queue->read_ptr : smp_load_acquire(&queue->control->write_ptr));
+		/* Acquire: the packets below it. Partner: the client's release. */
+		u64 latch = smp_load_acquire(&queue->control->write_ptr);
+
+		WRITE_ONCE(queue->latched, vfence_mutant_is(NO_LATCH) ? queue->read_ptr : latch);
 		/* Release: the latch. Partner: vgpu_sched_sane_write_ptr(). */
 		smp_store_release(&queue->connected, false);
 		look_locked(queue);

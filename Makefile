@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+# The one entry point for people. `make help` tells what there is.
+
+KERNEL ?= 6.12
+KDIR ?= /lib/modules/$(shell uname -r)/build
+PREFIX ?= /usr/local
+OUT := out
+MATRIX := 6.1 6.12 7
+
+SHELL := /bin/bash
+CC ?= gcc
+DRM_CFLAGS = $(shell pkg-config --cflags libdrm 2>/dev/null)
+USER_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64 \
+	-Iuapi -Itools/lib $(DRM_CFLAGS) $(CFLAGS)
+LIB_SRC := $(wildcard tools/lib/*.c)
+LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
+TOOL_SRC := $(wildcard tools/vfence/*.c)
+TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o)
+HEADERS := $(wildcard uapi/drm/*.h include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
+GUEST_TESTS := fence queue packet log share pages reject notify life race
+HOST_TESTS := rules abi
+TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
+
+# Guests' modules: any compiler of the distribution, no BTF.
+GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1
+
+.PHONY: all module lib tool help setup demo check matrix mutants rules lint guest-module clean install
+
+all: module lib tool
+
+help:
+	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
+	@echo 'make demo            two processes, two engines, one picture: out/demo/timeline.svg'
+	@echo 'make check           every selftest, in guests on a stock kernel (KERNEL=$(KERNEL))'
+	@echo 'make matrix          check on each of: $(MATRIX) (7 = the newest 7.x)'
+	@echo 'make mutants         the protocol steps left out one by one: all must be caught'
+	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
+	@echo 'make lint            checkpatch, headers alone, rooms kept apart'
+	@echo 'make setup           only install and download what the above need'
+	@echo 'make install         library, header, command and man page (PREFIX=$(PREFIX))'
+	@echo 'make clean           remove out/'
+	@echo
+	@echo 'demo, check, matrix and mutants set everything up by themselves (root or sudo'
+	@echo 'for missing packages); kernels are kept in $${VFENCE_CACHE:-~/.cache/vfence}.'
+
+# ------------------------------------------------------------------ building
+
+module:
+	@tools/build-module $(KDIR) $(OUT)/module/host
+	@echo "built $(OUT)/module/host/vfence.ko"
+
+lib: $(OUT)/lib/libvfence.a $(OUT)/lib/libvfence.so $(OUT)/lib/libvfence.pc
+
+tool: $(OUT)/bin/vfence
+
+$(OUT)/lib/%.o: tools/lib/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
+
+$(OUT)/lib/libvfence.a: $(LIB_OBJ)
+	ar rcs $@ $^
+
+$(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libvfence.so.1 \
+		-Wl,--version-script,tools/lib/libvfence.map -o $@ $(LIB_OBJ) -ldrm -lpthread
+
+$(OUT)/lib/libvfence.pc: tools/lib/libvfence.pc.in
+	@mkdir -p $(@D)
+	sed 's#@PREFIX@#$(PREFIX)#' $< >$@
+
+$(OUT)/tool/%.o: tools/vfence/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c) -c $< -o $@
+
+$(OUT)/bin/vfence: $(TOOL_OBJ) $(OUT)/lib/libvfence.a
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS) $^ -o $@ -ldrm -ljson-c -lpthread
+
+$(OUT)/selftests/%: selftests/drm/vfence/%.c $(OUT)/lib/libvfence.a $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter -Iinclude \
+		-isystem $$(tools/vm/kselftest)/include $< $(OUT)/lib/libvfence.a -ldrm -lpthread -o $@
+
+install: lib tool
+	install -D -m 644 $(OUT)/lib/libvfence.a $(DESTDIR)$(PREFIX)/lib/libvfence.a
+	install -D -m 755 $(OUT)/lib/libvfence.so $(DESTDIR)$(PREFIX)/lib/libvfence.so.1
+	ln -sf libvfence.so.1 $(DESTDIR)$(PREFIX)/lib/libvfence.so
+	install -D -m 644 $(OUT)/lib/libvfence.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libvfence.pc
+	install -D -m 644 tools/lib/vfence.h $(DESTDIR)$(PREFIX)/include/vfence.h
+	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
+	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
+	install -D -m 644 tools/vfence/vfence.1 $(DESTDIR)$(PREFIX)/share/man/man1/vfence.1
+
+# -------------------------------------------------------------------- guests
+
+# The sub-make sees what setup installed: pkg-config and its packages.
+setup:
+	@tools/vm/packages
+	@tools/vm/kernel $(KERNEL) >/dev/null
+
+guest-module:
+	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL) $(GUEST_KBUILD)
+
+guest-mutants:
+	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-mutants \
+		$(GUEST_KBUILD) VFENCE_MUTANTS=y
+
+guest-programs: $(TEST_BIN) tool
+
+demo: setup
+	@$(MAKE) --no-print-directory -s guest-module tool KERNEL=$(KERNEL)
+	@tools/vm/demo $(KERNEL)
+
+check: setup
+	@tools/vm/kselftest >/dev/null
+	@$(MAKE) --no-print-directory -s guest-module guest-mutants guest-programs KERNEL=$(KERNEL)
+	@tools/vm/check $(KERNEL)
+
+matrix:
+	@tools/vm/matrix $(MATRIX)
+
+mutants: setup
+	@tools/vm/kselftest >/dev/null
+	@$(MAKE) --no-print-directory -s guest-mutants guest-programs KERNEL=$(KERNEL)
+	@tools/vm/mutants $(KERNEL)
+
+rules:
+	@tools/rules
+
+lint: setup
+	@tools/vm/kselftest >/dev/null
+	@tools/lint
+
+clean:
+	rm -rf $(OUT)

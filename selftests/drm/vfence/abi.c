@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Frozen: sizes and offsets of everything in vfence_drm.h. Compiled and run for
+ * 64 and 32 bits and compiled as C++; a change here is a change of the ABI.
+ */
+
+#ifdef __cplusplus
+#define FROZEN(cond) static_assert(cond, #cond)
+#else
+#include <assert.h>
+#define FROZEN(cond) _Static_assert(cond, #cond)
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <drm/vfence_drm.h>
+
+#define SIZE(type, n)		FROZEN(sizeof(struct drm_vfence_##type) == (n))
+#define AT(type, member, n)	FROZEN(offsetof(struct drm_vfence_##type, member) == (n))
+#define NUMBER(name, n)		FROZEN(DRM_VFENCE_##name == (n))
+
+SIZE(ring_control, 128);
+AT(ring_control, read_ptr, 0);
+AT(ring_control, pad0, 8);
+AT(ring_control, write_ptr, 64);
+AT(ring_control, pad1, 72);
+
+SIZE(log_header, 40);
+AT(log_header, first_free_entry_index, 0);
+AT(log_header, wraparound_count, 4);
+AT(log_header, type, 8);
+AT(log_header, pad, 12);
+AT(log_header, number_of_entries, 16);
+AT(log_header, reserved, 24);
+
+SIZE(log_entry, 48);
+AT(log_entry, fence_value, 0);
+AT(log_entry, fence, 8);
+AT(log_entry, operation, 12);
+AT(log_entry, reserved0, 16);
+AT(log_entry, observed_gpu_timestamp, 24);
+AT(log_entry, reserved1, 32);
+AT(log_entry, end_gpu_timestamp, 40);
+
+SIZE(packet_header, 8);
+AT(packet_header, opcode, 0);
+AT(packet_header, length, 2);
+AT(packet_header, flags, 4);
+
+SIZE(packet_wait, 24);
+AT(packet_wait, header, 0);
+AT(packet_wait, current_va, 8);
+AT(packet_wait, value, 16);
+
+SIZE(packet_signal, 32);
+AT(packet_signal, header, 0);
+AT(packet_signal, current_va, 8);
+AT(packet_signal, monitored_va, 16);
+AT(packet_signal, value, 24);
+
+SIZE(packet_log, 40);
+AT(packet_log, header, 0);
+AT(packet_log, log_va, 8);
+AT(packet_log, index, 16);
+AT(packet_log, fence, 20);
+AT(packet_log, value, 24);
+AT(packet_log, operation, 32);
+AT(packet_log, pad, 36);
+
+SIZE(packet_draw, 24);
+AT(packet_draw, header, 0);
+AT(packet_draw, count, 8);
+AT(packet_draw, pad, 12);
+AT(packet_draw, duration_ns, 16);
+
+SIZE(packet_copy, 32);
+AT(packet_copy, header, 0);
+AT(packet_copy, src_va, 8);
+AT(packet_copy, dst_va, 16);
+AT(packet_copy, size, 24);
+
+SIZE(packet_fill, 32);
+AT(packet_fill, header, 0);
+AT(packet_fill, dst_va, 8);
+AT(packet_fill, size, 16);
+AT(packet_fill, value, 24);
+AT(packet_fill, pad, 28);
+
+SIZE(packet_timestamp, 16);
+AT(packet_timestamp, header, 0);
+AT(packet_timestamp, dst_va, 8);
+
+SIZE(obj_array, 16);
+AT(obj_array, stride, 0);
+AT(obj_array, count, 4);
+AT(obj_array, array, 8);
+
+SIZE(destroy, 8);
+AT(destroy, handle, 0);
+AT(destroy, pad, 4);
+
+SIZE(query, 16);
+AT(query, type, 0);
+AT(query, size, 4);
+AT(query, data, 8);
+
+SIZE(adapter_info, 32);
+AT(adapter_info, nodes, 0);
+AT(adapter_info, fence_stride, 4);
+AT(adapter_info, physical_doorbells, 8);
+AT(adapter_info, log_entries, 12);
+AT(adapter_info, va_start, 16);
+AT(adapter_info, va_end, 24);
+
+SIZE(node_info, 56);
+AT(node_info, class_id, 0);
+AT(node_info, flags, 4);
+AT(node_info, packets, 8);
+AT(node_info, signals, 16);
+AT(node_info, suppressed, 24);
+AT(node_info, log_packets, 32);
+AT(node_info, waits_stalled, 40);
+AT(node_info, busy_ns, 48);
+
+SIZE(clock_info, 24);
+AT(clock_info, frequency_hz, 0);
+AT(clock_info, gpu_ticks, 8);
+AT(clock_info, cpu_ns, 16);
+
+SIZE(counters, 256);
+AT(counters, signals, 0);
+AT(counters, suppressed, 8);
+AT(counters, posts, 16);
+AT(counters, cmp_rechecked_out, 24);
+AT(counters, cmp_recorded, 32);
+AT(counters, cmp_overflowed, 40);
+AT(counters, interrupts_raised, 48);
+AT(counters, interrupts_coalesced, 56);
+AT(counters, handler_runs, 64);
+AT(counters, records_useful, 72);
+AT(counters, records_spurious, 80);
+AT(counters, scans, 88);
+AT(counters, cpu_signals, 96);
+AT(counters, waits_begun, 104);
+AT(counters, waits_satisfied, 112);
+AT(counters, waits_timed_out, 120);
+AT(counters, waits_cancelled, 128);
+AT(counters, second_sample, 136);
+AT(counters, log_entries_read, 144);
+AT(counters, log_entries_lost, 152);
+AT(counters, log_entries_unread, 160);
+AT(counters, log_packets, 168);
+AT(counters, ioctls, 176);
+AT(counters, doorbell_faults, 184);
+AT(counters, page_faults, 192);
+AT(counters, fences_created, 200);
+AT(counters, fences_opened, 208);
+AT(counters, fences_closed, 216);
+AT(counters, fences_destroyed, 224);
+AT(counters, queues, 232);
+AT(counters, doorbells_connected, 240);
+AT(counters, victimisations, 248);
+
+SIZE(device_create, 8);
+AT(device_create, flags, 0);
+AT(device_create, handle, 4);
+
+SIZE(device_query, 8);
+AT(device_query, handle, 0);
+AT(device_query, state, 4);
+
+SIZE(context_create, 16);
+AT(context_create, device, 0);
+AT(context_create, node, 4);
+AT(context_create, flags, 8);
+AT(context_create, handle, 12);
+
+SIZE(bo_create, 24);
+AT(bo_create, size, 0);
+AT(bo_create, flags, 8);
+AT(bo_create, handle, 12);
+AT(bo_create, mmap_offset, 16);
+
+SIZE(vm_bind, 32);
+AT(vm_bind, handle, 0);
+AT(vm_bind, flags, 4);
+AT(vm_bind, offset, 8);
+AT(vm_bind, size, 16);
+AT(vm_bind, va, 24);
+
+SIZE(vm_unbind, 8);
+AT(vm_unbind, va, 0);
+
+SIZE(fence_mapping, 32);
+AT(fence_mapping, current_offset, 0);
+AT(fence_mapping, current_va, 8);
+AT(fence_mapping, monitored_va, 16);
+AT(fence_mapping, current_page_offset, 24);
+AT(fence_mapping, pad, 28);
+
+SIZE(fence_create, 56);
+AT(fence_create, device, 0);
+AT(fence_create, type, 4);
+AT(fence_create, flags, 8);
+AT(fence_create, handle, 12);
+AT(fence_create, initial_value, 16);
+AT(fence_create, mapping, 24);
+
+SIZE(fence_export, 16);
+AT(fence_export, handle, 0);
+AT(fence_export, flags, 4);
+AT(fence_export, fd, 8);
+AT(fence_export, pad, 12);
+
+SIZE(fence_open, 48);
+AT(fence_open, device, 0);
+AT(fence_open, fd, 4);
+AT(fence_open, flags, 8);
+AT(fence_open, handle, 12);
+AT(fence_open, mapping, 16);
+
+SIZE(fence_point, 16);
+AT(fence_point, fence, 0);
+AT(fence_point, flags, 4);
+AT(fence_point, value, 8);
+
+SIZE(fence_signal, 24);
+AT(fence_signal, flags, 0);
+AT(fence_signal, pad, 4);
+AT(fence_signal, points, 8);
+
+SIZE(fence_query, 64);
+AT(fence_query, handle, 0);
+AT(fence_query, flags, 4);
+AT(fence_query, current_value, 8);
+AT(fence_query, monitored_value, 16);
+AT(fence_query, waiters, 24);
+AT(fence_query, interrupts, 32);
+AT(fence_query, spurious, 40);
+AT(fence_query, woken, 48);
+AT(fence_query, signals, 56);
+
+SIZE(wait, 48);
+AT(wait, flags, 0);
+AT(wait, first, 4);
+AT(wait, timeout_ns, 8);
+AT(wait, points, 16);
+AT(wait, signals, 32);
+
+SIZE(event_arm, 48);
+AT(event_arm, flags, 0);
+AT(event_arm, eventfd, 4);
+AT(event_arm, points, 8);
+AT(event_arm, signals, 24);
+AT(event_arm, event, 40);
+AT(event_arm, reached, 44);
+
+SIZE(queue_create, 72);
+AT(queue_create, context, 0);
+AT(queue_create, flags, 4);
+AT(queue_create, handle, 8);
+AT(queue_create, progress_fence, 12);
+AT(queue_create, progress, 16);
+AT(queue_create, wait_log_va, 48);
+AT(queue_create, signal_log_va, 56);
+AT(queue_create, wait_log_entries, 64);
+AT(queue_create, signal_log_entries, 68);
+
+SIZE(doorbell_create, 48);
+AT(doorbell_create, queue, 0);
+AT(doorbell_create, flags, 4);
+AT(doorbell_create, ring, 8);
+AT(doorbell_create, control, 12);
+AT(doorbell_create, ring_size, 16);
+AT(doorbell_create, pad, 20);
+AT(doorbell_create, doorbell_offset, 24);
+AT(doorbell_create, status_offset, 32);
+AT(doorbell_create, last_queued_offset, 40);
+
+SIZE(doorbell_connect, 8);
+AT(doorbell_connect, queue, 0);
+AT(doorbell_connect, flags, 4);
+
+SIZE(queue_query, 96);
+AT(queue_query, queue, 0);
+AT(queue_query, flags, 4);
+AT(queue_query, state, 8);
+AT(queue_query, fault, 12);
+AT(queue_query, fault_ring_ptr, 16);
+AT(queue_query, fault_va, 24);
+AT(queue_query, fault_opcode, 32);
+AT(queue_query, doorbell_status, 36);
+AT(queue_query, last_queued, 40);
+AT(queue_query, progress, 48);
+AT(queue_query, pending, 56);
+AT(queue_query, packets, 64);
+AT(queue_query, log_packets, 72);
+AT(queue_query, log_read, 80);
+AT(queue_query, log_lost, 88);
+
+SIZE(log_read, 48);
+AT(log_read, queue, 0);
+AT(log_read, log, 4);
+AT(log_read, entries, 8);
+AT(log_read, returned, 24);
+AT(log_read, pad, 28);
+AT(log_read, lost, 32);
+AT(log_read, dropped, 40);
+
+NUMBER(DOORBELL_CONNECTED, 0);
+NUMBER(DOORBELL_CONNECTED_NOTIFY, 1);
+NUMBER(DOORBELL_DISCONNECTED_RETRY, 2);
+NUMBER(DOORBELL_DISCONNECTED_ABORT, 3);
+NUMBER(LOG_WAITS, 1);
+NUMBER(LOG_SIGNALS, 2);
+NUMBER(LOG_SIGNAL_EXECUTED, 0);
+NUMBER(LOG_WAIT_UNBLOCKED, 1);
+NUMBER(OP_NOP, 0);
+NUMBER(OP_FENCE_WAIT, 1);
+NUMBER(OP_FENCE_SIGNAL, 2);
+NUMBER(OP_LOG, 3);
+NUMBER(OP_DRAW, 4);
+NUMBER(OP_COPY, 5);
+NUMBER(OP_FILL, 6);
+NUMBER(OP_TIMESTAMP, 7);
+NUMBER(OP_HANG, 8);
+NUMBER(QUERY_ADAPTER, 0);
+NUMBER(QUERY_NODES, 1);
+NUMBER(QUERY_CLOCK, 2);
+NUMBER(QUERY_COUNTERS, 3);
+NUMBER(NODE_GFX, 0);
+NUMBER(NODE_COMPUTE, 1);
+NUMBER(NODE_COPY, 2);
+NUMBER(NODE_MM, 3);
+NUMBER(DEVICE_ACTIVE, 1);
+NUMBER(DEVICE_STOPPED, 4);
+NUMBER(DEVICE_ERROR_DMAFAULT, 6);
+NUMBER(DEVICE_ERROR_DMAPAGEFAULT, 7);
+NUMBER(FENCE_DEFAULT, 0);
+NUMBER(FENCE_INTRA_GPU, 1);
+NUMBER(QUEUE_IDLE, 0);
+NUMBER(QUEUE_READY, 1);
+NUMBER(QUEUE_RUNNING, 2);
+NUMBER(QUEUE_BLOCKED, 3);
+NUMBER(QUEUE_FAULTED, 4);
+NUMBER(QUEUE_ABORTED, 5);
+NUMBER(FAULT_NONE, 0);
+NUMBER(FAULT_WRITE_POINTER, 1);
+NUMBER(FAULT_OPCODE, 2);
+NUMBER(FAULT_LENGTH, 3);
+NUMBER(FAULT_OPERAND, 4);
+NUMBER(FAULT_ALIGNMENT, 5);
+NUMBER(FAULT_UNMAPPED, 6);
+NUMBER(FAULT_ACCESS, 7);
+NUMBER(FAULT_LOG, 8);
+NUMBER(QUERY, 0);
+NUMBER(DEVICE_CREATE, 1);
+NUMBER(DEVICE_DESTROY, 2);
+NUMBER(DEVICE_QUERY, 3);
+NUMBER(CONTEXT_CREATE, 4);
+NUMBER(CONTEXT_DESTROY, 5);
+NUMBER(BO_CREATE, 6);
+NUMBER(VM_BIND, 7);
+NUMBER(VM_UNBIND, 8);
+NUMBER(FENCE_CREATE, 9);
+NUMBER(FENCE_DESTROY, 10);
+NUMBER(FENCE_EXPORT, 11);
+NUMBER(FENCE_OPEN, 12);
+NUMBER(FENCE_SIGNAL, 13);
+NUMBER(FENCE_QUERY, 14);
+NUMBER(WAIT, 15);
+NUMBER(EVENT_ARM, 16);
+NUMBER(EVENT_CANCEL, 17);
+NUMBER(QUEUE_CREATE, 18);
+NUMBER(QUEUE_DESTROY, 19);
+NUMBER(QUEUE_QUERY, 20);
+NUMBER(QUEUE_ABORT, 21);
+NUMBER(DOORBELL_CREATE, 22);
+NUMBER(DOORBELL_CONNECT, 23);
+NUMBER(DOORBELL_DESTROY, 24);
+NUMBER(LOG_READ, 25);
+
+int main(void)
+{
+	/* Everything was checked by the compiler; what is left is to say so. */
+	puts("TAP version 13\n1..1\nok 1 abi.layout_is_frozen");
+	return 0;
+}

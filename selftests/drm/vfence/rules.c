@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Property tests of the pure headers: the very lines the module is built from,
+ * compiled for user space. Run on the host, under ASan and UBSan.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kselftest_harness.h"
+#include "vfence_rules.h"
+#include "vgpu_packet.h"
+
+static uint64_t seed = 0x9e3779b97f4a7c15;
+
+static uint64_t next(void)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return seed;
+}
+
+/* Random, but often at an edge or next to one. */
+static uint64_t edgy(void)
+{
+	static const uint64_t edge[] = { 0, 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1,
+					 INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX };
+	uint64_t r = next();
+
+	return r % 4 ? edge[r / 4 % 7] + r / 28 % 5 - 2 : next();
+}
+
+TEST(WDDM_5_9_10_interrupt_iff_the_least_waiter_is_satisfied)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000000; i++) {
+		uint64_t value = edgy(), least = edgy();
+
+		if (!least)
+			continue;
+		ASSERT_EQ(vfence_reached(value, least),
+			  vfence_must_interrupt(value, vfence_monitored(least)));
+	}
+}
+
+TEST(WDDM_6_nothing_exceeds_the_value_of_no_waiter)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++)
+		ASSERT_FALSE(vfence_must_interrupt(edgy(), VFENCE_NOT_MONITORED));
+}
+
+TEST(WDDM_94_log_positions_count_every_entry_once)
+{
+	uint32_t entries;
+	uint64_t i;
+
+	for (entries = 1; entries < 200; entries++) {
+		uint64_t word = 0;
+
+		for (i = 0; i < 1000; i++) {
+			ASSERT_EQ(i, vfence_log_position(word, entries));
+			ASSERT_EQ(i % entries, vfence_log_index(word));
+			word = vfence_log_advance(word, entries);
+		}
+	}
+}
+
+TEST(packets_that_pass_the_checks_are_within_bounds)
+{
+	unsigned int i, passed = 0;
+
+	for (i = 0; i < 2000000; i++) {
+		union vgpu_packet p;
+		__u64 available = next() % 80, va;
+		unsigned int k;
+
+		for (k = 0; k < sizeof(p) / 8; k++)
+			p.words[k] = edgy();
+		p.header.opcode = next() % 12;
+		p.header.length = next() % 4 ? vgpu_packet_length(p.header.opcode) : next() % 80;
+		p.header.flags = next() % 4 == 0;
+		if (vgpu_packet_check_header(&p.header, available))
+			continue;
+		ASSERT_LE(8, p.header.length);
+		ASSERT_GE(64, p.header.length);
+		ASSERT_LE(p.header.length, available);
+		ASSERT_EQ(0, p.header.length % 8);
+		ASSERT_EQ(0, p.header.flags);
+		if (vgpu_packet_check_body(&p, &va))
+			continue;
+		passed++;
+		if (p.header.opcode == DRM_VFENCE_OP_COPY) {
+			ASSERT_GE(DRM_VFENCE_MAX_BO_SIZE, p.copy.size);
+			ASSERT_EQ(0, (p.copy.size | p.copy.src_va | p.copy.dst_va) % 4);
+			ASSERT_GT(DRM_VFENCE_VA_LIMIT, p.copy.src_va);
+			ASSERT_GT(DRM_VFENCE_VA_LIMIT, p.copy.dst_va);
+		}
+		if (p.header.opcode == DRM_VFENCE_OP_DRAW) {
+			ASSERT_LT(0, p.draw.count);
+			ASSERT_GE(VGPU_DRAW_MAX_NS, p.draw.duration_ns);
+		}
+	}
+	EXPECT_LT(10000, passed);
+}
+
+TEST_HARNESS_MAIN
