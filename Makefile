@@ -70,11 +70,11 @@ $(OUT)/lib/libvfence.pc: tools/lib/libvfence.pc.in
 
 $(OUT)/tool/%.o: tools/vfence/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c) -c $< -o $@
+	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c libtracefs) -c $< -o $@
 
 $(OUT)/bin/vfence: $(TOOL_OBJ) $(OUT)/lib/libvfence.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $^ -o $@ -ldrm -ljson-c -lpthread
+	$(CC) $(LDFLAGS) $^ -o $@ -ldrm -ljson-c -ltracefs -ltraceevent -lpthread
 
 $(OUT)/selftests/%: selftests/drm/vfence/%.c $(OUT)/lib/libvfence.a $(HEADERS)
 	@mkdir -p $(@D)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef VFENCE_DEMO_H
+#define VFENCE_DEMO_H
+
+#include "tool.h"
+
+#define DEMO_ACTS	3
+#define DEMO_FRAMES	1000
+/* Act 2 and 3: a CPU waiter every so many frames. */
+#define DEMO_WAIT_EVERY	10
+/* The first frames of an act touch pages and connect doorbells. */
+#define DEMO_WARM_UP	10
+
+enum demo_client_id { DEMO_A, DEMO_B, DEMO_CLIENTS };
+
+/* Fences as the demo names them; handles differ from client to client. */
+enum demo_fence { DEMO_DRAWN, DEMO_COPIED, DEMO_PROGRESS, DEMO_OTHER };
+
+/* What a client found in its logs, or queued: joined later by fence and value. */
+struct demo_entry {
+	uint64_t value;
+	/* CLOCK_MONOTONIC; for queued events both are the same. */
+	int64_t begin, end;
+	uint8_t fence;
+	uint8_t op;
+	uint8_t client;
+	uint8_t act;
+};
+
+enum demo_op { DEMO_SIGNAL, DEMO_WAIT, DEMO_SIGNAL_QUEUED, DEMO_WAIT_QUEUED, DEMO_CPU_WAIT };
+
+#define DEMO_ENTRIES	(DEMO_ACTS * DEMO_FRAMES * 12)
+
+struct demo_act {
+	/* Steady state: kernel entries of the submitting thread, submissions. */
+	uint64_t syscalls, faults, submissions;
+	/* Ioctls of this client in the whole act, by its own count. */
+	uint64_t ioctls;
+	uint64_t log_entries, log_lost;
+	uint64_t cpu_waits;
+	bool counted;
+};
+
+struct demo_report {
+	struct demo_act act[DEMO_ACTS];
+	uint64_t bad_slots;
+	int error;
+	unsigned int entry_count;
+	struct demo_entry entry[DEMO_ENTRIES];
+};
+
+/* Memory that parent and clients share. */
+struct demo_shared {
+	unsigned int adapter;
+	unsigned int frames;
+	struct demo_report report[DEMO_CLIENTS];
+};
+
+struct demo_interrupt {
+	int64_t time;
+	uint64_t value;
+	unsigned int node;
+	unsigned int completed;
+};
+
+struct demo_result {
+	unsigned int frames;
+	struct demo_shared *shared;
+	/* Adapter counters before and after each act, and before the final wait. */
+	struct drm_vfence_counters before[DEMO_ACTS], final[DEMO_ACTS], after[DEMO_ACTS];
+	uint64_t proc_before[DEMO_ACTS], proc_after[DEMO_ACTS];
+	int64_t begin[DEMO_ACTS], end[DEMO_ACTS];
+	uint64_t parent_ioctls[DEMO_ACTS];
+	struct demo_interrupt *interrupt;
+	unsigned int interrupt_count;
+	bool traced;
+};
+
+void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared);
+int demo_send_fd(int sock, int fd);
+int demo_recv_fd(int sock);
+
+int demo_trace_start(void);
+int demo_trace_stop(struct demo_result *result);
+
+int demo_summary(const struct demo_result *result, FILE *to, bool json);
+int demo_write_svg(const struct demo_result *result, const char *path);
+int demo_write_json(const struct demo_result *result, const char *path);
+
+/* A wait and the signal that released it. */
+struct demo_join {
+	const struct demo_entry *wait, *signal;
+};
+
+unsigned int demo_join(const struct demo_result *result, struct demo_join *join,
+		       unsigned int max);
+
+#endif

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+/* vfence info: what adapters there are and what they count. */
+
+#include <stddef.h>
+#include <string.h>
+
+#include <json-c/json.h>
+
+#include "tool.h"
+
+#define MAX_NODES 32
+
+struct report {
+	unsigned int index;
+	struct drm_vfence_adapter_info info;
+	struct drm_vfence_node_info nodes[MAX_NODES];
+	unsigned int node_count;
+	struct drm_vfence_clock_info clock;
+	struct drm_vfence_counters counters;
+};
+
+#define C(name) { #name, offsetof(struct drm_vfence_counters, name) }
+static const struct {
+	const char *name;
+	size_t offset;
+} counter_table[] = {
+	C(signals), C(suppressed), C(posts), C(cmp_rechecked_out), C(cmp_recorded),
+	C(cmp_overflowed), C(interrupts_raised), C(interrupts_coalesced), C(handler_runs),
+	C(records_useful), C(records_spurious), C(scans), C(cpu_signals), C(waits_begun),
+	C(waits_satisfied), C(waits_timed_out), C(waits_cancelled), C(second_sample),
+	C(log_entries_read), C(log_entries_lost), C(log_entries_unread), C(log_packets),
+	C(ioctls), C(doorbell_faults), C(page_faults), C(fences_created), C(fences_opened),
+	C(fences_closed), C(fences_destroyed), C(queues), C(doorbells_connected),
+	C(victimisations),
+};
+
+#define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))
+
+static uint64_t counter(const struct drm_vfence_counters *c, size_t i)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)c + counter_table[i].offset, sizeof(value));
+	return value;
+}
+
+static const char *class_name(uint32_t class_id)
+{
+	static const char *const names[] = { "GFX", "COMPUTE", "COPY", "MM" };
+
+	return class_id < 4 ? names[class_id] : "?";
+}
+
+static int gather(unsigned int index, struct report *r)
+{
+	struct vf_adapter *adapter;
+	int ret = vf_adapter_open(index, &adapter);
+
+	if (ret)
+		return ret;
+	r->index = index;
+	r->node_count = MAX_NODES;
+	ret = vf_adapter_info(adapter, &r->info);
+	ret = ret ? ret : vf_adapter_nodes(adapter, r->nodes, &r->node_count);
+	ret = ret ? ret : vf_adapter_clock(adapter, &r->clock);
+	ret = ret ? ret : vf_adapter_counters(adapter, &r->counters);
+	vf_adapter_close(adapter);
+	return ret;
+}
+
+static void print_text(const struct report *r)
+{
+	unsigned int i;
+
+	printf("vfence%u: %u nodes, %u physical doorbells, %u log entries, fence stride %u, "
+	       "GPU clock %llu Hz\n", r->index, r->info.nodes, r->info.physical_doorbells,
+	       r->info.log_entries, r->info.fence_stride,
+	       (unsigned long long)r->clock.frequency_hz);
+	for (i = 0; i < r->node_count; i++) {
+		const struct drm_vfence_node_info *n = &r->nodes[i];
+
+		printf("  node %u %-8s%s packets %llu signals %llu suppressed %llu stalled waits %llu busy %llu ns\n",
+		       i, class_name(n->class_id),
+		       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "         ",
+		       (unsigned long long)n->packets, (unsigned long long)n->signals,
+		       (unsigned long long)n->suppressed, (unsigned long long)n->waits_stalled,
+		       (unsigned long long)n->busy_ns);
+	}
+	for (i = 0; i < N_COUNTERS; i++)
+		printf("  %-22s %llu\n", counter_table[i].name,
+		       (unsigned long long)counter(&r->counters, i));
+}
+
+/* 64-bit numbers as strings: JSON readers keep 53 bits. */
+static void add_u64(json_object *object, const char *name, uint64_t value)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+	json_object_object_add(object, name, json_object_new_string(text));
+}
+
+static json_object *to_json(const struct report *r)
+{
+	json_object *o = json_object_new_object(), *nodes = json_object_new_array();
+	json_object *counters = json_object_new_object();
+	unsigned int i;
+
+	json_object_object_add(o, "adapter", json_object_new_int((int)r->index));
+	json_object_object_add(o, "physical_doorbells",
+			       json_object_new_int((int)r->info.physical_doorbells));
+	json_object_object_add(o, "log_entries", json_object_new_int((int)r->info.log_entries));
+	json_object_object_add(o, "fence_stride", json_object_new_int((int)r->info.fence_stride));
+	add_u64(o, "va_start", r->info.va_start);
+	add_u64(o, "va_end", r->info.va_end);
+	add_u64(o, "clock_hz", r->clock.frequency_hz);
+	for (i = 0; i < r->node_count; i++) {
+		json_object *n = json_object_new_object();
+
+		json_object_object_add(n, "class",
+				       json_object_new_string(class_name(r->nodes[i].class_id)));
+		json_object_object_add(n, "user_mode_submission", json_object_new_boolean(
+			r->nodes[i].flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION));
+		add_u64(n, "packets", r->nodes[i].packets);
+		add_u64(n, "signals", r->nodes[i].signals);
+		add_u64(n, "suppressed", r->nodes[i].suppressed);
+		add_u64(n, "waits_stalled", r->nodes[i].waits_stalled);
+		add_u64(n, "busy_ns", r->nodes[i].busy_ns);
+		json_object_array_add(nodes, n);
+	}
+	json_object_object_add(o, "nodes", nodes);
+	for (i = 0; i < N_COUNTERS; i++)
+		add_u64(counters, counter_table[i].name, counter(&r->counters, i));
+	json_object_object_add(o, "counters", counters);
+	return o;
+}
+
+int info_main(const struct options *options)
+{
+	bool all = options->adapter == UINT32_MAX;
+	unsigned int index = all ? 0 : options->adapter, found = 0;
+	json_object *list = json_object_new_array();
+	struct report report;
+	int ret;
+
+	do {
+		ret = gather(index, &report);
+		if (ret)
+			break;
+		found++;
+		if (options->json)
+			json_object_array_add(list, to_json(&report));
+		else
+			print_text(&report);
+		index++;
+	} while (all);
+	if (options->json && found)
+		puts(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));
+	json_object_put(list);
+	if (found)
+		return 0;
+	fprintf(stderr, "vfence: adapter %u: %s\n", index,
+		ret == -ENODEV ? "not there (is the module loaded?)" : strerror(-ret));
+	return ret;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The vfence command: options and subcommands. */
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tool.h"
+
+static const struct command {
+	const char *name;
+	int (*run)(const struct options *options);
+	const char *help;
+} commands[] = {
+	{ "info", info_main, "adapters, engines, capabilities, counters" },
+	{ "demo", demo_main, "two processes, two engines, native fences, one picture" },
+	{ "bench", bench_main, "cost of single operations" },
+};
+
+#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void usage(FILE *to)
+{
+	size_t i;
+
+	fputs("usage: vfence COMMAND [options]\n\ncommands:\n", to);
+	for (i = 0; i < N_COMMANDS; i++)
+		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].help);
+	fputs("\noptions:\n"
+	      "  -a, --adapter N    adapter number (default 0; info: all)\n"
+	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
+	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt\n"
+	      "  -j, --json         print JSON\n"
+	      "  -h, --help         this text\n", to);
+}
+
+static bool number(const char *text, unsigned int min, unsigned int max, unsigned int *value)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (errno || *end || end == text || v < min || v > max) {
+		fprintf(stderr, "vfence: not a number from %u to %u: %s\n", min, max, text);
+		return false;
+	}
+	*value = (unsigned int)v;
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "adapter", required_argument, NULL, 'a' },
+		{ "frames", required_argument, NULL, 'n' },
+		{ "output", required_argument, NULL, 'o' },
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct options options = { .adapter = UINT32_MAX, .frames = 1000 };
+	size_t i;
+	int opt;
+
+	while ((opt = getopt_long(argc, argv, "a:n:o:jh", longs, NULL)) != -1) {
+		switch (opt) {
+		case 'a':
+			if (!number(optarg, 0, 63, &options.adapter))
+				return 2;
+			break;
+		case 'n':
+			if (!number(optarg, 20, 1000, &options.frames))
+				return 2;
+			break;
+		case 'o':
+			options.output = optarg;
+			break;
+		case 'j':
+			options.json = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return 0;
+		default:
+			usage(stderr);
+			return 2;
+		}
+	}
+	if (optind + 1 != argc) {
+		usage(stderr);
+		return 2;
+	}
+	for (i = 0; i < N_COMMANDS; i++)
+		if (!strcmp(argv[optind], commands[i].name))
+			return commands[i].run(&options) ? 1 : 0;
+	fprintf(stderr, "vfence: no such command: %s\n", argv[optind]);
+	usage(stderr);
+	return 2;
+}
