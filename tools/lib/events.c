@@ -2,6 +2,7 @@
 /* A ring in memory of what was queued when: cheap, and off until asked for. */
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "vf_private.h"
@@ -32,7 +33,10 @@ VF_EXPORT int vf_events_enable(struct vf_adapter *adapter, unsigned int capacity
 	if (events->ring || !capacity) {
 		ret = -EBUSY;
 	} else {
-		events->ring = calloc(capacity, sizeof(*events->ring));
+		events->ring = malloc(capacity * sizeof(*events->ring));
+		/* Touch it now: noting an event shall not fault later. */
+		if (events->ring)
+			memset(events->ring, 0, capacity * sizeof(*events->ring));
 		if (events->ring)
 			__atomic_store_n(&events->capacity, capacity, __ATOMIC_RELEASE);
 		else

@@ -82,6 +82,8 @@ static int create_parts(struct vf_device *device, unsigned int node, struct vf_q
 	if (ret)
 		return ret;
 	q->ring = vf_buffer_map(q->ring_buffer);
+	/* Touch it now: submissions shall not fault later. */
+	memset(q->ring, 0, q->ring_size);
 	q->control = vf_buffer_map(q->control_buffer);
 	return create_doorbell(q);
 }

@@ -212,7 +212,10 @@ static void *pump(void *arg)
 {
 	struct client *c = arg;
 	struct timespec pause = { .tv_nsec = 200000 };
+	struct sched_param param = { .sched_priority = 1 };
 
+	/* In time even when submission keeps the processor; as root at least. */
+	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 	while (!c->stop_pump) {
 		fetch_both(c);
 		nanosleep(&pause, NULL);
@@ -294,19 +297,12 @@ static int cpu_wait(struct client *c, unsigned int frame)
 	return vf_fence_wait(fence, value_of(c, frame), vf_deadline(PATIENCE));
 }
 
-/* The same by an eventfd in an epoll loop. */
-static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
+static int epoll_event(int epoll)
 {
-	struct vf_point point = { c->fence[c->id == DEMO_A ? 1 : 0], value_of(c, frame) };
 	struct epoll_event event;
 	uint64_t n;
 	int ret;
 
-	c->report->act[c->act].cpu_waits++;
-	__atomic_fetch_add(&c->report->act[c->act].ioctls, 1, __ATOMIC_RELAXED);
-	ret = vf_event_arm(c->adapter, &point, 1, 0, efd, NULL);
-	if (ret)
-		return ret < 0 ? ret : 0;
 	for (;;) {
 		ret = epoll_wait(epoll, &event, 1, (int)(PATIENCE / 1000000));
 		if (ret == 1)
@@ -316,6 +312,26 @@ static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
 		if (errno != EINTR)
 			return -errno;
 	}
+}
+
+/* The same by an eventfd in an epoll loop. */
+static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
+{
+	struct vf_point point = { c->fence[c->id == DEMO_A ? 1 : 0], value_of(c, frame) };
+	struct demo_entry entry = {
+		.op = DEMO_CPU_WAIT, .fence = c->id == DEMO_A ? DEMO_COPIED : DEMO_DRAWN,
+		.value = point.value, .begin = vf_deadline(0),
+	};
+	int ret;
+
+	c->report->act[c->act].cpu_waits++;
+	__atomic_fetch_add(&c->report->act[c->act].ioctls, 1, __ATOMIC_RELAXED);
+	ret = vf_event_arm(c->adapter, &point, 1, 0, efd, NULL);
+	if (!ret)
+		ret = epoll_event(epoll);
+	entry.end = vf_deadline(0);
+	add(c, &entry);
+	return ret < 0 ? ret : 0;
 }
 
 struct waiter {

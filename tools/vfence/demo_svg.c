@@ -151,7 +151,7 @@ static void draw_joins(const struct view *v, const struct demo_join *join, unsig
 
 static void draw_interrupts(const struct view *v)
 {
-	double y = row_y(v, ROW_IRQ);
+	double y = row_y(v, ROW_IRQ), room = 0;
 	unsigned int i;
 
 	for (i = 0; i < v->r->interrupt_count; i++) {
@@ -160,7 +160,24 @@ static void draw_interrupts(const struct view *v)
 		if (outside(v, irq->time, irq->time))
 			continue;
 		fprintf(v->f, "<path class='i' d='M%.1f,%.1f l0,20'/>\n", x_of(v, irq->time), y + 3);
+		/* Of labels that would overlap the first stays. */
+		if (x_of(v, irq->time) < room)
+			continue;
 		label(v, x_of(v, irq->time) + 4, y + 17, irq->value, "start");
+		room = x_of(v, irq->time) + 40;
+	}
+}
+
+static void draw_ticks(const struct view *v)
+{
+	int i;
+
+	for (i = 0; i <= 8; i++) {
+		int64_t t = v->from + (v->to - v->from) * i / 8;
+
+		fprintf(v->f, "<text class='s' x='%.1f' y='%.1f' text-anchor='%s'>%.1f µs</text>\n",
+			x_of(v, t), v->y + PANEL - 24, i == 8 ? "end" : i ? "middle" : "start",
+			(double)(t - v->r->begin[0]) / 1000.0);
 	}
 }
 
@@ -179,12 +196,6 @@ static void frame_panel(const struct view *v, const char *title)
 		fprintf(v->f, "<text x='20' y='%.1f'>%s</text>"
 			"<path class='l' d='M%d,%.1f L%d,%.1f'/>\n", row_y(v, i) + 18, names[i],
 			LEFT, row_y(v, i) + 33, RIGHT, row_y(v, i) + 33);
-	for (i = 0; i <= 8; i++) {
-		int64_t t = v->from + (v->to - v->from) * i / 8;
-
-		fprintf(v->f, "<text class='s' x='%.1f' y='%.1f' text-anchor='middle'>%.1f µs</text>\n",
-			x_of(v, t), v->y + PANEL - 24, (double)(t - v->r->begin[0]) / 1000.0);
-	}
 }
 
 /* When A's queue signaled a frame of an act, by the log. */
@@ -227,11 +238,45 @@ static void draw_act(struct view *v, unsigned int act, const struct demo_join *j
 		return;
 	}
 	frame_panel(v, titles[act]);
+	draw_ticks(v);
 	for (k = 0; k < DEMO_CLIENTS; k++)
 		for (i = 0; i < v->r->shared->report[k].entry_count; i++)
 			draw_entry(v, &v->r->shared->report[k].entry[i]);
 	draw_joins(v, join, joins);
 	draw_interrupts(v);
+}
+
+/* All of it at once: one mark per pixel, and labels that have room. */
+static void draw_run(const struct view *v)
+{
+	unsigned int i, k;
+
+	for (k = 0; k < DEMO_CLIENTS; k++) {
+		const struct demo_report *rep = &v->r->shared->report[k];
+		double last[DEMO_CPU_WAIT + 1] = { 0 }, room = 0;
+
+		for (i = 0; i < rep->entry_count; i++) {
+			const struct demo_entry *e = &rep->entry[i];
+			double x = x_of(v, e->end), y = row_y(v, (int)k);
+
+			if (x < last[e->op] + 1 || e->fence > DEMO_COPIED)
+				continue;
+			last[e->op] = x;
+			if (e->op == DEMO_SIGNAL)
+				fprintf(v->f, "<rect class='g%u' x='%.1f' y='%.1f' width='1' "
+					"height='22'/>\n", e->fence, x, y + 2);
+			if (e->op == DEMO_CPU_WAIT)
+				fprintf(v->f, "<rect class='c' x='%.1f' y='%.1f' width='%.1f' "
+					"height='16'/>\n", x_of(v, e->begin),
+					row_y(v, ROW_CPU_A + (int)k) + 5, x - x_of(v, e->begin));
+			if (e->op == DEMO_SIGNAL && x > room) {
+				label(v, x, y + 33, e->value, "start");
+				room = x + 60;
+			}
+		}
+	}
+	draw_interrupts(v);
+	draw_ticks(v);
 }
 
 static void data(FILE *f, const struct demo_result *r, const struct demo_join *join,
@@ -293,7 +338,7 @@ static void script(FILE *f, double y)
 	      "const d=j[0]<j[2];put('path',{class:'a',d:`M${x(j[1])},${row(j[0])+(d?24:2)} "
 	      "L${x(j[3])},${row(j[2])+(d?4:22)}`})}\n"
 	      "for(let i=0;i<=8;i++){const t=from+(to-from)*i/8;put('text',{class:'s',x:x(t),"
-	      "y:row(5)+14,'text-anchor':'middle'},(t/1000).toFixed(1)+' µs')}}\n"
+	      "y:row(5)+22,'text-anchor':i==8?'end':i?'middle':'start'},(t/1000).toFixed(1)+' µs')}}\n"
 	      "const svg=document.documentElement;\n"
 	      "function at(ev){const p=svg.createSVGPoint();p.x=ev.clientX;p.y=ev.clientY;"
 	      "return p.matrixTransform(svg.getScreenCTM().inverse())}\n"
@@ -335,7 +380,9 @@ int demo_write_svg(const struct demo_result *result, const char *path)
 	v.from = result->begin[0];
 	v.to = result->end[DEMO_ACTS - 1];
 	frame_panel(&v, "The whole run (in a browser: scroll to zoom, drag to move)");
-	fputs("<g id='view'></g>\n<script><![CDATA[\n", v.f);
+	fputs("<g id='view'>\n", v.f);
+	draw_run(&v);
+	fputs("</g>\n<script><![CDATA[\n", v.f);
 	data(v.f, result, join, joins);
 	script(v.f, y);
 	fputs("]]></script>\n</svg>\n", v.f);
