@@ -24,7 +24,8 @@ TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 # Guests' modules: any compiler of the distribution, no BTF.
 GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1
 
-.PHONY: all module lib tool help setup demo check matrix mutants rules lint guest-module clean install
+.PHONY: all module lib tool help setup demo check matrix mutants rules lint guest-module \
+	guest-mutants guest-programs build-only clean install
 
 all: module lib tool
 
@@ -115,6 +116,11 @@ check: setup
 	@tools/vm/kselftest >/dev/null
 	@$(MAKE) --no-print-directory -s guest-module guest-mutants guest-programs KERNEL=$(KERNEL)
 	@tools/vm/check $(KERNEL)
+
+# The module alone, for another kernel than the one that is booted.
+build-only: setup
+	@$(MAKE) --no-print-directory -s guest-module KERNEL=$(KERNEL)
+	@echo "built $(OUT)/module/$(KERNEL)/vfence.ko for $$(cat $$(tools/vm/kernel $(KERNEL))/version)"
 
 matrix:
 	@tools/vm/matrix $(MATRIX)

@@ -537,7 +537,7 @@ TEST_F(queue, a_full_ring_refuses_and_recovers)
 	vf_queue_destroy(small);
 }
 
-TEST_F(queue, submission_on_a_busy_queue_enters_the_kernel_not_once)
+TEST_F(queue, WDDM_189_connected_needs_no_ping_nor_any_other_kernel_entry)
 {
 	struct drm_vfence_counters before, after;
 	unsigned int i;
