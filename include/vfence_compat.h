@@ -62,12 +62,27 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 #define VFENCE_PLATFORM_REMOVE_OP(name)	.remove = name
 #endif
 
+/* Without drm_show_fdinfo() we print the common keys ourselves. */
 #ifdef VFENCE_HAVE_SHOW_FDINFO
-#define VFENCE_SHOW_FDINFO_OP(name)	.show_fdinfo = name,
-#define VFENCE_FOPS_FDINFO		.show_fdinfo = drm_show_fdinfo,
+#define VFENCE_DEFINE_FDINFO(show, driver)
+#define VFENCE_DRIVER_FDINFO(show)	.show_fdinfo = show,
+#define VFENCE_FOP_FDINFO		.show_fdinfo = drm_show_fdinfo,
 #else
-#define VFENCE_SHOW_FDINFO_OP(name)
-#define VFENCE_FOPS_FDINFO
+#include <drm/drm_print.h>
+
+#define VFENCE_DEFINE_FDINFO(show, driver)					\
+	static void show_fdinfo_compat(struct seq_file *m, struct file *filp)	\
+	{									\
+		struct drm_printer p = drm_seq_file_printer(m);			\
+		struct drm_file *file = filp->private_data;			\
+										\
+		drm_printf(&p, "drm-driver:\t%s\n", driver);			\
+		drm_printf(&p, "drm-client-id:\t%lu\n",			\
+			   (unsigned long)file_inode(filp)->i_ino);		\
+		show(&p, file);							\
+	}
+#define VFENCE_DRIVER_FDINFO(show)
+#define VFENCE_FOP_FDINFO		.show_fdinfo = show_fdinfo_compat,
 #endif
 
 #endif

@@ -51,6 +51,22 @@ enum vfence_mutant {
 	VFENCE_MUTANT_CPU_NO_RELEASE,
 	/* the queue of a killed client is not aborted in flight but waited for */
 	VFENCE_MUTANT_NO_ABORT_KICK,
+	/* a GPU signal stores its value in two halves */
+	VFENCE_MUTANT_VALUE_TORN,
+	/* interrupt records carry the low half of the value */
+	VFENCE_MUTANT_VALUE_TRUNCATED,
+	/* the log's index moves before its entry is written */
+	VFENCE_MUTANT_LOG_INDEX_FIRST,
+	/* fence and status pages may be mapped writable */
+	VFENCE_MUTANT_PAGE_WRITABLE,
+	/* shareable fences share pages with others */
+	VFENCE_MUTANT_SLOTS_SHARED,
+	/* completions beyond the handler's budget are forgotten */
+	VFENCE_MUTANT_NO_DEFER,
+	/* an aborted queue's doorbell says RETRY */
+	VFENCE_MUTANT_ABORT_AS_RETRY,
+	/* touching the doorbell page maps it and rings nothing */
+	VFENCE_MUTANT_RING_IGNORED,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -516,6 +516,30 @@ TEST_F(queue, no_queue_starves_another)
 	vf_queue_destroy(hog);
 }
 
+TEST_F(queue, fdinfo_tells_the_time_on_each_engine)
+{
+	unsigned long long gfx = 0, copy = 1;
+	char path[64], line[256];
+	bool driver = false;
+	FILE *f;
+
+	vf_cmd_draw(self->gfx, 3, 1000000);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", self->fd);
+	f = fopen(path, "re");
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "drm-engine-gfx: %llu ns", &gfx);
+		sscanf(line, "drm-engine-copy: %llu ns", &copy);
+		driver |= !strcmp(line, "drm-driver:\tvfence\n");
+	}
+	fclose(f);
+	EXPECT_TRUE(driver);
+	EXPECT_LE(3000000, gfx);
+	EXPECT_EQ(0, copy);
+}
+
 TEST_F(queue, a_full_ring_refuses_and_recovers)
 {
 	struct vf_queue *small;

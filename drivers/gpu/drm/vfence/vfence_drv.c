@@ -115,6 +115,13 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(LOG_READ, log_read),
 };
 
+static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
+{
+	vfence_file_show(file->driver_priv, p);
+}
+
+VFENCE_DEFINE_FDINFO(show_fdinfo, "vfence")
+
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,
 	.open = drm_open,
@@ -126,12 +133,14 @@ static const struct file_operations fops = {
 	.llseek = noop_llseek,
 	.mmap = drm_gem_mmap,
 	VFENCE_FOP_FLAGS
+	VFENCE_FOP_FDINFO
 };
 
 static const struct drm_driver driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
 	.open = vfence_file_open,
 	.postclose = vfence_file_close,
+	VFENCE_DRIVER_FDINFO(show_fdinfo)
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),
 	.fops = &fops,

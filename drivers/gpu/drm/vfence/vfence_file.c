@@ -70,6 +70,36 @@ int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u
 					   DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
 }
 
+static const char *engine_name(unsigned int class_id)
+{
+	static const char *const names[] = { "gfx", "compute", "copy", "mm" };
+
+	return names[class_id];
+}
+
+/**
+ * vfence_file_show - the client's part of fdinfo, after drm-usage-stats.rst
+ * @file: the client
+ * @p: where to print
+ */
+void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
+{
+	const struct vgpu_config *gpu = &file->adapter->config.gpu;
+	u64 busy_ns[VGPU_MAX_NODES];
+	struct vfence_queue *queue;
+	unsigned long handle;
+	unsigned int i;
+
+	mutex_lock(&file->lock);
+	memcpy(busy_ns, file->busy_ns, sizeof(busy_ns));
+	xa_for_each(&file->queues.objects, handle, queue)
+		busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
+	mutex_unlock(&file->lock);
+	for (i = 0; i < gpu->nodes; i++)
+		drm_printf(p, "drm-engine-%s:\t%llu ns\n", engine_name(gpu->node_class[i]),
+			   busy_ns[i]);
+}
+
 int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);

@@ -61,10 +61,13 @@ struct vfence_file {
 	struct list_head maps;
 	/** @slots: &struct vfence_slots: pages for its private fences */
 	struct list_head slots;
+	/** @busy_ns: GPU time of queues that are gone, by node */
+	u64 busy_ns[VGPU_MAX_NODES];
 };
 
 int vfence_file_open(struct drm_device *drm, struct drm_file *file);
 void vfence_file_close(struct drm_device *drm, struct drm_file *file);
+void vfence_file_show(struct vfence_file *file, struct drm_printer *p);
 int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size);
 
 /**

@@ -60,7 +60,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareabl
 	fence->waiters = RB_ROOT_CACHED;
 	fence->adapter = file->adapter;
 	fence->shareable = shareable;
-	fence->slots = vfence_slots_get(file, shareable, &fence->index);
+	fence->slots = vfence_slots_get(file, shareable && !vfence_mutant_is(SLOTS_SHARED),
+					&fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);
 		goto free;

@@ -47,7 +47,7 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 	if (drm_WARN_ON_ONCE(&adapter->drm, !fence))
 		return 0;
 	completed = vfence_fence_complete(fence, signaled->value, budget, &more);
-	if (more)
+	if (more && !vfence_mutant_is(NO_DEFER))
 		defer_locked(adapter, fence, signaled->value);
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;

@@ -316,6 +316,8 @@ struct vgpu_queue_status {
 	u64 packets;
 	/** @log_packets: LOG packets executed */
 	u64 log_packets;
+	/** @busy_ns: GPU time charged to its packets */
+	u64 busy_ns;
 };
 
 struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args);

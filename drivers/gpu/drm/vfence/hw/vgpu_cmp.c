@@ -54,7 +54,8 @@ static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *recor
 	}
 	record->fence[record->count].handle = fence->os_handle;
 	record->fence[record->count].pad = 0;
-	record->fence[record->count].value = post->value;
+	record->fence[record->count].value = vfence_mutant_is(VALUE_TRUNCATED) ?
+					     (u32)post->value : post->value;
 	record->count++;
 }
 

@@ -25,6 +25,7 @@ static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cos
 		engine->free_at = now;
 	engine->free_at = ktime_add_ns(engine->free_at, cost);
 	WRITE_ONCE(engine->counters.busy_ns, engine->counters.busy_ns + cost);
+	WRITE_ONCE(queue->busy_ns, queue->busy_ns + cost);
 	if (ktime_sub(engine->free_at, now) <= VGPU_SLACK_NS)
 		return;
 	/* Either result is fine: the next step looks at what has happened. */

@@ -165,6 +165,16 @@ static void notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 val
 	}
 }
 
+static void store_current(struct vgpu_fence *fence, u64 value)
+{
+	if (vfence_mutant_is(VALUE_TORN)) {
+		WRITE_ONCE(((u32 *)fence->current_value)[0], (u32)value);
+		vfence_mutant_pause(VALUE_TORN, 5);
+	}
+	/* One store of 64 bits: never torn (WDDM-2). */
+	WRITE_ONCE(*fence->current_value, value);
+}
+
 static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
 {
 	const struct drm_vfence_packet_signal packet = queue->exec.packet.signal;
@@ -182,7 +192,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 		hoisted = READ_ONCE(*fence->monitored_value);
 		vfence_mutant_pause(A_LOAD_HOISTED, 20);
 	}
-	WRITE_ONCE(*fence->current_value, packet.value);
+	store_current(fence, packet.value);
 	queue->signal_end = vgpu_clock(queue->gpu);
 	atomic64_inc(&fence->signals);
 	WRITE_ONCE(engine->counters.signals, engine->counters.signals + 1);

@@ -24,6 +24,11 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 		return DRM_VFENCE_FAULT_LOG;
 	entries = log->header->number_of_entries;
 	entry = (struct drm_vfence_log_entry *)(log->header + 1) + packet->index;
+	if (vfence_mutant_is(LOG_INDEX_FIRST)) {
+		/* What must not be: the index before the entry. */
+		smp_store_mb(*(u64 *)log->header, vfence_log_advance(log->word, entries));
+		vfence_mutant_pause(LOG_INDEX_FIRST, 50);
+	}
 	WRITE_ONCE(entry->fence_value, packet->value);
 	WRITE_ONCE(entry->fence, packet->fence);
 	WRITE_ONCE(entry->operation, packet->operation);

@@ -281,6 +281,8 @@ struct vgpu_queue {
 	u64 packets;
 	/** @log_packets: executed; engine only */
 	u64 log_packets;
+	/** @busy_ns: GPU time charged; engine only */
+	u64 busy_ns;
 };
 
 /**

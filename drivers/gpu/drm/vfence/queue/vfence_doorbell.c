@@ -126,7 +126,8 @@ struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell)
 	if (doorbell->physical < 0)
 		return NULL;
 	doorbell->mapped = true;
-	vgpu_doorbell_ring(doorbell->queue->hw);
+	if (!vfence_mutant_is(RING_IGNORED))
+		vgpu_doorbell_ring(doorbell->queue->hw);
 	return vgpu_doorbell_page(adapter->gpu, doorbell->physical);
 }
 
@@ -168,7 +169,9 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 	mutex_lock(&adapter->doorbell_lock);
 	if (queue->doorbell) {
 		queue->doorbell->aborted = true;
-		disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+		disconnect_locked(queue->doorbell, vfence_mutant_is(ABORT_AS_RETRY) ?
+				  DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY :
+				  DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
 	}
 	mutex_unlock(&adapter->doorbell_lock);
 }

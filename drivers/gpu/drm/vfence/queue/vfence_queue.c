@@ -149,6 +149,15 @@ bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle)
 	return false;
 }
 
+/** vfence_queue_busy_ns - GPU time charged to a queue */
+u64 vfence_queue_busy_ns(struct vfence_queue *queue)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	return status.busy_ns;
+}
+
 /*
  * The owner lets go: nothing runs, nothing of the file is used any more. What
  * others may still hold is freed with the last reference.
@@ -159,6 +168,7 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 
 	lockdep_assert_held(&file->lock);
 	stop(queue);
+	file->busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);

@@ -181,6 +181,7 @@ static inline struct vfence_log *vfence_queue_log(struct vfence_queue *queue,
 void vfence_queue_put(struct vfence_queue *queue);
 struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
 bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle);
+u64 vfence_queue_busy_ns(struct vfence_queue *queue);
 void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global);
 void vfence_queue_scan_faults(struct vfence_adapter *adapter);
 void vfence_queue_abort_all(struct vfence_adapter *adapter);
