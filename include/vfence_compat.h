@@ -46,6 +46,13 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 }
 #endif
 
+/* Newer kernels move an interrupt at once by default. */
+#ifdef VFENCE_HAVE_IRQ_MOVE_PCNTXT
+#define vfence_irq_set_move_pcntxt(irq)	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT)
+#else
+#define vfence_irq_set_move_pcntxt(irq)	do { } while (0)
+#endif
+
 #ifdef VFENCE_HAVE_PLATFORM_REMOVE_INT
 #define VFENCE_PLATFORM_REMOVE(name)				\
 	static int name##_compat(struct platform_device *pdev)	\
@@ -64,21 +71,20 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 
 /* Without drm_show_fdinfo() we print the common keys ourselves. */
 #ifdef VFENCE_HAVE_SHOW_FDINFO
-#define VFENCE_DEFINE_FDINFO(show, driver)
+#define VFENCE_DEFINE_FDINFO(show, id, driver)
 #define VFENCE_DRIVER_FDINFO(show)	.show_fdinfo = show,
 #define VFENCE_FOP_FDINFO		.show_fdinfo = drm_show_fdinfo,
 #else
 #include <drm/drm_print.h>
 
-#define VFENCE_DEFINE_FDINFO(show, driver)					\
+#define VFENCE_DEFINE_FDINFO(show, id, driver)					\
 	static void show_fdinfo_compat(struct seq_file *m, struct file *filp)	\
 	{									\
 		struct drm_printer p = drm_seq_file_printer(m);			\
 		struct drm_file *file = filp->private_data;			\
 										\
 		drm_printf(&p, "drm-driver:\t%s\n", driver);			\
-		drm_printf(&p, "drm-client-id:\t%lu\n",			\
-			   (unsigned long)file_inode(filp)->i_ino);		\
+		drm_printf(&p, "drm-client-id:\t%llu\n", id(file));		\
 		show(&p, file);							\
 	}
 #define VFENCE_DRIVER_FDINFO(show)

@@ -23,8 +23,9 @@ extern "C" {
  *
  * Errors that every ioctl can return: EINVAL for an unknown flag, non-zero
  * padding or an impossible combination; ENOENT for a handle that does not
- * exist; EFAULT for a bad address; ENOMEM; ENODEV once the device is gone;
- * EIO where the device object that owns the handle is in error. What a single
+ * exist; EFAULT for a bad address; ENOMEM; ENODEV once the device is gone; EIO
+ * where something is to be made in, or connected for, a device object in error;
+ * E2BIG for array elements longer than known with a non-zero tail. What a single
  * ioctl adds stands beside it.
  *
  * Handles are 32-bit, non-zero and private to one open file. Fences are shared
@@ -578,7 +579,7 @@ struct drm_vfence_bo_create {
  * struct drm_vfence_vm_bind - map a buffer into the file's GPU address space
  *
  * Errors: EEXIST where the range is taken; ENOSPC when no room is left, or
- * beyond 1024 mappings.
+ * beyond 1024 mappings; EOPNOTSUPP for a dma-buf of another device.
  */
 struct drm_vfence_vm_bind {
 	/** @handle: GEM handle */
@@ -752,12 +753,12 @@ struct drm_vfence_fence_query {
  *
  * Reached beats interrupted beats timed out. A point that was once reached
  * stays reached, though the fence be rewound. The optional signals are
- * performed first, once everything has been checked; if the wait is then
- * interrupted, signals.count is set to 0, so that the restarted call does not
- * signal again.
+ * performed first, once everything has been checked; if the wait is interrupted
+ * after that, signals.count is set to 0, so that the restarted call does not
+ * signal again. In all other cases it stays.
  *
  * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
- * holder; ENODEV where the device went; EINVAL for a negative timeout, no
+ * holder; EIO where it is the progress fence of a queue that is lost; ENODEV where the device went; EINVAL for a negative timeout, no
  * points, or more than %DRM_VFENCE_MAX_POINTS of either kind.
  */
 struct drm_vfence_wait {
@@ -781,7 +782,8 @@ struct drm_vfence_wait {
  * destroyed, signals the eventfd as well.
  *
  * Errors: as &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is
- * no eventfd; ENOSPC beyond 4096 armed events of a file.
+ * no eventfd; ENOSPC beyond 4096 armed events of a file, or 65536 points of
+ * them, before anything is signaled. Interrupted (EINTR) before that, too.
  */
 struct drm_vfence_event_arm {
 	/** @flags: DRM_VFENCE_WAIT_* */

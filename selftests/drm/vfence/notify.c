@@ -5,6 +5,16 @@
 
 #define TRACING "/sys/kernel/tracing/"
 
+static int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
 TEST(WDDM_72_a_null_array_scans_all_native_waiters)
 {
 	struct drm_vfence_counters before, after;
@@ -108,16 +118,6 @@ TEST_F(notify, WDDM_71_the_array_names_the_signaled_fences_only)
 	close(efd);
 }
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
 {
 	const uint64_t value = UINT64_C(0xfedcba9876543210);
@@ -139,6 +139,87 @@ TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
 	EXPECT_NE(NULL, strstr(trace, expect));
 	EXPECT_NE(NULL, strstr(trace, "vfence_interrupt: node=2 fence="));
 	free(trace);
+}
+
+static unsigned long long irqs_on(int cpu, int *irq)
+{
+	FILE *f = fopen("/proc/interrupts", "re");
+	unsigned long long count = 0;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		char *p = strchr(line, ':');
+		int i;
+
+		if (!p || !strstr(line, " vfence0"))
+			continue;
+		*irq = atoi(line);
+		for (p++, i = 0; i <= cpu; i++)
+			count = strtoull(p, &p, 10);
+	}
+	if (f)
+		fclose(f);
+	return count;
+}
+
+TEST_F(notify, interrupts_go_to_the_cpu_of_their_affinity)
+{
+	uint64_t value = 0;
+	int cpu, irq = 0;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	for (cpu = 1; cpu >= 0; cpu--) {
+		struct drm_vfence_counters c;
+		unsigned long long before, other;
+		char path[64];
+		unsigned int i;
+
+		irqs_on(0, &irq);
+		snprintf(path, sizeof(path), "/proc/irq/%d/smp_affinity_list", irq);
+		ASSERT_EQ(0, write_text(path, cpu ? "1" : "0"));
+		ASSERT_TRUE(settled(self->adapter, &c));
+		before = irqs_on(cpu, &irq);
+		other = irqs_on(!cpu, &irq);
+		for (i = 0; i < 20; i++) {
+			vf_cmd_draw(self->gfx, 1, 200000);
+			vf_cmd_signal(self->gfx, self->fence, ++value);
+			ASSERT_EQ(0, vf_queue_submit(self->gfx));
+			ASSERT_EQ(0, vf_fence_wait(self->fence, value, DEADLINE));
+		}
+		ASSERT_TRUE(settled(self->adapter, &c));
+		EXPECT_LT(before, irqs_on(cpu, &irq));
+		EXPECT_EQ(other, irqs_on(!cpu, &irq));
+	}
+}
+
+TEST(a_pulse_is_not_lost_without_interrupt_records)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+	struct vf_point point;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs an adapter without interrupt records (irq_records=64,0)");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	point = (struct vf_point){ fence, 5 };
+	ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd, NULL));
+	/* There and back before the scan can look. */
+	vf_cmd_signal(queue, fence, 5);
+	vf_cmd_signal(queue, fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_TRUE(drained(queue));
+	close(efd);
+	vf_fence_destroy(fence);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
 }
 
 TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)

@@ -265,6 +265,31 @@ TEST_F(packet, impossible_write_pointers_stop_the_queue)
 	}
 }
 
+static void *wait_idle(void *arg)
+{
+	return (void *)(intptr_t)vf_queue_wait_idle(arg, VF_FOREVER);
+}
+
+TEST_F(packet, waits_for_a_lost_queue_end)
+{
+	struct drm_vfence_fence_query query;
+	pthread_t thread;
+	void *ret;
+
+	vf_cmd_wait(self->gfx, self->fence, 1);
+	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){ .opcode = 77, .length = 8 }, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_idle, self->gfx));
+	ASSERT_TRUE(EVENTUALLY(!vf_fence_query(vf_queue_progress(self->gfx), &query) &&
+			       query.waiters == 1));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	pthread_join(thread, &ret);
+	EXPECT_EQ(-EIO, (int)(intptr_t)ret);
+	EXPECT_EQ(-EIO, vf_queue_wait_idle(self->gfx, VF_FOREVER));
+	/* Values that were reached before stay reached. */
+	EXPECT_EQ(0, vf_fence_wait(vf_queue_progress(self->gfx), 0, VF_FOREVER));
+}
+
 TEST_F(packet, a_fault_takes_its_device_along_and_no_other)
 {
 	struct vf_device *device;

@@ -225,6 +225,124 @@ TEST_F_TIMEOUT(race, WDDM_187_rings_are_not_lost, 300)
 	}
 }
 
+struct mover {
+	struct vf_adapter *adapter;
+	int error;
+};
+
+/* More queues than doorbells, each submission a ring: doorbells move all the time. */
+static void *move_doorbells(void *arg)
+{
+	struct mover *m = arg;
+	struct vf_device *device;
+	struct vf_queue *queue[12];
+	unsigned int i, round;
+
+	m->error = vf_device_create(m->adapter, &device);
+	for (i = 0; !m->error && i < 12; i++)
+		m->error = vf_queue_create(device, i % 4, 4096, &queue[i]);
+	for (round = 0; !m->error && round < 500; round++) {
+		for (i = 0; !m->error && i < 12; i++) {
+			vf_cmd_nop(queue[i], 8);
+			m->error = vf_queue_submit(queue[i]);
+			/* A full ring drops the submission; it is tried again. */
+			if (m->error == -ENOSPC)
+				m->error = drained(queue[i]) ? 0 : -ETIME;
+		}
+	}
+	for (i = 0; !m->error && i < 12; i++)
+		m->error = drained(queue[i]) ? 0 : -ETIME;
+	if (!m->error && vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE)
+		m->error = -EIO;
+	for (i = 0; !m->error && i < 12; i++)
+		vf_queue_destroy(queue[i]);
+	vf_device_destroy(device);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(race, WDDM_186_187_doorbells_taken_from_busy_queues, 120)
+{
+	struct mover m[2] = { { .adapter = self->adapter }, { .adapter = self->adapter } };
+	pthread_t thread[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, move_doorbells, &m[i]));
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_EQ(0, m[i].error);
+	}
+}
+
+TEST_F_TIMEOUT(race, a_doorbell_destroyed_while_its_queue_drains, 120)
+{
+	unsigned int i;
+
+	for (i = 0; i < 500; i++) {
+		struct drm_vfence_destroy args;
+		struct vf_queue *queue;
+
+		ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &queue));
+		vf_cmd_nop(queue, 8);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		vf_cmd_nop(queue, 8);
+		vf_queue_submit(queue);
+		args = (struct drm_vfence_destroy){ .handle = vf_queue_handle(queue) };
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &args));
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args));
+		args.handle = vf_queue_info(queue)->context;
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, &args));
+	}
+}
+
+static void *signal_shared(void *arg)
+{
+	struct race *r = arg;
+	uint64_t value = 0;
+
+	while (!atomic_load(&r->stop))
+		vf_fence_signal(r->fence, ++value);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(race, files_close_while_their_events_fire, 120)
+{
+	struct race r = { .adapter = self->adapter };
+	struct vf_fence *shared;
+	pthread_t thread;
+	unsigned int i, k;
+	int fd;
+
+	/* Another file signals; ours come, arm, and go with events in flight. */
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &shared));
+	fd = vf_fence_export(shared);
+	r.fence = shared;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_shared, &r));
+	for (i = 0; i < 500; i++) {
+		int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		struct vf_adapter *adapter;
+		struct vf_device *device;
+		struct vf_fence *fence;
+
+		ASSERT_EQ(0, vf_adapter_open(0, &adapter));
+		ASSERT_EQ(0, vf_device_create(adapter, &device));
+		ASSERT_EQ(0, vf_fence_open(device, fd, &fence));
+		for (k = 0; k < 8; k++) {
+			struct vf_point point = { fence, vf_fence_current(fence) + 2 + k };
+
+			ASSERT_LE(0, vf_event_arm(adapter, &point, 1, 0, efd, NULL));
+		}
+		vf_fence_destroy(fence);
+		vf_device_destroy(device);
+		vf_adapter_close(adapter);
+		close(efd);
+	}
+	atomic_store(&r.stop, true);
+	pthread_join(thread, NULL);
+	vf_fence_destroy(shared);
+	close(fd);
+}
+
 static void *tear_reader(void *arg)
 {
 	struct race *r = arg;

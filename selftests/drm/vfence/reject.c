@@ -342,6 +342,53 @@ TEST_F(reject, event_limit)
 	} while (!ret);
 	EXPECT_EQ(-ENOSPC, ret);
 	EXPECT_EQ(4097, n);
+	/* Nothing was signaled by the call that found no room. */
+	{
+		struct drm_vfence_fence_point other = {
+			.fence = vf_fence_handle(self->shareable), .value = 9,
+		};
+
+		REJECT(ENOSPC, EVENT_ARM, event_arm, E, a.signals =
+		       ((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &other)));
+		EXPECT_EQ(0, vf_fence_current(self->shareable));
+	}
+}
+
+TEST_F(reject, event_point_limit)
+{
+	struct vf_point points[1024];
+	unsigned int n = 0, i;
+	int ret;
+
+	for (i = 0; i < 1024; i++)
+		points[i] = (struct vf_point){ self->fence, 1 };
+	do {
+		ret = vf_event_arm(self->adapter, points, 1024, 0, self->efd, NULL);
+		n++;
+	} while (!ret);
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(65536 / 1024 + 1, n);
+	/* All of them complete with one signal. */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+TEST_F(reject, signals_stay_in_the_argument_unless_interrupted)
+{
+	struct drm_vfence_fence_point signal = {
+		.fence = vf_fence_handle(self->shareable), .value = 4,
+	};
+	struct drm_vfence_wait args = {
+		.points = POINTS, .signals = DRM_VFENCE_OBJ_ARRAY(1, &signal),
+	};
+
+	EXPECT_EQ(-ETIME, raw(self->fd, DRM_IOCTL_VFENCE_WAIT, &args));
+	EXPECT_EQ(1, args.signals.count);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT, &args));
+	EXPECT_EQ(1, args.signals.count);
+	EXPECT_EQ(4, vf_fence_current(self->shareable));
 }
 
 TEST_F(reject, queue)

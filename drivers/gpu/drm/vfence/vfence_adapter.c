@@ -117,6 +117,8 @@ void vfence_adapter_unplug(struct vfence_adapter *adapter)
 	/* Engines, then CMP, then interrupt: each feeds the next. */
 	vgpu_stop(adapter->gpu);
 	vfence_vector_fini(&adapter->vector, adapter);
+	/* What was published last: nobody is interrupted for it any more. */
+	vfence_irq_settle(adapter);
 	vfence_fence_fail_all(adapter);
 	flush_workqueue(adapter->doorbell_wq);
 	flush_workqueue(adapter->work_wq);

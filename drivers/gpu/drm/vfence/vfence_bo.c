@@ -29,15 +29,18 @@ static int vmap_object(struct drm_gem_object *obj, struct vfence_vmapped *mapped
 	int ret;
 
 	/*
+	 * A foreign exporter has locking rules of its own that differ between
+	 * kernels, and its memory need not be memory. Buffers of this device that
+	 * come back through PRIME are themselves, not imports.
+	 */
+	if (obj->import_attach)
+		return -EOPNOTSUPP;
+	/*
 	 * The shmem helper of some kernels wants the reservation held, that of
 	 * others has a lock of its own inside it: holding it suits all.
 	 */
 	dma_resv_lock(obj->resv, NULL);
 	ret = obj->funcs->vmap(obj, &map);
-	if (!ret && map.is_iomem) {
-		obj->funcs->vunmap(obj, &map);
-		ret = -EOPNOTSUPP;
-	}
 	dma_resv_unlock(obj->resv);
 	if (ret)
 		return ret;

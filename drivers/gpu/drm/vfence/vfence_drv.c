@@ -120,7 +120,7 @@ static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
 	vfence_file_show(file->driver_priv, p);
 }
 
-VFENCE_DEFINE_FDINFO(show_fdinfo, "vfence")
+VFENCE_DEFINE_FDINFO(show_fdinfo, vfence_file_id, "vfence")
 
 static const struct file_operations fops = {
 	.owner = THIS_MODULE,

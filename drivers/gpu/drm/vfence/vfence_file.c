@@ -70,6 +70,13 @@ int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u
 					   DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
 }
 
+u64 vfence_file_id(struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+
+	return file->id;
+}
+
 static const char *engine_name(unsigned int class_id)
 {
 	static const char *const names[] = { "gfx", "compute", "copy", "mm" };
@@ -102,6 +109,7 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 
 int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 {
+	static atomic64_t last_id = ATOMIC64_INIT(0);
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 	struct vfence_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
 
@@ -116,6 +124,8 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	}
 	file->adapter = adapter;
 	file->drm = drm_file;
+	file->id = atomic64_inc_return(&last_id);
+	init_waitqueue_head(&file->events_gone);
 	mutex_init(&file->lock);
 	table_init(&file->devices, VFENCE_MAX_DEVICES);
 	table_init(&file->contexts, VFENCE_MAX_CONTEXTS);

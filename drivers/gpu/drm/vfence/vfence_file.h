@@ -12,6 +12,7 @@ struct drm_gem_object;
 #define VFENCE_MAX_QUEUES	64
 #define VFENCE_MAX_FENCES	4096
 #define VFENCE_MAX_EVENTS	4096
+#define VFENCE_MAX_EVENT_POINTS	65536
 #define VFENCE_MAX_MAPPINGS	1024
 
 /**
@@ -61,12 +62,19 @@ struct vfence_file {
 	struct list_head maps;
 	/** @slots: &struct vfence_slots: pages for its private fences */
 	struct list_head slots;
+	/** @id: unique number of the client */
+	u64 id;
+	/** @events_gone: the closer waits here for events that are being freed */
+	wait_queue_head_t events_gone;
+	/** @event_points: points of armed events */
+	atomic_t event_points;
 	/** @busy_ns: GPU time of queues that are gone, by node */
 	u64 busy_ns[VGPU_MAX_NODES];
 };
 
 int vfence_file_open(struct drm_device *drm, struct drm_file *file);
 void vfence_file_close(struct drm_device *drm, struct drm_file *file);
+u64 vfence_file_id(struct drm_file *file);
 void vfence_file_show(struct vfence_file *file, struct drm_printer *p);
 int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size);
 

@@ -17,10 +17,13 @@
 #include <linux/irqdesc.h>
 #include <linux/irqdomain.h>
 
+#include "vfence_compat.h"
 #include "vfence_vector.h"
 
 #define VECTOR_PENDING	0
 #define VECTOR_MASKED	1
+/* A call to another CPU is on its way; it will look at the latch. */
+#define VECTOR_CALLED	2
 
 static void deliver(struct vfence_vector *vector)
 {
@@ -41,7 +44,27 @@ static void deliver_work(struct irq_work *work)
 
 static void deliver_call(void *info)
 {
-	deliver(info);
+	struct vfence_vector *vector = info;
+
+	/* Clear, then look: who finds the bit set relies on our look. */
+	clear_bit(VECTOR_CALLED, &vector->state);
+	/* Partner: the atomic in call_other(). */
+	smp_mb__after_atomic();
+	deliver(vector);
+}
+
+/* False if the CPU cannot be called. */
+static bool call_other(struct vfence_vector *vector, unsigned int cpu)
+{
+	int ret;
+
+	/* One call at a time: the csd cannot be queued twice. */
+	if (test_and_set_bit(VECTOR_CALLED, &vector->state))
+		return true;
+	ret = smp_call_function_single_async(cpu, &vector->csd);
+	if (ret)
+		clear_bit(VECTOR_CALLED, &vector->state);
+	return !ret;
 }
 
 static void kick(struct vfence_vector *vector)
@@ -49,13 +72,8 @@ static void kick(struct vfence_vector *vector)
 	unsigned int cpu = get_cpu();
 	unsigned int target = READ_ONCE(vector->cpu);
 
-	/*
-	 * -EBUSY: a call is on its way and will see the latch. Any other error:
-	 * the CPU went, deliver here.
-	 */
-	if (target == cpu || !cpu_online(target))
-		irq_work_queue(&vector->work);
-	else if (smp_call_function_single_async(target, &vector->csd) == -ENXIO)
+	/* Where the affinity's CPU is us, or has gone, deliver here. */
+	if (target == cpu || !cpu_online(target) || !call_other(vector, target))
 		irq_work_queue(&vector->work);
 	put_cpu();
 }
@@ -121,6 +139,8 @@ static int vector_map(struct irq_domain *domain, unsigned int irq, irq_hw_number
 	irq_set_chip_data(irq, domain->host_data);
 	irq_set_chip_and_handler(irq, &vector_chip, handle_edge_irq);
 	irq_set_noprobe(irq);
+	/* We may change the affinity at once, not only while handling. */
+	vfence_irq_set_move_pcntxt(irq);
 	return 0;
 }
 
@@ -188,7 +208,9 @@ void vfence_vector_fini(struct vfence_vector *vector, void *arg)
 		return;
 	free_irq(vector->irq, arg);
 	irq_work_sync(&vector->work);
-	/* A call in flight runs before this one, on whichever CPU it is. */
+	while (test_bit(VECTOR_CALLED, &vector->state))
+		cond_resched();
+	/* It has begun, so that it ends before this one begins on its CPU. */
 	on_each_cpu(nothing, NULL, true);
 	free_domain(vector);
 	vector->irq = 0;

@@ -31,6 +31,7 @@ struct vfence_event {
 
 static void free_event(struct vfence_event *event)
 {
+	atomic_sub(event->wait->count, &event->file->event_points);
 	vfence_wait_disarm(event->wait);
 	vfence_wait_destroy(event->wait);
 	eventfd_ctx_put(event->ctx);
@@ -41,8 +42,13 @@ static void reap(struct work_struct *work)
 {
 	struct vfence_event *event = container_of(work, struct vfence_event, work);
 
-	vfence_table_remove(&event->file->events, event->id);
+	struct vfence_file *file = event->file;
+	u32 id = event->id;
+
+	/* The closer waits for the handle to go, then for this work to end. */
 	free_event(event);
+	vfence_table_remove(&file->events, id);
+	wake_up_all(&file->events_gone);
 }
 
 /* The wait is reached or failed. Any context. */
@@ -73,72 +79,90 @@ static struct vfence_event *create_event(struct vfence_file *file, int fd)
 	return event;
 }
 
+/* Room for one more event of @points points. */
+static int reserve(struct vfence_file *file, struct vfence_event *event)
+{
+	unsigned int points = event->wait->count;
+	int ret = -ENOSPC;
+
+	if (atomic_add_return(points, &file->event_points) <= VFENCE_MAX_EVENT_POINTS)
+		ret = vfence_table_add(&file->events, event, &event->id);
+	if (ret)
+		atomic_sub(points, &file->event_points);
+	return ret;
+}
+
 /*
- * Arm an event whose handle is reserved. 0: armed, or reached while it was being
- * armed, which @reached tells; the event is freed then.
+ * Signal and arm an event that has its handle. 1: the points are reached, nothing
+ * is armed and the event is still ours; 0: armed, it may be gone any time.
  */
-static int arm_event(struct vfence_event *event, u32 *id, u32 *reached)
+static int arm_event(struct vfence_event *event, struct vfence_request *request, bool any)
 {
 	struct vfence_wait *wait = event->wait;
-	struct vfence_file *file = event->file;
-	int ret;
+	int ret = vfence_request_signal(request);
 
-	ret = vfence_table_add(&file->events, event, &event->id);
 	if (ret)
 		return ret;
-	*id = event->id;
+	if (vfence_wait_poll(wait, any))
+		return 1;
 	ret = vfence_wait_begin(wait);
-	if (!ret) {
-		/* Point of no return: once ARMED the event may be gone any time. */
-		if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
-			return 0;
-		ret = vfence_wait_account(wait);
-		*reached = !ret;
+	if (ret)
+		return ret;
+	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
+		return 0;
+	ret = vfence_wait_account(wait);
+	return ret ? ret : 1;
+}
+
+static int arm(struct vfence_file *file, struct vfence_event *event,
+	       struct drm_vfence_event_arm *args)
+{
+	struct vfence_request request;
+	u32 id;
+	int ret;
+
+	ret = vfence_request_init(&request, file, args->flags, &args->points, &args->signals);
+	if (ret)
+		goto free;
+	event->wait = request.wait;
+	event->wait->fire = fire;
+	event->wait->owner = event;
+	/* The handle first: it can fail, and signals cannot be taken back. */
+	ret = reserve(file, event);
+	if (ret) {
+		if (request.signals)
+			vfence_wait_destroy(request.signals);
+		vfence_wait_destroy(event->wait);
+		goto free;
 	}
-	vfence_table_remove(&file->events, event->id);
-	if (!ret) {
-		*id = 0;
+	id = event->id;
+	ret = arm_event(event, &request, args->flags & DRM_VFENCE_WAIT_ANY);
+	if (ret) {
+		vfence_table_remove(&file->events, id);
 		free_event(event);
 	}
+	if (ret >= 0) {
+		args->event = ret ? 0 : id;
+		args->reached = ret;
+	}
+	return min(ret, 0);
+free:
+	eventfd_ctx_put(event->ctx);
+	kfree(event);
 	return ret;
 }
 
 int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
-	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_event_arm *args = data;
 	struct vfence_event *event;
-	u32 id = 0, reached = 0;
-	int ret;
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY))
 		return -EINVAL;
-	event = create_event(file, args->eventfd);
+	event = create_event(drm_file->driver_priv, args->eventfd);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	ret = vfence_wait_prepare(file, args->flags, &args->points, &args->signals, &event->wait);
-	if (ret)
-		goto free;
-	if (vfence_wait_poll(event->wait, args->flags & DRM_VFENCE_WAIT_ANY)) {
-		args->event = 0;
-		args->reached = 1;
-		free_event(event);
-		return 0;
-	}
-	event->wait->fire = fire;
-	event->wait->owner = event;
-	ret = arm_event(event, &id, &reached);
-	if (!ret) {
-		args->event = id;
-		args->reached = reached;
-		return 0;
-	}
-	vfence_wait_disarm(event->wait);
-	vfence_wait_destroy(event->wait);
-free:
-	eventfd_ctx_put(event->ctx);
-	kfree(event);
-	return ret;
+	return arm(drm_file->driver_priv, event, args);
 }
 
 /* False if it fired, is about to be freed, or is not armed yet. */
@@ -178,6 +202,10 @@ void vfence_event_cancel_all(struct vfence_file *file)
 
 	xa_for_each(&file->events.objects, id, event)
 		cancel(file, id);
-	/* Those that fired are on their way out. */
+	/*
+	 * Those that fired are on their way out: whoever decided one may not have
+	 * queued its work yet.
+	 */
+	wait_event(file->events_gone, !atomic_read(&file->events.count));
 	flush_workqueue(file->adapter->work_wq);
 }

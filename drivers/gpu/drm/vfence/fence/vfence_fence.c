@@ -45,7 +45,7 @@ static int create_hw(struct vfence_fence *fence)
  * @shareable: may be exported
  * @initial_value: first current value
  *
- * Return: the fence with one reference and no holder, or an ERR_PTR.
+ * Return: the fence, held once for the caller, or an ERR_PTR.
  */
 struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareable,
 					 u64 initial_value)
@@ -56,6 +56,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareabl
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&fence->ref);
+	atomic_set(&fence->holders, 1);
 	spin_lock_init(&fence->lock);
 	fence->waiters = RB_ROOT_CACHED;
 	fence->adapter = file->adapter;
@@ -107,11 +108,18 @@ void vfence_fence_put(struct vfence_fence *fence)
 	kref_put(&fence->ref, destroy);
 }
 
-/** vfence_fence_hold - one more handle or descriptor; takes a reference */
-void vfence_fence_hold(struct vfence_fence *fence)
+/**
+ * vfence_fence_hold - one more handle or descriptor; takes a reference
+ * @fence: the fence, of which the caller has a reference
+ *
+ * Return: false if the last holder has gone: what it ended stays ended.
+ */
+bool vfence_fence_hold(struct vfence_fence *fence)
 {
-	atomic_inc(&fence->holders);
+	if (!atomic_inc_not_zero(&fence->holders))
+		return false;
 	kref_get(&fence->ref);
+	return true;
 }
 
 /**

@@ -117,7 +117,7 @@ struct vfence_fence {
 struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareable,
 					 u64 initial_value);
 void vfence_fence_put(struct vfence_fence *fence);
-void vfence_fence_hold(struct vfence_fence *fence);
+bool vfence_fence_hold(struct vfence_fence *fence);
 void vfence_fence_unhold(struct vfence_fence *fence);
 void vfence_fence_fail_all(struct vfence_adapter *adapter);
 
@@ -223,6 +223,8 @@ struct vfence_wait {
 	void (*fire)(struct vfence_wait *wait);
 	/** @owner: the event, if it is one */
 	void *owner;
+	/** @rcu: frees it from any context */
+	struct rcu_head rcu;
 	/** @count: number of points */
 	unsigned int count;
 	/** @points: the points */
@@ -240,15 +242,30 @@ bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 void vfence_wait_put(struct vfence_wait *wait);
 int vfence_wait_account(struct vfence_wait *wait);
 
-unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value, unsigned int budget,
-				   bool *more);
+/** VFENCE_PORTION: points completed at once, with interrupts off meanwhile */
+#define VFENCE_PORTION		64
+
+unsigned int vfence_fence_take(struct vfence_fence *fence, u64 value, unsigned int budget,
+			       struct list_head *done);
+void vfence_points_complete(struct list_head *done, int error);
+void vfence_fence_complete(struct vfence_fence *fence, u64 value);
 void vfence_fence_fail(struct vfence_fence *fence, int error);
 
 /* vfence_wait.c */
-int vfence_signal_points(struct vfence_wait *signals);
-int vfence_wait_prepare(struct vfence_file *file, u32 flags,
+/**
+ * struct vfence_request - a wait with the signals to perform first, checked
+ */
+struct vfence_request {
+	/** @wait: what to wait for */
+	struct vfence_wait *wait;
+	/** @signals: what to signal, or NULL */
+	struct vfence_wait *signals;
+};
+
+int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,
-			const struct drm_vfence_obj_array *signals, struct vfence_wait **wait);
+			const struct drm_vfence_obj_array *signals);
+int vfence_request_signal(struct vfence_request *request);
 int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
@@ -261,5 +278,6 @@ void vfence_event_cancel_all(struct vfence_file *file);
 irqreturn_t vfence_irq_handler(int irq, void *data);
 irqreturn_t vfence_irq_thread(int irq, void *data);
 void vfence_irq_flush(struct vfence_adapter *adapter);
+void vfence_irq_settle(struct vfence_adapter *adapter);
 
 #endif

@@ -44,7 +44,7 @@ static void describe(const struct vfence_local *local, struct drm_vfence_fence_m
  * vfence_local_add - open a fence for a holder (WDDM-55, WDDM-56)
  * @file: the holder's file, locked
  * @device: the holder
- * @fence: the fence; a hold is taken
+ * @fence: the fence, held by the caller; a hold of its own is taken
  * @handle: out
  * @mapping: out: where its values are
  */
@@ -70,6 +70,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	if (ret)
 		goto put_map;
 	vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
+	/* The caller holds it, so this cannot fail. */
 	vfence_fence_hold(fence);
 	vfence_device_get(device);
 	ret = vfence_table_add(&file->fences, local, handle);
@@ -141,7 +142,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_fence_creat
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	ret = vfence_local_add(file, device, fence, &args->handle, &args->mapping);
-	vfence_fence_put(fence);
+	vfence_fence_unhold(fence);
 	return ret;
 }
 

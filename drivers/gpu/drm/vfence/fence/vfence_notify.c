@@ -10,8 +10,7 @@
 #include "vfence_fence.h"
 #include "vfence_trace.h"
 
-/* What the hard half does at most before it leaves the rest to the thread. */
-#define HARD_COMPLETIONS	64
+/* Records the hard half takes before it leaves the rest to the thread. */
 #define HARD_RECORDS		(2 * VGPU_IRQ_RECORDS)
 
 /* The threaded half goes on; the fence is kept until then. */
@@ -31,12 +30,12 @@ static void defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fe
 
 static unsigned int signaled_locked(struct vfence_adapter *adapter,
 				    const struct vgpu_irq_record *record,
-				    const struct vgpu_irq_fence *signaled, unsigned int budget)
+				    const struct vgpu_irq_fence *signaled, unsigned int budget,
+				    struct list_head *done)
 {
 	struct vfence_fence *fence;
 	unsigned int completed;
 	unsigned long flags;
-	bool more;
 
 	lockdep_assert_held(&adapter->irq_lock);
 	/*
@@ -46,8 +45,8 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 	fence = xa_load(&adapter->fences, signaled->handle);
 	if (drm_WARN_ON_ONCE(&adapter->drm, !fence))
 		return 0;
-	completed = vfence_fence_complete(fence, signaled->value, budget, &more);
-	if (more && !vfence_mutant_is(NO_DEFER))
+	completed = vfence_fence_take(fence, signaled->value, budget, done);
+	if (completed == budget && !vfence_mutant_is(NO_DEFER))
 		defer_locked(adapter, fence, signaled->value);
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;
@@ -59,7 +58,7 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 }
 
 static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_record *record,
-			  unsigned int *budget)
+			  unsigned int *budget, struct list_head *done)
 {
 	unsigned int i;
 
@@ -69,7 +68,7 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 	}
 	for (i = 0; i < record->count; i++) {
 		unsigned int completed = signaled_locked(adapter, record, &record->fence[i],
-							 max(*budget, 1u));
+							 max(*budget, 1u), done);
 
 		*budget -= min(*budget, completed);
 	}
@@ -86,9 +85,10 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 static bool vfence_irq_drain(struct vfence_adapter *adapter)
 {
 	struct vgpu_irq_ring *ring = vgpu_irq_ring(adapter->gpu);
-	unsigned int budget = HARD_COMPLETIONS;
+	unsigned int budget = VFENCE_PORTION;
 	unsigned int left = HARD_RECORDS;
 	unsigned long flags;
+	LIST_HEAD(done);
 	u32 read;
 
 	spin_lock_irqsave(&adapter->irq_lock, flags);
@@ -101,10 +101,12 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 
 		/* Release: the slot is the CMP's again. */
 		smp_store_release(&ring->read, ++read);
-		record_locked(adapter, &record, &budget);
+		record_locked(adapter, &record, &budget, &done);
 		left--;
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
+	/* Wake-ups, eventfds and puts: with no lock held. */
+	vfence_points_complete(&done, 0);
 	return !left;
 }
 
@@ -125,16 +127,6 @@ irqreturn_t vfence_irq_handler(int irq, void *data)
 	return IRQ_WAKE_THREAD;
 }
 
-static void complete_fence(struct vfence_fence *fence, u64 value)
-{
-	bool more;
-
-	do {
-		vfence_fence_complete(fence, value, HARD_COMPLETIONS, &more);
-		cond_resched();
-	} while (more);
-}
-
 static void run_deferred(struct vfence_adapter *adapter)
 {
 	struct llist_node *list = llist_del_all(&adapter->deferred);
@@ -148,7 +140,7 @@ static void run_deferred(struct vfence_adapter *adapter)
 		value = fence->deferred_value;
 		fence->deferred = false;
 		spin_unlock_irqrestore(&fence->lock, flags);
-		complete_fence(fence, value);
+		vfence_fence_complete(fence, value);
 		vfence_fence_put(fence);
 	}
 }
@@ -165,7 +157,7 @@ static void scan(struct vfence_adapter *adapter)
 		if (!READ_ONCE(fence->waiter_count) || !kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();
-		complete_fence(fence, 0);
+		vfence_fence_complete(fence, vgpu_fence_take_missed(fence->hw));
 		vfence_fence_put(fence);
 		rcu_read_lock();
 	}
@@ -173,14 +165,18 @@ static void scan(struct vfence_adapter *adapter)
 	vfence_queue_scan_faults(adapter);
 }
 
-irqreturn_t vfence_irq_thread(int irq, void *data)
+/** vfence_irq_settle - all that an interrupt leaves to be done; process context */
+void vfence_irq_settle(struct vfence_adapter *adapter)
 {
-	struct vfence_adapter *adapter = data;
-
 	vfence_irq_flush(adapter);
 	run_deferred(adapter);
 	if (atomic_xchg(&adapter->scan_due, 0))
 		scan(adapter);
 	vfence_log_read_all(adapter);
+}
+
+irqreturn_t vfence_irq_thread(int irq, void *data)
+{
+	vfence_irq_settle(data);
 	return IRQ_HANDLED;
 }

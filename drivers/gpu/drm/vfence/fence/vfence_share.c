@@ -39,21 +39,26 @@ int vfence_fence_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		return -ENOENT;
 	if (vfence_reject(drm, !fence->shareable))
 		goto put;
+	ret = -ENOENT;
+	if (!vfence_fence_hold(fence))
+		goto put;
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	ret = fd;
 	if (fd < 0)
-		goto put;
+		goto unhold;
 	filp = anon_inode_getfile("[vfence]", &share_fops, fence, O_RDWR);
 	if (IS_ERR(filp)) {
 		put_unused_fd(fd);
 		ret = PTR_ERR(filp);
-		goto put;
+		goto unhold;
 	}
-	vfence_fence_hold(fence);
 	/* Point of no failure: the descriptor is visible from here on. */
 	fd_install(fd, filp);
 	args->fd = fd;
 	ret = 0;
+	goto put;
+unhold:
+	vfence_fence_unhold(fence);
 put:
 	vfence_fence_put(fence);
 	return ret;
@@ -69,8 +74,9 @@ static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd)
 	if (filp->f_op == &share_fops) {
 		struct vfence_fence *shared = filp->private_data;
 
-		if (shared->adapter == adapter)
-			fence = vfence_fence_get(shared);
+		/* The descriptor holds it, and we hold the descriptor. */
+		if (shared->adapter == adapter && vfence_fence_hold(shared))
+			fence = shared;
 	}
 	fput(filp);
 	return fence;
@@ -98,6 +104,6 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	else
 		ret = vfence_local_add(file, device, fence, &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
-	vfence_fence_put(fence);
+	vfence_fence_unhold(fence);
 	return ret;
 }

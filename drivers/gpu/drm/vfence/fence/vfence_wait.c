@@ -108,7 +108,6 @@ static void signal_batch(struct vfence_adapter *adapter, struct vfence_point *po
 {
 	struct vgpu_value_update update[BATCH];
 	unsigned int i;
-	bool more;
 
 	lockdep_assert_held(&adapter->signal_lock);
 	for (i = 0; i < count; i++)
@@ -120,16 +119,11 @@ static void signal_batch(struct vfence_adapter *adapter, struct vfence_point *po
 	vgpu_update_current_values_from_cpu(adapter->gpu, update, count);
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++)
-		vfence_fence_complete(points[i].fence, points[i].value, UINT_MAX, &more);
+		vfence_fence_complete(points[i].fence, points[i].value);
 }
 
-/**
- * vfence_signal_points - signal a list of points from the CPU, in order
- * @signals: resolved list
- *
- * Return: 0, or -EINTR before anything was signaled.
- */
-int vfence_signal_points(struct vfence_wait *signals)
+/* In order, and one call at a time: the newest value wins. */
+static int signal_points(struct vfence_wait *signals)
 {
 	struct vfence_adapter *adapter = signals->adapter;
 	unsigned int i;
@@ -153,42 +147,56 @@ int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	signals = vfence_wait_create(drm_file->driver_priv, &args->points, false);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
-	ret = vfence_signal_points(signals);
+	ret = signal_points(signals);
 	vfence_wait_destroy(signals);
 	return ret;
 }
 
 /**
- * vfence_wait_prepare - check a wait with its signals, then signal
+ * vfence_request_init - check a wait with the signals to perform first
+ * @request: filled
  * @file: the client
  * @flags: DRM_VFENCE_WAIT_*
  * @points: what to wait for
  * @signals: what to signal first, may be empty
- * @wait: out
  *
- * Everything is checked before the first signal: afterwards nothing is wrong
- * with the call any more.
+ * Afterwards nothing is wrong with the call any more. The caller destroys
+ * request->wait, and signals with vfence_request_signal(), which also frees the
+ * signals, or drops the request before that.
  */
-int vfence_wait_prepare(struct vfence_file *file, u32 flags,
+int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,
-			const struct drm_vfence_obj_array *signals, struct vfence_wait **wait)
+			const struct drm_vfence_obj_array *signals)
 {
-	struct vfence_wait *first = NULL;
-	int ret = 0;
+	request->signals = NULL;
+	request->wait = vfence_wait_create(file, points, flags & DRM_VFENCE_WAIT_ANY);
+	if (IS_ERR(request->wait))
+		return PTR_ERR(request->wait);
+	if (!signals->count)
+		return 0;
+	request->signals = vfence_wait_create(file, signals, false);
+	if (IS_ERR(request->signals)) {
+		vfence_wait_destroy(request->wait);
+		return PTR_ERR(request->signals);
+	}
+	return 0;
+}
 
-	*wait = vfence_wait_create(file, points, flags & DRM_VFENCE_WAIT_ANY);
-	if (IS_ERR(*wait))
-		return PTR_ERR(*wait);
-	if (signals->count)
-		first = vfence_wait_create(file, signals, false);
-	if (IS_ERR(first))
-		ret = PTR_ERR(first);
-	else if (first)
-		ret = vfence_signal_points(first);
-	if (!IS_ERR_OR_NULL(first))
-		vfence_wait_destroy(first);
-	if (ret)
-		vfence_wait_destroy(*wait);
+/**
+ * vfence_request_signal - perform the signals of a request, once
+ * @request: the request
+ *
+ * Return: 0, or -ERESTARTSYS before anything was signaled.
+ */
+int vfence_request_signal(struct vfence_request *request)
+{
+	int ret;
+
+	if (!request->signals)
+		return 0;
+	ret = signal_points(request->signals);
+	vfence_wait_destroy(request->signals);
+	request->signals = NULL;
 	return ret;
 }
 
@@ -239,21 +247,26 @@ int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_f
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_wait *args = data;
 	bool any = args->flags & DRM_VFENCE_WAIT_ANY;
-	struct vfence_wait *wait;
-	int ret = 0;
+	struct vfence_request request;
+	int ret;
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY) ||
 	    vfence_reject(drm, args->timeout_ns < 0))
 		return -EINVAL;
-	ret = vfence_wait_prepare(file, args->flags, &args->points, &args->signals, &wait);
+	ret = vfence_request_init(&request, file, args->flags, &args->points, &args->signals);
 	if (ret)
 		return ret;
-	/* Done once: a restarted call must not signal again. */
-	args->signals.count = 0;
-	if (!vfence_wait_poll(wait, any))
-		ret = args->timeout_ns ? wait_for(wait, args->timeout_ns) : -ETIME;
+	ret = vfence_request_signal(&request);
+	if (ret)
+		goto destroy;
+	if (!vfence_wait_poll(request.wait, any))
+		ret = args->timeout_ns ? wait_for(request.wait, args->timeout_ns) : -ETIME;
 	if (!ret)
-		args->first = any ? atomic_read(&wait->first) : 0;
-	vfence_wait_destroy(wait);
+		args->first = any ? atomic_read(&request.wait->first) : 0;
+	/* The restarted call must not signal again. */
+	if (ret == -ERESTARTSYS)
+		args->signals.count = 0;
+destroy:
+	vfence_wait_destroy(request.wait);
 	return ret;
 }

@@ -129,7 +129,14 @@ static void complete_point(struct vfence_point *point, int error)
 	vfence_wait_put(wait);
 }
 
-static void complete_list(struct list_head *done, int error)
+/**
+ * vfence_points_complete - complete points that were taken
+ * @done: from vfence_fence_take()
+ * @error: 0, or why they failed
+ *
+ * Any context, no lock held.
+ */
+void vfence_points_complete(struct list_head *done, int error)
 {
 	struct vfence_point *point, *next;
 
@@ -138,27 +145,44 @@ static void complete_list(struct list_head *done, int error)
 }
 
 /**
- * vfence_fence_complete - a value was signaled: complete the waits it satisfies
+ * vfence_fence_take - a value was signaled: take the points it satisfies
  * @fence: the fence
  * @value: the value, which a rewind may have replaced already
- * @budget: most points to complete, at least 1
- * @more: out: the budget ran out; call again
+ * @budget: most points to take, at least 1
+ * @done: they are added here, for vfence_points_complete()
  *
- * Any context. Return: points completed.
+ * Any context. Return: how many; if all of @budget, there may be more.
  */
-unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value, unsigned int budget,
-				   bool *more)
+unsigned int vfence_fence_take(struct vfence_fence *fence, u64 value, unsigned int budget,
+			       struct list_head *done)
 {
 	unsigned long flags;
 	unsigned int taken;
-	LIST_HEAD(done);
 
 	spin_lock_irqsave(&fence->lock, flags);
-	taken = settle_locked(fence, max(value, vfence_fence_current(fence)), budget, &done);
-	*more = taken == budget;
+	taken = settle_locked(fence, max(value, vfence_fence_current(fence)), budget, done);
 	spin_unlock_irqrestore(&fence->lock, flags);
-	complete_list(&done, 0);
 	return taken;
+}
+
+/**
+ * vfence_fence_complete - a value was signaled: complete all waits it satisfies
+ * @fence: the fence
+ * @value: the value
+ *
+ * Process context: in portions, so that interrupts are never off for long.
+ */
+void vfence_fence_complete(struct vfence_fence *fence, u64 value)
+{
+	unsigned int taken;
+
+	do {
+		LIST_HEAD(done);
+
+		taken = vfence_fence_take(fence, value, VFENCE_PORTION, &done);
+		vfence_points_complete(&done, 0);
+		cond_resched();
+	} while (taken == VFENCE_PORTION);
 }
 
 /**
@@ -169,68 +193,100 @@ unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value, unsign
 void vfence_fence_fail(struct vfence_fence *fence, int error)
 {
 	unsigned long flags;
-	LIST_HEAD(done);
+	unsigned int taken;
 
-	spin_lock_irqsave(&fence->lock, flags);
-	fence->error = error;
-	take_locked(fence, ~(u64)0, UINT_MAX, &done);
-	update_monitored_locked(fence);
-	spin_unlock_irqrestore(&fence->lock, flags);
-	complete_list(&done, error);
+	do {
+		LIST_HEAD(done);
+
+		spin_lock_irqsave(&fence->lock, flags);
+		fence->error = error;
+		taken = take_locked(fence, ~(u64)0, VFENCE_PORTION, &done);
+		update_monitored_locked(fence);
+		spin_unlock_irqrestore(&fence->lock, flags);
+		vfence_points_complete(&done, error);
+		cond_resched();
+	} while (taken == VFENCE_PORTION);
 }
 
 /*
- * Put a point on its fence, unless it is reached. A point the second sample
- * reaches completes like any other.
+ * After a change of the tree: bring monitored up to date, sample, complete. What
+ * is completed here was reached although no interrupt said so. Returns how many.
  */
-static int arm_point(struct vfence_point *point)
+static unsigned int settle(struct vfence_fence *fence)
+{
+	unsigned int taken, total = 0;
+	unsigned long flags;
+
+	do {
+		LIST_HEAD(done);
+
+		spin_lock_irqsave(&fence->lock, flags);
+		/* Nothing is taken by value 0: what this takes, the sample took. */
+		taken = settle_locked(fence, 0, VFENCE_PORTION, &done);
+		spin_unlock_irqrestore(&fence->lock, flags);
+		vfence_points_complete(&done, 0);
+		total += taken;
+		cond_resched();
+	} while (taken == VFENCE_PORTION);
+	return total;
+}
+
+/* Put a point on its fence, unless it is reached or cannot be any more. */
+static int queue_point(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
-	unsigned int taken = 0;
 	unsigned long flags;
-	LIST_HEAD(done);
 	int ret = 0;
 
-	kref_get(&point->wait->ref);
 	spin_lock_irqsave(&fence->lock, flags);
 	if (fence->error) {
 		ret = fence->error;
-	} else if (vfence_reached(vfence_fence_current(fence), point->value)) {
-		list_add_tail(&point->link, &done);
-	} else {
+	} else if (!vfence_reached(vfence_fence_current(fence), point->value)) {
 		vfence_mutant_pause(A_NO_RESAMPLE, 20);
+		/* The tree has a reference; whoever takes the point out puts it. */
+		kref_get(&point->wait->ref);
 		rb_add_cached(&point->node, &fence->waiters, awaits_less);
 		point->queued = true;
 		fence->waiter_count++;
-		/* Nothing is taken by value 0: what this takes, the sample took. */
-		taken = settle_locked(fence, 0, UINT_MAX, &done);
+		ret = 1;
 	}
 	spin_unlock_irqrestore(&fence->lock, flags);
-	if (ret)
-		vfence_wait_put(point->wait);
-	if (taken)
-		vfence_count_add(fence->adapter, VFENCE_COUNT_SECOND_SAMPLE, taken);
-	complete_list(&done, 0);
 	return ret;
+}
+
+static int arm_point(struct vfence_point *point)
+{
+	unsigned int taken;
+	int ret = queue_point(point);
+
+	if (ret < 0)
+		return ret;
+	if (!ret) {
+		kref_get(&point->wait->ref);
+		complete_point(point, 0);
+		return 0;
+	}
+	/* Store monitored, sample current: handshake (a). */
+	taken = settle(point->fence);
+	vfence_count_add(point->fence->adapter, VFENCE_COUNT_SECOND_SAMPLE, taken);
+	return 0;
 }
 
 static void disarm_point(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 	unsigned long flags;
-	LIST_HEAD(done);
 	bool queued;
 
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
-	if (queued) {
-		unlink_locked(point);
-		settle_locked(fence, 0, UINT_MAX, &done);
-	}
-	spin_unlock_irqrestore(&fence->lock, flags);
 	if (queued)
-		vfence_wait_put(point->wait);
-	complete_list(&done, 0);
+		unlink_locked(point);
+	spin_unlock_irqrestore(&fence->lock, flags);
+	if (!queued)
+		return;
+	settle(fence);
+	vfence_wait_put(point->wait);
 }
 
 static void arm_points(struct vfence_wait *wait)
@@ -293,7 +349,10 @@ bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 
 static void free_wait(struct kref *ref)
 {
-	kvfree(container_of(ref, struct vfence_wait, ref));
+	struct vfence_wait *wait = container_of(ref, struct vfence_wait, ref);
+
+	/* Large ones come from vmalloc, and the last put may be an interrupt's. */
+	kvfree_rcu(wait, rcu);
 }
 
 /** vfence_wait_put - drop a reference; any context */

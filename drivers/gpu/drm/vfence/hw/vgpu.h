@@ -230,6 +230,14 @@ void vgpu_fence_release(struct vgpu_fence *fence);
  * record that names the fence is in the interrupt ring.
  */
 void vgpu_fence_destroy(struct vgpu_fence *fence);
+/**
+ * vgpu_fence_take_missed - highest value signaled that no record had room for
+ * @fence: the fence
+ *
+ * Since the last call; 0 if none. Part of scanning after a NULL event, so that a
+ * value that was rewound meanwhile still completes its waiters. Any context.
+ */
+u64 vgpu_fence_take_missed(struct vgpu_fence *fence);
 /** vgpu_fence_signals - GPU signals executed on it */
 u64 vgpu_fence_signals(struct vgpu_fence *fence);
 

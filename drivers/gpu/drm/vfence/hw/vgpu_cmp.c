@@ -8,9 +8,12 @@
 
 #include "vgpu_types.h"
 
-static void null_event_locked(struct vgpu_cmp *cmp)
+static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
 	cmp->null_event = true;
+	if (!post->fence)
+		return;
+	vgpu_fence_note_missed(post->fence, post->value);
 	cmp->counters.overflowed++;
 }
 
@@ -28,10 +31,8 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 		cmp->counters.posts++;
 	if (cmp->posted - cmp->taken < VGPU_POSTS)
 		cmp->fifo[cmp->posted++ % VGPU_POSTS] = *post;
-	else if (post->fence)
-		null_event_locked(cmp);
 	else
-		cmp->null_event = true;
+		null_event_locked(cmp, post);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 	wake_up_all(&cmp->wait);
 }
@@ -42,7 +43,7 @@ static bool has_work(struct vgpu_cmp *cmp)
 }
 
 static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *record,
-			     const struct vgpu_post *post)
+			     struct vgpu_fence **named, const struct vgpu_post *post)
 {
 	struct vgpu_fence *fence = post->fence;
 
@@ -56,14 +57,15 @@ static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *recor
 	record->fence[record->count].pad = 0;
 	record->fence[record->count].value = vfence_mutant_is(VALUE_TRUNCATED) ?
 					     (u32)post->value : post->value;
-	record->count++;
+	named[record->count++] = fence;
 }
 
 /*
  * Collect one record: fences of one node, or one faulted queue. Returns the
  * number of posts used up.
  */
-static unsigned int collect_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *record)
+static unsigned int collect_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *record,
+				   struct vgpu_fence **named)
 {
 	unsigned int used = 0;
 
@@ -82,9 +84,18 @@ static unsigned int collect_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record 
 		used++;
 		if (!post->fence)
 			break;
-		add_fence_locked(cmp, record, post);
+		add_fence_locked(cmp, record, named, post);
 	}
 	return used;
+}
+
+/* No room for the record: what it named is found by a scan, by these values. */
+static void note_missed(struct vgpu_fence **fence, const struct vgpu_irq_record *record)
+{
+	unsigned int i;
+
+	for (i = 0; i < record->count; i++)
+		vgpu_fence_note_missed(fence[i], record->fence[i].value);
 }
 
 static bool publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
@@ -113,13 +124,14 @@ static void raise(struct vgpu *gpu)
 static void handle_posts(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
+	struct vgpu_fence *named[VGPU_IRQ_FENCES];
 	struct vgpu_irq_record record = {};
 	unsigned int used;
 	bool null_event, full = false;
 	unsigned long flags;
 
 	spin_lock_irqsave(&cmp->lock, flags);
-	used = collect_locked(cmp, &record);
+	used = collect_locked(cmp, &record, named);
 	cmp->taken += used;
 	null_event = cmp->null_event;
 	cmp->null_event = false;
@@ -129,6 +141,8 @@ static void handle_posts(struct vgpu *gpu)
 		full = !publish(gpu, &record);
 	else
 		used = 0;
+	if (full && record.type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
+		note_missed(named, &record);
 	if ((full && !vfence_mutant_is(D_NO_OVERFLOW)) || null_event)
 		WRITE_ONCE(gpu->irq->overflow, 1);
 	if (used || null_event)

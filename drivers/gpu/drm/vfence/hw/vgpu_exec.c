@@ -106,7 +106,8 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 	queue->wait_observed = vgpu_clock(queue->gpu);
 	queue->wait_end = queue->wait_observed;
 	if (vfence_mutant_is(WAIT_IGNORED) ||
-	    vfence_reached(READ_ONCE(*slot->fence->current_value), packet->value))
+	    /* Acquire: what the signaller did. Partner: store_current(). */
+	    vfence_reached(smp_load_acquire(slot->fence->current_value), packet->value))
 		return complete_packet(engine, queue);
 	WRITE_ONCE(engine->counters.waits_stalled, engine->counters.waits_stalled + 1);
 	if (vgpu_fence_block(slot->fence, queue, packet->value))
@@ -171,8 +172,11 @@ static void store_current(struct vgpu_fence *fence, u64 value)
 		WRITE_ONCE(((u32 *)fence->current_value)[0], (u32)value);
 		vfence_mutant_pause(VALUE_TORN, 5);
 	}
-	/* One store of 64 bits: never torn (WDDM-2). */
-	WRITE_ONCE(*fence->current_value, value);
+	/*
+	 * One store of 64 bits: never torn (WDDM-2). Release: what the queue did
+	 * before. Partners: wait_fence() and vfence_fence_current().
+	 */
+	smp_store_release(fence->current_value, value);
 }
 
 static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)

@@ -121,6 +121,19 @@ void vgpu_fence_release(struct vgpu_fence *fence)
 	release_up_to(fence, ~(u64)0);
 }
 
+void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value)
+{
+	s64 old = atomic64_read(&fence->missed);
+
+	while (value > (u64)old && !atomic64_try_cmpxchg(&fence->missed, &old, value))
+		;
+}
+
+u64 vgpu_fence_take_missed(struct vgpu_fence *fence)
+{
+	return atomic64_xchg(&fence->missed, 0);
+}
+
 void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
 	vgpu_fence_release(fence);
@@ -149,7 +162,8 @@ void vgpu_update_current_values_from_cpu(struct vgpu *gpu,
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
-		WRITE_ONCE(*update[i].kernel_va, update[i].value);
+		/* Release: what the caller did. Partner: wait_fence(). */
+		smp_store_release(update[i].kernel_va, update[i].value);
 	/* Handshake (b), signaller's side; partner: vgpu_fence_block(). */
 	smp_mb();
 	if (vfence_mutant_is(CPU_NO_RELEASE))

@@ -20,6 +20,12 @@ bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr)
 		*write_ptr = smp_load_acquire(&queue->control->write_ptr);
 	else
 		*write_ptr = READ_ONCE(queue->latched);
+	/*
+	 * The engine may have sampled the client's pointer while it was being
+	 * disconnected, and be past the latch: nothing is left to do then.
+	 */
+	if (!READ_ONCE(queue->connected) && (s64)(*write_ptr - queue->read_ptr) < 0)
+		*write_ptr = queue->read_ptr;
 	return *write_ptr % 8 == 0 && *write_ptr - queue->read_ptr <= queue->ring_size;
 }
 
@@ -212,7 +218,17 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	spin_unlock_irqrestore(&gpu->sched, flags);
 }
 
+/*
+ * Under the lock: between two states of vgpu_sched_put() a queue that has work
+ * left looks idle.
+ */
 bool vgpu_queue_idle(struct vgpu_queue *queue)
 {
-	return READ_ONCE(queue->state) == DRM_VFENCE_QUEUE_IDLE;
+	unsigned long flags;
+	bool idle;
+
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	idle = queue->state == DRM_VFENCE_QUEUE_IDLE;
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	return idle;
 }

@@ -183,6 +183,8 @@ struct vgpu_fence {
 	atomic_t blocked_count;
 	/** @signals: GPU signals executed */
 	atomic64_t signals;
+	/** @missed: highest value no record had room for, since last asked */
+	atomic64_t missed;
 };
 
 /**
@@ -312,6 +314,7 @@ enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int
 struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va);
 
 /* vgpu_fence.c */
+void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value);
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);

@@ -61,10 +61,12 @@ static int to_device_state(u32 fault)
 	       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT : DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
 }
 
+/* The queue is lost: nobody will signal its progress fence any more. */
 static void stop(struct vfence_queue *queue)
 {
 	vfence_doorbell_abort(queue);
 	vgpu_queue_abort(queue->hw);
+	vfence_fence_fail(queue->progress_fence, -EIO);
 }
 
 static void stop_if_of(struct vfence_queue *queue, void *device)
@@ -190,19 +192,18 @@ void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *de
 			destroy_locked(file, handle);
 }
 
-static int create_progress(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
+static int create_progress(struct vfence_queue *queue,
+			   struct drm_vfence_fence_mapping *mapping)
 {
 	struct vfence_fence *fence = vfence_fence_create(queue->file, false, 0);
 	int ret;
 
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
-	ret = vfence_local_add(queue->file, queue->device, fence, &queue->progress,
-			       &args->progress);
-	if (ret)
-		vfence_fence_put(fence);
-	else
-		queue->progress_fence = fence;
+	ret = vfence_local_add(queue->file, queue->device, fence, &queue->progress, mapping);
+	if (!ret)
+		queue->progress_fence = vfence_fence_get(fence);
+	vfence_fence_unhold(fence);
 	return ret;
 }
 
@@ -218,6 +219,8 @@ static int create_hw(struct vfence_queue *queue, unsigned int node)
 		return ret;
 	args.os_handle = queue->global;
 	queue->hw = vgpu_queue_create(adapter->gpu, &args);
+	if (IS_ERR(queue->hw))
+		xa_erase(&adapter->queues, queue->global);
 	return PTR_ERR_OR_ZERO(queue->hw);
 }
 
@@ -253,6 +256,7 @@ static void describe(struct vfence_queue *queue, struct drm_vfence_queue_create 
 static int create_locked(struct vfence_file *file, struct drm_vfence_queue_create *args)
 {
 	struct vfence_context *context = xa_load(&file->contexts.objects, args->context);
+	struct drm_vfence_fence_mapping progress;
 	struct vfence_queue *queue;
 	int ret;
 
@@ -272,7 +276,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	ret = vfence_log_create(queue);
 	if (ret)
 		goto erase;
-	ret = create_progress(queue, args);
+	ret = create_progress(queue, &progress);
 	if (ret)
 		goto unmap_logs;
 	ret = vfence_table_add(&file->queues, queue, &args->handle);
@@ -282,6 +286,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	xa_store(&file->adapter->queues, queue->global, queue, GFP_KERNEL_ACCOUNT);
 	atomic_inc(&file->adapter->queue_count);
 	context->queues++;
+	args->progress = progress;
 	describe(queue, args);
 	return 0;
 destroy_progress:
