@@ -758,8 +758,9 @@ struct drm_vfence_fence_query {
  * signal again. In all other cases it stays.
  *
  * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
- * holder; EIO where it is the progress fence of a queue that is lost; ENODEV where the device went; EINVAL for a negative timeout, no
- * points, or more than %DRM_VFENCE_MAX_POINTS of either kind.
+ * holder; EIO where it is the progress fence of a queue that is lost; ENODEV
+ * where the device went; EINVAL for a negative timeout, no points, or more than
+ * %DRM_VFENCE_MAX_POINTS of either kind.
  */
 struct drm_vfence_wait {
 	/** @flags: DRM_VFENCE_WAIT_* */

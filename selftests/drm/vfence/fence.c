@@ -441,18 +441,24 @@ TEST_F(fence, WDDM_69_cpu_signals_of_two_threads_are_serialised)
 
 TEST_F(fence, a_pulse_releases_who_was_blocked)
 {
-	/* 9, then back to 1, before anybody can look. */
-	vf_cmd_wait(self->copy, self->fence, 9);
-	ASSERT_EQ(0, vf_queue_submit(self->copy));
-	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 9, self->efd, NULL));
-	vf_cmd_signal(self->gfx, self->fence, 9);
-	vf_cmd_signal(self->gfx, self->fence, 1);
-	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	EXPECT_TRUE(drained(self->copy));
-	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
-	EXPECT_TRUE(drained(self->gfx));
-	EXPECT_EQ(1, vf_fence_current(self->fence));
+	const uint64_t high = UINT64_C(0x900000009);
+	uint64_t i;
+
+	/* Up, and back to 1, before anybody can look; all 64 bits count. */
+	for (i = 0; i < 20; i++) {
+		vf_cmd_wait(self->copy, self->fence, high + i);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+		ASSERT_EQ(0, arm(self->adapter, self->fence, high + i, self->efd, NULL));
+		vf_cmd_signal(self->gfx, self->fence, high + i);
+		vf_cmd_signal(self->gfx, self->fence, 1);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->copy));
+		ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_EQ(8, read(self->efd, &(uint64_t){ 0 }, 8));
+		ASSERT_TRUE(drained(self->gfx));
+		ASSERT_EQ(1, vf_fence_current(self->fence));
+	}
 }
 
 TEST_F(fence, wait_any_and_all)
