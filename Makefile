@@ -106,7 +106,14 @@ guest-mutants:
 	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-mutants \
 		$(GUEST_KBUILD) VFENCE_MUTANTS=y
 
-guest-programs: $(TEST_BIN) tool
+# The command once more, with every access and every shift watched.
+$(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c libtracefs) \
+		-fsanitize=address,undefined -fno-sanitize-recover=all $(TOOL_SRC) $(LIB_SRC) -o $@ \
+		-ldrm -ljson-c -ltracefs -ltraceevent -lpthread
+
+guest-programs: $(TEST_BIN) $(OUT)/sanitized/vfence tool
 
 demo: setup
 	@$(MAKE) --no-print-directory -s guest-module tool KERNEL=$(KERNEL)
