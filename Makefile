@@ -50,7 +50,7 @@ module:
 	@tools/build-module $(KDIR) $(OUT)/module/host
 	@echo "built $(OUT)/module/host/vfence.ko"
 
-lib: $(OUT)/lib/libvfence.a $(OUT)/lib/libvfence.so $(OUT)/lib/libvfence.pc
+lib: $(OUT)/lib/libvfence.a $(OUT)/lib/libvfence.so
 
 tool: $(OUT)/bin/vfence
 
@@ -64,10 +64,6 @@ $(OUT)/lib/libvfence.a: $(LIB_OBJ)
 $(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libvfence.so.1 \
 		-Wl,--version-script,tools/lib/libvfence.map -o $@ $(LIB_OBJ) -ldrm -lpthread
-
-$(OUT)/lib/libvfence.pc: tools/lib/libvfence.pc.in
-	@mkdir -p $(@D)
-	sed 's#@PREFIX@#$(PREFIX)#' $< >$@
 
 $(OUT)/tool/%.o: tools/vfence/%.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -86,7 +82,9 @@ install: lib tool
 	install -D -m 644 $(OUT)/lib/libvfence.a $(DESTDIR)$(PREFIX)/lib/libvfence.a
 	install -D -m 755 $(OUT)/lib/libvfence.so $(DESTDIR)$(PREFIX)/lib/libvfence.so.1
 	ln -sf libvfence.so.1 $(DESTDIR)$(PREFIX)/lib/libvfence.so
-	install -D -m 644 $(OUT)/lib/libvfence.pc $(DESTDIR)$(PREFIX)/lib/pkgconfig/libvfence.pc
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's#@PREFIX@#$(PREFIX)#' tools/lib/libvfence.pc.in \
+		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libvfence.pc
 	install -D -m 644 tools/lib/vfence.h $(DESTDIR)$(PREFIX)/include/vfence.h
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence

@@ -161,6 +161,16 @@ VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter,
 	return query(adapter, DRM_VFENCE_QUERY_COUNTERS, counters, &size);
 }
 
+VF_EXPORT bool vf_counters_settled(const struct drm_vfence_counters *c)
+{
+	return c->signals == c->suppressed + c->posts &&
+	       c->posts == c->cmp_rechecked_out + c->cmp_recorded + c->cmp_overflowed &&
+	       c->cmp_recorded == c->records_useful + c->records_spurious &&
+	       c->handler_runs == c->interrupts_raised - c->interrupts_coalesced &&
+	       c->log_packets == c->log_entries_read + c->log_entries_lost +
+				 c->log_entries_unread;
+}
+
 VF_EXPORT int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks)
 {
 	/* Signed: the stamp may be older than the calibration pair. */

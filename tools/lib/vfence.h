@@ -54,6 +54,12 @@ int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class 
 int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *clock);
 /** vf_adapter_counters - exact counters */
 int vf_adapter_counters(struct vf_adapter *adapter, struct drm_vfence_counters *counters);
+/**
+ * vf_counters_settled - do all balances of the counters hold
+ *
+ * They do whenever no signal, interrupt or log entry is on its way.
+ */
+bool vf_counters_settled(const struct drm_vfence_counters *counters);
 /** vf_clock_to_cpu - CLOCK_MONOTONIC nanoseconds of a GPU time stamp */
 int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks);
 
@@ -154,6 +160,11 @@ int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsi
 int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
 /** vf_deadline - absolute timeout @ns from now */
 int64_t vf_deadline(int64_t ns);
+
+/** vf_send_fd - pass a descriptor to the other end of a Unix socket */
+int vf_send_fd(int sock, int fd);
+/** vf_recv_fd - take one (O_CLOEXEC), or a negative errno */
+int vf_recv_fd(int sock);
 
 /* ------------------------------------------------------------------- queue */
 

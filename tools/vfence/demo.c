@@ -61,14 +61,6 @@ static int look(struct demo *d, unsigned int act, struct drm_vfence_counters *c)
 	return vf_adapter_counters(d->adapter, c);
 }
 
-static bool at_rest(const struct drm_vfence_counters *c)
-{
-	return c->signals == c->suppressed + c->posts &&
-	       c->posts == c->cmp_rechecked_out + c->cmp_recorded + c->cmp_overflowed &&
-	       c->cmp_recorded == c->records_useful + c->records_spurious &&
-	       c->handler_runs == c->interrupts_raised - c->interrupts_coalesced;
-}
-
 /* The last interrupt may still be on its way when the clients are done. */
 static int settle(struct demo *d, unsigned int act, struct drm_vfence_counters *c)
 {
@@ -77,7 +69,7 @@ static int settle(struct demo *d, unsigned int act, struct drm_vfence_counters *
 
 	do {
 		ret = look(d, act, c);
-	} while (!ret && !at_rest(c) && vf_deadline(0) < until);
+	} while (!ret && !vf_counters_settled(c) && vf_deadline(0) < until);
 	return ret;
 }
 
@@ -145,10 +137,10 @@ static int introduce(struct demo *d)
 	int i, fd, ret;
 
 	for (i = 0; i < 3; i++) {
-		fd = demo_recv_fd(d->sock[DEMO_A]);
+		fd = vf_recv_fd(d->sock[DEMO_A]);
 		if (fd < 0)
 			return fd;
-		ret = demo_send_fd(d->sock[DEMO_B], fd);
+		ret = vf_send_fd(d->sock[DEMO_B], fd);
 		close(fd);
 		if (ret)
 			return ret;

@@ -77,8 +77,6 @@ struct demo_result {
 };
 
 void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared);
-int demo_send_fd(int sock, int fd);
-int demo_recv_fd(int sock);
 
 int demo_trace_start(void);
 int demo_trace_stop(struct demo_result *result);

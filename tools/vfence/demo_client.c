@@ -13,7 +13,6 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -52,39 +51,6 @@ struct client {
 	if (_ret < 0)				\
 		return _ret;			\
 } while (0)
-
-int demo_send_fd(int sock, int fd)
-{
-	char byte = 'f', control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1 ? 0 : -EIO;
-}
-
-int demo_recv_fd(int sock)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
-	int fd;
-
-	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != 1)
-		return -EIO;
-	c = CMSG_FIRSTHDR(&msg);
-	if (!c || c->cmsg_type != SCM_RIGHTS)
-		return -EIO;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
-}
 
 /* ------------------------------------------------- counting kernel entries */
 
@@ -434,7 +400,7 @@ static int share(struct client *c)
 
 	if (c->id == DEMO_B) {
 		for (i = 0; i < 3; i++) {
-			fds[i] = demo_recv_fd(c->sock);
+			fds[i] = vf_recv_fd(c->sock);
 			TRY(fds[i]);
 		}
 		TRY(vf_fence_open(c->device, fds[0], &c->fence[0]));
@@ -449,7 +415,7 @@ static int share(struct client *c)
 		fds[2] = vf_buffer_export(c->buffer);
 		for (i = 0; i < 3; i++) {
 			TRY(fds[i]);
-			TRY(demo_send_fd(c->sock, fds[i]));
+			TRY(vf_send_fd(c->sock, fds[i]));
 		}
 	}
 	for (i = 0; i < 3; i++)

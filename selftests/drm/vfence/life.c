@@ -227,7 +227,7 @@ TEST_F(life, WDDM_202_kill_while_everything_runs)
 				after.doorbells_connected == before.doorbells_connected &&
 				after.fences_created - after.fences_destroyed ==
 				before.fences_created - before.fences_destroyed)));
-	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter), balanced(&after) &&
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter), vf_counters_settled(&after) &&
 				after.waits_begun == after.waits_satisfied +
 				after.waits_timed_out + after.waits_cancelled)));
 	vf_cmd_nop(self->gfx, 8);

@@ -200,9 +200,9 @@ TEST_F(share, two_processes_work_gpu_to_gpu)
 		int ret = client_open(&c);
 
 		if (!ret)
-			ret = vf_fence_open(c.device, recv_fd(sock[1]), &there);
+			ret = vf_fence_open(c.device, vf_recv_fd(sock[1]), &there);
 		if (!ret)
-			ret = vf_fence_open(c.device, recv_fd(sock[1]), &here);
+			ret = vf_fence_open(c.device, vf_recv_fd(sock[1]), &here);
 		if (!ret)
 			ret = vf_queue_create(c.device, DRM_VFENCE_NODE_COPY, 65536, &queue);
 		for (i = 1; !ret && i <= 100; i++) {
@@ -214,8 +214,8 @@ TEST_F(share, two_processes_work_gpu_to_gpu)
 			ret = vf_queue_wait_idle(queue, DEADLINE);
 		_exit(ret ? 1 : 0);
 	}
-	ASSERT_EQ(0, send_fd(sock[0], self->fd));
-	ASSERT_EQ(0, send_fd(sock[0], fd));
+	ASSERT_EQ(0, vf_send_fd(sock[0], self->fd));
+	ASSERT_EQ(0, vf_send_fd(sock[0], fd));
 	ASSERT_EQ(0, vf_queue_create(self->a.device, DRM_VFENCE_NODE_GFX, 65536, &queue));
 	for (i = 1; i <= 100; i++) {
 		vf_cmd_signal(queue, self->fence, 100 + i);
@@ -248,11 +248,11 @@ TEST_F(share, a_creator_that_dies_leaves_the_fence_to_the_others)
 		if (!ret)
 			ret = vf_fence_create(c.device, DRM_VFENCE_FENCE_SHAREABLE, 3, &fence);
 		if (!ret)
-			send_fd(sock[1], vf_fence_export(fence));
+			vf_send_fd(sock[1], vf_fence_export(fence));
 		pause();
 		_exit(0);
 	}
-	fd = recv_fd(sock[0]);
+	fd = vf_recv_fd(sock[0]);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &fence));
 	close(fd);

@@ -57,17 +57,6 @@ static inline int raw(int fd, unsigned long request, void *arg)
 	return drmIoctl(fd, request, arg) ? -errno : 0;
 }
 
-/* Nothing is on its way any more: all balances hold. */
-static inline bool balanced(const struct drm_vfence_counters *c)
-{
-	return c->signals == c->suppressed + c->posts &&
-	       c->posts == c->cmp_rechecked_out + c->cmp_recorded + c->cmp_overflowed &&
-	       c->cmp_recorded == c->records_useful + c->records_spurious &&
-	       c->handler_runs == c->interrupts_raised - c->interrupts_coalesced &&
-	       c->log_packets == c->log_entries_read + c->log_entries_lost +
-				 c->log_entries_unread;
-}
-
 static inline struct drm_vfence_counters counters(struct vf_adapter *adapter)
 {
 	struct drm_vfence_counters c = { 0 };
@@ -78,7 +67,7 @@ static inline struct drm_vfence_counters counters(struct vf_adapter *adapter)
 
 static inline bool settled(struct vf_adapter *adapter, struct drm_vfence_counters *c)
 {
-	return EVENTUALLY((*c = counters(adapter), balanced(c)));
+	return EVENTUALLY((*c = counters(adapter), vf_counters_settled(c)));
 }
 
 static inline uint64_t monitored(struct vf_fence *fence)
@@ -114,37 +103,6 @@ static inline bool fired(int efd)
 	struct pollfd p = { .fd = efd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
-}
-
-/* Pass a descriptor to, or take one from, the other end of a socket pair. */
-static inline int send_fd(int sock, int fd)
-{
-	char byte = 'f', control[CMSG_SPACE(sizeof(int))] = { 0 };
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c = CMSG_FIRSTHDR(&msg);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(sock, &msg, 0) == 1 ? 0 : -errno;
-}
-
-static inline int recv_fd(int sock)
-{
-	char byte, control[CMSG_SPACE(sizeof(int))];
-	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
-			      .msg_controllen = sizeof(control) };
-	struct cmsghdr *c;
-	int fd;
-
-	if (recvmsg(sock, &msg, MSG_CMSG_CLOEXEC) != 1 || !(c = CMSG_FIRSTHDR(&msg)))
-		return -EIO;
-	memcpy(&fd, CMSG_DATA(c), sizeof(fd));
-	return fd;
 }
 
 /* An adapter with a device and a queue on GFX and on COPY. */
