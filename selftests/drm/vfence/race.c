@@ -225,6 +225,70 @@ TEST_F_TIMEOUT(race, WDDM_187_rings_are_not_lost, 300)
 	}
 }
 
+struct log_reader {
+	struct vf_queue *queue;
+	uint32_t fence;
+	int cpu;
+	_Atomic bool *stop;
+	uint64_t read, wrong;
+};
+
+static void *read_log(void *arg)
+{
+	struct log_reader *l = arg;
+	struct drm_vfence_log_entry e[64];
+	uint64_t last = 0;
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(l->cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	while (!atomic_load(l->stop)) {
+		unsigned int i, n = 64;
+
+		if (vf_queue_read_log(l->queue, DRM_VFENCE_LOG_SIGNALS, e, &n, NULL))
+			l->wrong++;
+		for (i = 0; i < n; i++) {
+			l->wrong += e[i].fence_value <= last || e[i].fence != l->fence ||
+				    !e[i].end_gpu_timestamp;
+			last = e[i].fence_value;
+		}
+		l->read += n;
+		sched_yield();
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(race, WDDM_89_entries_are_never_seen_half_written, 120)
+{
+	_Atomic bool stop = false;
+	struct log_reader l[2] = {
+		{ self->gfx, vf_fence_handle(self->fence), 0, &stop, 0, 0 },
+		{ self->gfx, vf_fence_handle(self->fence), 1, &stop, 0, 0 },
+	};
+	pthread_t thread[2];
+	uint64_t value = 0;
+	unsigned int i;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	/* A reader on each processor: one of them is not the engine's. */
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, read_log, &l[i]));
+	while (value < 20000 && !l[0].wrong && !l[1].wrong) {
+		for (i = 0; i < 50; i++)
+			vf_cmd_signal(self->gfx, self->fence, ++value);
+		ASSERT_EQ(0, vf_queue_publish(self->gfx));
+		ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == value));
+	}
+	atomic_store(&stop, true);
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_EQ(0, l[i].wrong);
+	}
+	EXPECT_LT(0, l[0].read + l[1].read);
+}
+
 struct mover {
 	struct vf_adapter *adapter;
 	int error;

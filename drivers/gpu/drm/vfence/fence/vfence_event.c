@@ -41,13 +41,14 @@ static void free_event(struct vfence_event *event)
 static void reap(struct work_struct *work)
 {
 	struct vfence_event *event = container_of(work, struct vfence_event, work);
-
 	struct vfence_file *file = event->file;
-	u32 id = event->id;
 
-	/* The closer waits for the handle to go, then for this work to end. */
+	/*
+	 * The handle first, so that nobody cancels what is being freed. The closer
+	 * waits for it to go and then for this work to end, so the file stays.
+	 */
+	vfence_table_remove(&file->events, event->id);
 	free_event(event);
-	vfence_table_remove(&file->events, id);
 	wake_up_all(&file->events_gone);
 }
 
