@@ -116,7 +116,11 @@ static void draw_entry(const struct view *v, const struct demo_entry *e)
 		fprintf(v->f, "<rect class='g%d' x='%.1f' y='%.1f' width='4' height='22'>"
 			"<title>signal %llu</title></rect>\n", e->fence, x1 - 2, y + 2,
 			(unsigned long long)e->value);
-		label(v, x1 + 4, y + 31, e->value, "start");
+		/* At the border the label stands on the other side. */
+		if (x1 > RIGHT - 40)
+			label(v, x1 - 4, y + 31, e->value, "end");
+		else
+			label(v, x1 + 4, y + 31, e->value, "start");
 		break;
 	case DEMO_CPU_WAIT:
 		y = row_y(v, e->client == DEMO_A ? ROW_CPU_A : ROW_CPU_B);

@@ -286,7 +286,14 @@ TEST_F(packet, waits_for_a_lost_queue_end)
 	pthread_join(thread, &ret);
 	EXPECT_EQ(-EIO, (int)(intptr_t)ret);
 	EXPECT_EQ(-EIO, vf_queue_wait_idle(self->gfx, VF_FOREVER));
-	/* Values that were reached before stay reached. */
+	/* Values that were reached before stay reached, alone and among others. */
+	{
+		struct vf_point points[2] = {
+			{ vf_queue_progress(self->gfx), 0 }, { self->fence, 9 },
+		};
+
+		EXPECT_EQ(-ETIME, vf_wait(self->adapter, points, 2, 0, vf_deadline(1000), NULL));
+	}
 	EXPECT_EQ(0, vf_fence_wait(vf_queue_progress(self->gfx), 0, VF_FOREVER));
 }
 

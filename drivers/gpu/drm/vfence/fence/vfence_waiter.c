@@ -231,17 +231,22 @@ static unsigned int settle(struct vfence_fence *fence)
 	return total;
 }
 
-/* Put a point on its fence, unless it is reached or cannot be any more. */
+/*
+ * Put a point on its fence, unless it is reached or cannot be any more. 1 if it
+ * is on it, 0 if it was reached.
+ */
 static int queue_point(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 	unsigned long flags;
-	int ret = 0;
+	int ret;
 
 	spin_lock_irqsave(&fence->lock, flags);
-	if (fence->error) {
+	if (vfence_reached(vfence_fence_current(fence), point->value)) {
+		ret = 0;
+	} else if (fence->error) {
 		ret = fence->error;
-	} else if (!vfence_reached(vfence_fence_current(fence), point->value)) {
+	} else {
 		vfence_mutant_pause(A_NO_RESAMPLE, 20);
 		/* The tree has a reference; whoever takes the point out puts it. */
 		kref_get(&point->wait->ref);
