@@ -22,6 +22,10 @@ FIXTURE(race) {
 FIXTURE_SETUP(race)
 {
 	VFENCE_SETUP(0);
+	/* The two engines apart, and the CMP not behind the first. */
+	pin_kthread("vfence0-engine0", 0);
+	pin_kthread("vfence0-engine2", 1);
+	pin_kthread("vfence0-cmp", 1);
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->back));
 }
@@ -45,6 +49,7 @@ struct race {
 	_Atomic unsigned int acks;
 	_Atomic bool stop;
 	_Atomic uint64_t waits, lost, wrong;
+	_Atomic int next_cpu;
 };
 
 /*
@@ -108,6 +113,8 @@ static void *waiter(void *arg)
 	unsigned int seed = (unsigned int)(uintptr_t)&seed;
 	uint64_t seen = 0, last;
 
+	/* One of the waiters is on another processor than the engine. */
+	pin(0, atomic_fetch_add(&r->next_cpu, 1) % 2);
 	for (;;) {
 		while ((last = atomic_load(&r->published)) == seen)
 			sched_yield();
@@ -238,11 +245,8 @@ static void *read_log(void *arg)
 	struct log_reader *l = arg;
 	struct drm_vfence_log_entry e[64];
 	uint64_t last = 0;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(l->cpu, &set);
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	pin(0, l->cpu);
 	while (!atomic_load(l->stop)) {
 		unsigned int i, n = 64;
 

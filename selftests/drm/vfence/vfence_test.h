@@ -8,6 +8,7 @@
  * are polled with a deadline, and time-outs are for failures only.
  */
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -103,6 +104,39 @@ static inline bool fired(int efd)
 	struct pollfd p = { .fd = efd, .events = POLLIN };
 
 	return poll(&p, 1, 0) == 1;
+}
+
+static inline void pin(pid_t task, int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(task, sizeof(set), &set);
+}
+
+/*
+ * Put a thread of the virtual GPU on a processor, and so apart from those it
+ * shall race with: the scheduler may well keep all of them on one.
+ */
+static inline void pin_kthread(const char *name, int cpu)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+
+	while (proc && (entry = readdir(proc))) {
+		char path[300], comm[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (f && fgets(comm, sizeof(comm), f) && !strncmp(comm, name, strlen(name)))
+			pin(atoi(entry->d_name), cpu);
+		if (f)
+			fclose(f);
+	}
+	if (proc)
+		closedir(proc);
 }
 
 /* An adapter with a device and a queue on GFX and on COPY. */
