@@ -34,9 +34,12 @@ VF_EXPORT int vf_events_enable(struct vf_adapter *adapter, unsigned int capacity
 		ret = -EBUSY;
 	} else {
 		events->ring = malloc(capacity * sizeof(*events->ring));
-		/* Touch it now: noting an event shall not fault later. */
+		/*
+		 * Touch it now: noting an event shall not fault later. Not with
+		 * zeroes, as the compiler would make a calloc() of that.
+		 */
 		if (events->ring)
-			memset(events->ring, 0, capacity * sizeof(*events->ring));
+			memset(events->ring, 0xff, capacity * sizeof(*events->ring));
 		if (events->ring)
 			__atomic_store_n(&events->capacity, capacity, __ATOMIC_RELEASE);
 		else

@@ -357,10 +357,12 @@ TEST_F(fence, WDDM_30_default_takes_every_kind_of_wait_and_signal)
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 2, DEADLINE));
 	vf_cmd_wait(self->copy, self->fence, 3);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 3));
 	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
 	vf_cmd_wait(self->copy, self->fence, 4);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 4));
 	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
 	EXPECT_EQ(1, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
