@@ -22,7 +22,8 @@ HOST_TESTS := rules abi
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Guests' modules: any compiler of the distribution, no BTF.
-GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1
+GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
+	KCFLAGS=-Werror
 
 .PHONY: all module lib tool help setup demo check matrix mutants rules lint guest-module \
 	guest-mutants guest-programs build-only clean install
@@ -32,7 +33,8 @@ all: module lib tool
 help:
 	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
 	@echo 'make demo            two processes, two engines, one picture: out/demo/timeline.svg'
-	@echo 'make check           every selftest, in guests on a stock kernel (KERNEL=$(KERNEL))'
+	@echo 'make check           every selftest, in guests on a stock kernel (KERNEL=$(KERNEL));'
+	@echo '                     PARTS="behaviour demo" for some of: host behaviour demo mutants parallel'
 	@echo 'make matrix          check on each of: $(MATRIX) (7 = the newest 7.x)'
 	@echo 'make mutants         the protocol steps left out one by one: all must be caught'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
