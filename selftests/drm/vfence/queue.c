@@ -198,6 +198,24 @@ TEST_F(queue, any_access_of_the_doorbell_page_rings)
 	EXPECT_EQ(0, bare_destroy(&b));
 }
 
+TEST_F(queue, a_ring_is_not_faulted_over_and_over)
+{
+	struct drm_vfence_counters before, after;
+	unsigned int i;
+
+	/* Client, engine and doorbell thread in each other's way, on one processor. */
+	pin(0, 0);
+	pin_kthread("vfence0-engine0", 0);
+	before = counters(self->adapter);
+	for (i = 0; i < 200; i++) {
+		vf_cmd_nop(self->gfx, 8);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->gfx));
+	}
+	after = counters(self->adapter);
+	EXPECT_GE(3 * 200, after.doorbell_faults - before.doorbell_faults);
+}
+
 TEST_F(queue, WDDM_183_only_the_kernel_writes_the_status)
 {
 	struct bare b;

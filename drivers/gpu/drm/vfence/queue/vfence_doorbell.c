@@ -4,6 +4,7 @@
  * again, and noticing a ring.
  */
 
+#include <linux/delay.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -108,6 +109,20 @@ static void connect_locked(struct vfence_doorbell *doorbell)
 	vgpu_doorbell_connect(doorbell->queue->hw);
 }
 
+/*
+ * A fault inserts the page and the client tries its store again. If the queue
+ * has gone idle and its page was zapped before the client got that far, the
+ * store faults once more: remember it, for arm_work() to leave the client time.
+ */
+static void note_ring_locked(struct vfence_doorbell *doorbell)
+{
+	const struct drm_vfence_ring_control *control = doorbell->control.kva;
+	u64 write_ptr = READ_ONCE(control->write_ptr);
+
+	WRITE_ONCE(doorbell->again, doorbell->rung_at == write_ptr);
+	doorbell->rung_at = write_ptr;
+}
+
 /**
  * vfence_doorbell_ring - a doorbell page was touched
  * @doorbell: whose; NULL once destroyed
@@ -126,6 +141,7 @@ struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell)
 	if (doorbell->physical < 0)
 		return NULL;
 	doorbell->mapped = true;
+	note_ring_locked(doorbell);
 	if (!vfence_mutant_is(RING_IGNORED))
 		vgpu_doorbell_ring(doorbell->queue->hw);
 	return vgpu_doorbell_page(adapter->gpu, doorbell->physical);
@@ -141,6 +157,8 @@ static void arm_work(struct work_struct *work)
 	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, arm);
 	struct vfence_adapter *adapter = adapter_of(doorbell);
 
+	if (READ_ONCE(doorbell->again))
+		usleep_range(50, 100);
 	mutex_lock(&adapter->doorbell_lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)

@@ -122,6 +122,10 @@ struct vfence_doorbell {
 	bool aborted;
 	/** @connected_at: for the choice of victims; adapter->doorbell_lock */
 	u64 connected_at;
+	/** @rung_at: write pointer at the last ring; adapter->doorbell_lock */
+	u64 rung_at;
+	/** @again: the last ring brought no work: a store that is tried again */
+	bool again;
 	/** @arm: runs in the doorbell thread */
 	struct work_struct arm;
 };
