@@ -70,7 +70,12 @@ VF_EXPORT int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **
 
 VF_EXPORT int vf_fence_export(struct vf_fence *fence)
 {
-	struct drm_vfence_fence_export args = { .handle = fence->handle };
+	return vf_fence_export_rights(fence, 0);
+}
+
+VF_EXPORT int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights)
+{
+	struct drm_vfence_fence_export args = { .handle = fence->handle, .flags = rights };
 	int ret = vf_ioctl(fence->adapter, DRM_IOCTL_VFENCE_FENCE_EXPORT, &args);
 
 	return ret ? ret : args.fd;

@@ -106,6 +106,8 @@ int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_v
 int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
 /** vf_fence_export - a descriptor (O_CLOEXEC) to share it, or a negative errno */
 int vf_fence_export(struct vf_fence *fence);
+/** vf_fence_export_rights - one that carries DRM_VFENCE_RIGHT_* only; -EACCES beyond our own */
+int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights);
 void vf_fence_destroy(struct vf_fence *fence);
 uint32_t vf_fence_handle(struct vf_fence *fence);
 /** vf_fence_mapping - where its values are */

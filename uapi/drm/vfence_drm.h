@@ -37,6 +37,8 @@ extern "C" {
  *
  * - 1.0: devices, contexts, buffers, GPU address space, native fences of type
  *   DEFAULT, waits and events, user-mode hardware queues, doorbells, logs.
+ * - 1.1: rights of a shared fence: flags of &struct drm_vfence_fence_export,
+ *   rights in &struct drm_vfence_fence_query.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -656,15 +658,30 @@ struct drm_vfence_fence_create {
 	struct drm_vfence_fence_mapping mapping;
 };
 
+/** DRM_VFENCE_RIGHT_READ: open it at all, map and query it */
+#define DRM_VFENCE_RIGHT_READ		(1 << 0)
+/** DRM_VFENCE_RIGHT_WAIT: wait for it, on the CPU and on the GPU */
+#define DRM_VFENCE_RIGHT_WAIT		(1 << 1)
+/** DRM_VFENCE_RIGHT_SIGNAL: signal it, from the CPU and from the GPU */
+#define DRM_VFENCE_RIGHT_SIGNAL		(1 << 2)
+/** DRM_VFENCE_RIGHTS_ALL: what the creator has */
+#define DRM_VFENCE_RIGHTS_ALL \
+	(DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT | DRM_VFENCE_RIGHT_SIGNAL)
+
 /**
  * struct drm_vfence_fence_export - get a file descriptor (O_CLOEXEC)
  *
- * Errors: EPERM where the fence is not shareable (WDDM-41); EMFILE.
+ * The descriptor carries rights, and so do the handles opened from it. Calls are
+ * checked by the handle they name; packets by what the handles of their file
+ * allow together, as these share their addresses.
+ *
+ * Errors: EPERM where the fence is not shareable (WDDM-41); EACCES for a right
+ * the handle does not have; EMFILE.
  */
 struct drm_vfence_fence_export {
 	/** @handle: the fence */
 	__u32 handle;
-	/** @flags: zero */
+	/** @flags: DRM_VFENCE_RIGHT_*; 0: all that the handle has */
 	__u32 flags;
 	/** @fd: out */
 	__s32 fd;
@@ -678,7 +695,8 @@ struct drm_vfence_fence_export {
  * Within one file the addresses are those of the first holder (WDDM-42).
  *
  * Errors: EBADF for a closed descriptor; EINVAL for one that is no fence of
- * this adapter; ENOSPC beyond 4096 fences.
+ * this adapter; EACCES for one without %DRM_VFENCE_RIGHT_READ; ENOSPC beyond
+ * 4096 fences.
  */
 struct drm_vfence_fence_open {
 	/** @device: the parent */
@@ -710,7 +728,7 @@ struct drm_vfence_fence_point {
  *
  * Everything is checked before the first value is stored. Calls are serialised;
  * the newest value wins (WDDM-69). Errors: EINVAL for a count of 0 or above
- * %DRM_VFENCE_MAX_POINTS.
+ * %DRM_VFENCE_MAX_POINTS; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL.
  */
 struct drm_vfence_fence_signal {
 	/** @flags: zero */
@@ -743,6 +761,10 @@ struct drm_vfence_fence_query {
 	__u64 woken;
 	/** @signals: out: GPU signals executed on it */
 	__u64 signals;
+	/** @rights: out: DRM_VFENCE_RIGHT_* of the handle */
+	__u32 rights;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 /** DRM_VFENCE_WAIT_ANY: one point is enough; without it all are needed */
@@ -760,7 +782,8 @@ struct drm_vfence_fence_query {
  * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
  * holder; EIO where it is the progress fence of a queue that is lost; ENODEV
  * where the device went; EINVAL for a negative timeout, no points, or more than
- * %DRM_VFENCE_MAX_POINTS of either kind.
+ * %DRM_VFENCE_MAX_POINTS of either kind; EACCES for a handle without the right
+ * to wait, or to signal.
  */
 struct drm_vfence_wait {
 	/** @flags: DRM_VFENCE_WAIT_* */

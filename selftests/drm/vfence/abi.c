@@ -231,7 +231,7 @@ AT(fence_signal, flags, 0);
 AT(fence_signal, pad, 4);
 AT(fence_signal, points, 8);
 
-SIZE(fence_query, 64);
+SIZE(fence_query, 72);
 AT(fence_query, handle, 0);
 AT(fence_query, flags, 4);
 AT(fence_query, current_value, 8);
@@ -241,6 +241,8 @@ AT(fence_query, interrupts, 32);
 AT(fence_query, spurious, 40);
 AT(fence_query, woken, 48);
 AT(fence_query, signals, 56);
+AT(fence_query, rights, 64);
+AT(fence_query, pad, 68);
 
 SIZE(wait, 48);
 AT(wait, flags, 0);

@@ -186,6 +186,8 @@ TEST_F(reject, WDDM_38_fence_create)
 	REJECT(ENOENT, FENCE_QUERY, fence_query, {}, a.handle = BAD);
 	REJECT(EINVAL, FENCE_QUERY, fence_query, { .handle = vf_fence_handle(self->fence) },
 	       a.flags = 1);
+	REJECT(EINVAL, FENCE_QUERY, fence_query, { .handle = vf_fence_handle(self->fence) },
+	       a.pad = 1);
 }
 
 TEST_F(reject, fence_limit)
@@ -213,7 +215,8 @@ TEST_F(reject, WDDM_38_fence_share)
 	REJECT(ENOENT, FENCE_EXPORT, fence_export, {}, a.handle = BAD);
 	REJECT(EPERM, FENCE_EXPORT, fence_export, {}, a.handle = vf_fence_handle(self->fence));
 	REJECT(EINVAL, FENCE_EXPORT, fence_export,
-	       { .handle = vf_fence_handle(self->shareable) }, a.flags = 1);
+	       { .handle = vf_fence_handle(self->shareable) },
+	       a.flags = DRM_VFENCE_RIGHTS_ALL + 1);
 	REJECT(EINVAL, FENCE_EXPORT, fence_export,
 	       { .handle = vf_fence_handle(self->shareable) }, a.pad = 1);
 	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);

@@ -59,6 +59,117 @@ TEST_F(share, WDDM_41_only_shareable_fences_and_only_by_descriptor)
 	vf_fence_destroy(private);
 }
 
+/* Open @fence in B by a descriptor with @rights only. */
+static int open_with(struct vf_fence *fence, struct client *c, uint32_t rights,
+		     struct vf_fence **opened)
+{
+	int fd = vf_fence_export_rights(fence, rights);
+	int ret = fd < 0 ? fd : vf_fence_open(c->device, fd, opened);
+
+	close(fd);
+	return ret;
+}
+
+/* What a queue of @c that runs one wait or signal of @fence stops with. */
+static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+	uint32_t fault;
+
+	if (vf_device_create(c->adapter, &device) ||
+	    vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue))
+		return UINT32_MAX;
+	if (signal)
+		vf_cmd_signal(queue, fence, 20);
+	else
+		vf_cmd_wait(queue, fence, 1);
+	vf_queue_submit(queue);
+	EVENTUALLY(queue_fault(queue) || vf_fence_current(vf_queue_progress(queue)) == 1);
+	fault = queue_fault(queue);
+	vf_queue_abort(queue);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return fault;
+}
+
+TEST_F(share, rights_of_a_descriptor_hold_for_the_cpu)
+{
+	struct drm_vfence_fence_query query;
+	struct vf_fence *waiter, *signaler;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_point point;
+
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_SIGNAL, &signaler));
+	EXPECT_EQ(-EACCES, vf_fence_signal(waiter, 8));
+	EXPECT_EQ(7, vf_fence_current(self->fence));
+	EXPECT_EQ(0, vf_fence_wait(waiter, 7, 0));
+	EXPECT_EQ(-EACCES, vf_fence_wait(signaler, 7, 0));
+	point = (struct vf_point){ signaler, 99 };
+	EXPECT_EQ(-EACCES, vf_event_arm(self->b.adapter, &point, 1, 0, efd, NULL));
+	close(efd);
+	EXPECT_EQ(0, vf_fence_signal(signaler, 8));
+	EXPECT_EQ(8, vf_fence_current(waiter));
+	ASSERT_EQ(0, vf_fence_query(waiter, &query));
+	EXPECT_EQ(DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, query.rights);
+	ASSERT_EQ(0, vf_fence_query(self->fence, &query));
+	EXPECT_EQ(DRM_VFENCE_RIGHTS_ALL, query.rights);
+	/* A list in which one handle lacks the right signals nothing at all. */
+	EXPECT_EQ(-EACCES, vf_signal(self->b.adapter, (struct vf_point[]){ { signaler, 9 },
+				     { waiter, 9 } }, 2));
+	EXPECT_EQ(8, vf_fence_current(self->fence));
+	vf_fence_destroy(waiter);
+	vf_fence_destroy(signaler);
+}
+
+TEST_F(share, rights_of_a_descriptor_hold_for_the_gpu)
+{
+	struct vf_fence *waiter, *signaler;
+
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
+	EXPECT_EQ(0, fault_of(&self->b, waiter, false));
+	EXPECT_EQ(DRM_VFENCE_FAULT_ACCESS, fault_of(&self->b, waiter, true));
+	EXPECT_EQ(7, vf_fence_current(self->fence));
+	vf_fence_destroy(waiter);
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_SIGNAL, &signaler));
+	EXPECT_EQ(DRM_VFENCE_FAULT_ACCESS, fault_of(&self->b, signaler, false));
+	EXPECT_EQ(0, fault_of(&self->b, signaler, true));
+	EXPECT_EQ(20, vf_fence_current(self->fence));
+	/* Handles of one file share addresses: packets may do what any of them may. */
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
+	EXPECT_EQ(0, fault_of(&self->b, signaler, false));
+	vf_fence_destroy(waiter);
+	EXPECT_EQ(DRM_VFENCE_FAULT_ACCESS, fault_of(&self->b, signaler, false));
+	vf_fence_destroy(signaler);
+}
+
+TEST_F(share, rights_only_shrink_on_the_way)
+{
+	struct vf_fence *waiter, *again;
+	int fd;
+
+	/* Without the right to read nothing can be opened. */
+	EXPECT_EQ(-EACCES, open_with(self->fence, &self->b, DRM_VFENCE_RIGHT_SIGNAL, &waiter));
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
+	EXPECT_EQ(-EACCES, vf_fence_export_rights(waiter, DRM_VFENCE_RIGHTS_ALL));
+	fd = vf_fence_export(waiter);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, vf_fence_open(self->a.device, fd, &again));
+	EXPECT_EQ(-EACCES, vf_fence_signal(again, 8));
+	/* The creator's own handle keeps its rights. */
+	EXPECT_EQ(0, vf_fence_signal(self->fence, 8));
+	close(fd);
+	vf_fence_destroy(again);
+	vf_fence_destroy(waiter);
+}
+
 TEST_F(share, WDDM_43_another_file_gets_new_addresses_of_the_same_storage)
 {
 	struct vf_fence *opened;

@@ -143,14 +143,17 @@ struct vfence_local {
 	struct vfence_fence *fence;
 	/** @map: its addresses */
 	struct vfence_map *map;
+	/** @rights: DRM_VFENCE_RIGHT_* */
+	u32 rights;
 };
 
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
-		     struct vfence_fence *fence, u32 *handle,
+		     struct vfence_fence *fence, u32 rights, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);
 int vfence_local_destroy(struct vfence_file *file, u32 handle);
 void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device);
-struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle);
+struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
+					 u32 *rights);
 int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_fence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
@@ -232,7 +235,8 @@ struct vfence_wait {
 };
 
 struct vfence_wait *vfence_wait_create(struct vfence_file *file,
-				       const struct drm_vfence_obj_array *points, bool any);
+				       const struct drm_vfence_obj_array *points, u32 need,
+				       bool any);
 void vfence_wait_destroy(struct vfence_wait *wait);
 bool vfence_wait_poll(struct vfence_wait *wait, bool any);
 int vfence_wait_begin(struct vfence_wait *wait);

@@ -20,7 +20,7 @@ static void free_local(struct vfence_file *file, struct vfence_local *local)
 	struct vfence_fence *fence = local->fence;
 
 	lockdep_assert_held(&file->lock);
-	vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence));
+	vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence), local->rights);
 	vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
@@ -45,11 +45,12 @@ static void describe(const struct vfence_local *local, struct drm_vfence_fence_m
  * @file: the holder's file, locked
  * @device: the holder
  * @fence: the fence, held by the caller; a hold of its own is taken
+ * @rights: DRM_VFENCE_RIGHT_* of the holder
  * @handle: out
  * @mapping: out: where its values are
  */
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
-		     struct vfence_fence *fence, u32 *handle,
+		     struct vfence_fence *fence, u32 rights, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping)
 {
 	struct vfence_local *local = kzalloc(sizeof(*local), GFP_KERNEL_ACCOUNT);
@@ -60,13 +61,14 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		return -ENOMEM;
 	local->fence = fence;
 	local->device = device;
+	local->rights = rights;
 	local->map = vfence_map_get(file, fence->slots);
 	if (IS_ERR(local->map)) {
 		ret = PTR_ERR(local->map);
 		goto free;
 	}
 	ret = vgpu_fence_open(file->vm, fence->hw, va_of(&local->map->current_node, fence),
-			      va_of(&local->map->monitored_node, fence));
+			      va_of(&local->map->monitored_node, fence), rights);
 	if (ret)
 		goto put_map;
 	vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
@@ -112,17 +114,26 @@ void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *de
  * vfence_local_lookup - fence of a handle, with a reference
  * @file: the file, locked or not
  * @handle: the handle
+ * @need: DRM_VFENCE_RIGHT_* it must have
+ * @rights: out, may be NULL: all it has
+ *
+ * Return: the fence, -ENOENT without such a handle, -EACCES without the right.
  */
-struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle)
+struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
+					 u32 *rights)
 {
-	struct vfence_fence *fence = NULL;
+	struct vfence_fence *fence = ERR_PTR(-ENOENT);
 	struct vfence_local *local;
 
 	/* Handles go under the xa_lock, so a handle found there is alive. */
 	xa_lock(&file->fences.objects);
 	local = xa_load(&file->fences.objects, handle);
-	if (local)
+	if (local && need & ~local->rights && !vfence_mutant_is(NO_RIGHTS))
+		fence = ERR_PTR(-EACCES);
+	else if (local)
 		fence = vfence_fence_get(local->fence);
+	if (local && rights)
+		*rights = local->rights;
 	xa_unlock(&file->fences.objects);
 	return fence;
 }
@@ -141,7 +152,8 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_fence_creat
 				    args->initial_value);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
-	ret = vfence_local_add(file, device, fence, &args->handle, &args->mapping);
+	ret = vfence_local_add(file, device, fence, DRM_VFENCE_RIGHTS_ALL, &args->handle,
+			       &args->mapping);
 	vfence_fence_unhold(fence);
 	return ret;
 }
@@ -184,12 +196,13 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	struct drm_vfence_fence_query *args = data;
 	struct vfence_fence *fence;
 	unsigned long flags;
+	u32 rights;
 
-	if (vfence_reject(drm, args->flags))
+	if (vfence_reject(drm, args->flags || args->pad))
 		return -EINVAL;
-	fence = vfence_local_lookup(file, args->handle);
-	if (!fence)
-		return -ENOENT;
+	fence = vfence_local_lookup(file, args->handle, DRM_VFENCE_RIGHT_READ, &rights);
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
 	spin_lock_irqsave(&fence->lock, flags);
 	args->current_value = vfence_fence_current(fence);
 	args->monitored_value = READ_ONCE(*fence->monitored_value);
@@ -199,6 +212,7 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	args->woken = fence->woken;
 	spin_unlock_irqrestore(&fence->lock, flags);
 	args->signals = vgpu_fence_signals(fence->hw);
+	args->rights = rights;
 	vfence_fence_put(fence);
 	return 0;
 }

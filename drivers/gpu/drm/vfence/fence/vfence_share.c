@@ -6,15 +6,29 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/slab.h>
 
 #include <drm/drm_file.h>
 
 #include "queue/vfence_queue.h"
 #include "vfence_fence.h"
 
+/**
+ * struct vfence_share - what a descriptor stands for
+ */
+struct vfence_share {
+	/** @fence: the fence, held */
+	struct vfence_fence *fence;
+	/** @rights: DRM_VFENCE_RIGHT_* that handles opened from it get */
+	u32 rights;
+};
+
 static int share_release(struct inode *inode, struct file *filp)
 {
-	vfence_fence_unhold(filp->private_data);
+	struct vfence_share *share = filp->private_data;
+
+	vfence_fence_unhold(share->fence);
+	kfree(share);
 	return 0;
 }
 
@@ -24,47 +38,67 @@ static const struct file_operations share_fops = {
 	.llseek = noop_llseek,
 };
 
+/* A descriptor of @fence, whose hold it takes over on success. */
+static int install(struct vfence_fence *fence, u32 rights)
+{
+	struct vfence_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
+	struct file *filp;
+	int fd;
+
+	if (!share)
+		return -ENOMEM;
+	share->fence = fence;
+	share->rights = rights;
+	fd = get_unused_fd_flags(O_CLOEXEC);
+	if (fd < 0)
+		goto free;
+	filp = anon_inode_getfile("[vfence]", &share_fops, share, O_RDWR);
+	if (IS_ERR(filp)) {
+		put_unused_fd(fd);
+		fd = PTR_ERR(filp);
+		goto free;
+	}
+	/* Point of no failure: the descriptor is visible from here on. */
+	fd_install(fd, filp);
+	return fd;
+free:
+	kfree(share);
+	return fd;
+}
+
 int vfence_fence_export_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_export *args = data;
 	struct vfence_fence *fence;
-	struct file *filp;
-	int fd, ret = -EPERM;
+	int ret = -EPERM;
+	u32 rights;
 
-	if (vfence_reject(drm, args->flags || args->pad))
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_RIGHTS_ALL || args->pad))
 		return -EINVAL;
-	fence = vfence_local_lookup(file, args->handle);
-	if (!fence)
-		return -ENOENT;
+	/* Nobody hands on more than he has. */
+	fence = vfence_local_lookup(file, args->handle, args->flags, &rights);
+	if (IS_ERR(fence))
+		return PTR_ERR(fence);
 	if (vfence_reject(drm, !fence->shareable))
 		goto put;
 	ret = -ENOENT;
 	if (!vfence_fence_hold(fence))
 		goto put;
-	fd = get_unused_fd_flags(O_CLOEXEC);
-	ret = fd;
-	if (fd < 0)
-		goto unhold;
-	filp = anon_inode_getfile("[vfence]", &share_fops, fence, O_RDWR);
-	if (IS_ERR(filp)) {
-		put_unused_fd(fd);
-		ret = PTR_ERR(filp);
-		goto unhold;
+	ret = install(fence, args->flags ? args->flags : rights);
+	if (ret < 0) {
+		vfence_fence_unhold(fence);
+		goto put;
 	}
-	/* Point of no failure: the descriptor is visible from here on. */
-	fd_install(fd, filp);
-	args->fd = fd;
+	args->fd = ret;
 	ret = 0;
-	goto put;
-unhold:
-	vfence_fence_unhold(fence);
 put:
 	vfence_fence_put(fence);
 	return ret;
 }
 
-static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd)
+/* The fence of a descriptor, held, and the rights that come with it. */
+static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd, u32 *rights)
 {
 	struct vfence_fence *fence = ERR_PTR(-EINVAL);
 	struct file *filp = fget(fd);
@@ -72,11 +106,14 @@ static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd)
 	if (!filp)
 		return ERR_PTR(-EBADF);
 	if (filp->f_op == &share_fops) {
-		struct vfence_fence *shared = filp->private_data;
+		struct vfence_share *share = filp->private_data;
 
+		*rights = share->rights;
 		/* The descriptor holds it, and we hold the descriptor. */
-		if (shared->adapter == adapter && vfence_fence_hold(shared))
-			fence = shared;
+		if (vfence_reject(&adapter->drm, !(share->rights & DRM_VFENCE_RIGHT_READ)))
+			fence = ERR_PTR(-EACCES);
+		else if (share->fence->adapter == adapter && vfence_fence_hold(share->fence))
+			fence = share->fence;
 	}
 	fput(filp);
 	return fence;
@@ -88,11 +125,12 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	struct drm_vfence_fence_open *args = data;
 	struct vfence_device *device;
 	struct vfence_fence *fence;
+	u32 rights;
 	int ret;
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
-	fence = fence_of_fd(file->adapter, args->fd);
+	fence = fence_of_fd(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	mutex_lock(&file->lock);
@@ -102,7 +140,8 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	else if (!vfence_device_active(device))
 		ret = -EIO;
 	else
-		ret = vfence_local_add(file, device, fence, &args->handle, &args->mapping);
+		ret = vfence_local_add(file, device, fence, rights, &args->handle,
+				       &args->mapping);
 	mutex_unlock(&file->lock);
 	vfence_fence_unhold(fence);
 	return ret;

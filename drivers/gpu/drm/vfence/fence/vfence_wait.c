@@ -15,7 +15,7 @@
 /* Value updates handed to the virtual GPU at once. */
 #define BATCH	16
 
-static int resolve(struct vfence_file *file, struct vfence_wait *wait,
+static int resolve(struct vfence_file *file, struct vfence_wait *wait, u32 need,
 		   const struct drm_vfence_fence_point *in, unsigned int count)
 {
 	for (; wait->count < count; wait->count++) {
@@ -23,9 +23,9 @@ static int resolve(struct vfence_file *file, struct vfence_wait *wait,
 
 		if (vfence_reject(&file->adapter->drm, in[wait->count].flags))
 			return -EINVAL;
-		point->fence = vfence_local_lookup(file, in[wait->count].fence);
-		if (!point->fence)
-			return -ENOENT;
+		point->fence = vfence_local_lookup(file, in[wait->count].fence, need, NULL);
+		if (vfence_reject(&file->adapter->drm, IS_ERR(point->fence)))
+			return PTR_ERR(point->fence);
 		point->wait = wait;
 		point->value = in[wait->count].value;
 	}
@@ -36,12 +36,14 @@ static int resolve(struct vfence_file *file, struct vfence_wait *wait,
  * vfence_wait_create - a list of points, resolved
  * @file: the client
  * @points: in user memory, not empty
+ * @need: DRM_VFENCE_RIGHT_* each handle must have
  * @any: one point is enough
  *
  * Return: a wait that is ARMING with nothing armed, or an ERR_PTR.
  */
 struct vfence_wait *vfence_wait_create(struct vfence_file *file,
-				       const struct drm_vfence_obj_array *points, bool any)
+				       const struct drm_vfence_obj_array *points, u32 need,
+				       bool any)
 {
 	struct drm_vfence_fence_point *in;
 	struct vfence_wait *wait;
@@ -62,7 +64,7 @@ struct vfence_wait *vfence_wait_create(struct vfence_file *file,
 	init_waitqueue_head(&wait->sleepers);
 	atomic_set(&wait->pending, any ? 1 : points->count);
 	atomic_set(&wait->first, -1);
-	ret = resolve(file, wait, in, points->count);
+	ret = resolve(file, wait, need, in, points->count);
 	kvfree(in);
 	if (ret) {
 		vfence_wait_destroy(wait);
@@ -144,7 +146,8 @@ int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->flags || args->pad))
 		return -EINVAL;
-	signals = vfence_wait_create(drm_file->driver_priv, &args->points, false);
+	signals = vfence_wait_create(drm_file->driver_priv, &args->points,
+				     DRM_VFENCE_RIGHT_SIGNAL, false);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
 	ret = signal_points(signals);
@@ -169,12 +172,13 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
 			const struct drm_vfence_obj_array *signals)
 {
 	request->signals = NULL;
-	request->wait = vfence_wait_create(file, points, flags & DRM_VFENCE_WAIT_ANY);
+	request->wait = vfence_wait_create(file, points, DRM_VFENCE_RIGHT_WAIT,
+					   flags & DRM_VFENCE_WAIT_ANY);
 	if (IS_ERR(request->wait))
 		return PTR_ERR(request->wait);
 	if (!signals->count)
 		return 0;
-	request->signals = vfence_wait_create(file, signals, false);
+	request->signals = vfence_wait_create(file, signals, DRM_VFENCE_RIGHT_SIGNAL, false);
 	if (IS_ERR(request->signals)) {
 		vfence_wait_destroy(request->wait);
 		return PTR_ERR(request->signals);

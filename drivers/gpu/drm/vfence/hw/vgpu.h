@@ -212,14 +212,22 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, u32 os_handle, u64 *curre
  * @fence: the fence
  * @current_va: address of its current value
  * @monitored_va: address of its monitored value
+ * @rights: DRM_VFENCE_RIGHT_* of this holder
  *
- * Once for every holder; holders of one vm use the same addresses and the
- * caller serialises opens and closes of one vm.
+ * Once for every holder; holders of one vm use the same addresses, so packets
+ * may do what any of them may. The caller serialises opens and closes of one vm.
  */
 int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
-		    u64 monitored_va);
-/** vgpu_fence_close - DxgkDdiCloseNativeFence: no engine of @vm uses it on return */
-void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va);
+		    u64 monitored_va, u32 rights);
+/**
+ * vgpu_fence_close - DxgkDdiCloseNativeFence
+ * @vm: the address space
+ * @current_va: as at open
+ * @rights: as at open
+ *
+ * No engine of @vm uses it by this holder's rights on return.
+ */
+void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights);
 /** vgpu_fence_release - let every queue blocked on it go on */
 void vgpu_fence_release(struct vgpu_fence *fence);
 /**

@@ -103,6 +103,8 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 	slot = vgpu_vm_slot(queue->vm, packet->current_va);
 	if (!slot)
 		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
+	if (!READ_ONCE(slot->waits) && !vfence_mutant_is(NO_RIGHTS))
+		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
 	queue->wait_observed = vgpu_clock(queue->gpu);
 	queue->wait_end = queue->wait_observed;
 	if (vfence_mutant_is(WAIT_IGNORED) ||
@@ -191,6 +193,8 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 		return stop(queue, no_slot(queue->vm, packet.current_va), packet.current_va);
 	if (slot->monitored_va != packet.monitored_va)
 		return stop(queue, no_slot(queue->vm, packet.monitored_va), packet.monitored_va);
+	if (!READ_ONCE(slot->signals) && !vfence_mutant_is(NO_RIGHTS))
+		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
 	fence = slot->fence;
 	if (vfence_mutant_is(A_LOAD_HOISTED)) {
 		hoisted = READ_ONCE(*fence->monitored_value);

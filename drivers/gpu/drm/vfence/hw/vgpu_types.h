@@ -163,6 +163,10 @@ struct vgpu_slot {
 	u64 monitored_va;
 	/** @opens: holders in this address space */
 	unsigned int opens;
+	/** @waits: of these, those that may wait; read by engines */
+	unsigned int waits;
+	/** @signals: of these, those that may signal; read by engines */
+	unsigned int signals;
 };
 
 /**

@@ -99,14 +99,23 @@ struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va)
 	return xa_load(&vm->slots, current_va / sizeof(u64));
 }
 
+static void add_rights(struct vgpu_slot *slot, u32 rights, int n)
+{
+	slot->opens += n;
+	if (rights & DRM_VFENCE_RIGHT_WAIT)
+		WRITE_ONCE(slot->waits, slot->waits + n);
+	if (rights & DRM_VFENCE_RIGHT_SIGNAL)
+		WRITE_ONCE(slot->signals, slot->signals + n);
+}
+
 int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
-		    u64 monitored_va)
+		    u64 monitored_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
 	int ret;
 
 	if (slot) {
-		slot->opens++;
+		add_rights(slot, rights, 1);
 		return 0;
 	}
 	slot = kzalloc(sizeof(*slot), GFP_KERNEL_ACCOUNT);
@@ -114,20 +123,21 @@ int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va
 		return -ENOMEM;
 	slot->fence = fence;
 	slot->monitored_va = monitored_va;
-	slot->opens = 1;
+	add_rights(slot, rights, 1);
 	ret = xa_err(xa_store(&vm->slots, current_va / sizeof(u64), slot, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		kfree(slot);
 	return ret;
 }
 
-void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va)
+void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
 
-	if (--slot->opens)
-		return;
-	xa_erase(&vm->slots, current_va / sizeof(u64));
+	add_rights(slot, rights, -1);
+	if (!slot->opens)
+		xa_erase(&vm->slots, current_va / sizeof(u64));
 	flush_tlb(vm);
-	kfree(slot);
+	if (!slot->opens)
+		kfree(slot);
 }

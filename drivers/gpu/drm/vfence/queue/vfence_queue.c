@@ -200,7 +200,8 @@ static int create_progress(struct vfence_queue *queue,
 
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
-	ret = vfence_local_add(queue->file, queue->device, fence, &queue->progress, mapping);
+	ret = vfence_local_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL,
+			       &queue->progress, mapping);
 	if (!ret)
 		queue->progress_fence = vfence_fence_get(fence);
 	vfence_fence_unhold(fence);
