@@ -2,6 +2,7 @@
 /* Fences: creation, sharing, polling. */
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "vf_private.h"
@@ -35,7 +36,8 @@ static void destroy_handle(struct vf_adapter *adapter, uint32_t handle)
 }
 
 static int wrap(struct vf_adapter *adapter, uint32_t handle,
-		const struct drm_vfence_fence_mapping *mapping, struct vf_fence **fence)
+		const struct drm_vfence_fence_mapping *mapping, const void *private_data,
+		struct vf_fence **fence)
 {
 	struct vf_fence *f = calloc(1, sizeof(*f));
 	int ret = f ? vf_fence_init(adapter, handle, mapping, f) : -ENOMEM;
@@ -45,19 +47,34 @@ static int wrap(struct vf_adapter *adapter, uint32_t handle,
 		destroy_handle(adapter, handle);
 		return ret;
 	}
+	memcpy(f->private_data, private_data, sizeof(f->private_data));
 	*fence = f;
 	return 0;
+}
+
+VF_EXPORT int vf_fence_create_desc(struct vf_device *device, const struct vf_fence_desc *desc,
+				   struct vf_fence **fence)
+{
+	struct drm_vfence_fence_create args = {
+		.device = device->handle, .type = desc->type, .flags = desc->flags,
+		.initial_value = desc->initial_value,
+	};
+	int ret;
+
+	if (desc->private_data)
+		memcpy(args.private_data, desc->private_data, sizeof(args.private_data));
+	ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &args);
+	if (ret)
+		return ret;
+	return wrap(device->adapter, args.handle, &args.mapping, args.private_data, fence);
 }
 
 VF_EXPORT int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
 			      struct vf_fence **fence)
 {
-	struct drm_vfence_fence_create args = {
-		.device = device->handle, .flags = flags, .initial_value = initial_value,
-	};
-	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &args);
+	struct vf_fence_desc desc = { .flags = flags, .initial_value = initial_value };
 
-	return ret ? ret : wrap(device->adapter, args.handle, &args.mapping, fence);
+	return vf_fence_create_desc(device, &desc, fence);
 }
 
 VF_EXPORT int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence)
@@ -65,7 +82,14 @@ VF_EXPORT int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **
 	struct drm_vfence_fence_open args = { .device = device->handle, .fd = fd };
 	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_FENCE_OPEN, &args);
 
-	return ret ? ret : wrap(device->adapter, args.handle, &args.mapping, fence);
+	if (ret)
+		return ret;
+	return wrap(device->adapter, args.handle, &args.mapping, args.private_data, fence);
+}
+
+VF_EXPORT const void *vf_fence_private_data(struct vf_fence *fence)
+{
+	return fence->private_data;
 }
 
 VF_EXPORT int vf_fence_export(struct vf_fence *fence)

@@ -31,6 +31,7 @@ struct vf_fence {
 	struct vf_adapter *adapter;
 	uint32_t handle;
 	struct drm_vfence_fence_mapping mapping;
+	unsigned char private_data[DRM_VFENCE_PRIVATE_DATA];
 	/* The page of the current value, and the value in it. */
 	void *page;
 	const uint64_t *current;

@@ -102,6 +102,25 @@ uint64_t vf_buffer_size(struct vf_buffer *buffer);
  */
 int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
 		    struct vf_fence **fence);
+/**
+ * struct vf_fence_desc - what a new fence shall be
+ */
+struct vf_fence_desc {
+	/** @type: &enum drm_vfence_fence_type */
+	uint32_t type;
+	/** @flags: DRM_VFENCE_FENCE_* */
+	uint32_t flags;
+	/** @initial_value: first current value */
+	uint64_t initial_value;
+	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes that travel along, or NULL */
+	const void *private_data;
+};
+
+/** vf_fence_create_desc - create a native fence of any type */
+int vf_fence_create_desc(struct vf_device *device, const struct vf_fence_desc *desc,
+			 struct vf_fence **fence);
+/** vf_fence_private_data - the bytes its creator gave along */
+const void *vf_fence_private_data(struct vf_fence *fence);
 /** vf_fence_open - open a shared fence; the descriptor stays the caller's */
 int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
 /** vf_fence_export - a descriptor (O_CLOEXEC) to share it, or a negative errno */

@@ -39,6 +39,8 @@ extern "C" {
  *   DEFAULT, waits and events, user-mode hardware queues, doorbells, logs.
  * - 1.1: rights of a shared fence: flags of &struct drm_vfence_fence_export,
  *   rights in &struct drm_vfence_fence_query.
+ * - 1.2: engine_affinity and private_data in &struct drm_vfence_fence_create and
+ *   &struct drm_vfence_fence_open.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -51,6 +53,8 @@ extern "C" {
 #define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
 /** DRM_VFENCE_LOG_SIZE: bytes of one log buffer (WDDM-81) */
 #define DRM_VFENCE_LOG_SIZE		4096
+/** DRM_VFENCE_PRIVATE_DATA: bytes that travel along with a fence (WDDM-39) */
+#define DRM_VFENCE_PRIVATE_DATA		64
 /** DRM_VFENCE_MAX_BO_SIZE: largest buffer object, in bytes */
 #define DRM_VFENCE_MAX_BO_SIZE		(256ull * 1024 * 1024)
 /** DRM_VFENCE_VA_LIMIT: first byte above the GPU address space */
@@ -641,7 +645,8 @@ struct drm_vfence_fence_mapping {
 /**
  * struct drm_vfence_fence_create - create a native fence (WDDM-37)
  *
- * Errors: EOPNOTSUPP for a type not supported; ENOSPC beyond 4096 fences.
+ * Errors: EINVAL for a bit of engine_affinity without a physical adapter;
+ * EOPNOTSUPP for a type not supported; ENOSPC beyond 4096 fences.
  */
 struct drm_vfence_fence_create {
 	/** @device: the parent */
@@ -656,6 +661,18 @@ struct drm_vfence_fence_create {
 	__u64 initial_value;
 	/** @mapping: out */
 	struct drm_vfence_fence_mapping mapping;
+	/**
+	 * @engine_affinity: physical adapters on which the addresses are mapped,
+	 * a bit for each; 0: all. Adapters are not linked: there is one (WDDM-40)
+	 */
+	__u32 engine_affinity;
+	/** @pad: zero */
+	__u32 pad;
+	/**
+	 * @private_data: in: anything, handed to the virtual GPU, which keeps it
+	 * with the fence; out: what it kept
+	 */
+	__u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
 /** DRM_VFENCE_RIGHT_READ: open it at all, map and query it */
@@ -694,9 +711,9 @@ struct drm_vfence_fence_export {
  *
  * Within one file the addresses are those of the first holder (WDDM-42).
  *
- * Errors: EBADF for a closed descriptor; EINVAL for one that is no fence of
- * this adapter; EACCES for one without %DRM_VFENCE_RIGHT_READ; ENOSPC beyond
- * 4096 fences.
+ * Errors: EINVAL for a bit of engine_affinity without a physical adapter; EBADF
+ * for a closed descriptor; EINVAL for one that is no fence of this adapter; EACCES for one without
+ * %DRM_VFENCE_RIGHT_READ; ENOSPC beyond 4096 fences.
  */
 struct drm_vfence_fence_open {
 	/** @device: the parent */
@@ -709,6 +726,12 @@ struct drm_vfence_fence_open {
 	__u32 handle;
 	/** @mapping: out */
 	struct drm_vfence_fence_mapping mapping;
+	/** @engine_affinity: as in &struct drm_vfence_fence_create */
+	__u32 engine_affinity;
+	/** @pad: zero */
+	__u32 pad;
+	/** @private_data: out: what the creator gave along */
+	__u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
 /**

@@ -200,13 +200,16 @@ AT(fence_mapping, monitored_va, 16);
 AT(fence_mapping, current_page_offset, 24);
 AT(fence_mapping, pad, 28);
 
-SIZE(fence_create, 56);
+SIZE(fence_create, 128);
 AT(fence_create, device, 0);
 AT(fence_create, type, 4);
 AT(fence_create, flags, 8);
 AT(fence_create, handle, 12);
 AT(fence_create, initial_value, 16);
 AT(fence_create, mapping, 24);
+AT(fence_create, engine_affinity, 56);
+AT(fence_create, pad, 60);
+AT(fence_create, private_data, 64);
 
 SIZE(fence_export, 16);
 AT(fence_export, handle, 0);
@@ -214,12 +217,15 @@ AT(fence_export, flags, 4);
 AT(fence_export, fd, 8);
 AT(fence_export, pad, 12);
 
-SIZE(fence_open, 48);
+SIZE(fence_open, 120);
 AT(fence_open, device, 0);
 AT(fence_open, fd, 4);
 AT(fence_open, flags, 8);
 AT(fence_open, handle, 12);
 AT(fence_open, mapping, 16);
+AT(fence_open, engine_affinity, 48);
+AT(fence_open, pad, 52);
+AT(fence_open, private_data, 56);
 
 SIZE(fence_point, 16);
 AT(fence_point, fence, 0);

@@ -176,6 +176,9 @@ TEST_F(reject, WDDM_38_fence_create)
 {
 #define F { .device = vf_device_handle(self->device) }
 	REJECT(ENOENT, FENCE_CREATE, fence_create, F, a.device = BAD);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.pad = 1);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = 2);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = UINT32_MAX);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 2);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 1u << 31);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = 2);
@@ -221,6 +224,8 @@ TEST_F(reject, WDDM_38_fence_share)
 	       { .handle = vf_fence_handle(self->shareable) }, a.pad = 1);
 	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = 1);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.pad = 1);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.engine_affinity = 2);
 	REJECT(EBADF, FENCE_OPEN, fence_open, O, a.fd = -1);
 	REJECT(EBADF, FENCE_OPEN, fence_open, O, a.fd = 1000);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.fd = self->fd);

@@ -93,6 +93,48 @@ static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
 	return fault;
 }
 
+TEST_F(share, WDDM_39_private_data_travels_with_the_fence)
+{
+	struct vf_fence_desc desc = { .flags = DRM_VFENCE_FENCE_SHAREABLE };
+	uint8_t bytes[DRM_VFENCE_PRIVATE_DATA], zero[DRM_VFENCE_PRIVATE_DATA] = { 0 };
+	struct vf_fence *mine, *theirs;
+	unsigned int i;
+	int fd;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(i * 7 + 1);
+	desc.private_data = bytes;
+	ASSERT_EQ(0, vf_fence_create_desc(self->a.device, &desc, &mine));
+	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(mine), sizeof(bytes)));
+	fd = vf_fence_export(mine);
+	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &theirs));
+	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(theirs), sizeof(bytes)));
+	/* They are the fence's, not the creator's. */
+	vf_fence_destroy(mine);
+	vf_fence_destroy(theirs);
+	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &theirs));
+	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(theirs), sizeof(bytes)));
+	EXPECT_EQ(0, memcmp(zero, vf_fence_private_data(self->fence), sizeof(zero)));
+	vf_fence_destroy(theirs);
+	close(fd);
+}
+
+TEST_F(share, WDDM_40_engine_affinity_names_the_one_physical_adapter)
+{
+	struct drm_vfence_fence_create all = { .device = vf_device_handle(self->a.device) };
+	struct drm_vfence_fence_create first = all, second = all;
+	int fd = vf_adapter_fd(self->a.adapter);
+
+	first.engine_affinity = 1;
+	second.engine_affinity = 2;
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &all));
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &first));
+	/* Mapped in both cases, and refused where there is nothing to map it on. */
+	EXPECT_NE(0, all.mapping.current_va);
+	EXPECT_NE(0, first.mapping.current_va);
+	EXPECT_EQ(-EINVAL, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &second));
+}
+
 TEST_F(share, rights_of_a_descriptor_hold_for_the_cpu)
 {
 	struct drm_vfence_fence_query query;

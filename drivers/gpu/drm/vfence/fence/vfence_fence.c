@@ -18,9 +18,14 @@ static void place(struct vfence_fence *fence, u64 initial_value)
 	WRITE_ONCE(*fence->monitored_value, VFENCE_NOT_MONITORED);
 }
 
-static int create_hw(struct vfence_fence *fence)
+static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
 	struct vfence_adapter *adapter = fence->adapter;
+	struct vgpu_fence_args hw = {
+		.current_value = fence->current_value,
+		.monitored_value = fence->monitored_value,
+		.private_data = args->private_data,
+	};
 	int ret;
 
 	/* Reserve the handle, fill it when the fence may be found. */
@@ -28,8 +33,8 @@ static int create_hw(struct vfence_fence *fence)
 			      &adapter->next_fence, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
-	fence->hw = vgpu_fence_create(adapter->gpu, fence->global, fence->current_value,
-				      fence->monitored_value);
+	hw.os_handle = fence->global;
+	fence->hw = vgpu_fence_create(adapter->gpu, &hw);
 	if (IS_ERR(fence->hw)) {
 		xa_erase(&adapter->fences, fence->global);
 		return PTR_ERR(fence->hw);
@@ -42,13 +47,12 @@ static int create_hw(struct vfence_fence *fence)
 /**
  * vfence_fence_create - create a native fence of type DEFAULT
  * @file: the creator, locked
- * @shareable: may be exported
- * @initial_value: first current value
+ * @args: what it shall be
  *
  * Return: the fence, held once for the caller, or an ERR_PTR.
  */
-struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareable,
-					 u64 initial_value)
+struct vfence_fence *vfence_fence_create(struct vfence_file *file,
+					 const struct vfence_fence_args *args)
 {
 	struct vfence_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -60,15 +64,15 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareabl
 	spin_lock_init(&fence->lock);
 	fence->waiters = RB_ROOT_CACHED;
 	fence->adapter = file->adapter;
-	fence->shareable = shareable;
-	fence->slots = vfence_slots_get(file, shareable && !vfence_mutant_is(SLOTS_SHARED),
+	fence->shareable = args->shareable;
+	fence->slots = vfence_slots_get(file, args->shareable && !vfence_mutant_is(SLOTS_SHARED),
 					&fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);
 		goto free;
 	}
-	place(fence, initial_value);
-	ret = create_hw(fence);
+	place(fence, args->initial_value);
+	ret = create_hw(fence, args);
 	if (ret)
 		goto put_slots;
 	/* The fence may outlive its file, in a descriptor or in a wait. */

@@ -15,6 +15,8 @@ struct vfence_device;
 
 /** VFENCE_STRIDE: bytes between two fences' slots in one page */
 #define VFENCE_STRIDE		64
+/** VFENCE_PHYSICAL_ADAPTERS: mask of those an adapter consists of; never linked */
+#define VFENCE_PHYSICAL_ADAPTERS	BIT(0)
 /** VFENCE_SLOTS: slots of one page */
 #define VFENCE_SLOTS		(PAGE_SIZE / VFENCE_STRIDE)
 
@@ -114,8 +116,20 @@ struct vfence_fence {
 	struct llist_node deferred_node;
 };
 
-struct vfence_fence *vfence_fence_create(struct vfence_file *file, bool shareable,
-					 u64 initial_value);
+/**
+ * struct vfence_fence_args - what a new fence shall be
+ */
+struct vfence_fence_args {
+	/** @shareable: may be exported */
+	bool shareable;
+	/** @initial_value: first current value */
+	u64 initial_value;
+	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes */
+	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
+};
+
+struct vfence_fence *vfence_fence_create(struct vfence_file *file,
+					 const struct vfence_fence_args *args);
 void vfence_fence_put(struct vfence_fence *fence);
 bool vfence_fence_hold(struct vfence_fence *fence);
 void vfence_fence_unhold(struct vfence_fence *fence);

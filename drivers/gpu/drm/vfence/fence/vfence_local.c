@@ -141,6 +141,10 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 static int create_locked(struct vfence_file *file, struct drm_vfence_fence_create *args)
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_fence_args create = {
+		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
+		.initial_value = args->initial_value,
+	};
 	struct vfence_fence *fence;
 	int ret;
 
@@ -148,12 +152,15 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_fence_creat
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
-	fence = vfence_fence_create(file, args->flags & DRM_VFENCE_FENCE_SHAREABLE,
-				    args->initial_value);
+	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
+	fence = vfence_fence_create(file, &create);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	ret = vfence_local_add(file, device, fence, DRM_VFENCE_RIGHTS_ALL, &args->handle,
 			       &args->mapping);
+	if (!ret)
+		memcpy(args->private_data, vgpu_fence_private_data(fence->hw),
+		       sizeof(args->private_data));
 	vfence_fence_unhold(fence);
 	return ret;
 }
@@ -164,7 +171,8 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_vfence_fence_create *args = data;
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_FENCE_SHAREABLE) ||
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_FENCE_SHAREABLE || args->pad) ||
+	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
 	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU))
 		return -EINVAL;
 	if (vfence_reject(drm, args->type != DRM_VFENCE_FENCE_DEFAULT))

@@ -128,7 +128,8 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	u32 rights;
 	int ret;
 
-	if (vfence_reject(drm, args->flags))
+	if (vfence_reject(drm, args->flags || args->pad) ||
+	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
 	fence = fence_of_fd(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
@@ -143,6 +144,9 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 		ret = vfence_local_add(file, device, fence, rights, &args->handle,
 				       &args->mapping);
 	mutex_unlock(&file->lock);
+	if (!ret)
+		memcpy(args->private_data, vgpu_fence_private_data(fence->hw),
+		       sizeof(args->private_data));
 	vfence_fence_unhold(fence);
 	return ret;
 }

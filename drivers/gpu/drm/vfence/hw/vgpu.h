@@ -198,14 +198,23 @@ void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size);
 /* ------------------------------------------------------------------ fences */
 
 /**
- * vgpu_fence_create - DxgkDdiCreateNativeFence: the global object
- * @gpu: the GPU
- * @os_handle: the driver's handle, returned in interrupt records
- * @current_value: slot of the current value; stays valid until destroyed
- * @monitored_value: slot of the monitored value, likewise
+ * struct vgpu_fence_args - DxgkDdiCreateNativeFence
  */
-struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, u32 os_handle, u64 *current_value,
-				     u64 *monitored_value);
+struct vgpu_fence_args {
+	/** @os_handle: the driver's handle, returned in interrupt records */
+	u32 os_handle;
+	/** @current_value: slot of the current value; stays valid until destroyed */
+	u64 *current_value;
+	/** @monitored_value: slot of the monitored value, likewise */
+	u64 *monitored_value;
+	/** @private_data: the creator's bytes; kept with the fence (WDDM-39) */
+	const u8 *private_data;
+};
+
+/** vgpu_fence_create - DxgkDdiCreateNativeFence: the global object */
+struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args);
+/** vgpu_fence_private_data - DRM_VFENCE_PRIVATE_DATA bytes kept with it */
+const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
 /**
  * vgpu_fence_open - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
  * @vm: the address space

@@ -6,22 +6,28 @@
 
 #include <linux/err.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 
 #include "vgpu_types.h"
 
-struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, u32 os_handle, u64 *current_value,
-				     u64 *monitored_value)
+struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args)
 {
 	struct vgpu_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
 
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
 	fence->gpu = gpu;
-	fence->os_handle = os_handle;
-	fence->current_value = current_value;
-	fence->monitored_value = monitored_value;
+	fence->os_handle = args->os_handle;
+	fence->current_value = args->current_value;
+	fence->monitored_value = args->monitored_value;
 	fence->blocked = RB_ROOT_CACHED;
+	memcpy(fence->private_data, args->private_data, sizeof(fence->private_data));
 	return fence;
+}
+
+const u8 *vgpu_fence_private_data(struct vgpu_fence *fence)
+{
+	return fence->private_data;
 }
 
 u64 vgpu_fence_signals(struct vgpu_fence *fence)

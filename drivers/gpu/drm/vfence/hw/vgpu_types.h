@@ -189,6 +189,8 @@ struct vgpu_fence {
 	atomic64_t signals;
 	/** @missed: highest value no record had room for, since last asked */
 	atomic64_t missed;
+	/** @private_data: the creator's bytes */
+	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
 /**

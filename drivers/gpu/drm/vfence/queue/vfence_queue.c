@@ -195,7 +195,8 @@ void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *de
 static int create_progress(struct vfence_queue *queue,
 			   struct drm_vfence_fence_mapping *mapping)
 {
-	struct vfence_fence *fence = vfence_fence_create(queue->file, false, 0);
+	static const struct vfence_fence_args args;
+	struct vfence_fence *fence = vfence_fence_create(queue->file, &args);
 	int ret;
 
 	if (IS_ERR(fence))
