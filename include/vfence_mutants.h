@@ -67,6 +67,10 @@ enum vfence_mutant {
 	VFENCE_MUTANT_ABORT_AS_RETRY,
 	/* touching the doorbell page maps it and rings nothing */
 	VFENCE_MUTANT_RING_IGNORED,
+	/* a fence that is always signaled still blocks the queues that wait */
+	VFENCE_MUTANT_ALWAYS_SIGNALED_WAITS,
+	/* a fence that is always signaled still takes values from the GPU */
+	VFENCE_MUTANT_ALWAYS_SIGNALED_STORES,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -25,8 +25,10 @@ extern "C" {
  * padding or an impossible combination; ENOENT for a handle that does not
  * exist; EFAULT for a bad address; ENOMEM; ENODEV once the device is gone; EIO
  * where something is to be made in, or connected for, a device object in error;
- * E2BIG for array elements longer than known with a non-zero tail. What a single
- * ioctl adds stands beside it.
+ * E2BIG for array elements longer than known with a non-zero tail. An adapter
+ * whose hardware failed is lost until it is bound again: its devices are STOPPED,
+ * its queues aborted, and EIO is what waits, signals and creations return. What a
+ * single ioctl adds stands beside it.
  *
  * Handles are 32-bit, non-zero and private to one open file. Fences are shared
  * by file descriptor only.

@@ -8,20 +8,6 @@
 
 #include "vfence_test.h"
 
-#define DRIVER "/sys/bus/platform/drivers/vfence/"
-
-static int write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret = fd < 0 ? -errno : 0;
-
-	if (!ret && write(fd, text, strlen(text)) < 0)
-		ret = -errno;
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 FIXTURE(life) {
 	VFENCE_MEMBERS;
 	struct vf_fence *fence;
@@ -42,7 +28,7 @@ FIXTURE_TEARDOWN(life)
 	vf_fence_destroy(self->fence);
 	VFENCE_TEARDOWN();
 	if (self->unbound)
-		EXPECT_EQ(0, write_file(DRIVER "bind", "vfence.0"));
+		EXPECT_EQ(0, driver("bind", 0));
 }
 
 struct sleeper {
@@ -83,7 +69,7 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
 
-	ASSERT_EQ(0, write_file(DRIVER "unbind", "vfence.0"));
+	ASSERT_EQ(0, driver("unbind", 0));
 	self->unbound = true;
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ENODEV, sleeper.ret);
@@ -103,9 +89,9 @@ TEST_F(life, a_second_device_comes_up_while_the_old_files_are_open)
 	struct vf_device *device;
 	struct vf_queue *queue;
 
-	ASSERT_EQ(0, write_file(DRIVER "unbind", "vfence.0"));
+	ASSERT_EQ(0, driver("unbind", 0));
 	self->unbound = true;
-	ASSERT_EQ(0, write_file(DRIVER "bind", "vfence.0"));
+	ASSERT_EQ(0, driver("bind", 0));
 	self->unbound = false;
 	ASSERT_TRUE(EVENTUALLY(!vf_adapter_open(0, &fresh)));
 	ASSERT_EQ(0, vf_device_create(fresh, &device));
@@ -247,12 +233,12 @@ TEST_F(life, WDDM_202_unbind_while_clients_run)
 		ASSERT_EQ(1, read(ready, &ok, 1));
 		ASSERT_EQ('y', ok);
 		close(ready);
-		ASSERT_EQ(0, write_file(DRIVER "unbind", "vfence.0"));
+		ASSERT_EQ(0, driver("unbind", 0));
 		self->unbound = true;
 		/* Its wait ends with ENODEV, and so does the process. */
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_TRUE(WIFEXITED(status));
-		ASSERT_EQ(0, write_file(DRIVER "bind", "vfence.0"));
+		ASSERT_EQ(0, driver("bind", 0));
 		self->unbound = false;
 	}
 }

@@ -5,16 +5,6 @@
 
 #define TRACING "/sys/kernel/tracing/"
 
-static int write_text(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
-
-	if (fd >= 0)
-		close(fd);
-	return ret;
-}
-
 TEST(WDDM_72_a_null_array_scans_all_native_waiters)
 {
 	struct drm_vfence_counters before, after;

@@ -558,6 +558,58 @@ TEST_F(queue, fdinfo_tells_the_time_on_each_engine)
 	EXPECT_EQ(0, copy);
 }
 
+TEST_F(queue, WDDM_66_67_a_lost_queues_progress_is_always_signaled)
+{
+	struct vf_fence *progress;
+	struct vf_device *device;
+	struct vf_queue *lost;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_COMPUTE, 4096, &lost));
+	progress = vf_queue_progress(lost);
+	/* Blocked on what will never come: until the queue is lost. */
+	vf_cmd_wait(self->gfx, progress, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_queue_abort(lost));
+	EXPECT_TRUE(drained(self->gfx));
+	/* Later waits pass at once. */
+	vf_cmd_wait(self->copy, progress, UINT64_MAX);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_TRUE(drained(self->copy));
+	/* Later signals leave no trace. */
+	vf_cmd_signal(self->gfx, progress, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(0, vf_fence_current(progress));
+	vf_queue_destroy(lost);
+	vf_device_destroy(device);
+}
+
+TEST_F(queue, WDDM_205_an_error_aborts_every_doorbell_of_its_device)
+{
+	struct drm_vfence_packet_header bad = { .opcode = 0xffff, .length = 8 };
+	struct vf_device *other;
+	struct vf_queue *bystander;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &other));
+	ASSERT_EQ(0, vf_queue_create(other, DRM_VFENCE_NODE_GFX, 4096, &bystander));
+	ASSERT_EQ(0, vf_queue_submit(bystander));
+	vf_cmd_raw(self->gfx, &bad, sizeof(bad));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) ==
+			       DRM_VFENCE_DEVICE_ERROR_DMAFAULT));
+	EXPECT_NE(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(bystander));
+	EXPECT_EQ(0, vf_queue_submit(bystander));
+	EXPECT_TRUE(drained(bystander));
+	vf_queue_destroy(bystander);
+	vf_device_destroy(other);
+}
+
 TEST_F(queue, a_full_ring_refuses_and_recovers)
 {
 	struct vf_queue *small;

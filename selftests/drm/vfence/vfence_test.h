@@ -139,6 +139,48 @@ static inline void pin_kthread(const char *name, int cpu)
 		closedir(proc);
 }
 
+static inline int write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int ret = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* "bind" or "unbind" an adapter. */
+static inline int driver(const char *what, unsigned int index)
+{
+	char path[100], name[20];
+
+	snprintf(path, sizeof(path), "/sys/bus/platform/drivers/vfence/%s", what);
+	snprintf(name, sizeof(name), "vfence.%u", index);
+	return write_text(path, name);
+}
+
+/* Set one of an adapter's switches for tests, in debugfs. */
+static inline int knob(unsigned int index, const char *name, const char *value)
+{
+	char path[400];
+	struct dirent *entry;
+	int ret = -ENOENT;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/drm", index);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (strncmp(entry->d_name, "card", 4))
+			continue;
+		snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/%s", entry->d_name + 4,
+			 name);
+		ret = write_text(path, value);
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
 /* An adapter with a device and a queue on GFX and on COPY. */
 #define VFENCE_MEMBERS							\
 	struct vf_adapter *adapter;					\

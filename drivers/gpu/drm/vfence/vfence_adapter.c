@@ -61,6 +61,36 @@ static int alloc_parts(struct vfence_adapter *adapter)
 	return PTR_ERR_OR_ZERO(adapter->gpu);
 }
 
+static void lost_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter = container_of(work, struct vfence_adapter, lost_work);
+
+	/*
+	 * Who comes later finds it lost; who came before is found here. Full
+	 * barrier: the xchg() of vfence_adapter_lose(). Partner: create_locked()
+	 * of queues, which makes the queue visible, then looks.
+	 */
+	vfence_queue_abort_all(adapter);
+	vfence_fence_fail_all(adapter, -EIO);
+}
+
+/**
+ * vfence_adapter_lose - the hardware failed in a way that cannot be repaired
+ * @adapter: the adapter
+ * @why: subcode of WDDM's bug check 0x119 (WDDM-68)
+ *
+ * What Windows answers with a bug check costs the adapter here, not the machine:
+ * its queues are aborted, its waits fail, its devices are stopped; unbinding and
+ * binding it again makes a new one. Any context.
+ */
+void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int why)
+{
+	if (xchg(&adapter->lost, true))
+		return;
+	drm_err(&adapter->drm, "adapter lost (0x119, 0x%x): bind it again\n", why);
+	queue_work(adapter->work_wq, &adapter->lost_work);
+}
+
 /**
  * vfence_adapter_init - set an adapter up, all but its registration
  * @adapter: from devm_drm_dev_alloc()
@@ -76,6 +106,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	xa_init_flags(&adapter->fences, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&adapter->queues, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_llist_head(&adapter->deferred);
+	INIT_WORK(&adapter->lost_work, lost_work);
 	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
 	ret = drmm_add_action_or_reset(&adapter->drm, release, NULL);
 	if (ret)
@@ -119,7 +150,7 @@ void vfence_adapter_unplug(struct vfence_adapter *adapter)
 	vfence_vector_fini(&adapter->vector, adapter);
 	/* What was published last: nobody is interrupted for it any more. */
 	vfence_irq_settle(adapter);
-	vfence_fence_fail_all(adapter);
+	vfence_fence_fail_all(adapter, -ENODEV);
 	flush_workqueue(adapter->doorbell_wq);
 	flush_workqueue(adapter->work_wq);
 	/* From here on faults find the dummy pages. */

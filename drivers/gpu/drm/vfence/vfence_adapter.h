@@ -108,8 +108,10 @@ struct vfence_adapter {
 	struct workqueue_struct *doorbell_wq;
 	/** @work_wq: reaping of events, faults of queues */
 	struct workqueue_struct *work_wq;
-	/** @lost: the device is being unplugged; all doorbells are aborted */
+	/** @lost: the hardware failed for good: nothing new until it is bound again */
 	bool lost;
+	/** @lost_work: ends what was there when it was lost */
+	struct work_struct lost_work;
 	/** @dummy_fence: what fence mappings read after unplug: U64_MAX */
 	struct page *dummy_fence;
 	/** @counts: exact counters */
@@ -130,6 +132,10 @@ static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_
 
 int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index);
 void vfence_adapter_unplug(struct vfence_adapter *adapter);
+void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int why);
+
+/* vfence_debugfs.c */
+void vfence_debugfs_init(struct drm_minor *minor);
 
 /* vfence_query.c */
 int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

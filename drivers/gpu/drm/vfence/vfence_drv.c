@@ -140,6 +140,7 @@ static const struct drm_driver driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
 	.open = vfence_file_open,
 	.postclose = vfence_file_close,
+	.debugfs_init = vfence_debugfs_init,
 	VFENCE_DRIVER_FDINFO(show_fdinfo)
 	.ioctls = ioctls,
 	.num_ioctls = ARRAY_SIZE(ioctls),

@@ -137,13 +137,31 @@ void vfence_fence_unhold(struct vfence_fence *fence)
 {
 	if (atomic_dec_and_test(&fence->holders)) {
 		vfence_fence_fail(fence, -ECANCELED);
-		vgpu_fence_release(fence->hw);
+		vfence_fence_set_always_signaled(fence);
 	}
 	vfence_fence_put(fence);
 }
 
-/** vfence_fence_fail_all - the device goes: end every wait with ENODEV */
-void vfence_fence_fail_all(struct vfence_adapter *adapter)
+/**
+ * vfence_fence_set_always_signaled - nobody will signal it: let all queues pass
+ * @fence: the fence
+ *
+ * Whatever waits on the GPU goes on, now and later (WDDM-66).
+ */
+void vfence_fence_set_always_signaled(struct vfence_fence *fence)
+{
+	struct vgpu_value_update update = {
+		.fence = fence->hw,
+		.kernel_va = fence->current_value,
+	};
+
+	if (vgpu_update_current_values_from_cpu(fence->adapter->gpu, &update, 1,
+						VGPU_UPDATE_ALWAYS_SIGNALED))
+		vfence_adapter_lose(fence->adapter, 0x13);
+}
+
+/** vfence_fence_fail_all - the device goes: end every wait with @error */
+void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
 {
 	struct vfence_fence *fence;
 	unsigned long index;
@@ -153,7 +171,7 @@ void vfence_fence_fail_all(struct vfence_adapter *adapter)
 		if (!kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();
-		vfence_fence_fail(fence, -ENODEV);
+		vfence_fence_fail(fence, error);
 		vfence_fence_put(fence);
 		rcu_read_lock();
 	}

@@ -133,7 +133,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 void vfence_fence_put(struct vfence_fence *fence);
 bool vfence_fence_hold(struct vfence_fence *fence);
 void vfence_fence_unhold(struct vfence_fence *fence);
-void vfence_fence_fail_all(struct vfence_adapter *adapter);
+void vfence_fence_set_always_signaled(struct vfence_fence *fence);
+void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
 
 static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 {

@@ -105,7 +105,7 @@ bool vfence_wait_poll(struct vfence_wait *wait, bool any)
 }
 
 /* Store up to BATCH values, then complete their CPU waits. */
-static void signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
+static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
 			 unsigned int count)
 {
 	struct vgpu_value_update update[BATCH];
@@ -118,10 +118,14 @@ static void signal_batch(struct vfence_adapter *adapter, struct vfence_point *po
 			.kernel_va = points[i].fence->current_value,
 			.value = points[i].value,
 		};
-	vgpu_update_current_values_from_cpu(adapter->gpu, update, count);
+	if (vgpu_update_current_values_from_cpu(adapter->gpu, update, count, 0)) {
+		vfence_adapter_lose(adapter, 0x13);
+		return -EIO;
+	}
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++)
 		vfence_fence_complete(points[i].fence, points[i].value);
+	return 0;
 }
 
 /* In order, and one call at a time: the newest value wins. */
@@ -129,13 +133,16 @@ static int signal_points(struct vfence_wait *signals)
 {
 	struct vfence_adapter *adapter = signals->adapter;
 	unsigned int i;
+	int ret = 0;
 
 	if (mutex_lock_interruptible(&adapter->signal_lock))
 		return -ERESTARTSYS;
-	for (i = 0; i < signals->count; i += BATCH)
-		signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
+	if (adapter->lost)
+		ret = -EIO;
+	for (i = 0; !ret && i < signals->count; i += BATCH)
+		ret = signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
 	mutex_unlock(&adapter->signal_lock);
-	return 0;
+	return ret;
 }
 
 int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -190,7 +197,8 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
  * vfence_request_signal - perform the signals of a request, once
  * @request: the request
  *
- * Return: 0, or -ERESTARTSYS before anything was signaled.
+ * Return: 0, -ERESTARTSYS before anything was signaled, -EIO when the adapter is
+ * lost.
  */
 int vfence_request_signal(struct vfence_request *request)
 {

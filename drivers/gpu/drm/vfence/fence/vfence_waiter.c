@@ -47,7 +47,8 @@ static void update_monitored_locked(struct vfence_fence *fence)
 		return;
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;
-	vgpu_update_monitored_values(fence->adapter->gpu, &update, 1);
+	if (vgpu_update_monitored_values(fence->adapter->gpu, &update, 1))
+		vfence_adapter_lose(fence->adapter, 0x12);
 }
 
 static void unlink_locked(struct vfence_point *point)
@@ -246,6 +247,8 @@ static int queue_point(struct vfence_point *point)
 		ret = 0;
 	} else if (fence->error) {
 		ret = fence->error;
+	} else if (READ_ONCE(fence->adapter->lost)) {
+		ret = -EIO;
 	} else {
 		vfence_mutant_pause(A_NO_RESAMPLE, 20);
 		/* The tree has a reference; whoever takes the point out puts it. */

@@ -136,6 +136,16 @@ struct vgpu_counters {
 	u64 overflowed;
 };
 
+/**
+ * struct vgpu_knobs - what a test can do to the hardware; never set by itself
+ */
+struct vgpu_knobs {
+	/** @fail_monitored_update: the next update of monitored values fails */
+	bool fail_monitored_update;
+	/** @fail_current_update: the next update of current values fails */
+	bool fail_current_update;
+};
+
 /* ------------------------------------------------------------- the device */
 
 /**
@@ -163,6 +173,8 @@ void vgpu_stop(struct vgpu *gpu);
 void vgpu_destroy(struct vgpu *gpu);
 /** vgpu_irq_ring - the interrupt ring */
 struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
+/** vgpu_knobs - its test switches; written by the driver's debugfs */
+struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu);
 /** vgpu_doorbell_page - page of a physical doorbell */
 struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index);
 /** vgpu_query_clock - the GPU clock and CLOCK_MONOTONIC at one moment */
@@ -237,13 +249,11 @@ int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va
  * No engine of @vm uses it by this holder's rights on return.
  */
 void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights);
-/** vgpu_fence_release - let every queue blocked on it go on */
-void vgpu_fence_release(struct vgpu_fence *fence);
 /**
  * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: after the last close
  * @fence: the fence
  *
- * Blocked queues go on. On return neither slot is touched again and every
+ * On return neither slot is touched again and every
  * record that names the fence is in the interrupt ring.
  */
 void vgpu_fence_destroy(struct vgpu_fence *fence);
@@ -279,21 +289,38 @@ struct vgpu_value_update {
  * Once it has returned, any current value the CPU reads was stored by an engine
  * that afterwards sees the new monitored value, or is visible (WDDM-16). Any
  * context; the caller serialises the updates of one fence with its handler.
+ *
+ * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x12).
  */
-void vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
-				  unsigned int count);
+int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
+				 unsigned int count);
+
+/**
+ * VGPU_UPDATE_ALWAYS_SIGNALED: from now on every GPU wait on the fence passes and
+ * every GPU signal of it does nothing (WDDM-66, -67); no value is stored
+ */
+#define VGPU_UPDATE_ALWAYS_SIGNALED	BIT(0)
+/**
+ * VGPU_UPDATE_NOTIFICATION_ONLY: the value has been stored by somebody else:
+ * release the queues it satisfies, store nothing (WDDM-65)
+ */
+#define VGPU_UPDATE_NOTIFICATION_ONLY	BIT(1)
+
 /**
  * vgpu_update_current_values_from_cpu - DxgkDdiUpdateCurrentValuesFromCpu
  * @gpu: the GPU
  * @update: the batch
  * @count: its length
+ * @flags: VGPU_UPDATE_*, for all of the batch
  *
  * Stores the values and releases queues that waited for them (WDDM-62, -63).
- * Any context; the caller serialises the updates of one fence.
+ * Any context; the caller serialises the updates of one fence that store.
+ *
+ * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x13).
  */
-void vgpu_update_current_values_from_cpu(struct vgpu *gpu,
-					 const struct vgpu_value_update *update,
-					 unsigned int count);
+int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
+					const struct vgpu_value_update *update,
+					unsigned int count, unsigned int flags);
 
 /* ------------------------------------------------------ queues, doorbells */
 

@@ -42,6 +42,11 @@ struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu)
 	return gpu->irq;
 }
 
+struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu)
+{
+	return &gpu->knobs;
+}
+
 struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index)
 {
 	return gpu->doorbell[index].page;

@@ -107,9 +107,7 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
 	queue->wait_observed = vgpu_clock(queue->gpu);
 	queue->wait_end = queue->wait_observed;
-	if (vfence_mutant_is(WAIT_IGNORED) ||
-	    /* Acquire: what the signaller did. Partner: store_current(). */
-	    vfence_reached(smp_load_acquire(slot->fence->current_value), packet->value))
+	if (vfence_mutant_is(WAIT_IGNORED) || vgpu_fence_reached(slot->fence, packet->value))
 		return complete_packet(engine, queue);
 	WRITE_ONCE(engine->counters.waits_stalled, engine->counters.waits_stalled + 1);
 	if (vgpu_fence_block(slot->fence, queue, packet->value))
@@ -176,7 +174,7 @@ static void store_current(struct vgpu_fence *fence, u64 value)
 	}
 	/*
 	 * One store of 64 bits: never torn (WDDM-2). Release: what the queue did
-	 * before. Partners: wait_fence() and vfence_fence_current().
+	 * before. Partners: vgpu_fence_reached() and vfence_fence_current().
 	 */
 	smp_store_release(fence->current_value, value);
 }
@@ -196,6 +194,10 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	if (!READ_ONCE(slot->signals) && !vfence_mutant_is(NO_RIGHTS))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
 	fence = slot->fence;
+	if (READ_ONCE(fence->always_signaled) && !vfence_mutant_is(ALWAYS_SIGNALED_STORES)) {
+		queue->signal_end = vgpu_clock(queue->gpu);
+		return complete_packet(engine, queue);
+	}
 	if (vfence_mutant_is(A_LOAD_HOISTED)) {
 		hoisted = READ_ONCE(*fence->monitored_value);
 		vfence_mutant_pause(A_LOAD_HOISTED, 20);

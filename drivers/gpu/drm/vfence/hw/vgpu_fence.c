@@ -56,6 +56,14 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
 	unlink_locked(queue);
 }
 
+/* May a wait for @value pass? */
+bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value)
+{
+	/* Acquire: what the signaller did. Partners: store_current(), store_update(). */
+	return vfence_reached(smp_load_acquire(fence->current_value), value) ||
+	       (READ_ONCE(fence->always_signaled) && !vfence_mutant_is(ALWAYS_SIGNALED_WAITS));
+}
+
 /*
  * Block @queue, which runs, until @fence reaches @value. False if it has.
  *
@@ -76,8 +84,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	atomic_inc(&fence->blocked_count);
 	/* Full barrier of handshake (b), see above. */
 	smp_mb__after_atomic();
-	if (!vfence_mutant_is(B_NO_RECHECK) &&
-	    vfence_reached(READ_ONCE(*fence->current_value), value)) {
+	if (!vfence_mutant_is(B_NO_RECHECK) && vgpu_fence_reached(fence, value)) {
 		unlink_locked(queue);
 		blocked = false;
 	} else if (queue->abort) {
@@ -122,11 +129,6 @@ void vgpu_fence_notify(struct vgpu_fence *fence, u64 value)
 		release_up_to(fence, value);
 }
 
-void vgpu_fence_release(struct vgpu_fence *fence)
-{
-	release_up_to(fence, ~(u64)0);
-}
-
 void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value)
 {
 	s64 old = atomic64_read(&fence->missed);
@@ -142,16 +144,23 @@ u64 vgpu_fence_take_missed(struct vgpu_fence *fence)
 
 void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
-	vgpu_fence_release(fence);
 	vgpu_cmp_flush(fence->gpu);
 	kfree(fence);
 }
 
-void vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
-				  unsigned int count)
+/* One call fails for each time a test asks for it. */
+static bool must_fail(bool *knob)
+{
+	return READ_ONCE(*knob) && xchg(knob, false);
+}
+
+int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
+				 unsigned int count)
 {
 	unsigned int i;
 
+	if (must_fail(&gpu->knobs.fail_monitored_update))
+		return -EIO;
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(*update[i].kernel_va, update[i].value);
 	/*
@@ -159,21 +168,34 @@ void vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_upda
 	 * current. Partner: the barrier in signal_fence() of vgpu_exec.c.
 	 */
 	smp_mb();
+	return 0;
 }
 
-void vgpu_update_current_values_from_cpu(struct vgpu *gpu,
-					 const struct vgpu_value_update *update,
-					 unsigned int count)
+static void store_update(const struct vgpu_value_update *update, unsigned int flags)
+{
+	if (flags & VGPU_UPDATE_ALWAYS_SIGNALED)
+		WRITE_ONCE(update->fence->always_signaled, true);
+	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY))
+		/* Release: what the caller did. Partner: vgpu_fence_reached(). */
+		smp_store_release(update->kernel_va, update->value);
+}
+
+int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
+					const struct vgpu_value_update *update,
+					unsigned int count, unsigned int flags)
 {
 	unsigned int i;
 
+	if (must_fail(&gpu->knobs.fail_current_update))
+		return -EIO;
 	for (i = 0; i < count; i++)
-		/* Release: what the caller did. Partner: wait_fence(). */
-		smp_store_release(update[i].kernel_va, update[i].value);
+		store_update(&update[i], flags);
 	/* Handshake (b), signaller's side; partner: vgpu_fence_block(). */
 	smp_mb();
 	if (vfence_mutant_is(CPU_NO_RELEASE))
-		return;
+		return 0;
 	for (i = 0; i < count; i++)
-		vgpu_fence_notify(update[i].fence, update[i].value);
+		vgpu_fence_notify(update[i].fence, flags & VGPU_UPDATE_ALWAYS_SIGNALED ?
+				  ~(u64)0 : update[i].value);
+	return 0;
 }

@@ -119,6 +119,8 @@ struct vgpu_doorbell {
 struct vgpu {
 	/** @config: shape */
 	struct vgpu_config config;
+	/** @knobs: test switches */
+	struct vgpu_knobs knobs;
 	/** @ops: calls up */
 	const struct vgpu_host_ops *ops;
 	/** @host: their first argument */
@@ -185,6 +187,8 @@ struct vgpu_fence {
 	struct rb_root_cached blocked;
 	/** @blocked_count: of them; changed under vgpu.sched, read without */
 	atomic_t blocked_count;
+	/** @always_signaled: waits pass, signals do nothing; set once */
+	bool always_signaled;
 	/** @signals: GPU signals executed */
 	atomic64_t signals;
 	/** @missed: highest value no record had room for, since last asked */
@@ -322,6 +326,7 @@ struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va);
 /* vgpu_fence.c */
 void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value);
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value);
+bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 

@@ -25,9 +25,19 @@ void vfence_device_put(struct vfence_device *device)
 	kref_put(&device->ref, free_device);
 }
 
+/* Of a lost adapter every device is stopped, unless it failed before. */
+static int state_of(struct vfence_device *device)
+{
+	int state = atomic_read(&device->state);
+
+	if (state == DRM_VFENCE_DEVICE_ACTIVE && READ_ONCE(device->file->adapter->lost))
+		return DRM_VFENCE_DEVICE_STOPPED;
+	return state;
+}
+
 bool vfence_device_active(struct vfence_device *device)
 {
-	return atomic_read(&device->state) == DRM_VFENCE_DEVICE_ACTIVE;
+	return state_of(device) == DRM_VFENCE_DEVICE_ACTIVE;
 }
 
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -46,7 +56,8 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	device->file = file;
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
 	mutex_lock(&file->lock);
-	ret = vfence_table_add(&file->devices, device, &args->handle);
+	ret = vfence_device_active(device) ?
+	      vfence_table_add(&file->devices, device, &args->handle) : -EIO;
 	mutex_unlock(&file->lock);
 	if (ret)
 		vfence_device_put(device);
@@ -115,7 +126,7 @@ int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	mutex_lock(&file->lock);
 	device = xa_load(&file->devices.objects, args->handle);
 	if (device)
-		args->state = atomic_read(&device->state);
+		args->state = state_of(device);
 	mutex_unlock(&file->lock);
 	return device ? 0 : -ENOENT;
 }

@@ -61,12 +61,16 @@ static int to_device_state(u32 fault)
 	       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT : DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
 }
 
-/* The queue is lost: nobody will signal its progress fence any more. */
+/*
+ * The queue is lost: nobody will signal its progress fence any more. CPU waits
+ * for it fail, queues that wait for it, whoever's they are, go on.
+ */
 static void stop(struct vfence_queue *queue)
 {
 	vfence_doorbell_abort(queue);
 	vgpu_queue_abort(queue->hw);
 	vfence_fence_fail(queue->progress_fence, -EIO);
+	vfence_fence_set_always_signaled(queue->progress_fence);
 }
 
 static void stop_if_of(struct vfence_queue *queue, void *device)
@@ -287,6 +291,10 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	/* Point of no failure: from here on interrupts and scans find the queue. */
 	xa_store(&file->adapter->queues, queue->global, queue, GFP_KERNEL_ACCOUNT);
 	atomic_inc(&file->adapter->queue_count);
+	/* Found by lost_work(), or finds that it came too late: see there. */
+	smp_mb();
+	if (READ_ONCE(file->adapter->lost))
+		stop(queue);
 	context->queues++;
 	args->progress = progress;
 	describe(queue, args);

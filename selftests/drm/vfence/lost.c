@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hardware that fails: what WDDM answers with a bug check costs the adapter, and
+ * nobody else. Each test ends with a new adapter.
+ */
+
+#include "vfence_test.h"
+
+FIXTURE(lost) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	int efd;
+};
+
+FIXTURE_SETUP(lost)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(lost)
+{
+	close(self->efd);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+	EXPECT_EQ(0, driver("unbind", 0));
+	EXPECT_EQ(0, driver("bind", 0));
+	/* As good as new. */
+	VFENCE_SETUP(0);
+	EXPECT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	VFENCE_TEARDOWN();
+}
+
+/* All that holds once the adapter is lost. */
+static void expect_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
+{
+	struct vf_point point = { self->fence, 100 };
+	struct vf_device *device;
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(self->device));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	EXPECT_EQ(-EIO, vf_fence_wait(self->fence, 100, DEADLINE));
+	EXPECT_EQ(-EIO, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 200));
+	EXPECT_EQ(-EIO, vf_device_create(self->adapter, &device));
+	EXPECT_EQ(-EIO, vf_fence_create(self->device, 0, 0, &fence));
+	EXPECT_EQ(-EIO, vf_queue_create(self->device, 0, 4096, &queue));
+}
+
+TEST_F(lost, WDDM_68_a_failed_update_of_a_monitored_value_loses_the_adapter)
+{
+	struct vf_point point = { self->fence, 50 };
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	ASSERT_EQ(0, knob(0, "fail_monitored_update", "1"));
+	/* Nobody is left waiting: the event that was armed fires, the new wait ends. */
+	EXPECT_EQ(-EIO, vf_fence_wait(self->fence, 40, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	expect_lost(_metadata, self);
+}
+
+TEST_F(lost, WDDM_68_a_failed_update_of_a_current_value_loses_the_adapter)
+{
+	struct vf_point point = { self->fence, 50 };
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	vf_cmd_wait(self->gfx, self->fence, 60);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 70));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	expect_lost(_metadata, self);
+}
+
+TEST_F(lost, WDDM_68_another_adapter_does_not_notice)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs two adapters");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 1));
+	EXPECT_EQ(0, vf_fence_signal(fence, 1));
+	EXPECT_EQ(0, vf_fence_wait(fence, 1, 0));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+TEST_HARNESS_MAIN
