@@ -130,6 +130,25 @@ VF_EXPORT int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_nod
 	return ret;
 }
 
+VF_EXPORT int vf_adapter_features(struct vf_adapter *adapter,
+				  struct drm_vfence_feature_info *features, unsigned int *count)
+{
+	uint32_t size = *count * sizeof(*features);
+	int ret = query(adapter, DRM_VFENCE_QUERY_FEATURES, features, &size);
+
+	if (!ret)
+		*count = size / sizeof(*features);
+	return ret;
+}
+
+VF_EXPORT int vf_adapter_fence_caps(struct vf_adapter *adapter,
+				    struct drm_vfence_fence_caps *caps)
+{
+	uint32_t size = sizeof(*caps);
+
+	return query(adapter, DRM_VFENCE_QUERY_FENCE_CAPS, caps, &size);
+}
+
 VF_EXPORT int vf_adapter_find_node(struct vf_adapter *adapter,
 				   enum drm_vfence_node_class class_id)
 {

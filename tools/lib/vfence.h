@@ -48,6 +48,11 @@ int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adapter_info *
 /** vf_adapter_nodes - its nodes; @count: in: room, out: number of nodes */
 int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
 		     unsigned int *count);
+/** vf_adapter_features - its features; @count: in: room, out: number of features */
+int vf_adapter_features(struct vf_adapter *adapter, struct drm_vfence_feature_info *features,
+			unsigned int *count);
+/** vf_adapter_fence_caps - what native fences are like here */
+int vf_adapter_fence_caps(struct vf_adapter *adapter, struct drm_vfence_fence_caps *caps);
 /** vf_adapter_find_node - first node of a class that takes user-mode queues, or -ENOENT */
 int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class class_id);
 /** vf_adapter_clock - GPU clock with a calibration pair */

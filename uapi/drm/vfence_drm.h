@@ -43,6 +43,8 @@ extern "C" {
  *   rights in &struct drm_vfence_fence_query.
  * - 1.2: engine_affinity and private_data in &struct drm_vfence_fence_create and
  *   &struct drm_vfence_fence_open.
+ * - 1.3: %DRM_VFENCE_QUERY_FEATURES, %DRM_VFENCE_QUERY_FENCE_CAPS; addresses for
+ *   the system process in &struct drm_vfence_fence_query; counters of updates.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -347,6 +349,10 @@ enum drm_vfence_query_type {
 	DRM_VFENCE_QUERY_CLOCK = 2,
 	/** @DRM_VFENCE_QUERY_COUNTERS: &struct drm_vfence_counters */
 	DRM_VFENCE_QUERY_COUNTERS = 3,
+	/** @DRM_VFENCE_QUERY_FEATURES: array of &struct drm_vfence_feature_info */
+	DRM_VFENCE_QUERY_FEATURES = 4,
+	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps */
+	DRM_VFENCE_QUERY_FENCE_CAPS = 5,
 };
 
 /**
@@ -381,6 +387,60 @@ struct drm_vfence_adapter_info {
 	__u64 va_start;
 	/** @va_end: first GPU address above the space */
 	__u64 va_end;
+};
+
+/**
+ * enum drm_vfence_feature_id - features that are negotiated; WDDM's numbers
+ */
+enum drm_vfence_feature_id {
+	/** @DRM_VFENCE_FEATURE_HWSCH: the GPU schedules its queues */
+	DRM_VFENCE_FEATURE_HWSCH = 0,
+	/** @DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION: queues filled by clients */
+	DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION = 4,
+	/** @DRM_VFENCE_FEATURE_NATIVE_FENCE: native fences */
+	DRM_VFENCE_FEATURE_NATIVE_FENCE = 37,
+};
+
+/** DRM_VFENCE_FEATURE_ENABLED: both sides and all dependencies agree (WDDM-48) */
+#define DRM_VFENCE_FEATURE_ENABLED		(1 << 0)
+/** DRM_VFENCE_FEATURE_SUPPORTED: the hardware supports it */
+#define DRM_VFENCE_FEATURE_SUPPORTED		(1 << 1)
+/** DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG: and it works as it is set up */
+#define DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG	(1 << 2)
+
+/**
+ * struct drm_vfence_feature_info - state of one feature (WDDM-51)
+ */
+struct drm_vfence_feature_info {
+	/** @id: &enum drm_vfence_feature_id */
+	__u32 id;
+	/** @flags: DRM_VFENCE_FEATURE_* */
+	__u32 flags;
+	/** @version: the negotiated version, 0 unless enabled */
+	__u32 version;
+	/** @pad: zero */
+	__u32 pad;
+};
+
+/** DRM_VFENCE_CAP_NATIVE_FENCE: native fences can be created (WDDM-51) */
+#define DRM_VFENCE_CAP_NATIVE_FENCE		(1 << 0)
+/** DRM_VFENCE_CAP_MAP_TO_SYSTEM: values are mapped for the system process, too */
+#define DRM_VFENCE_CAP_MAP_TO_SYSTEM		(1 << 1)
+
+/**
+ * struct drm_vfence_fence_caps - what native fences are like here (WDDM-53)
+ *
+ * All zero where the feature is not enabled.
+ */
+struct drm_vfence_fence_caps {
+	/** @flags: DRM_VFENCE_CAP_* */
+	__u32 flags;
+	/** @stride: bytes between slots of fences in one page */
+	__u32 stride;
+	/** @minimum_address: lowest GPU address of a fence page; 0: no bound */
+	__u64 minimum_address;
+	/** @maximum_address: first address above them; 0: no bound (WDDM-29) */
+	__u64 maximum_address;
 };
 
 /**
@@ -508,6 +568,10 @@ struct drm_vfence_counters {
 	__u64 doorbells_connected;
 	/** @victimisations: doorbells taken from one queue for another */
 	__u64 victimisations;
+	/** @monitored_updates: updates of monitored values */
+	__u64 monitored_updates;
+	/** @monitored_updates_irq: of these, those from a hard interrupt (WDDM-61) */
+	__u64 monitored_updates_irq;
 };
 
 /**
@@ -648,7 +712,8 @@ struct drm_vfence_fence_mapping {
  * struct drm_vfence_fence_create - create a native fence (WDDM-37)
  *
  * Errors: EINVAL for a bit of engine_affinity without a physical adapter;
- * EOPNOTSUPP for a type not supported; ENOSPC beyond 4096 fences.
+ * EOPNOTSUPP for a type not supported, or without the feature; ENOSPC beyond 4096
+ * fences.
  */
 struct drm_vfence_fence_create {
 	/** @device: the parent */
@@ -790,6 +855,10 @@ struct drm_vfence_fence_query {
 	__u32 rights;
 	/** @pad: zero */
 	__u32 pad;
+	/** @current_system_va: out: in the system process's space, or 0 (WDDM-60) */
+	__u64 current_system_va;
+	/** @monitored_system_va: out: likewise */
+	__u64 monitored_system_va;
 };
 
 /** DRM_VFENCE_WAIT_ANY: one point is enough; without it all are needed */
@@ -859,7 +928,8 @@ struct drm_vfence_event_arm {
  * fence and its two logs
  *
  * Errors: EOPNOTSUPP without USER_MODE (kernel-mode queues come with a later
- * minor) or on a node that lacks it (WDDM-178); ENOSPC beyond 64 queues.
+ * minor), on a node that lacks it (WDDM-178) or without the feature; ENOSPC beyond
+ * 64 queues.
  */
 struct drm_vfence_queue_create {
 	/** @context: the parent */

@@ -129,7 +129,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 256);
+SIZE(counters, 272);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -162,6 +162,8 @@ AT(counters, fences_destroyed, 224);
 AT(counters, queues, 232);
 AT(counters, doorbells_connected, 240);
 AT(counters, victimisations, 248);
+AT(counters, monitored_updates, 256);
+AT(counters, monitored_updates_irq, 264);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);
@@ -192,6 +194,18 @@ AT(vm_bind, va, 24);
 
 SIZE(vm_unbind, 8);
 AT(vm_unbind, va, 0);
+
+SIZE(feature_info, 16);
+AT(feature_info, id, 0);
+AT(feature_info, flags, 4);
+AT(feature_info, version, 8);
+AT(feature_info, pad, 12);
+
+SIZE(fence_caps, 24);
+AT(fence_caps, flags, 0);
+AT(fence_caps, stride, 4);
+AT(fence_caps, minimum_address, 8);
+AT(fence_caps, maximum_address, 16);
 
 SIZE(fence_mapping, 32);
 AT(fence_mapping, current_offset, 0);
@@ -237,7 +251,7 @@ AT(fence_signal, flags, 0);
 AT(fence_signal, pad, 4);
 AT(fence_signal, points, 8);
 
-SIZE(fence_query, 72);
+SIZE(fence_query, 88);
 AT(fence_query, handle, 0);
 AT(fence_query, flags, 4);
 AT(fence_query, current_value, 8);
@@ -249,6 +263,8 @@ AT(fence_query, woken, 48);
 AT(fence_query, signals, 56);
 AT(fence_query, rights, 64);
 AT(fence_query, pad, 68);
+AT(fence_query, current_system_va, 72);
+AT(fence_query, monitored_system_va, 80);
 
 SIZE(wait, 48);
 AT(wait, flags, 0);
@@ -338,6 +354,11 @@ NUMBER(QUERY_ADAPTER, 0);
 NUMBER(QUERY_NODES, 1);
 NUMBER(QUERY_CLOCK, 2);
 NUMBER(QUERY_COUNTERS, 3);
+NUMBER(QUERY_FEATURES, 4);
+NUMBER(QUERY_FENCE_CAPS, 5);
+NUMBER(FEATURE_HWSCH, 0);
+NUMBER(FEATURE_USER_MODE_SUBMISSION, 4);
+NUMBER(FEATURE_NATIVE_FENCE, 37);
 NUMBER(NODE_GFX, 0);
 NUMBER(NODE_COMPUTE, 1);
 NUMBER(NODE_COPY, 2);

@@ -67,7 +67,7 @@ TEST_F(reject, query)
 	struct drm_vfence_query small = Q;
 	char big[sizeof(out) + 64];
 
-	REJECT(EINVAL, QUERY, query, Q, a.type = 4);
+	REJECT(EINVAL, QUERY, query, Q, a.type = 6);
 	REJECT(EINVAL, QUERY, query, Q, a.type = UINT32_MAX);
 	REJECT(EINVAL, QUERY, query, Q, a.size = 65537);
 	REJECT(EFAULT, QUERY, query, Q, a.data = 8);

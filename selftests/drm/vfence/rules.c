@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "vfence_feature.h"
 #include "vfence_rules.h"
 #include "vgpu_packet.h"
 
@@ -51,6 +52,58 @@ TEST(WDDM_6_nothing_exceeds_the_value_of_no_waiter)
 
 	for (i = 0; i < 100000; i++)
 		ASSERT_FALSE(vfence_must_interrupt(edgy(), VFENCE_NOT_MONITORED));
+}
+
+TEST(WDDM_48_49_50_negotiation)
+{
+	unsigned int i;
+
+	for (i = 0; i < 1000000; i++) {
+		uint64_t r = next();
+		struct vfence_feature_os os = {
+			.enabled = r & 1, .allow_experimental = r & 2,
+			.versions = { 1 + (r >> 8) % 4, (r >> 16) % 6 },
+		};
+		struct vfence_feature_support hw = {
+			.supported = r & 4, .on_current_config = r & 8, .experimental = r & 16,
+			.versions = { 1 + (r >> 24) % 4, (r >> 32) % 6 },
+		};
+		bool needs = r & 32, common = false;
+		struct vfence_feature_result got = vfence_feature_negotiate(&os, &hw, needs);
+		uint32_t v, best = 0;
+
+		/* By the definition: the highest version both can talk. */
+		for (v = 1; v < 10; v++) {
+			if (v < os.versions.min || v > os.versions.max ||
+			    v < hw.versions.min || v > hw.versions.max)
+				continue;
+			common = true;
+			best = v;
+		}
+		ASSERT_EQ(hw.supported && (!hw.experimental || os.allow_experimental),
+			  got.supported);
+		ASSERT_EQ(got.supported && hw.on_current_config, got.on_current_config);
+		ASSERT_EQ(os.enabled && needs && common && got.on_current_config, got.enabled);
+		ASSERT_EQ(got.enabled ? best : 0, got.version);
+	}
+}
+
+TEST(WDDM_52_overrides_only_narrow)
+{
+	struct vfence_versions offered = { 1, 3 };
+	struct vfence_versions none = { 0, 0 }, narrow = { 2, 2 }, same = { 1, 3 };
+	struct vfence_versions wide = { 1, 4 }, low = { 0, 3 }, only_max = { 0, 2 };
+	struct vfence_versions only_min = { 2, 0 }, crossed = { 3, 2 };
+
+	EXPECT_TRUE(vfence_feature_override(&offered, &none));
+	EXPECT_TRUE(vfence_feature_override(&offered, &narrow));
+	EXPECT_TRUE(vfence_feature_override(&offered, &same));
+	EXPECT_FALSE(vfence_feature_override(&offered, &wide));
+	EXPECT_FALSE(vfence_feature_override(&offered, &low));
+	/* Both ends must be given together. */
+	EXPECT_FALSE(vfence_feature_override(&offered, &only_max));
+	EXPECT_FALSE(vfence_feature_override(&offered, &only_min));
+	EXPECT_FALSE(vfence_feature_override(&offered, &crossed));
 }
 
 TEST(WDDM_94_log_positions_count_every_entry_once)

@@ -18,9 +18,17 @@ static void raise_vector(void *host)
 	vfence_vector_raise(&adapter->vector);
 }
 
+static bool is_feature_enabled(void *host, enum drm_vfence_feature_id id)
+{
+	struct vfence_adapter *adapter = host;
+
+	return vfence_feature_enabled(&adapter->config, id);
+}
+
 static const struct vgpu_host_ops host_ops = {
 	.raise_vector = raise_vector,
 	.arm_doorbell = vfence_doorbell_arm,
+	.is_feature_enabled = is_feature_enabled,
 };
 
 /* Runs when the last file has gone, long after unplug. */
@@ -40,6 +48,8 @@ static void release(struct drm_device *drm, void *unused)
 	xa_destroy(&adapter->queues);
 	mutex_destroy(&adapter->signal_lock);
 	mutex_destroy(&adapter->doorbell_lock);
+	drm_mm_takedown(&adapter->system_space);
+	mutex_destroy(&adapter->system_lock);
 }
 
 static int alloc_dummy(struct vfence_adapter *adapter)
@@ -59,6 +69,21 @@ static int alloc_parts(struct vfence_adapter *adapter)
 		return -ENOMEM;
 	adapter->gpu = vgpu_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
 	return PTR_ERR_OR_ZERO(adapter->gpu);
+}
+
+/* What was negotiated holds; hardware that advertises more is not used (WDDM-47). */
+static int check_features(struct vfence_adapter *adapter)
+{
+	adapter->native_fence = vfence_feature_enabled(&adapter->config,
+						       DRM_VFENCE_FEATURE_NATIVE_FENCE);
+	adapter->user_mode_submission =
+		vfence_feature_enabled(&adapter->config, DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
+	if (!adapter->native_fence && vgpu_native_fence_cap(adapter->gpu)) {
+		drm_err(&adapter->drm,
+			"GPU advertises native fences while the feature is not enabled\n");
+		return -EINVAL;
+	}
+	return 0;
 }
 
 static void lost_work(struct work_struct *work)
@@ -103,6 +128,8 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	spin_lock_init(&adapter->irq_lock);
 	mutex_init(&adapter->signal_lock);
 	mutex_init(&adapter->doorbell_lock);
+	mutex_init(&adapter->system_lock);
+	drm_mm_init(&adapter->system_space, PAGE_SIZE, DRM_VFENCE_VA_LIMIT - PAGE_SIZE);
 	xa_init_flags(&adapter->fences, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&adapter->queues, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_llist_head(&adapter->deferred);
@@ -123,6 +150,8 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	if (ret)
 		return ret;
 	ret = alloc_parts(adapter);
+	if (!ret)
+		ret = check_features(adapter);
 	if (ret)
 		return ret;
 	ret = vfence_vector_init(&adapter->vector, adapter->name, vfence_irq_handler,

@@ -58,6 +58,7 @@ enum vfence_count {
  *
  * ====================== ======================================================
  * vfence_file.lock       handle tables of a file, its address space
+ * adapter.system_lock    addresses of the system process
  * adapter.signal_lock    CPU signals: the newest value wins (WDDM-69)
  * adapter.doorbell_lock  connections; inside mmap_lock, as faults take it
  * vfence_log.lock        a log's reader
@@ -76,8 +77,16 @@ struct vfence_adapter {
 	struct vfence_config config;
 	/** @name: of threads and interrupts */
 	char name[16];
+	/** @native_fence: the feature is enabled */
+	bool native_fence;
+	/** @user_mode_submission: likewise */
+	bool user_mode_submission;
 	/** @gpu: the virtual GPU */
 	struct vgpu *gpu;
+	/** @system_lock: protects @system_space */
+	struct mutex system_lock;
+	/** @system_space: addresses of the GPU's system process */
+	struct drm_mm system_space;
 	/** @vector: its interrupt */
 	struct vfence_vector vector;
 	/** @irq_lock: serialises drains of the interrupt ring */
@@ -117,6 +126,12 @@ struct vfence_adapter {
 	/** @counts: exact counters */
 	atomic64_t counts[VFENCE_COUNTS];
 };
+
+static inline const struct vgpu_fence_caps *
+vfence_fence_caps(const struct vfence_adapter *adapter)
+{
+	return &adapter->config.gpu.fence_caps;
+}
 
 #define to_vfence_adapter(d) container_of(d, struct vfence_adapter, drm)
 

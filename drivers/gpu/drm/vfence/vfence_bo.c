@@ -113,7 +113,7 @@ int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 static int reserve(struct vfence_file *file, struct drm_mm_node *node, u64 va, u64 size)
 {
 	if (!va)
-		return vfence_file_reserve_va(file, node, size);
+		return vfence_file_reserve_va(file, node, size, 0, 0);
 	node->start = va;
 	node->size = size;
 	/* -ENOSPC here means the range is taken. */

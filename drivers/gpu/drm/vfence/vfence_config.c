@@ -4,6 +4,8 @@
  */
 
 #include <linux/errno.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/string.h>
 
@@ -13,28 +15,92 @@ static unsigned int adapters = 1;
 module_param(adapters, uint, 0444);
 MODULE_PARM_DESC(adapters, "number of adapters, 1 to 8 (default 1)");
 
-static unsigned int user_nodes[VFENCE_MAX_ADAPTERS] = {
-	[0 ... VFENCE_MAX_ADAPTERS - 1] = 0xf
-};
+/* A parameter has a value for each adapter. */
+#define EACH(initial)	{ [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) }
+
+static unsigned int user_nodes[VFENCE_MAX_ADAPTERS] = EACH(0xf);
 module_param_array(user_nodes, uint, NULL, 0444);
 MODULE_PARM_DESC(user_nodes, "per adapter: mask of nodes with user-mode submission (default 0xf)");
 
-static unsigned int doorbells[VFENCE_MAX_ADAPTERS] = {
-	[0 ... VFENCE_MAX_ADAPTERS - 1] = 16
-};
+static unsigned int doorbells[VFENCE_MAX_ADAPTERS] = EACH(16);
 module_param_array(doorbells, uint, NULL, 0444);
 MODULE_PARM_DESC(doorbells, "per adapter: physical doorbells, 1 to 64 (default 16)");
 
-static unsigned int irq_records[VFENCE_MAX_ADAPTERS] = {
-	[0 ... VFENCE_MAX_ADAPTERS - 1] = VGPU_IRQ_RECORDS
-};
+static unsigned int irq_records[VFENCE_MAX_ADAPTERS] = EACH(VGPU_IRQ_RECORDS);
 module_param_array(irq_records, uint, NULL, 0444);
 MODULE_PARM_DESC(irq_records,
-		 "per adapter: usable interrupt records, 0 to 64; 0: every interrupt scans");
+		 "per adapter: usable interrupt records, 0 to 64; 0: every interrupt scans (default 64)");
+
+static bool native_fence[VFENCE_MAX_ADAPTERS] = EACH(true);
+module_param_array(native_fence, bool, NULL, 0444);
+MODULE_PARM_DESC(native_fence,
+		 "per adapter: the operating system's switch of the native fence feature (default on)");
+
+static unsigned int native_fence_min[VFENCE_MAX_ADAPTERS] = EACH(0);
+module_param_array(native_fence_min, uint, NULL, 0444);
+MODULE_PARM_DESC(native_fence_min,
+		 "per adapter: with native_fence_max: narrow the versions offered, 1 to 3 (default 0: all)");
+
+static unsigned int native_fence_max[VFENCE_MAX_ADAPTERS] = EACH(0);
+module_param_array(native_fence_max, uint, NULL, 0444);
+MODULE_PARM_DESC(native_fence_max, "per adapter: see native_fence_min");
+
+static bool user_mode_submission[VFENCE_MAX_ADAPTERS] = EACH(true);
+module_param_array(user_mode_submission, bool, NULL, 0444);
+MODULE_PARM_DESC(user_mode_submission,
+		 "per adapter: the operating system's switch of user-mode submission (default on)");
+
+static bool allow_experimental[VFENCE_MAX_ADAPTERS] = EACH(false);
+module_param_array(allow_experimental, bool, NULL, 0444);
+MODULE_PARM_DESC(allow_experimental,
+		 "per adapter: experimental support of the GPU counts as support (default off)");
+
+static unsigned int gpu_native_fence[VFENCE_MAX_ADAPTERS] = EACH(VGPU_NATIVE_FENCE_FULL);
+module_param_array(gpu_native_fence, uint, NULL, 0444);
+MODULE_PARM_DESC(gpu_native_fence,
+		 "per adapter: the GPU's native fences: 0 none, 1 full, 2 experimental, 3 not on this configuration, 4 advertised without asking (default 1)");
+
+static unsigned int fence_stride[VFENCE_MAX_ADAPTERS] = EACH(64);
+module_param_array(fence_stride, uint, NULL, 0444);
+MODULE_PARM_DESC(fence_stride,
+		 "per adapter: bytes between fences in one page, a power of two from 16 to 4096 (default 64)");
+
+static bool map_to_system[VFENCE_MAX_ADAPTERS] = EACH(false);
+module_param_array(map_to_system, bool, NULL, 0444);
+MODULE_PARM_DESC(map_to_system,
+		 "per adapter: the GPU wants fence values mapped for its system process (default off)");
+
+static unsigned long fence_min_va[VFENCE_MAX_ADAPTERS] = EACH(0);
+module_param_array(fence_min_va, ulong, NULL, 0444);
+MODULE_PARM_DESC(fence_min_va,
+		 "per adapter: lowest GPU address of fence pages (default 0: no bound)");
+
+static unsigned long fence_max_va[VFENCE_MAX_ADAPTERS] = EACH(0);
+module_param_array(fence_max_va, ulong, NULL, 0444);
+MODULE_PARM_DESC(fence_max_va,
+		 "per adapter: first GPU address above fence pages (default 0: no bound)");
 
 unsigned int vfence_config_adapters(void)
 {
 	return adapters;
+}
+
+static bool valid_gpu(const struct vgpu_config *gpu)
+{
+	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
+
+	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
+	    gpu->irq_records > VGPU_IRQ_RECORDS ||
+	    gpu->native_fence >= VGPU_NATIVE_FENCE_SUPPORTS)
+		return false;
+	if (!is_power_of_2(caps->stride) || caps->stride < VGPU_STRIDE_MIN ||
+	    caps->stride > PAGE_SIZE)
+		return false;
+	if (caps->minimum_address % PAGE_SIZE || caps->maximum_address % PAGE_SIZE ||
+	    caps->minimum_address >= DRM_VFENCE_VA_LIMIT ||
+	    caps->maximum_address > DRM_VFENCE_VA_LIMIT)
+		return false;
+	return !caps->maximum_address || caps->minimum_address < caps->maximum_address;
 }
 
 /**
@@ -51,15 +117,25 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 
 	if (index >= VFENCE_MAX_ADAPTERS || adapters < 1 || adapters > VFENCE_MAX_ADAPTERS)
 		return -EINVAL;
-	if (user_nodes[index] >= BIT(ARRAY_SIZE(classes)) || !doorbells[index] ||
-	    doorbells[index] > VGPU_MAX_DOORBELLS || irq_records[index] > VGPU_IRQ_RECORDS)
-		return -EINVAL;
 	*config = (struct vfence_config) {
 		.gpu.nodes = ARRAY_SIZE(classes),
 		.gpu.doorbells = doorbells[index],
 		.gpu.irq_records = irq_records[index],
+		.gpu.native_fence = gpu_native_fence[index],
+		.gpu.fence_caps.stride = fence_stride[index],
+		.gpu.fence_caps.map_to_system = map_to_system[index],
+		.gpu.fence_caps.minimum_address = fence_min_va[index],
+		.gpu.fence_caps.maximum_address = fence_max_va[index],
 		.user_nodes = user_nodes[index],
+		.native_fence = native_fence[index],
+		.user_mode_submission = user_mode_submission[index],
+		.allow_experimental = allow_experimental[index],
+		.native_fence_versions = { native_fence_min[index], native_fence_max[index] },
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
+	if (config->user_nodes >= BIT(ARRAY_SIZE(classes)) || !valid_gpu(&config->gpu) ||
+	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
+				     &config->native_fence_versions))
+		return -EINVAL;
 	return 0;
 }

@@ -15,9 +15,23 @@ struct vfence_config {
 	struct vgpu_config gpu;
 	/** @user_nodes: mask of nodes with user-mode submission */
 	unsigned int user_nodes;
+	/** @native_fence: feature switched on by the operating system */
+	bool native_fence;
+	/** @user_mode_submission: likewise */
+	bool user_mode_submission;
+	/** @allow_experimental: experimental support counts as support */
+	bool allow_experimental;
+	/** @native_fence_versions: narrowed versions; max 0: not narrowed */
+	struct vfence_versions native_fence_versions;
 };
 
 unsigned int vfence_config_adapters(void);
 int vfence_config_get(unsigned int index, struct vfence_config *config);
+
+/* vfence_feature.c */
+const struct vfence_versions *vfence_feature_offered(enum drm_vfence_feature_id id);
+bool vfence_feature_enabled(const struct vfence_config *config, enum drm_vfence_feature_id id);
+size_t vfence_feature_query(const struct vfence_config *config,
+			    struct drm_vfence_feature_info *info);
 
 #endif

@@ -61,13 +61,17 @@ void *vfence_table_remove(struct vfence_table *table, u32 handle)
  * @file: the file, locked
  * @node: zeroed node; drm_mm_remove_node() gives them back
  * @size: bytes
+ * @start: lowest address, 0 for any
+ * @end: first address above, 0 for any
  */
-int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size)
+int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size,
+			   u64 start, u64 end)
 {
 	lockdep_assert_held(&file->lock);
 	/* From the top, so that clients who choose addresses find room below. */
-	return drm_mm_insert_node_in_range(&file->space, node, size, PAGE_SIZE, 0, VA_START,
-					   DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
+	return drm_mm_insert_node_in_range(&file->space, node, size, PAGE_SIZE, 0,
+					   max_t(u64, start, VA_START),
+					   end ? end : DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
 }
 
 u64 vfence_file_id(struct drm_file *drm_file)

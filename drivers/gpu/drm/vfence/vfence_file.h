@@ -76,7 +76,8 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *file);
 void vfence_file_close(struct drm_device *drm, struct drm_file *file);
 u64 vfence_file_id(struct drm_file *file);
 void vfence_file_show(struct vfence_file *file, struct drm_printer *p);
-int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size);
+int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size,
+			   u64 start, u64 end);
 
 /**
  * struct vfence_vmapped - a buffer kept resident and mapped for the kernel

@@ -17,7 +17,7 @@
 static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapter_info *info)
 {
 	info->nodes = adapter->config.gpu.nodes;
-	info->fence_stride = VFENCE_STRIDE;
+	info->fence_stride = vfence_fence_caps(adapter)->stride;
 	info->physical_doorbells = adapter->config.gpu.doorbells;
 	info->log_entries = (DRM_VFENCE_LOG_SIZE - sizeof(struct drm_vfence_log_header)) /
 			    sizeof(struct drm_vfence_log_entry);
@@ -31,9 +31,24 @@ static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_in
 
 	for (i = 0; i < adapter->config.gpu.nodes; i++) {
 		vgpu_query_node(adapter->gpu, i, &info[i]);
-		info[i].flags = adapter->config.user_nodes & BIT(i) ?
+		info[i].flags = adapter->user_mode_submission &&
+				adapter->config.user_nodes & BIT(i) ?
 				DRM_VFENCE_NODE_USER_MODE_SUBMISSION : 0;
 	}
+}
+
+static void fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_caps *info)
+{
+	const struct vgpu_fence_caps *caps = vfence_fence_caps(adapter);
+
+	if (!adapter->native_fence)
+		return;
+	info->flags = DRM_VFENCE_CAP_NATIVE_FENCE;
+	if (caps->map_to_system)
+		info->flags |= DRM_VFENCE_CAP_MAP_TO_SYSTEM;
+	info->stride = caps->stride;
+	info->minimum_address = caps->minimum_address;
+	info->maximum_address = caps->maximum_address;
 }
 
 static void add_unread(struct vfence_queue *queue, void *arg)
@@ -58,6 +73,8 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->cmp_rechecked_out = cmp.rechecked_out;
 	c->cmp_recorded = cmp.recorded;
 	c->cmp_overflowed = cmp.overflowed;
+	c->monitored_updates = cmp.monitored_updates;
+	c->monitored_updates_irq = cmp.monitored_updates_irq;
 }
 
 static u64 count(struct vfence_adapter *adapter, enum vfence_count what)
@@ -118,6 +135,12 @@ static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)
 		if (to)
 			counters(adapter, to);
 		return sizeof(struct drm_vfence_counters);
+	case DRM_VFENCE_QUERY_FEATURES:
+		return vfence_feature_query(&adapter->config, to);
+	case DRM_VFENCE_QUERY_FENCE_CAPS:
+		if (to)
+			fence_caps(adapter, to);
+		return sizeof(struct drm_vfence_fence_caps);
 	default:
 		return 0;
 	}

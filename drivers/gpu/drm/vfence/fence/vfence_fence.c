@@ -9,7 +9,7 @@
 
 static void place(struct vfence_fence *fence, u64 initial_value)
 {
-	size_t offset = fence->index * VFENCE_STRIDE;
+	size_t offset = fence->index * vfence_fence_caps(fence->adapter)->stride;
 
 	fence->current_value = vfence_page_kva(fence->slots->current_page) + offset;
 	fence->monitored_value = page_address(fence->slots->monitored_page) + offset;
@@ -24,6 +24,10 @@ static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args 
 	struct vgpu_fence_args hw = {
 		.current_value = fence->current_value,
 		.monitored_value = fence->monitored_value,
+		.current_system_va = vfence_slots_va(&fence->slots->current_system, fence->slots,
+						     fence->index),
+		.monitored_system_va = vfence_slots_va(&fence->slots->monitored_system,
+						       fence->slots, fence->index),
 		.private_data = args->private_data,
 	};
 	int ret;

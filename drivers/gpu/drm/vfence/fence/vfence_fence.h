@@ -13,12 +13,10 @@
 
 struct vfence_device;
 
-/** VFENCE_STRIDE: bytes between two fences' slots in one page */
-#define VFENCE_STRIDE		64
 /** VFENCE_PHYSICAL_ADAPTERS: mask of those an adapter consists of; never linked */
 #define VFENCE_PHYSICAL_ADAPTERS	BIT(0)
-/** VFENCE_SLOTS: slots of one page */
-#define VFENCE_SLOTS		(PAGE_SIZE / VFENCE_STRIDE)
+/** VFENCE_SLOTS_MAX: most slots of one page */
+#define VFENCE_SLOTS_MAX	(PAGE_SIZE / VGPU_STRIDE_MIN)
 
 /* ----------------------------------------------------------------- storage */
 
@@ -37,8 +35,14 @@ struct vfence_slots {
 	struct vfence_page *current_page;
 	/** @monitored_page: never mapped by clients */
 	struct page *monitored_page;
+	/** @adapter: whose they are */
+	struct vfence_adapter *adapter;
+	/** @current_system: in the system process's space, if the GPU wants that */
+	struct drm_mm_node current_system;
+	/** @monitored_system: likewise */
+	struct drm_mm_node monitored_system;
 	/** @used: slots taken; atomic bits */
-	DECLARE_BITMAP(used, VFENCE_SLOTS);
+	DECLARE_BITMAP(used, VFENCE_SLOTS_MAX);
 };
 
 /**
@@ -57,6 +61,8 @@ struct vfence_map {
 	unsigned int users;
 };
 
+u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *slots,
+		    unsigned int index);
 struct vfence_slots *vfence_slots_get(struct vfence_file *file, bool shareable,
 				      unsigned int *index);
 void vfence_slots_put(struct vfence_slots *slots);

@@ -3,6 +3,7 @@
  * Fence handles: a fence as one holder sees it.
  */
 
+#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -12,7 +13,7 @@
 
 static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
 {
-	return node->start + fence->index * VFENCE_STRIDE;
+	return vfence_slots_va(node, fence->slots, fence->index);
 }
 
 static void free_local(struct vfence_file *file, struct vfence_local *local)
@@ -34,7 +35,7 @@ static void describe(const struct vfence_local *local, struct drm_vfence_fence_m
 
 	*mapping = (struct drm_vfence_fence_mapping) {
 		.current_offset = vfence_page_offset(fence->slots->current_page),
-		.current_page_offset = fence->index * VFENCE_STRIDE,
+		.current_page_offset = offset_in_page(fence->current_value),
 		.current_va = va_of(&local->map->current_node, fence),
 		.monitored_va = va_of(&local->map->monitored_node, fence),
 	};
@@ -175,7 +176,8 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
 	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU))
 		return -EINVAL;
-	if (vfence_reject(drm, args->type != DRM_VFENCE_FENCE_DEFAULT))
+	if (vfence_reject(drm, !file->adapter->native_fence) ||
+	    vfence_reject(drm, args->type != DRM_VFENCE_FENCE_DEFAULT))
 		return -EOPNOTSUPP;
 	mutex_lock(&file->lock);
 	ret = create_locked(file, args);
@@ -221,6 +223,8 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	spin_unlock_irqrestore(&fence->lock, flags);
 	args->signals = vgpu_fence_signals(fence->hw);
 	args->rights = rights;
+	args->current_system_va = va_of(&fence->slots->current_system, fence);
+	args->monitored_system_va = va_of(&fence->slots->monitored_system, fence);
 	vfence_fence_put(fence);
 	return 0;
 }

@@ -9,10 +9,43 @@
 
 #include "vfence_fence.h"
 
+static int map_system(struct vfence_adapter *adapter, struct drm_mm_node *node, void *kva)
+{
+	const struct vgpu_fence_caps *caps = vfence_fence_caps(adapter);
+	int ret;
+
+	mutex_lock(&adapter->system_lock);
+	/* The bounds hold for this space, too (WDDM A6). */
+	ret = drm_mm_insert_node_in_range(&adapter->system_space, node, PAGE_SIZE, PAGE_SIZE, 0,
+					  caps->minimum_address,
+					  caps->maximum_address ?: DRM_VFENCE_VA_LIMIT,
+					  DRM_MM_INSERT_LOW);
+	if (!ret) {
+		ret = vgpu_vm_map(vgpu_system_vm(adapter->gpu), node->start, kva, PAGE_SIZE,
+				  VGPU_VM_READ | VGPU_VM_WRITE);
+		if (ret)
+			drm_mm_remove_node(node);
+	}
+	mutex_unlock(&adapter->system_lock);
+	return ret;
+}
+
+static void unmap_system(struct vfence_adapter *adapter, struct drm_mm_node *node)
+{
+	if (!drm_mm_node_allocated(node))
+		return;
+	mutex_lock(&adapter->system_lock);
+	vgpu_vm_unmap(vgpu_system_vm(adapter->gpu), node->start, PAGE_SIZE);
+	drm_mm_remove_node(node);
+	mutex_unlock(&adapter->system_lock);
+}
+
 static void free_slots(struct kref *ref)
 {
 	struct vfence_slots *slots = container_of(ref, struct vfence_slots, ref);
 
+	unmap_system(slots->adapter, &slots->current_system);
+	unmap_system(slots->adapter, &slots->monitored_system);
 	vfence_page_put(slots->current_page);
 	if (slots->monitored_page)
 		put_page(slots->monitored_page);
@@ -27,24 +60,51 @@ void vfence_slots_put(struct vfence_slots *slots)
 static struct vfence_slots *create_slots(struct vfence_adapter *adapter)
 {
 	struct vfence_slots *slots = kzalloc(sizeof(*slots), GFP_KERNEL_ACCOUNT);
+	int ret = -ENOMEM;
 
 	if (!slots)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&slots->ref);
 	INIT_LIST_HEAD(&slots->link);
+	slots->adapter = adapter;
 	slots->current_page = vfence_page_create(adapter, VFENCE_PAGE_FENCE);
 	slots->monitored_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (IS_ERR(slots->current_page) || !slots->monitored_page) {
-		vfence_slots_put(slots);
-		return ERR_PTR(-ENOMEM);
-	}
-	return slots;
+	if (IS_ERR(slots->current_page) || !slots->monitored_page)
+		goto put;
+	if (!vfence_fence_caps(adapter)->map_to_system)
+		return slots;
+	ret = map_system(adapter, &slots->current_system,
+			 vfence_page_kva(slots->current_page));
+	if (!ret)
+		ret = map_system(adapter, &slots->monitored_system,
+				 page_address(slots->monitored_page));
+	if (!ret)
+		return slots;
+put:
+	vfence_slots_put(slots);
+	return ERR_PTR(ret);
+}
+
+/**
+ * vfence_slots_va - GPU address of a slot
+ * @node: addresses of its page; where it has none, 0 is returned
+ * @slots: the pages
+ * @index: the slot
+ */
+u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *slots,
+		    unsigned int index)
+{
+	if (!drm_mm_node_allocated(node))
+		return 0;
+	return node->start + (u64)index * vfence_fence_caps(slots->adapter)->stride;
 }
 
 static bool take_index(struct vfence_slots *slots, unsigned int *index)
 {
-	*index = find_first_zero_bit(slots->used, VFENCE_SLOTS);
-	if (*index == VFENCE_SLOTS)
+	unsigned int count = PAGE_SIZE / vfence_fence_caps(slots->adapter)->stride;
+
+	*index = find_first_zero_bit(slots->used, count);
+	if (*index == count)
 		return false;
 	set_bit(*index, slots->used);
 	return true;
@@ -96,8 +156,11 @@ void vfence_slots_destroy_all(struct vfence_file *file)
 
 static int map_page(struct vfence_file *file, struct drm_mm_node *node, void *kva)
 {
-	int ret = vfence_file_reserve_va(file, node, PAGE_SIZE);
+	const struct vgpu_fence_caps *caps = vfence_fence_caps(file->adapter);
+	int ret;
 
+	ret = vfence_file_reserve_va(file, node, PAGE_SIZE, caps->minimum_address,
+				     caps->maximum_address);
 	if (ret)
 		return ret;
 	/* No rights: packets reach fences by their slots alone. */

@@ -106,7 +106,7 @@ bool vfence_wait_poll(struct vfence_wait *wait, bool any)
 
 /* Store up to BATCH values, then complete their CPU waits. */
 static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
-			 unsigned int count)
+			unsigned int count)
 {
 	struct vgpu_value_update update[BATCH];
 	unsigned int i;

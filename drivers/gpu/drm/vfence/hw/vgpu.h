@@ -16,6 +16,7 @@
 
 #include <linux/types.h>
 #include "drm/vfence_drm.h"
+#include "vfence_feature.h"
 
 struct vgpu;
 struct vgpu_fence;
@@ -35,6 +36,45 @@ struct page;
 #define VGPU_CLOCK_HZ		125000000ull
 
 /**
+ * enum vgpu_native_fence_support - how well the hardware does native fences
+ */
+enum vgpu_native_fence_support {
+	/** @VGPU_NATIVE_FENCE_NONE: not at all */
+	VGPU_NATIVE_FENCE_NONE,
+	/** @VGPU_NATIVE_FENCE_FULL: yes */
+	VGPU_NATIVE_FENCE_FULL,
+	/** @VGPU_NATIVE_FENCE_EXPERIMENTAL: as an experiment */
+	VGPU_NATIVE_FENCE_EXPERIMENTAL,
+	/** @VGPU_NATIVE_FENCE_NOT_NOW: yes, but not as it is set up */
+	VGPU_NATIVE_FENCE_NOT_NOW,
+	/** @VGPU_NATIVE_FENCE_UNASKED: broken: advertises without asking */
+	VGPU_NATIVE_FENCE_UNASKED,
+	/** @VGPU_NATIVE_FENCE_SUPPORTS: how many there are */
+	VGPU_NATIVE_FENCE_SUPPORTS,
+};
+
+/** VGPU_NATIVE_FENCE_VERSION_MIN: lowest version the hardware talks */
+#define VGPU_NATIVE_FENCE_VERSION_MIN	2
+/** VGPU_NATIVE_FENCE_VERSION_MAX: highest version the hardware talks */
+#define VGPU_NATIVE_FENCE_VERSION_MAX	5
+/** VGPU_STRIDE_MIN: smallest stride of fence slots */
+#define VGPU_STRIDE_MIN			16
+
+/**
+ * struct vgpu_fence_caps - DXGK_NATIVE_FENCE_CAPS
+ */
+struct vgpu_fence_caps {
+	/** @stride: bytes between slots in one page, a power of two */
+	u32 stride;
+	/** @map_to_system: wants the values in the system process's space, too */
+	bool map_to_system;
+	/** @minimum_address: lowest address of a fence page; 0: no bound */
+	u64 minimum_address;
+	/** @maximum_address: first address above them; 0: no bound */
+	u64 maximum_address;
+};
+
+/**
  * struct vgpu_host_ops - what the bus gives the device
  */
 struct vgpu_host_ops {
@@ -49,6 +89,11 @@ struct vgpu_host_ops {
 	 * from an engine: must not sleep.
 	 */
 	void (*arm_doorbell)(void *host, void *doorbell);
+	/**
+	 * @is_feature_enabled: DXGK_FEATURE_INTERFACE: asked while the GPU is
+	 * created, before it may advertise anything (WDDM-46)
+	 */
+	bool (*is_feature_enabled)(void *host, enum drm_vfence_feature_id id);
 };
 
 /**
@@ -63,6 +108,10 @@ struct vgpu_config {
 	unsigned int doorbells;
 	/** @irq_records: usable records of the interrupt ring; 0: NULL arrays only */
 	unsigned int irq_records;
+	/** @native_fence: &enum vgpu_native_fence_support */
+	unsigned int native_fence;
+	/** @fence_caps: what its native fences are like */
+	struct vgpu_fence_caps fence_caps;
 };
 
 /**
@@ -134,6 +183,10 @@ struct vgpu_counters {
 	u64 recorded;
 	/** @overflowed: turned into a NULL event */
 	u64 overflowed;
+	/** @monitored_updates: updates of monitored values */
+	u64 monitored_updates;
+	/** @monitored_updates_irq: of these, in hard interrupts */
+	u64 monitored_updates_irq;
 };
 
 /**
@@ -159,6 +212,18 @@ struct vgpu_knobs {
  */
 struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
 			 void *host, const char *name);
+/**
+ * vgpu_query_feature_support - DxgkDdiQueryFeatureSupport
+ * @config: shape of the GPU
+ * @id: the feature
+ * @support: filled
+ *
+ * Return: 0, or -EINVAL for a feature it has never heard of.
+ */
+int vgpu_query_feature_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
+			       struct vfence_feature_support *support);
+/** vgpu_native_fence_cap - DXGK_VIDSCHCAPS::NativeGpuFence: does it advertise them */
+bool vgpu_native_fence_cap(struct vgpu *gpu);
 /** vgpu_start - start engines and CMP */
 int vgpu_start(struct vgpu *gpu);
 /**
@@ -171,6 +236,8 @@ int vgpu_start(struct vgpu *gpu);
 void vgpu_stop(struct vgpu *gpu);
 /** vgpu_destroy - free a stopped GPU without objects */
 void vgpu_destroy(struct vgpu *gpu);
+/** vgpu_system_vm - address space of the system process, the CMP's own */
+struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu);
 /** vgpu_irq_ring - the interrupt ring */
 struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
 /** vgpu_knobs - its test switches; written by the driver's debugfs */
@@ -219,6 +286,10 @@ struct vgpu_fence_args {
 	u64 *current_value;
 	/** @monitored_value: slot of the monitored value, likewise */
 	u64 *monitored_value;
+	/** @current_system_va: in the system process's space, 0 if not mapped */
+	u64 current_system_va;
+	/** @monitored_system_va: likewise; what the CMP goes by (WDDM-60) */
+	u64 monitored_system_va;
 	/** @private_data: the creator's bytes; kept with the fence (WDDM-39) */
 	const u8 *private_data;
 };

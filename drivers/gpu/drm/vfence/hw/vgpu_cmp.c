@@ -42,6 +42,28 @@ static bool has_work(struct vgpu_cmp *cmp)
 	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_event);
 }
 
+/*
+ * The CMP has no process: it reads where the system process has the value, if it
+ * is mapped there.
+ */
+static u64 monitored_of(struct vgpu_fence *fence)
+{
+	struct vgpu_vm *vm = fence->gpu->system_vm;
+	u64 *monitored = fence->monitored_value;
+	unsigned long flags;
+	u64 value;
+
+	if (!fence->monitored_system_va)
+		return READ_ONCE(*monitored);
+	read_lock_irqsave(&vm->tlb, flags);
+	if (vgpu_vm_translate(vm, fence->monitored_system_va, VGPU_VM_READ, (void **)&monitored))
+		value = 0;
+	else
+		value = READ_ONCE(*monitored);
+	read_unlock_irqrestore(&vm->tlb, flags);
+	return value;
+}
+
 static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *record,
 			     struct vgpu_fence **named, const struct vgpu_post *post)
 {
@@ -49,7 +71,7 @@ static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *recor
 
 	/* Another signal's interrupt may have moved the monitored value on. */
 	if (!vfence_mutant_is(ALWAYS_INTERRUPT) && !vfence_mutant_is(INTERRUPT_EQUAL) &&
-	    !vfence_must_interrupt(post->value, READ_ONCE(*fence->monitored_value))) {
+	    !vfence_must_interrupt(post->value, monitored_of(fence))) {
 		cmp->counters.rechecked_out++;
 		return;
 	}
@@ -224,4 +246,6 @@ void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c)
 	spin_lock_irqsave(&gpu->cmp.lock, flags);
 	*c = gpu->cmp.counters;
 	spin_unlock_irqrestore(&gpu->cmp.lock, flags);
+	c->monitored_updates = atomic64_read(&gpu->monitored_updates);
+	c->monitored_updates_irq = atomic64_read(&gpu->monitored_updates_irq);
 }

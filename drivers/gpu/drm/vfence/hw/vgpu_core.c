@@ -37,6 +37,11 @@ void vgpu_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node
 	info->class_id = gpu->config.node_class[node];
 }
 
+struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu)
+{
+	return gpu->system_vm;
+}
+
 struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu)
 {
 	return gpu->irq;
@@ -70,6 +75,9 @@ static int alloc_pages_of(struct vgpu *gpu)
 	gpu->irq = kzalloc(sizeof(*gpu->irq), GFP_KERNEL);
 	if (!gpu->irq)
 		return -ENOMEM;
+	gpu->system_vm = vgpu_vm_create(gpu);
+	if (IS_ERR(gpu->system_vm))
+		return PTR_ERR(gpu->system_vm);
 	for (i = 0; i < gpu->config.doorbells; i++) {
 		gpu->doorbell[i].page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 		if (!gpu->doorbell[i].page)
@@ -102,6 +110,7 @@ struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_hos
 		vgpu_destroy(gpu);
 		return ERR_PTR(ret);
 	}
+	vgpu_feature_handshake(gpu);
 	return gpu;
 }
 
@@ -135,6 +144,8 @@ void vgpu_destroy(struct vgpu *gpu)
 	for (i = 0; i < gpu->config.doorbells; i++)
 		if (gpu->doorbell[i].page)
 			put_page(gpu->doorbell[i].page);
+	if (!IS_ERR_OR_NULL(gpu->system_vm))
+		vgpu_vm_destroy(gpu->system_vm);
 	kfree(gpu->irq);
 	kfree(gpu);
 }

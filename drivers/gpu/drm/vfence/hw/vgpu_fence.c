@@ -5,6 +5,7 @@
  */
 
 #include <linux/err.h>
+#include <linux/preempt.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
@@ -20,6 +21,7 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 	fence->os_handle = args->os_handle;
 	fence->current_value = args->current_value;
 	fence->monitored_value = args->monitored_value;
+	fence->monitored_system_va = args->monitored_system_va;
 	fence->blocked = RB_ROOT_CACHED;
 	memcpy(fence->private_data, args->private_data, sizeof(fence->private_data));
 	return fence;
@@ -161,6 +163,9 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 
 	if (must_fail(&gpu->knobs.fail_monitored_update))
 		return -EIO;
+	atomic64_add(count, &gpu->monitored_updates);
+	if (in_hardirq())
+		atomic64_add(count, &gpu->monitored_updates_irq);
 	for (i = 0; i < count; i++)
 		WRITE_ONCE(*update[i].kernel_va, update[i].value);
 	/*

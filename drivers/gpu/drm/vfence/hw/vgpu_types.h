@@ -139,6 +139,14 @@ struct vgpu {
 	struct vgpu_cmp cmp;
 	/** @irq: interrupt ring */
 	struct vgpu_irq_ring *irq;
+	/** @system_vm: address space of the system process */
+	struct vgpu_vm *system_vm;
+	/** @native_fence_cap: it advertises native fences */
+	bool native_fence_cap;
+	/** @monitored_updates: updates of monitored values */
+	atomic64_t monitored_updates;
+	/** @monitored_updates_irq: of these, in hard interrupts */
+	atomic64_t monitored_updates_irq;
 };
 
 /**
@@ -183,6 +191,8 @@ struct vgpu_fence {
 	u64 *current_value;
 	/** @monitored_value: slot; only vgpu_update_monitored_values() stores */
 	u64 *monitored_value;
+	/** @monitored_system_va: where the CMP finds monitored_value, or 0 */
+	u64 monitored_system_va;
 	/** @blocked: queues in a wait on it, by awaited value; vgpu.sched */
 	struct rb_root_cached blocked;
 	/** @blocked_count: of them; changed under vgpu.sched, read without */
@@ -317,6 +327,9 @@ enum vgpu_step {
 
 /* vgpu_core.c */
 u64 vgpu_clock(struct vgpu *gpu);
+
+/* vgpu_feature.c */
+void vgpu_feature_handshake(struct vgpu *gpu);
 
 /* vgpu_vm.c */
 enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int need,

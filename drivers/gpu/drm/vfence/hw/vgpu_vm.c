@@ -30,8 +30,11 @@ struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
  */
 static void flush_tlb(struct vgpu_vm *vm)
 {
-	write_lock(&vm->tlb);
-	write_unlock(&vm->tlb);
+	unsigned long flags;
+
+	/* Interrupts off: the CMP reads the system process's with a lock held. */
+	write_lock_irqsave(&vm->tlb, flags);
+	write_unlock_irqrestore(&vm->tlb, flags);
 }
 
 void vgpu_vm_destroy(struct vgpu_vm *vm)

@@ -48,7 +48,7 @@ static int create_log(struct vfence_queue *queue, enum drm_vfence_log_type type)
 	ret = alloc_log(log, type);
 	if (ret)
 		return ret;
-	ret = vfence_file_reserve_va(queue->file, &log->node, PAGE_SIZE);
+	ret = vfence_file_reserve_va(queue->file, &log->node, PAGE_SIZE, 0, 0);
 	if (ret)
 		return ret;
 	ret = vgpu_vm_map(queue->file->vm, log->node.start, log->header, PAGE_SIZE, 0);

@@ -318,7 +318,8 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_QUEUE_USER_MODE))
 		return -EINVAL;
-	if (vfence_reject(drm, !(args->flags & DRM_VFENCE_QUEUE_USER_MODE)))
+	if (vfence_reject(drm, !(args->flags & DRM_VFENCE_QUEUE_USER_MODE)) ||
+	    vfence_reject(drm, !file->adapter->user_mode_submission))
 		return -EOPNOTSUPP;
 	mutex_lock(&file->lock);
 	ret = create_locked(file, args);

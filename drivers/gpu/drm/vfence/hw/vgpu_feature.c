@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The hardware's side of feature negotiation.
+ */
+
+#include <linux/errno.h>
+
+#include "vgpu_types.h"
+
+static void native_fence_support(const struct vgpu_config *config,
+				 struct vfence_feature_support *support)
+{
+	support->supported = config->native_fence != VGPU_NATIVE_FENCE_NONE;
+	support->on_current_config = config->native_fence != VGPU_NATIVE_FENCE_NOT_NOW;
+	support->experimental = config->native_fence == VGPU_NATIVE_FENCE_EXPERIMENTAL;
+	support->versions.min = VGPU_NATIVE_FENCE_VERSION_MIN;
+	support->versions.max = VGPU_NATIVE_FENCE_VERSION_MAX;
+}
+
+int vgpu_query_feature_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
+			       struct vfence_feature_support *support)
+{
+	*support = (struct vfence_feature_support) {
+		.supported = true,
+		.on_current_config = true,
+		.versions = { 1, 1 },
+	};
+	switch (id) {
+	case DRM_VFENCE_FEATURE_HWSCH:
+	case DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION:
+		return 0;
+	case DRM_VFENCE_FEATURE_NATIVE_FENCE:
+		native_fence_support(config, support);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Only what the operating system said yes to may be advertised (WDDM-46). */
+void vgpu_feature_handshake(struct vgpu *gpu)
+{
+	gpu->native_fence_cap =
+		gpu->ops->is_feature_enabled(gpu->host, DRM_VFENCE_FEATURE_NATIVE_FENCE) ||
+		gpu->config.native_fence == VGPU_NATIVE_FENCE_UNASKED;
+}
+
+bool vgpu_native_fence_cap(struct vgpu *gpu)
+{
+	return gpu->native_fence_cap;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Feature negotiation, as a client sees it on adapters of different shapes; see
+ * PARAMS in tools/vm/common.sh for which is which.
+ */
+
+#include "vfence_test.h"
+
+enum { PLAIN = 0, SHAPED = 2, OFF = 3, LIAR = 4, EXPERIMENTAL = 5, NOT_NOW = 6, NO_UMS = 7 };
+
+#define SUPPORTED \
+	(DRM_VFENCE_FEATURE_SUPPORTED | DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG)
+#define ENABLED		(SUPPORTED | DRM_VFENCE_FEATURE_ENABLED)
+
+FIXTURE(feature) {
+	struct vf_adapter *adapter[8];
+};
+
+FIXTURE_SETUP(feature)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		self->adapter[i] = NULL;
+		if (vf_adapter_open(i, &self->adapter[i]) && i != LIAR)
+			SKIP(return, "needs the adapters of the guests");
+	}
+}
+
+FIXTURE_TEARDOWN(feature)
+{
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		vf_adapter_close(self->adapter[i]);
+}
+
+static struct drm_vfence_feature_info feature(struct vf_adapter *adapter, uint32_t id)
+{
+	struct drm_vfence_feature_info info[8], none = { .id = UINT32_MAX };
+	unsigned int n = 8, i;
+
+	if (vf_adapter_features(adapter, info, &n))
+		return none;
+	for (i = 0; i < n; i++)
+		if (info[i].id == id)
+			return info[i];
+	return none;
+}
+
+static int try_fence(struct vf_adapter *adapter)
+{
+	struct vf_device *device;
+	struct vf_fence *fence;
+	int ret = vf_device_create(adapter, &device);
+
+	if (ret)
+		return ret;
+	ret = vf_fence_create(device, 0, 1, &fence);
+	if (!ret)
+		vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	return ret;
+}
+
+static int try_queue(struct vf_adapter *adapter)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int ret = vf_device_create(adapter, &device);
+
+	if (ret)
+		return ret;
+	ret = vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue);
+	if (!ret)
+		vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return ret;
+}
+
+TEST_F(feature, WDDM_46_49_51_enabled_at_the_highest_common_version)
+{
+	struct drm_vfence_feature_info f;
+	struct drm_vfence_fence_caps caps;
+
+	/* The system talks 1 to 3, the GPU 2 to 5. */
+	f = feature(self->adapter[PLAIN], DRM_VFENCE_FEATURE_NATIVE_FENCE);
+	EXPECT_EQ(ENABLED, f.flags);
+	EXPECT_EQ(3, f.version);
+	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[PLAIN], &caps));
+	EXPECT_TRUE(caps.flags & DRM_VFENCE_CAP_NATIVE_FENCE);
+	EXPECT_EQ(0, try_fence(self->adapter[PLAIN]));
+	EXPECT_EQ(0, try_queue(self->adapter[PLAIN]));
+}
+
+TEST_F(feature, WDDM_47_advertising_while_disabled_fails_the_probe)
+{
+	struct vf_adapter *adapter;
+
+	EXPECT_EQ(0, access("/sys/bus/platform/devices/vfence.4", F_OK));
+	EXPECT_NE(0, access("/sys/bus/platform/devices/vfence.4/driver", F_OK));
+	EXPECT_EQ(-ENODEV, vf_adapter_open(LIAR, &adapter));
+	/* Asked again it fails again, and its neighbours do not mind. */
+	EXPECT_NE(0, driver("bind", LIAR));
+	EXPECT_EQ(0, try_fence(self->adapter[PLAIN]));
+}
+
+TEST_F(feature, WDDM_48_51_54_switched_off_means_off)
+{
+	struct drm_vfence_feature_info f;
+	struct drm_vfence_counters c;
+	struct drm_vfence_fence_caps caps, zero = { 0 };
+
+	f = feature(self->adapter[OFF], DRM_VFENCE_FEATURE_NATIVE_FENCE);
+	EXPECT_EQ(SUPPORTED, f.flags);
+	EXPECT_EQ(0, f.version);
+	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[OFF], &caps));
+	EXPECT_EQ(0, memcmp(&caps, &zero, sizeof(caps)));
+	EXPECT_EQ(-EOPNOTSUPP, try_fence(self->adapter[OFF]));
+	/* What depends on it is off, too: a queue's progress fence is native. */
+	f = feature(self->adapter[OFF], DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
+	EXPECT_EQ(SUPPORTED, f.flags);
+	EXPECT_EQ(-EOPNOTSUPP, try_queue(self->adapter[OFF]));
+	/* The hardware has never heard of a fence (WDDM-54). */
+	c = counters(self->adapter[OFF]);
+	EXPECT_EQ(0, c.fences_created);
+	EXPECT_EQ(0, c.fences_opened);
+	EXPECT_EQ(0, c.monitored_updates);
+}
+
+TEST_F(feature, WDDM_48_support_must_hold_on_the_current_configuration)
+{
+	struct drm_vfence_feature_info f =
+		feature(self->adapter[NOT_NOW], DRM_VFENCE_FEATURE_NATIVE_FENCE);
+
+	EXPECT_EQ(DRM_VFENCE_FEATURE_SUPPORTED, f.flags);
+	EXPECT_EQ(-EOPNOTSUPP, try_fence(self->adapter[NOT_NOW]));
+}
+
+TEST_F(feature, WDDM_50_experimental_support_is_hidden)
+{
+	struct drm_vfence_feature_info f =
+		feature(self->adapter[EXPERIMENTAL], DRM_VFENCE_FEATURE_NATIVE_FENCE);
+
+	EXPECT_EQ(0, f.flags);
+	EXPECT_EQ(-EOPNOTSUPP, try_fence(self->adapter[EXPERIMENTAL]));
+}
+
+TEST_F(feature, WDDM_52_an_override_narrows_the_versions)
+{
+	struct drm_vfence_feature_info f =
+		feature(self->adapter[SHAPED], DRM_VFENCE_FEATURE_NATIVE_FENCE);
+
+	EXPECT_EQ(ENABLED, f.flags);
+	EXPECT_EQ(2, f.version);
+}
+
+TEST_F(feature, user_mode_submission_can_be_off_alone)
+{
+	struct drm_vfence_node_info nodes[8];
+	unsigned int n = 8, i;
+
+	EXPECT_EQ(0, try_fence(self->adapter[NO_UMS]));
+	EXPECT_EQ(-EOPNOTSUPP, try_queue(self->adapter[NO_UMS]));
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter[NO_UMS], nodes, &n));
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(0, nodes[i].flags);
+}
+
+TEST_F(feature, WDDM_29_53_60_caps_shape_the_fences)
+{
+	struct drm_vfence_fence_query qa, qb;
+	struct drm_vfence_fence_caps caps;
+	const struct drm_vfence_fence_mapping *a, *b;
+	struct vf_device *device;
+	struct vf_fence *fa, *fb;
+
+	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[SHAPED], &caps));
+	EXPECT_EQ(128, caps.stride);
+	EXPECT_EQ(0x100000000, caps.minimum_address);
+	EXPECT_EQ(0x200000000, caps.maximum_address);
+	EXPECT_TRUE(caps.flags & DRM_VFENCE_CAP_MAP_TO_SYSTEM);
+	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fa));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fb));
+	a = vf_fence_mapping(fa);
+	b = vf_fence_mapping(fb);
+	EXPECT_EQ(128, b->current_va - a->current_va);
+	EXPECT_EQ(128, b->monitored_va - a->monitored_va);
+	EXPECT_EQ(128, b->current_page_offset - a->current_page_offset);
+	EXPECT_LE(caps.minimum_address, a->current_va);
+	EXPECT_GT(caps.maximum_address, b->current_va);
+	EXPECT_LE(caps.minimum_address, a->monitored_va);
+	EXPECT_GT(caps.maximum_address, b->monitored_va);
+	/* Both system addresses come with the create call, within the bounds, too. */
+	ASSERT_EQ(0, vf_fence_query(fa, &qa));
+	ASSERT_EQ(0, vf_fence_query(fb, &qb));
+	EXPECT_EQ(128, qb.current_system_va - qa.current_system_va);
+	EXPECT_EQ(128, qb.monitored_system_va - qa.monitored_system_va);
+	EXPECT_NE(qa.current_system_va, qa.monitored_system_va);
+	EXPECT_LE(caps.minimum_address, qa.current_system_va);
+	EXPECT_GT(caps.maximum_address, qa.monitored_system_va);
+	vf_fence_destroy(fa);
+	vf_fence_destroy(fb);
+	vf_device_destroy(device);
+	/* Without the cap neither is mapped. */
+	ASSERT_EQ(0, vf_device_create(self->adapter[PLAIN], &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fa));
+	ASSERT_EQ(0, vf_fence_query(fa, &qa));
+	EXPECT_EQ(0, qa.current_system_va);
+	EXPECT_EQ(0, qa.monitored_system_va);
+	vf_fence_destroy(fa);
+	vf_device_destroy(device);
+}
+
+TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct drm_vfence_counters before, after;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+	struct vf_point point;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	point = (struct vf_point){ fence, 1 };
+	ASSERT_EQ(0, vf_event_arm(self->adapter[SHAPED], &point, 1, 0, efd, NULL));
+	before = counters(self->adapter[SHAPED]);
+	vf_cmd_signal(queue, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	ASSERT_TRUE(settled(self->adapter[SHAPED], &after));
+	EXPECT_EQ(before.cmp_recorded + 1, after.cmp_recorded);
+	/* The waiter retired in the interrupt: an update that must not sleep (WDDM-61). */
+	EXPECT_EQ(before.monitored_updates_irq + 1, after.monitored_updates_irq);
+	vf_queue_abort(queue);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	close(efd);
+}
+
+TEST_HARNESS_MAIN
