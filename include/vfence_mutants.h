@@ -71,6 +71,10 @@ enum vfence_mutant {
 	VFENCE_MUTANT_ALWAYS_SIGNALED_WAITS,
 	/* a fence that is always signaled still takes values from the GPU */
 	VFENCE_MUTANT_ALWAYS_SIGNALED_STORES,
+	/* an update does not reach the CMP's shadow copy */
+	VFENCE_MUTANT_SHADOW_STALE,
+	/* a page of values moves without what is in it */
+	VFENCE_MUTANT_EVICT_NO_COPY,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -182,7 +182,7 @@ VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter,
 
 VF_EXPORT bool vf_counters_settled(const struct drm_vfence_counters *c)
 {
-	return c->signals == c->suppressed + c->posts &&
+	return c->signals + c->shadow_posts == c->suppressed + c->posts &&
 	       c->posts == c->cmp_rechecked_out + c->cmp_recorded + c->cmp_overflowed &&
 	       c->cmp_recorded == c->records_useful + c->records_spurious &&
 	       c->handler_runs == c->interrupts_raised - c->interrupts_coalesced &&

@@ -15,6 +15,9 @@ int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
 	fence->adapter = adapter;
 	fence->handle = handle;
 	fence->mapping = *mapping;
+	/* INTRA_GPU: not for the CPU. */
+	if (!mapping->current_offset)
+		return 0;
 	fence->page = vf_mmap(adapter, mapping->current_offset, PAGE, PROT_READ);
 	if (!fence->page)
 		return -errno;
@@ -126,6 +129,8 @@ VF_EXPORT const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fenc
 
 VF_EXPORT uint64_t vf_fence_current(struct vf_fence *fence)
 {
+	if (!fence->current)
+		return 0;
 	/* Acquire: what the signaller wrote before. Partner: the GPU's order. */
 	return __atomic_load_n(fence->current, __ATOMIC_ACQUIRE);
 }

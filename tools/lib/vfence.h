@@ -136,7 +136,7 @@ void vf_fence_destroy(struct vf_fence *fence);
 uint32_t vf_fence_handle(struct vf_fence *fence);
 /** vf_fence_mapping - where its values are */
 const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fence *fence);
-/** vf_fence_current - its current value, read from the mapping: no system call */
+/** vf_fence_current - its current value, from the mapping: no system call; 0 for INTRA_GPU */
 uint64_t vf_fence_current(struct vf_fence *fence);
 int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query);
 /** vf_fence_signal - signal it from the CPU */

@@ -31,7 +31,8 @@ static const struct {
 	C(log_entries_read), C(log_entries_lost), C(log_entries_unread), C(log_packets),
 	C(ioctls), C(doorbell_faults), C(page_faults), C(fences_created), C(fences_opened),
 	C(fences_closed), C(fences_destroyed), C(queues), C(doorbells_connected),
-	C(victimisations),
+	C(victimisations), C(monitored_updates), C(monitored_updates_irq), C(shadow_posts),
+	C(local_pages), C(evictions),
 };
 
 #define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))
@@ -46,9 +47,9 @@ static uint64_t counter(const struct drm_vfence_counters *c, size_t i)
 
 static const char *class_name(uint32_t class_id)
 {
-	static const char *const names[] = { "GFX", "COMPUTE", "COPY", "MM" };
+	static const char *const names[] = { "GFX", "COMPUTE", "COPY", "MM", "PAGING" };
 
-	return class_id < 4 ? names[class_id] : "?";
+	return class_id < 5 ? names[class_id] : "?";
 }
 
 static int gather(unsigned int index, struct report *r)

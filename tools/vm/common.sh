@@ -10,9 +10,9 @@ CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 # The adapters that the selftests expect:
 #   0  as by default
 #   1  no room for interrupt records, two doorbells, no user-mode queues on its
-#      last node
+#      MM node, no fences of type INTRA_GPU
 #   2  fences with another stride and bounded addresses, mapped for the system
-#      process; fewer versions
+#      process; fewer versions; hardly any video memory, but monitored values in it
 #   3  native fences switched off
 #   4  the same, but the GPU advertises them: must fail to probe
 #   5  native fences that are experimental
@@ -23,7 +23,8 @@ PARAMS="adapters=8 user_nodes=0xf,0x7 doorbells=16,2 irq_records=64,0 \
 fence_stride=64,64,128 fence_min_va=0,0,0x100000000 fence_max_va=0,0,0x200000000 \
 map_to_system=0,0,1 native_fence_min=0,0,1 native_fence_max=0,0,2 \
 native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1 \
-user_mode_submission=1,1,1,1,1,1,1,0"
+user_mode_submission=1,1,1,1,1,1,1,0 intra_gpu_fences=1,0 \
+optimized_fences=0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
 
 say() { printf '[vfence] %s\n' "$*" >&2; }
 die() { printf '[vfence] error: %s\n' "$*" >&2; exit 1; }

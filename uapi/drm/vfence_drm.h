@@ -45,6 +45,7 @@ extern "C" {
  *   &struct drm_vfence_fence_open.
  * - 1.3: %DRM_VFENCE_QUERY_FEATURES, %DRM_VFENCE_QUERY_FENCE_CAPS; addresses for
  *   the system process in &struct drm_vfence_fence_query; counters of updates.
+ * - 1.4: %DRM_VFENCE_FENCE_INTRA_GPU; the paging node; counters of video memory.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -426,6 +427,10 @@ struct drm_vfence_feature_info {
 #define DRM_VFENCE_CAP_NATIVE_FENCE		(1 << 0)
 /** DRM_VFENCE_CAP_MAP_TO_SYSTEM: values are mapped for the system process, too */
 #define DRM_VFENCE_CAP_MAP_TO_SYSTEM		(1 << 1)
+/** DRM_VFENCE_CAP_OPTIMIZED: monitored values may be in video memory (WDDM-36) */
+#define DRM_VFENCE_CAP_OPTIMIZED		(1 << 2)
+/** DRM_VFENCE_CAP_INTRA_GPU: fences of type INTRA_GPU can be created (WDDM-36) */
+#define DRM_VFENCE_CAP_INTRA_GPU		(1 << 3)
 
 /**
  * struct drm_vfence_fence_caps - what native fences are like here (WDDM-53)
@@ -455,6 +460,8 @@ enum drm_vfence_node_class {
 	DRM_VFENCE_NODE_COPY = 2,
 	/** @DRM_VFENCE_NODE_MM: preempted between jobs */
 	DRM_VFENCE_NODE_MM = 3,
+	/** @DRM_VFENCE_NODE_PAGING: the kernel's own, moves memory; no client queues */
+	DRM_VFENCE_NODE_PAGING = 4,
 };
 
 /** DRM_VFENCE_NODE_USER_MODE_SUBMISSION: queues with doorbells are allowed */
@@ -499,7 +506,7 @@ struct drm_vfence_clock_info {
 /**
  * struct drm_vfence_counters - exact counters of the adapter since probe
  *
- * At rest: signals = suppressed + posts; posts = cmp_rechecked_out +
+ * At rest: signals + shadow_posts = suppressed + posts; posts = cmp_rechecked_out +
  * cmp_recorded + cmp_overflowed; cmp_recorded = records_useful +
  * records_spurious; handler_runs = interrupts_raised - interrupts_coalesced.
  */
@@ -572,6 +579,12 @@ struct drm_vfence_counters {
 	__u64 monitored_updates;
 	/** @monitored_updates_irq: of these, those from a hard interrupt (WDDM-61) */
 	__u64 monitored_updates_irq;
+	/** @shadow_posts: posts the CMP made when an update met a due value */
+	__u64 shadow_posts;
+	/** @local_pages: pages of fence values in video memory now */
+	__u64 local_pages;
+	/** @evictions: pages moved from there to system memory */
+	__u64 evictions;
 };
 
 /**
@@ -685,7 +698,12 @@ struct drm_vfence_vm_unbind {
 enum drm_vfence_fence_type {
 	/** @DRM_VFENCE_FENCE_DEFAULT: all waits and signals (WDDM-30) */
 	DRM_VFENCE_FENCE_DEFAULT = 0,
-	/** @DRM_VFENCE_FENCE_INTRA_GPU: refused (EOPNOTSUPP) before a later minor */
+	/**
+	 * @DRM_VFENCE_FENCE_INTRA_GPU: for queues of one GPU alone: the values may
+	 * be in video memory the CPU cannot see, so that there is no mapping, no
+	 * CPU wait and no CPU signal (EOPNOTSUPP), and the first value is whatever
+	 * a packet of the client stores (WDDM-31..33)
+	 */
 	DRM_VFENCE_FENCE_INTRA_GPU = 1,
 };
 
@@ -693,7 +711,7 @@ enum drm_vfence_fence_type {
  * struct drm_vfence_fence_mapping - where a fence's values are
  */
 struct drm_vfence_fence_mapping {
-	/** @current_offset: mmap() offset of the page of the current value */
+	/** @current_offset: mmap() offset of the page of the current value, or 0 */
 	__u64 current_offset;
 	/** @current_va: GPU address of the current value: read and write */
 	__u64 current_va;
@@ -724,7 +742,7 @@ struct drm_vfence_fence_create {
 	__u32 flags;
 	/** @handle: out */
 	__u32 handle;
-	/** @initial_value: first current value; all 64 bits are free */
+	/** @initial_value: first current value; zero for INTRA_GPU */
 	__u64 initial_value;
 	/** @mapping: out */
 	struct drm_vfence_fence_mapping mapping;
@@ -818,7 +836,8 @@ struct drm_vfence_fence_point {
  *
  * Everything is checked before the first value is stored. Calls are serialised;
  * the newest value wins (WDDM-69). Errors: EINVAL for a count of 0 or above
- * %DRM_VFENCE_MAX_POINTS; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL.
+ * %DRM_VFENCE_MAX_POINTS; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL;
+ * EOPNOTSUPP for a fence of type INTRA_GPU.
  */
 struct drm_vfence_fence_signal {
 	/** @flags: zero */
@@ -837,7 +856,7 @@ struct drm_vfence_fence_query {
 	__u32 handle;
 	/** @flags: zero */
 	__u32 flags;
-	/** @current_value: out: CurrentValue */
+	/** @current_value: out: CurrentValue; 0 for INTRA_GPU */
 	__u64 current_value;
 	/** @monitored_value: out: MonitoredValue (WDDM-5, WDDM-6) */
 	__u64 monitored_value;
@@ -853,8 +872,8 @@ struct drm_vfence_fence_query {
 	__u64 signals;
 	/** @rights: out: DRM_VFENCE_RIGHT_* of the handle */
 	__u32 rights;
-	/** @pad: zero */
-	__u32 pad;
+	/** @type: out: &enum drm_vfence_fence_type */
+	__u32 type;
 	/** @current_system_va: out: in the system process's space, or 0 (WDDM-60) */
 	__u64 current_system_va;
 	/** @monitored_system_va: out: likewise */
@@ -877,7 +896,7 @@ struct drm_vfence_fence_query {
  * holder; EIO where it is the progress fence of a queue that is lost; ENODEV
  * where the device went; EINVAL for a negative timeout, no points, or more than
  * %DRM_VFENCE_MAX_POINTS of either kind; EACCES for a handle without the right
- * to wait, or to signal.
+ * to wait, or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
  */
 struct drm_vfence_wait {
 	/** @flags: DRM_VFENCE_WAIT_* */

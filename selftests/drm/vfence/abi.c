@@ -129,7 +129,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 272);
+SIZE(counters, 296);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -164,6 +164,9 @@ AT(counters, doorbells_connected, 240);
 AT(counters, victimisations, 248);
 AT(counters, monitored_updates, 256);
 AT(counters, monitored_updates_irq, 264);
+AT(counters, shadow_posts, 272);
+AT(counters, local_pages, 280);
+AT(counters, evictions, 288);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);
@@ -262,7 +265,7 @@ AT(fence_query, spurious, 40);
 AT(fence_query, woken, 48);
 AT(fence_query, signals, 56);
 AT(fence_query, rights, 64);
-AT(fence_query, pad, 68);
+AT(fence_query, type, 68);
 AT(fence_query, current_system_va, 72);
 AT(fence_query, monitored_system_va, 80);
 
@@ -363,6 +366,7 @@ NUMBER(NODE_GFX, 0);
 NUMBER(NODE_COMPUTE, 1);
 NUMBER(NODE_COPY, 2);
 NUMBER(NODE_MM, 3);
+NUMBER(NODE_PAGING, 4);
 NUMBER(DEVICE_ACTIVE, 1);
 NUMBER(DEVICE_STOPPED, 4);
 NUMBER(DEVICE_ERROR_DMAFAULT, 6);

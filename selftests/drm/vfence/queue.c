@@ -668,11 +668,14 @@ TEST(WDDM_178_queues_only_on_nodes_with_user_mode_submission)
 		SKIP(return, "needs a second adapter (adapters=2 user_nodes=0xf,0x7)");
 	ASSERT_EQ(0, vf_device_create(adapter, &device));
 	ASSERT_EQ(0, vf_adapter_nodes(adapter, nodes, &n));
-	ASSERT_EQ(4, n);
+	ASSERT_EQ(5, n);
 	EXPECT_EQ(DRM_VFENCE_NODE_USER_MODE_SUBMISSION, nodes[2].flags);
 	EXPECT_EQ(0, nodes[3].flags);
 	EXPECT_EQ(0, bare_queue(&b, device, vf_adapter_fd(adapter), 2));
 	EXPECT_EQ(-EOPNOTSUPP, bare_queue(&b, device, vf_adapter_fd(adapter), 3));
+	/* The kernel's own. */
+	EXPECT_EQ(DRM_VFENCE_NODE_PAGING, nodes[4].class_id);
+	EXPECT_EQ(-EOPNOTSUPP, bare_queue(&b, device, vf_adapter_fd(adapter), 4));
 	EXPECT_EQ(-ENOENT, vf_adapter_find_node(adapter, DRM_VFENCE_NODE_MM));
 	vf_device_destroy(device);
 	vf_adapter_close(adapter);

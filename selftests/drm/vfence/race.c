@@ -19,13 +19,29 @@ FIXTURE(race) {
 	struct vf_fence *back;
 };
 
+/* Races are run on adapters of different shapes. */
+static unsigned int raced(void)
+{
+	const char *index = getenv("VFENCE_TEST_ADAPTER");
+
+	return index ? (unsigned int)atoi(index) : 0;
+}
+
+static void pin_thread(const char *name, int cpu)
+{
+	char comm[32];
+
+	snprintf(comm, sizeof(comm), "vfence%u-%s", raced(), name);
+	pin_kthread(comm, cpu);
+}
+
 FIXTURE_SETUP(race)
 {
-	VFENCE_SETUP(0);
+	VFENCE_SETUP(raced());
 	/* The two engines apart, and the CMP not behind the first. */
-	pin_kthread("vfence0-engine0", 0);
-	pin_kthread("vfence0-engine2", 1);
-	pin_kthread("vfence0-cmp", 1);
+	pin_thread("engine0", 0);
+	pin_thread("engine2", 1);
+	pin_thread("cmp", 1);
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->back));
 }
@@ -392,7 +408,7 @@ TEST_F_TIMEOUT(race, files_close_while_their_events_fire, 120)
 		struct vf_device *device;
 		struct vf_fence *fence;
 
-		ASSERT_EQ(0, vf_adapter_open(0, &adapter));
+		ASSERT_EQ(0, vf_adapter_open(raced(), &adapter));
 		ASSERT_EQ(0, vf_device_create(adapter, &device));
 		ASSERT_EQ(0, vf_fence_open(device, fd, &fence));
 		for (k = 0; k < 8; k++) {
@@ -409,6 +425,95 @@ TEST_F_TIMEOUT(race, files_close_while_their_events_fire, 120)
 	pthread_join(thread, NULL);
 	vf_fence_destroy(shared);
 	close(fd);
+}
+
+/* Others take video memory and leave, all the time. */
+static void *squeeze(void *arg)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct race *r = arg;
+
+	pin(0, 1);
+	while (!atomic_load(&r->stop)) {
+		struct vf_adapter *adapter[3];
+		struct vf_device *device[3];
+		struct vf_fence *fence[3];
+		unsigned int i;
+
+		for (i = 0; i < 3; i++)
+			if (vf_adapter_open(2, &adapter[i]) ||
+			    vf_device_create(adapter[i], &device[i]) ||
+			    vf_fence_create_desc(device[i], &desc, &fence[i]))
+				exit(1);
+		for (i = 0; i < 3; i++) {
+			vf_fence_destroy(fence[i]);
+			vf_device_destroy(device[i]);
+			vf_adapter_close(adapter[i]);
+		}
+		atomic_fetch_add(&r->waits, 1);
+	}
+	return NULL;
+}
+
+/* Two queues play ping-pong on fences whose pages move under them. */
+static bool ping_pong_once(struct vf_adapter *adapter)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct vf_device *device;
+	struct vf_fence *there, *back;
+	struct vf_queue *gfx, *copy;
+	uint64_t i;
+	bool good;
+
+	if (vf_device_create(adapter, &device) ||
+	    vf_queue_create(device, DRM_VFENCE_NODE_GFX, 65536, &gfx) ||
+	    vf_queue_create(device, DRM_VFENCE_NODE_COPY, 65536, &copy) ||
+	    vf_fence_create_desc(device, &desc, &there) ||
+	    vf_fence_create_desc(device, &desc, &back))
+		return false;
+	for (i = 1; i <= 100; i++) {
+		vf_cmd_signal(gfx, there, i);
+		vf_cmd_wait(gfx, back, i);
+		vf_cmd_wait(copy, there, i);
+		vf_cmd_signal(copy, back, i);
+	}
+	good = !vf_queue_submit(gfx) && !vf_queue_submit(copy) && drained(gfx) && drained(copy);
+	vf_queue_abort(gfx);
+	vf_queue_abort(copy);
+	vf_queue_destroy(gfx);
+	vf_queue_destroy(copy);
+	vf_fence_destroy(there);
+	vf_fence_destroy(back);
+	vf_device_destroy(device);
+	return good;
+}
+
+TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
+{
+	struct drm_vfence_counters before, after;
+	struct race r = { 0 };
+	struct vf_adapter *adapter;
+	pthread_t thread;
+	unsigned int i;
+
+	if (vf_adapter_open(2, &adapter))
+		SKIP(return, "needs the adapters of the guests");
+	before = counters(adapter);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, squeeze, &r));
+	for (i = 0; i < 200; i++) {
+		struct vf_adapter *mine;
+
+		/* A new file has its values in video memory again. */
+		ASSERT_EQ(0, vf_adapter_open(2, &mine));
+		ASSERT_TRUE(ping_pong_once(mine));
+		vf_adapter_close(mine);
+	}
+	atomic_store(&r.stop, true);
+	pthread_join(thread, NULL);
+	after = counters(adapter);
+	EXPECT_LT(before.evictions + 50, after.evictions);
+	TH_LOG("%llu pages moved", (unsigned long long)(after.evictions - before.evictions));
+	vf_adapter_close(adapter);
 }
 
 static void *tear_reader(void *arg)

@@ -25,10 +25,19 @@ static bool is_feature_enabled(void *host, enum drm_vfence_feature_id id)
 	return vfence_feature_enabled(&adapter->config, id);
 }
 
+static unsigned int native_fence_os_caps(void *host)
+{
+	struct vfence_adapter *adapter = host;
+
+	return (adapter->config.optimized_fences ? VGPU_OS_OPTIMIZED_FENCES : 0) |
+	       (adapter->config.intra_gpu_fences ? VGPU_OS_INTRA_GPU_FENCES : 0);
+}
+
 static const struct vgpu_host_ops host_ops = {
 	.raise_vector = raise_vector,
 	.arm_doorbell = vfence_doorbell_arm,
 	.is_feature_enabled = is_feature_enabled,
+	.native_fence_os_caps = native_fence_os_caps,
 };
 
 /* Runs when the last file has gone, long after unplug. */
@@ -40,8 +49,11 @@ static void release(struct drm_device *drm, void *unused)
 		destroy_workqueue(adapter->work_wq);
 	if (adapter->doorbell_wq)
 		destroy_workqueue(adapter->doorbell_wq);
-	if (!IS_ERR_OR_NULL(adapter->gpu))
+	if (!IS_ERR_OR_NULL(adapter->gpu)) {
+		vfence_paging_fini(adapter);
 		vgpu_destroy(adapter->gpu);
+	}
+	vfence_segment_fini(adapter);
 	if (adapter->dummy_fence)
 		put_page(adapter->dummy_fence);
 	xa_destroy(&adapter->fences);
@@ -68,7 +80,9 @@ static int alloc_parts(struct vfence_adapter *adapter)
 	if (!adapter->doorbell_wq || !adapter->work_wq)
 		return -ENOMEM;
 	adapter->gpu = vgpu_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
-	return PTR_ERR_OR_ZERO(adapter->gpu);
+	if (IS_ERR(adapter->gpu))
+		return PTR_ERR(adapter->gpu);
+	return vfence_paging_init(adapter);
 }
 
 /* What was negotiated holds; hardware that advertises more is not used (WDDM-47). */
@@ -125,6 +139,11 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 {
 	int ret;
 
+	ret = vfence_config_get(index, &adapter->config);
+	if (ret) {
+		drm_err(&adapter->drm, "module parameters out of range\n");
+		return ret;
+	}
 	spin_lock_init(&adapter->irq_lock);
 	mutex_init(&adapter->signal_lock);
 	mutex_init(&adapter->doorbell_lock);
@@ -135,14 +154,10 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	init_llist_head(&adapter->deferred);
 	INIT_WORK(&adapter->lost_work, lost_work);
 	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
+	vfence_segment_init(adapter);
 	ret = drmm_add_action_or_reset(&adapter->drm, release, NULL);
 	if (ret)
 		return ret;
-	ret = vfence_config_get(index, &adapter->config);
-	if (ret) {
-		drm_err(&adapter->drm, "module parameters out of range\n");
-		return ret;
-	}
 	ret = dma_coerce_mask_and_coherent(adapter->drm.dev, DMA_BIT_MASK(64));
 	if (ret)
 		return ret;

@@ -14,6 +14,8 @@
 #include <drm/drm_mm.h>
 #include <drm/drm_print.h>
 
+#include "fence/vfence_storage.h"
+#include "queue/vfence_paging.h"
 #include "vfence_compat.h"
 #include "vfence_config.h"
 #include "vfence_mutants.h"
@@ -58,6 +60,7 @@ enum vfence_count {
  *
  * ====================== ======================================================
  * vfence_file.lock       handle tables of a file, its address space
+ * adapter.segment.lock   video memory, and where storage is
  * adapter.system_lock    addresses of the system process
  * adapter.signal_lock    CPU signals: the newest value wins (WDDM-69)
  * adapter.doorbell_lock  connections; inside mmap_lock, as faults take it
@@ -83,6 +86,10 @@ struct vfence_adapter {
 	bool user_mode_submission;
 	/** @gpu: the virtual GPU */
 	struct vgpu *gpu;
+	/** @segment: video memory */
+	struct vfence_segment segment;
+	/** @paging: the kernel ring that moves it */
+	struct vfence_paging paging;
 	/** @system_lock: protects @system_space */
 	struct mutex system_lock;
 	/** @system_space: addresses of the GPU's system process */

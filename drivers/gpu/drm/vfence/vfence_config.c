@@ -11,6 +11,8 @@
 
 #include "vfence_config.h"
 
+#define LOCAL_PAGES_MAX	65536
+
 static unsigned int adapters = 1;
 module_param(adapters, uint, 0444);
 MODULE_PARM_DESC(adapters, "number of adapters, 1 to 8 (default 1)");
@@ -60,6 +62,23 @@ module_param_array(gpu_native_fence, uint, NULL, 0444);
 MODULE_PARM_DESC(gpu_native_fence,
 		 "per adapter: the GPU's native fences: 0 none, 1 full, 2 experimental, 3 not on this configuration, 4 advertised without asking (default 1)");
 
+static bool optimized_fences[VFENCE_MAX_ADAPTERS] = EACH(false);
+module_param_array(optimized_fences, bool, NULL, 0444);
+MODULE_PARM_DESC(optimized_fences,
+		 "per adapter: monitored values may be in video memory (default off)");
+
+static bool intra_gpu_fences[VFENCE_MAX_ADAPTERS] = EACH(true);
+module_param_array(intra_gpu_fences, bool, NULL, 0444);
+MODULE_PARM_DESC(intra_gpu_fences, "per adapter: fences of type INTRA_GPU (default on)");
+
+static unsigned int local_pages[VFENCE_MAX_ADAPTERS] = EACH(256);
+module_param_array(local_pages, uint, NULL, 0444);
+MODULE_PARM_DESC(local_pages, "per adapter: pages of video memory, 0 to 65536 (default 256)");
+
+static unsigned int visible_pages[VFENCE_MAX_ADAPTERS] = EACH(64);
+module_param_array(visible_pages, uint, NULL, 0444);
+MODULE_PARM_DESC(visible_pages, "per adapter: of these, those the CPU can see (default 64)");
+
 static unsigned int fence_stride[VFENCE_MAX_ADAPTERS] = EACH(64);
 module_param_array(fence_stride, uint, NULL, 0444);
 MODULE_PARM_DESC(fence_stride,
@@ -90,7 +109,8 @@ static bool valid_gpu(const struct vgpu_config *gpu)
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
 
 	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
-	    gpu->irq_records > VGPU_IRQ_RECORDS ||
+	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->local_pages > LOCAL_PAGES_MAX ||
+	    gpu->visible_pages > gpu->local_pages ||
 	    gpu->native_fence >= VGPU_NATIVE_FENCE_SUPPORTS)
 		return false;
 	if (!is_power_of_2(caps->stride) || caps->stride < VGPU_STRIDE_MIN ||
@@ -113,7 +133,8 @@ static bool valid_gpu(const struct vgpu_config *gpu)
 int vfence_config_get(unsigned int index, struct vfence_config *config)
 {
 	static const u8 classes[] = { DRM_VFENCE_NODE_GFX, DRM_VFENCE_NODE_COMPUTE,
-				      DRM_VFENCE_NODE_COPY, DRM_VFENCE_NODE_MM };
+				      DRM_VFENCE_NODE_COPY, DRM_VFENCE_NODE_MM,
+				      DRM_VFENCE_NODE_PAGING };
 
 	if (index >= VFENCE_MAX_ADAPTERS || adapters < 1 || adapters > VFENCE_MAX_ADAPTERS)
 		return -EINVAL;
@@ -121,6 +142,8 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.nodes = ARRAY_SIZE(classes),
 		.gpu.doorbells = doorbells[index],
 		.gpu.irq_records = irq_records[index],
+		.gpu.local_pages = local_pages[index],
+		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],
 		.gpu.fence_caps.stride = fence_stride[index],
 		.gpu.fence_caps.map_to_system = map_to_system[index],
@@ -129,11 +152,13 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.user_nodes = user_nodes[index],
 		.native_fence = native_fence[index],
 		.user_mode_submission = user_mode_submission[index],
+		.optimized_fences = optimized_fences[index],
+		.intra_gpu_fences = intra_gpu_fences[index],
 		.allow_experimental = allow_experimental[index],
 		.native_fence_versions = { native_fence_min[index], native_fence_max[index] },
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
-	if (config->user_nodes >= BIT(ARRAY_SIZE(classes)) || !valid_gpu(&config->gpu) ||
+	if (config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !valid_gpu(&config->gpu) ||
 	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
 				     &config->native_fence_versions))
 		return -EINVAL;

@@ -19,6 +19,10 @@ struct vfence_config {
 	bool native_fence;
 	/** @user_mode_submission: likewise */
 	bool user_mode_submission;
+	/** @optimized_fences: monitored values may be in video memory (WDDM-36) */
+	bool optimized_fences;
+	/** @intra_gpu_fences: fences of type INTRA_GPU may exist (WDDM-36) */
+	bool intra_gpu_fences;
 	/** @allow_experimental: experimental support counts as support */
 	bool allow_experimental;
 	/** @native_fence_versions: narrowed versions; max 0: not narrowed */

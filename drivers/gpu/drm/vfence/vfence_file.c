@@ -83,7 +83,7 @@ u64 vfence_file_id(struct drm_file *drm_file)
 
 static const char *engine_name(unsigned int class_id)
 {
-	static const char *const names[] = { "gfx", "compute", "copy", "mm" };
+	static const char *const names[] = { "gfx", "compute", "copy", "mm", "paging" };
 
 	return names[class_id];
 }

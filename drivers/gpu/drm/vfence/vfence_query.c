@@ -46,6 +46,10 @@ static void fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_c
 	info->flags = DRM_VFENCE_CAP_NATIVE_FENCE;
 	if (caps->map_to_system)
 		info->flags |= DRM_VFENCE_CAP_MAP_TO_SYSTEM;
+	if (adapter->config.optimized_fences)
+		info->flags |= DRM_VFENCE_CAP_OPTIMIZED;
+	if (adapter->config.intra_gpu_fences)
+		info->flags |= DRM_VFENCE_CAP_INTRA_GPU;
 	info->stride = caps->stride;
 	info->minimum_address = caps->minimum_address;
 	info->maximum_address = caps->maximum_address;
@@ -75,6 +79,7 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->cmp_overflowed = cmp.overflowed;
 	c->monitored_updates = cmp.monitored_updates;
 	c->monitored_updates_irq = cmp.monitored_updates_irq;
+	c->shadow_posts = cmp.shadow_posts;
 }
 
 static u64 count(struct vfence_adapter *adapter, enum vfence_count what)
@@ -110,6 +115,10 @@ static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters 
 	c->queues = atomic_read(&adapter->queue_count);
 	c->doorbells_connected = vfence_doorbell_connected(adapter);
 	c->victimisations = count(adapter, VFENCE_COUNT_VICTIMISATIONS);
+	mutex_lock(&adapter->segment.lock);
+	c->local_pages = adapter->segment.pages;
+	c->evictions = adapter->segment.evictions;
+	mutex_unlock(&adapter->segment.lock);
 }
 
 static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)

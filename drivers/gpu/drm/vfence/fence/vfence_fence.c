@@ -7,29 +7,87 @@
 
 #include "vfence_fence.h"
 
+static u64 *slot_in(struct vfence_fence *fence, struct vfence_storage *storage)
+{
+	if (!storage->kva)
+		return NULL;
+	return storage->kva + vfence_slots_offset(fence->slots, fence->index);
+}
+
+/*
+ * The first values of a DEFAULT fence are the kernel's to write. Those of an
+ * INTRA_GPU fence it cannot reach: its client has the GPU write them (WDDM-33),
+ * and its monitored value never means a waiter.
+ */
 static void place(struct vfence_fence *fence, u64 initial_value)
 {
-	size_t offset = fence->index * vfence_fence_caps(fence->adapter)->stride;
+	struct vfence_segment *segment = &fence->adapter->segment;
 
-	fence->current_value = vfence_page_kva(fence->slots->current_page) + offset;
-	fence->monitored_value = page_address(fence->slots->monitored_page) + offset;
 	fence->monitored = VFENCE_NOT_MONITORED;
-	WRITE_ONCE(*fence->current_value, initial_value);
-	WRITE_ONCE(*fence->monitored_value, VFENCE_NOT_MONITORED);
+	/* Moves find it from here on. */
+	mutex_lock(&segment->lock);
+	fence->current_value = slot_in(fence, &fence->slots->current_value);
+	fence->monitored_value = slot_in(fence, &fence->slots->monitored_value);
+	list_add(&fence->slot_link, &fence->slots->fences);
+	if (fence->current_value)
+		WRITE_ONCE(*fence->current_value, initial_value);
+	if (fence->monitored_value)
+		WRITE_ONCE(*fence->monitored_value, VFENCE_NOT_MONITORED);
+	mutex_unlock(&segment->lock);
+}
+
+/* Moves do not find it any more. */
+static void forget_place(struct vfence_fence *fence)
+{
+	mutex_lock(&fence->adapter->segment.lock);
+	list_del(&fence->slot_link);
+	mutex_unlock(&fence->adapter->segment.lock);
+}
+
+static void free_place(struct vfence_fence *fence)
+{
+	clear_bit(fence->index, fence->slots->used);
+	vfence_slots_put(fence->slots);
+}
+
+/**
+ * vfence_fence_monitored_moved - the monitored value is somewhere else now
+ * @fence: the fence
+ * @monitored_value: where
+ *
+ * What was stored at the old place while it moved is stored again.
+ */
+void vfence_fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_value)
+{
+	struct vgpu_value_update update = {
+		.fence = READ_ONCE(fence->hw),
+		.kernel_va = monitored_value,
+	};
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	fence->monitored_value = monitored_value;
+	update.value = fence->monitored;
+	if (update.fence && vgpu_update_monitored_values(fence->adapter->gpu, &update, 1))
+		vfence_adapter_lose(fence->adapter, 0x12);
+	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
 static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 	struct vgpu_fence_args hw = {
-		.current_value = fence->current_value,
-		.monitored_value = fence->monitored_value,
-		.current_system_va = vfence_slots_va(&fence->slots->current_system, fence->slots,
-						     fence->index),
-		.monitored_system_va = vfence_slots_va(&fence->slots->monitored_system,
+		.type = args->type,
+		.current_value = fence->slots->current_value.hw,
+		.monitored_value = fence->slots->monitored_value.hw,
+		.offset = vfence_slots_offset(fence->slots, fence->index),
+		.current_system_va = vfence_slots_va(&fence->slots->current_value.system_va,
+						     fence->slots, fence->index),
+		.monitored_system_va = vfence_slots_va(&fence->slots->monitored_value.system_va,
 						       fence->slots, fence->index),
 		.private_data = args->private_data,
 	};
+	struct vgpu_fence *created;
 	int ret;
 
 	/* Reserve the handle, fill it when the fence may be found. */
@@ -38,18 +96,20 @@ static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args 
 	if (ret < 0)
 		return ret;
 	hw.os_handle = fence->global;
-	fence->hw = vgpu_fence_create(adapter->gpu, &hw);
-	if (IS_ERR(fence->hw)) {
+	created = vgpu_fence_create(adapter->gpu, &hw);
+	if (IS_ERR(created)) {
 		xa_erase(&adapter->fences, fence->global);
-		return PTR_ERR(fence->hw);
+		return PTR_ERR(created);
 	}
+	/* A move may look at it from here on. */
+	WRITE_ONCE(fence->hw, created);
 	vfence_count(adapter, VFENCE_COUNT_FENCE_CREATED);
 	xa_store(&adapter->fences, fence->global, fence, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
 
 /**
- * vfence_fence_create - create a native fence of type DEFAULT
+ * vfence_fence_create - create a native fence
  * @file: the creator, locked
  * @args: what it shall be
  *
@@ -69,8 +129,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->waiters = RB_ROOT_CACHED;
 	fence->adapter = file->adapter;
 	fence->shareable = args->shareable;
-	fence->slots = vfence_slots_get(file, args->shareable && !vfence_mutant_is(SLOTS_SHARED),
-					&fence->index);
+	fence->type = args->type;
+	fence->slots = vfence_slots_get(file, args, &fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);
 		goto free;
@@ -78,13 +138,13 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	place(fence, args->initial_value);
 	ret = create_hw(fence, args);
 	if (ret)
-		goto put_slots;
+		goto free_place;
 	/* The fence may outlive its file, in a descriptor or in a wait. */
 	drm_dev_get(&fence->adapter->drm);
 	return fence;
-put_slots:
-	clear_bit(fence->index, fence->slots->used);
-	vfence_slots_put(fence->slots);
+free_place:
+	forget_place(fence);
+	free_place(fence);
 free:
 	kfree(fence);
 	return ERR_PTR(ret);
@@ -97,15 +157,15 @@ static void destroy(struct kref *ref)
 
 	might_sleep();
 	/*
-	 * No engine knows it, then no record names it, then nobody can find it,
+	 * Moves do not know it, no engine does, then no record names it, then nobody can find it,
 	 * then its storage goes (WDDM-58, WDDM-59).
 	 */
+	forget_place(fence);
 	vgpu_fence_destroy(fence->hw);
 	vfence_irq_flush(adapter);
 	xa_erase(&adapter->fences, fence->global);
 	vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
-	clear_bit(fence->index, fence->slots->used);
-	vfence_slots_put(fence->slots);
+	free_place(fence);
 	kfree_rcu(fence, rcu);
 	drm_dev_put(&adapter->drm);
 }

@@ -10,6 +10,7 @@
 #include "hw/vgpu.h"
 #include "vfence_file.h"
 #include "vfence_pages.h"
+#include "vfence_storage.h"
 
 struct vfence_device;
 
@@ -31,16 +32,18 @@ struct vfence_slots {
 	struct kref ref;
 	/** @link: in vfence_file.slots, for private fences */
 	struct list_head link;
-	/** @current_page: clients map it read only */
-	struct vfence_page *current_page;
-	/** @monitored_page: never mapped by clients */
-	struct page *monitored_page;
 	/** @adapter: whose they are */
 	struct vfence_adapter *adapter;
-	/** @current_system: in the system process's space, if the GPU wants that */
-	struct drm_mm_node current_system;
-	/** @monitored_system: likewise */
-	struct drm_mm_node monitored_system;
+	/** @type: &enum drm_vfence_fence_type of the fences in it */
+	enum drm_vfence_fence_type type;
+	/** @shareable: for one fence that may be exported */
+	bool shareable;
+	/** @current_value: of a DEFAULT fence clients map it read only */
+	struct vfence_storage current_value;
+	/** @monitored_value: never mapped by clients */
+	struct vfence_storage monitored_value;
+	/** @fences: &struct vfence_fence in it; adapter->segment.lock */
+	struct list_head fences;
 	/** @used: slots taken; atomic bits */
 	DECLARE_BITMAP(used, VFENCE_SLOTS_MAX);
 };
@@ -61,10 +64,28 @@ struct vfence_map {
 	unsigned int users;
 };
 
+struct vfence_fence;
+
+/**
+ * struct vfence_fence_args - what a new fence shall be
+ */
+struct vfence_fence_args {
+	/** @type: &enum drm_vfence_fence_type */
+	enum drm_vfence_fence_type type;
+	/** @shareable: may be exported */
+	bool shareable;
+	/** @initial_value: first current value, of a DEFAULT fence */
+	u64 initial_value;
+	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes */
+	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
+};
+
+u32 vfence_slots_offset(const struct vfence_slots *slots, unsigned int index);
+void vfence_slots_moved(struct vfence_slots *slots, struct vfence_storage *storage);
 u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *slots,
 		    unsigned int index);
-struct vfence_slots *vfence_slots_get(struct vfence_file *file, bool shareable,
-				      unsigned int *index);
+struct vfence_slots *vfence_slots_get(struct vfence_file *file,
+				      const struct vfence_fence_args *args, unsigned int *index);
 void vfence_slots_put(struct vfence_slots *slots);
 void vfence_slots_destroy_all(struct vfence_file *file);
 struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots *slots);
@@ -94,9 +115,16 @@ struct vfence_fence {
 	struct vfence_slots *slots;
 	/** @index: which slot */
 	unsigned int index;
-	/** @current_value: its slot */
+	/** @slot_link: in slots->fences; adapter->segment.lock */
+	struct list_head slot_link;
+	/** @type: &enum drm_vfence_fence_type */
+	enum drm_vfence_fence_type type;
+	/** @current_value: its slot; NULL where the CPU has no business */
 	u64 *current_value;
-	/** @monitored_value: its slot, written through the virtual GPU only */
+	/**
+	 * @monitored_value: its slot, or NULL; written through the virtual GPU
+	 * only; changes under @lock when the storage moves
+	 */
 	u64 *monitored_value;
 	/** @lock: protects all below */
 	spinlock_t lock;
@@ -122,20 +150,9 @@ struct vfence_fence {
 	struct llist_node deferred_node;
 };
 
-/**
- * struct vfence_fence_args - what a new fence shall be
- */
-struct vfence_fence_args {
-	/** @shareable: may be exported */
-	bool shareable;
-	/** @initial_value: first current value */
-	u64 initial_value;
-	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes */
-	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
-};
-
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args);
+void vfence_fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_value);
 void vfence_fence_put(struct vfence_fence *fence);
 bool vfence_fence_hold(struct vfence_fence *fence);
 void vfence_fence_unhold(struct vfence_fence *fence);

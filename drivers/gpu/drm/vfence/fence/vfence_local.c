@@ -32,10 +32,11 @@ static void free_local(struct vfence_file *file, struct vfence_local *local)
 static void describe(const struct vfence_local *local, struct drm_vfence_fence_mapping *mapping)
 {
 	const struct vfence_fence *fence = local->fence;
+	struct vfence_page *user = fence->slots->current_value.user;
 
 	*mapping = (struct drm_vfence_fence_mapping) {
-		.current_offset = vfence_page_offset(fence->slots->current_page),
-		.current_page_offset = offset_in_page(fence->current_value),
+		.current_offset = user ? vfence_page_offset(user) : 0,
+		.current_page_offset = user ? offset_in_page(fence->current_value) : 0,
 		.current_va = va_of(&local->map->current_node, fence),
 		.monitored_va = va_of(&local->map->monitored_node, fence),
 	};
@@ -143,6 +144,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_fence_creat
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
 	struct vfence_fence_args create = {
+		.type = args->type,
 		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
 		.initial_value = args->initial_value,
 	};
@@ -174,10 +176,12 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_FENCE_SHAREABLE || args->pad) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
-	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU))
+	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU) ||
+	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU && args->initial_value))
 		return -EINVAL;
 	if (vfence_reject(drm, !file->adapter->native_fence) ||
-	    vfence_reject(drm, args->type != DRM_VFENCE_FENCE_DEFAULT))
+	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU &&
+			  !file->adapter->config.intra_gpu_fences))
 		return -EOPNOTSUPP;
 	mutex_lock(&file->lock);
 	ret = create_locked(file, args);
@@ -208,14 +212,15 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	unsigned long flags;
 	u32 rights;
 
-	if (vfence_reject(drm, args->flags || args->pad))
+	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
 	fence = vfence_local_lookup(file, args->handle, DRM_VFENCE_RIGHT_READ, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	spin_lock_irqsave(&fence->lock, flags);
-	args->current_value = vfence_fence_current(fence);
-	args->monitored_value = READ_ONCE(*fence->monitored_value);
+	args->current_value = fence->current_value ? vfence_fence_current(fence) : 0;
+	args->monitored_value = fence->monitored_value ? READ_ONCE(*fence->monitored_value) :
+							 VFENCE_NOT_MONITORED;
 	args->waiters = fence->waiter_count;
 	args->interrupts = fence->interrupts;
 	args->spurious = fence->spurious;
@@ -223,8 +228,9 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	spin_unlock_irqrestore(&fence->lock, flags);
 	args->signals = vgpu_fence_signals(fence->hw);
 	args->rights = rights;
-	args->current_system_va = va_of(&fence->slots->current_system, fence);
-	args->monitored_system_va = va_of(&fence->slots->monitored_system, fence);
+	args->type = fence->type;
+	args->current_system_va = va_of(&fence->slots->current_value.system_va, fence);
+	args->monitored_system_va = va_of(&fence->slots->monitored_value.system_va, fence);
 	vfence_fence_put(fence);
 	return 0;
 }

@@ -66,6 +66,10 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 		vfence_queue_faulted(adapter, record->queue);
 		return;
 	}
+	if (record->type == VGPU_IRQ_DMA_COMPLETED) {
+		wake_up_all(&adapter->paging.done);
+		return;
+	}
 	for (i = 0; i < record->count; i++) {
 		unsigned int completed = signaled_locked(adapter, record, &record->fence[i],
 							 max(*budget, 1u), done);
@@ -145,7 +149,7 @@ static void run_deferred(struct vfence_adapter *adapter)
 	}
 }
 
-/* A NULL event: look at every fence (WDDM-72), and at every queue for a fault. */
+/* A NULL event: look at every fence (WDDM-72), every queue for a fault, and paging. */
 static void scan(struct vfence_adapter *adapter)
 {
 	struct vfence_fence *fence;
@@ -163,6 +167,7 @@ static void scan(struct vfence_adapter *adapter)
 	}
 	rcu_read_unlock();
 	vfence_queue_scan_faults(adapter);
+	wake_up_all(&adapter->paging.done);
 }
 
 /** vfence_irq_settle - all that an interrupt leaves to be done; process context */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Storage of fence values: slots in pages, and where files see the pages.
+ * Slots: the places of fences in pages of values, and where files see the pages.
  */
 
 #include <linux/slab.h>
@@ -9,46 +9,12 @@
 
 #include "vfence_fence.h"
 
-static int map_system(struct vfence_adapter *adapter, struct drm_mm_node *node, void *kva)
-{
-	const struct vgpu_fence_caps *caps = vfence_fence_caps(adapter);
-	int ret;
-
-	mutex_lock(&adapter->system_lock);
-	/* The bounds hold for this space, too (WDDM A6). */
-	ret = drm_mm_insert_node_in_range(&adapter->system_space, node, PAGE_SIZE, PAGE_SIZE, 0,
-					  caps->minimum_address,
-					  caps->maximum_address ?: DRM_VFENCE_VA_LIMIT,
-					  DRM_MM_INSERT_LOW);
-	if (!ret) {
-		ret = vgpu_vm_map(vgpu_system_vm(adapter->gpu), node->start, kva, PAGE_SIZE,
-				  VGPU_VM_READ | VGPU_VM_WRITE);
-		if (ret)
-			drm_mm_remove_node(node);
-	}
-	mutex_unlock(&adapter->system_lock);
-	return ret;
-}
-
-static void unmap_system(struct vfence_adapter *adapter, struct drm_mm_node *node)
-{
-	if (!drm_mm_node_allocated(node))
-		return;
-	mutex_lock(&adapter->system_lock);
-	vgpu_vm_unmap(vgpu_system_vm(adapter->gpu), node->start, PAGE_SIZE);
-	drm_mm_remove_node(node);
-	mutex_unlock(&adapter->system_lock);
-}
-
 static void free_slots(struct kref *ref)
 {
 	struct vfence_slots *slots = container_of(ref, struct vfence_slots, ref);
 
-	unmap_system(slots->adapter, &slots->current_system);
-	unmap_system(slots->adapter, &slots->monitored_system);
-	vfence_page_put(slots->current_page);
-	if (slots->monitored_page)
-		put_page(slots->monitored_page);
+	vfence_storage_fini(&slots->current_value);
+	vfence_storage_fini(&slots->monitored_value);
 	kfree(slots);
 }
 
@@ -57,32 +23,30 @@ void vfence_slots_put(struct vfence_slots *slots)
 	kref_put(&slots->ref, free_slots);
 }
 
-static struct vfence_slots *create_slots(struct vfence_adapter *adapter)
+static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
+					 const struct vfence_fence_args *args)
 {
 	struct vfence_slots *slots = kzalloc(sizeof(*slots), GFP_KERNEL_ACCOUNT);
-	int ret = -ENOMEM;
+	int ret;
 
 	if (!slots)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&slots->ref);
 	INIT_LIST_HEAD(&slots->link);
+	INIT_LIST_HEAD(&slots->fences);
 	slots->adapter = adapter;
-	slots->current_page = vfence_page_create(adapter, VFENCE_PAGE_FENCE);
-	slots->monitored_page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (IS_ERR(slots->current_page) || !slots->monitored_page)
-		goto put;
-	if (!vfence_fence_caps(adapter)->map_to_system)
-		return slots;
-	ret = map_system(adapter, &slots->current_system,
-			 vfence_page_kva(slots->current_page));
+	slots->type = args->type;
+	slots->shareable = args->shareable;
+	vfence_storage_init(&slots->current_value, slots);
+	vfence_storage_init(&slots->monitored_value, slots);
+	ret = vfence_storage_alloc(&slots->current_value, VGPU_CURRENT_VALUE);
 	if (!ret)
-		ret = map_system(adapter, &slots->monitored_system,
-				 page_address(slots->monitored_page));
-	if (!ret)
-		return slots;
-put:
-	vfence_slots_put(slots);
-	return ERR_PTR(ret);
+		ret = vfence_storage_alloc(&slots->monitored_value, VGPU_MONITORED_VALUE);
+	if (ret) {
+		vfence_slots_put(slots);
+		return ERR_PTR(ret);
+	}
+	return slots;
 }
 
 /**
@@ -96,7 +60,30 @@ u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *s
 {
 	if (!drm_mm_node_allocated(node))
 		return 0;
-	return node->start + (u64)index * vfence_fence_caps(slots->adapter)->stride;
+	return node->start + vfence_slots_offset(slots, index);
+}
+
+/** vfence_slots_offset - place of a slot in its page, in bytes */
+u32 vfence_slots_offset(const struct vfence_slots *slots, unsigned int index)
+{
+	return index * vfence_fence_caps(slots->adapter)->stride;
+}
+
+/**
+ * vfence_slots_moved - one of the pages is somewhere else now
+ * @slots: the pages, the adapter's segment locked
+ * @storage: which
+ */
+void vfence_slots_moved(struct vfence_slots *slots, struct vfence_storage *storage)
+{
+	struct vfence_fence *fence;
+
+	lockdep_assert_held(&slots->adapter->segment.lock);
+	if (storage != &slots->monitored_value || !storage->kva)
+		return;
+	list_for_each_entry(fence, &slots->fences, slot_link)
+		vfence_fence_monitored_moved(fence, storage->kva +
+					     vfence_slots_offset(slots, fence->index));
 }
 
 static bool take_index(struct vfence_slots *slots, unsigned int *index)
@@ -113,26 +100,27 @@ static bool take_index(struct vfence_slots *slots, unsigned int *index)
 /**
  * vfence_slots_get - take a slot for a new fence
  * @file: its creator, locked
- * @shareable: wants pages of its own
+ * @args: what the fence shall be
  * @index: out: which slot; freed by clearing its bit in slots->used
  *
  * Return: the slots with a reference for the fence, or an ERR_PTR.
  */
-struct vfence_slots *vfence_slots_get(struct vfence_file *file, bool shareable,
-				      unsigned int *index)
+struct vfence_slots *vfence_slots_get(struct vfence_file *file,
+				      const struct vfence_fence_args *args, unsigned int *index)
 {
+	bool shareable = args->shareable && !vfence_mutant_is(SLOTS_SHARED);
 	struct vfence_slots *slots;
 
 	lockdep_assert_held(&file->lock);
 	if (!shareable) {
 		list_for_each_entry(slots, &file->slots, link) {
-			if (take_index(slots, index)) {
+			if (slots->type == args->type && take_index(slots, index)) {
 				kref_get(&slots->ref);
 				return slots;
 			}
 		}
 	}
-	slots = create_slots(file->adapter);
+	slots = create_slots(file->adapter, args);
 	if (IS_ERR(slots))
 		return slots;
 	take_index(slots, index);
@@ -154,7 +142,8 @@ void vfence_slots_destroy_all(struct vfence_file *file)
 	}
 }
 
-static int map_page(struct vfence_file *file, struct drm_mm_node *node, void *kva)
+static int map_page(struct vfence_file *file, struct drm_mm_node *node,
+		    struct vfence_storage *storage)
 {
 	const struct vgpu_fence_caps *caps = vfence_fence_caps(file->adapter);
 	int ret;
@@ -164,7 +153,7 @@ static int map_page(struct vfence_file *file, struct drm_mm_node *node, void *kv
 	if (ret)
 		return ret;
 	/* No rights: packets reach fences by their slots alone. */
-	ret = vgpu_vm_map(file->vm, node->start, kva, PAGE_SIZE, 0);
+	ret = vgpu_vm_map_storage(file->vm, node->start, storage->hw, 0);
 	if (ret)
 		drm_mm_remove_node(node);
 	return ret;
@@ -181,13 +170,15 @@ static int map_pages(struct vfence_file *file, struct vfence_map *map)
 	struct vfence_slots *slots = map->slots;
 	int ret;
 
-	ret = map_page(file, &map->current_node, vfence_page_kva(slots->current_page));
+	ret = map_page(file, &map->current_node, &slots->current_value);
 	if (ret)
 		return ret;
-	ret = map_page(file, &map->monitored_node, page_address(slots->monitored_page));
+	ret = map_page(file, &map->monitored_node, &slots->monitored_value);
 	if (ret)
 		goto unmap_current;
-	ret = drm_vma_node_allow(&slots->current_page->base.vma_node, file->drm);
+	if (!slots->current_value.user)
+		return 0;
+	ret = drm_vma_node_allow(&slots->current_value.user->base.vma_node, file->drm);
 	if (ret)
 		goto unmap_monitored;
 	return 0;
@@ -236,7 +227,8 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map)
 	if (--map->users)
 		return;
 	list_del(&map->link);
-	drm_vma_node_revoke(&map->slots->current_page->base.vma_node, file->drm);
+	if (map->slots->current_value.user)
+		drm_vma_node_revoke(&map->slots->current_value.user->base.vma_node, file->drm);
 	unmap_page(file, &map->monitored_node);
 	unmap_page(file, &map->current_node);
 	vfence_slots_put(map->slots);

@@ -28,6 +28,11 @@ static int resolve(struct vfence_file *file, struct vfence_wait *wait, u32 need,
 			return PTR_ERR(point->fence);
 		point->wait = wait;
 		point->value = in[wait->count].value;
+		/* The CPU cannot reach its values (WDDM-31). */
+		if (vfence_reject(&file->adapter->drm, !point->fence->current_value)) {
+			wait->count++;
+			return -EOPNOTSUPP;
+		}
 	}
 	return 0;
 }

@@ -35,6 +35,11 @@ struct page;
 /** VGPU_CLOCK_HZ: GPU ticks per second */
 #define VGPU_CLOCK_HZ		125000000ull
 
+/** VGPU_OS_OPTIMIZED_FENCES: monitored values of DEFAULT fences may be local */
+#define VGPU_OS_OPTIMIZED_FENCES	BIT(0)
+/** VGPU_OS_INTRA_GPU_FENCES: fences of type INTRA_GPU may exist */
+#define VGPU_OS_INTRA_GPU_FENCES	BIT(1)
+
 /**
  * enum vgpu_native_fence_support - how well the hardware does native fences
  */
@@ -94,6 +99,8 @@ struct vgpu_host_ops {
 	 * created, before it may advertise anything (WDDM-46)
 	 */
 	bool (*is_feature_enabled)(void *host, enum drm_vfence_feature_id id);
+	/** @native_fence_os_caps: GetOSCaps: VGPU_OS_*; asked if it is enabled */
+	unsigned int (*native_fence_os_caps)(void *host);
 };
 
 /**
@@ -108,6 +115,10 @@ struct vgpu_config {
 	unsigned int doorbells;
 	/** @irq_records: usable records of the interrupt ring; 0: NULL arrays only */
 	unsigned int irq_records;
+	/** @local_pages: pages of video memory */
+	unsigned int local_pages;
+	/** @visible_pages: of these, from the first on, those the CPU can see */
+	unsigned int visible_pages;
 	/** @native_fence: &enum vgpu_native_fence_support */
 	unsigned int native_fence;
 	/** @fence_caps: what its native fences are like */
@@ -118,6 +129,8 @@ struct vgpu_config {
  * enum vgpu_irq_type - what a record reports; WDDM's numbers (WDDM-70)
  */
 enum vgpu_irq_type {
+	/** @VGPU_IRQ_DMA_COMPLETED: work of a kernel ring is done */
+	VGPU_IRQ_DMA_COMPLETED = 1,
 	/** @VGPU_IRQ_HWQUEUE_FAULTED: a queue stopped by its own packet */
 	VGPU_IRQ_HWQUEUE_FAULTED = 12,
 	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
@@ -187,6 +200,8 @@ struct vgpu_counters {
 	u64 monitored_updates;
 	/** @monitored_updates_irq: of these, in hard interrupts */
 	u64 monitored_updates_irq;
+	/** @shadow_posts: posts of the CMP itself, after an update of a shadow */
+	u64 shadow_posts;
 };
 
 /**
@@ -251,6 +266,104 @@ void vgpu_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node
 /** vgpu_query_counters - counters of the CMP */
 void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
 
+/* ---------------------------------------------------------------- storage */
+
+/** VGPU_SEGMENT_SYSTEM: system memory */
+#define VGPU_SEGMENT_SYSTEM		BIT(0)
+/** VGPU_SEGMENT_LOCAL_VISIBLE: video memory the CPU can see */
+#define VGPU_SEGMENT_LOCAL_VISIBLE	BIT(1)
+/** VGPU_SEGMENT_LOCAL: video memory it cannot see */
+#define VGPU_SEGMENT_LOCAL		BIT(2)
+
+/**
+ * enum vgpu_fence_value - which of a fence's two values
+ */
+enum vgpu_fence_value {
+	/** @VGPU_CURRENT_VALUE: current */
+	VGPU_CURRENT_VALUE,
+	/** @VGPU_MONITORED_VALUE: monitored */
+	VGPU_MONITORED_VALUE,
+};
+
+/**
+ * struct vgpu_placement - D3DKMDT_FENCESTORAGESURFACEDATA's answer (WDDM-27)
+ */
+struct vgpu_placement {
+	/** @supported: VGPU_SEGMENT_* it may be in */
+	unsigned int supported;
+	/** @preferred: the best of them */
+	unsigned int preferred;
+	/** @eviction: where it may go when that is needed elsewhere */
+	unsigned int eviction;
+};
+
+/**
+ * vgpu_query_fence_storage - DxgkDdiGetStandardAllocation, fence storage
+ * @gpu: the GPU
+ * @type: type of the fences
+ * @value: which of their values
+ * @answer: filled
+ */
+void vgpu_query_fence_storage(struct vgpu *gpu, enum drm_vfence_fence_type type,
+			      enum vgpu_fence_value value, struct vgpu_placement *answer);
+/** vgpu_aperture - CPU address of a page of visible video memory */
+void *vgpu_aperture(struct vgpu *gpu, u64 page);
+
+/*
+ * struct vgpu_storage: a page of fence values, wherever it is. Fences and address
+ * spaces name the storage, so that its memory can be moved under them
+ * (&struct vgpu_packet_storage).
+ */
+struct vgpu_storage;
+
+/** vgpu_storage_create_system - storage in system memory at @kva */
+struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva);
+/** vgpu_storage_create_local - storage in a page of video memory, not cleared */
+struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page);
+/** vgpu_storage_destroy - forget it; no fence and no mapping names it */
+void vgpu_storage_destroy(struct vgpu_storage *storage);
+
+/* ------------------------------------------------------------ kernel rings */
+
+/**
+ * enum vgpu_kernel_opcode - packets of kernel rings, beside those of clients
+ */
+enum vgpu_kernel_opcode {
+	/** @VGPU_OP_CLEAR_STORAGE: &struct vgpu_packet_storage: fill with zeroes */
+	VGPU_OP_CLEAR_STORAGE = 0x8000,
+	/** @VGPU_OP_EVICT_STORAGE: &struct vgpu_packet_storage: move to @kva */
+	VGPU_OP_EVICT_STORAGE = 0x8001,
+	/** @VGPU_OP_COMPLETE: &struct vgpu_packet_complete */
+	VGPU_OP_COMPLETE = 0x8002,
+};
+
+/**
+ * struct vgpu_packet_storage - paging: move or clear a page of values
+ *
+ * Engines find the values either at the old place or, all of them, at the new one.
+ */
+struct vgpu_packet_storage {
+	/** @header: length 24 */
+	struct drm_vfence_packet_header header;
+	/** @storage: the &struct vgpu_storage */
+	u64 storage;
+	/** @kva: system memory to move it to */
+	u64 kva;
+};
+
+/**
+ * struct vgpu_packet_complete - note a submission as done and interrupt
+ */
+struct vgpu_packet_complete {
+	/** @header: length 16 */
+	struct drm_vfence_packet_header header;
+	/** @fence_id: the node's last completed fence id from now on */
+	u64 fence_id;
+};
+
+/** vgpu_last_completed - a node's last completed fence id. Any context. */
+u64 vgpu_last_completed(struct vgpu *gpu, unsigned int node);
+
 /* --------------------------------------------------------- address spaces */
 
 /** VGPU_VM_DATA: COPY, FILL and TIMESTAMP may reach the page, by its rights */
@@ -271,6 +384,9 @@ void vgpu_vm_destroy(struct vgpu_vm *vm);
  * @flags: VGPU_VM_*
  */
 int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int flags);
+/** vgpu_vm_map_storage - map a page of values, wherever it is or goes */
+int vgpu_vm_map_storage(struct vgpu_vm *vm, u64 va, struct vgpu_storage *storage,
+			unsigned int flags);
 /** vgpu_vm_unmap - unmap whole pages; no engine uses them on return */
 void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size);
 
@@ -282,10 +398,17 @@ void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size);
 struct vgpu_fence_args {
 	/** @os_handle: the driver's handle, returned in interrupt records */
 	u32 os_handle;
-	/** @current_value: slot of the current value; stays valid until destroyed */
-	u64 *current_value;
-	/** @monitored_value: slot of the monitored value, likewise */
-	u64 *monitored_value;
+	/** @type: of the fence; nobody ever waits for INTRA_GPU on the CPU */
+	enum drm_vfence_fence_type type;
+	/** @current_value: storage of the current value; stays until destroyed */
+	struct vgpu_storage *current_value;
+	/**
+	 * @monitored_value: storage of the monitored value, likewise; if it is
+	 * local now the CMP keeps a shadow copy for the engines to compare with
+	 */
+	struct vgpu_storage *monitored_value;
+	/** @offset: the fence's slot in both, in bytes */
+	u32 offset;
 	/** @current_system_va: in the system process's space, 0 if not mapped */
 	u64 current_system_va;
 	/** @monitored_system_va: likewise; what the CMP goes by (WDDM-60) */
@@ -405,13 +528,15 @@ struct vgpu_queue_args {
 	unsigned int node;
 	/** @os_handle: the driver's handle, returned in interrupt records */
 	u32 os_handle;
+	/** @kernel: a kernel ring: only kernel opcodes, no doorbell page to arm */
+	bool kernel;
 };
 
 /**
  * struct vgpu_doorbell_args - DxgkDdiCreateDoorbell
  */
 struct vgpu_doorbell_args {
-	/** @cookie: argument of arm_doorbell() */
+	/** @cookie: argument of arm_doorbell(); NULL: rung by call, never armed */
 	void *cookie;
 	/** @ring: the ring */
 	void *ring;

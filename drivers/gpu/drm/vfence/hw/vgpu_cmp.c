@@ -11,10 +11,19 @@
 static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
 	cmp->null_event = true;
-	if (!post->fence)
+	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	vgpu_fence_note_missed(post->fence, post->value);
 	cmp->counters.overflowed++;
+}
+
+static void post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
+{
+	cmp->counters.posts += post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED;
+	if (cmp->posted - cmp->taken < VGPU_POSTS)
+		cmp->fifo[cmp->posted++ % VGPU_POSTS] = *post;
+	else
+		null_event_locked(cmp, post);
 }
 
 /*
@@ -27,14 +36,39 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cmp->lock, flags);
-	if (post->fence)
-		cmp->counters.posts++;
-	if (cmp->posted - cmp->taken < VGPU_POSTS)
-		cmp->fifo[cmp->posted++ % VGPU_POSTS] = *post;
-	else
-		null_event_locked(cmp, post);
+	post_locked(cmp, post);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 	wake_up_all(&cmp->wait);
+}
+
+/*
+ * A monitored value in video memory has a copy here that the engines compare
+ * with. An update takes three steps (WDDM A5): write the copy; a full barrier,
+ * whose partner is the one in signal_fence(); look at the current value, and
+ * interrupt if a signal that compared with the old copy was due. The write to
+ * the mailbox is carried out before it returns, so that the driver's own look
+ * comes after all three. Any context.
+ */
+void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
+{
+	struct vgpu_cmp *cmp = &fence->gpu->cmp;
+	struct vgpu_post post = { .type = VGPU_IRQ_NATIVE_FENCE_SIGNALED, .fence = fence };
+	unsigned long flags;
+	bool due;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	WRITE_ONCE(fence->shadow, value);
+	/* Handshake (a) inside the GPU; see above. */
+	smp_mb();
+	post.value = READ_ONCE(*vgpu_fence_slot(fence, fence->current_value));
+	due = vfence_must_interrupt(post.value, value);
+	if (due) {
+		cmp->counters.shadow_posts++;
+		post_locked(cmp, &post);
+	}
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	if (due)
+		wake_up_all(&cmp->wait);
 }
 
 static bool has_work(struct vgpu_cmp *cmp)
@@ -49,17 +83,17 @@ static bool has_work(struct vgpu_cmp *cmp)
 static u64 monitored_of(struct vgpu_fence *fence)
 {
 	struct vgpu_vm *vm = fence->gpu->system_vm;
-	u64 *monitored = fence->monitored_value;
 	unsigned long flags;
+	void *monitored;
 	u64 value;
 
-	if (!fence->monitored_system_va)
-		return READ_ONCE(*monitored);
+	if (fence->shadowed || !fence->monitored_system_va)
+		return vgpu_fence_monitored(fence);
 	read_lock_irqsave(&vm->tlb, flags);
-	if (vgpu_vm_translate(vm, fence->monitored_system_va, VGPU_VM_READ, (void **)&monitored))
+	if (vgpu_vm_translate(vm, fence->monitored_system_va, VGPU_VM_READ, &monitored))
 		value = 0;
 	else
-		value = READ_ONCE(*monitored);
+		value = READ_ONCE(*(u64 *)monitored);
 	read_unlock_irqrestore(&vm->tlb, flags);
 	return value;
 }
@@ -94,17 +128,15 @@ static unsigned int collect_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record 
 	record->count = 0;
 	while (cmp->taken + used != cmp->posted && record->count < VGPU_IRQ_FENCES) {
 		const struct vgpu_post *post = &cmp->fifo[(cmp->taken + used) % VGPU_POSTS];
-		u32 type = post->fence ? VGPU_IRQ_NATIVE_FENCE_SIGNALED :
-					 VGPU_IRQ_HWQUEUE_FAULTED;
 
-		if (used && (type != record->type || post->node != record->node))
+		if (used && (post->type != record->type || post->node != record->node))
 			break;
-		record->type = type;
+		record->type = post->type;
 		record->node = post->node;
 		record->engine = 0;
 		record->queue = post->queue;
 		used++;
-		if (!post->fence)
+		if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 			break;
 		add_fence_locked(cmp, record, named, post);
 	}
@@ -159,7 +191,7 @@ static void handle_posts(struct vgpu *gpu)
 	cmp->null_event = false;
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
-	if (record.count || (used && record.type == VGPU_IRQ_HWQUEUE_FAULTED))
+	if (record.count || (used && record.type != VGPU_IRQ_NATIVE_FENCE_SIGNALED))
 		full = !publish(gpu, &record);
 	else
 		used = 0;

@@ -7,7 +7,9 @@
 #include <linux/gfp.h>
 #include <linux/math64.h>
 #include <linux/mm.h>
+#include <linux/overflow.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include "vgpu_types.h"
 
@@ -78,6 +80,9 @@ static int alloc_pages_of(struct vgpu *gpu)
 	gpu->system_vm = vgpu_vm_create(gpu);
 	if (IS_ERR(gpu->system_vm))
 		return PTR_ERR(gpu->system_vm);
+	gpu->local = vzalloc(array_size(gpu->config.local_pages ?: 1, PAGE_SIZE));
+	if (!gpu->local)
+		return -ENOMEM;
 	for (i = 0; i < gpu->config.doorbells; i++) {
 		gpu->doorbell[i].page = alloc_page(GFP_KERNEL | __GFP_ZERO);
 		if (!gpu->doorbell[i].page)
@@ -99,6 +104,7 @@ struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_hos
 	gpu->ops = ops;
 	gpu->host = host;
 	gpu->name = name;
+	rwlock_init(&gpu->residency);
 	spin_lock_init(&gpu->sched);
 	init_waitqueue_head(&gpu->stopped);
 	spin_lock_init(&gpu->cmp.lock);
@@ -146,6 +152,7 @@ void vgpu_destroy(struct vgpu *gpu)
 			put_page(gpu->doorbell[i].page);
 	if (!IS_ERR_OR_NULL(gpu->system_vm))
 		vgpu_vm_destroy(gpu->system_vm);
+	vfree(gpu->local);
 	kfree(gpu->irq);
 	kfree(gpu);
 }

@@ -45,12 +45,13 @@ static enum drm_vfence_fault fetch_at(struct vgpu_queue *queue, u64 pos, u64 wri
 	memset(packet, 0, sizeof(*packet));
 	*va = 0;
 	copy_from_ring(queue, pos, &packet->header, sizeof(packet->header));
-	fault = vgpu_packet_check_header(&packet->header, write_ptr - pos);
+	fault = queue->kernel ? vgpu_paging_check(&packet->header, write_ptr - pos) :
+				vgpu_packet_check_header(&packet->header, write_ptr - pos);
 	if (fault)
 		return fault;
 	copy_from_ring(queue, pos + sizeof(packet->header), &packet->words[1],
 		       packet->header.length - sizeof(packet->header));
-	return vgpu_packet_check_body(packet, va);
+	return queue->kernel ? DRM_VFENCE_FAULT_NONE : vgpu_packet_check_body(packet, va);
 }
 
 static enum vgpu_step fetch(struct vgpu_queue *queue)
@@ -149,7 +150,12 @@ static enum vgpu_step log_of_signal(struct vgpu_engine *engine, struct vgpu_queu
 
 static void notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value, u64 monitored)
 {
-	struct vgpu_post post = { .fence = fence, .value = value, .node = engine->node };
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
+		.fence = fence,
+		.value = value,
+		.node = engine->node,
+	};
 	bool interrupt;
 
 	if (!vfence_mutant_is(B_NO_RELEASE))
@@ -168,15 +174,17 @@ static void notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 val
 
 static void store_current(struct vgpu_fence *fence, u64 value)
 {
+	u64 *slot = vgpu_fence_slot(fence, fence->current_value);
+
 	if (vfence_mutant_is(VALUE_TORN)) {
-		WRITE_ONCE(((u32 *)fence->current_value)[0], (u32)value);
+		WRITE_ONCE(((u32 *)slot)[0], (u32)value);
 		vfence_mutant_pause(VALUE_TORN, 5);
 	}
 	/*
 	 * One store of 64 bits: never torn (WDDM-2). Release: what the queue did
 	 * before. Partners: vgpu_fence_reached() and vfence_fence_current().
 	 */
-	smp_store_release(fence->current_value, value);
+	smp_store_release(slot, value);
 }
 
 static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -199,7 +207,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 		return complete_packet(engine, queue);
 	}
 	if (vfence_mutant_is(A_LOAD_HOISTED)) {
-		hoisted = READ_ONCE(*fence->monitored_value);
+		hoisted = vgpu_fence_monitored(fence);
 		vfence_mutant_pause(A_LOAD_HOISTED, 20);
 	}
 	store_current(fence, packet.value);
@@ -217,7 +225,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	 */
 	smp_mb();
 	notify(engine, fence, packet.value, vfence_mutant_is(A_LOAD_HOISTED) ? hoisted :
-	       READ_ONCE(*fence->monitored_value));
+	       vgpu_fence_monitored(fence));
 	vfence_mutant_pause(LOG_LATE, 500);
 	return step;
 }
@@ -320,6 +328,7 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 {
 	enum vgpu_step step = VGPU_STEP_MORE;
 	struct vgpu_vm *vm = queue->vm;
+	struct vgpu *gpu = engine->gpu;
 
 	if (!queue->exec.in_flight)
 		step = fetch(queue);
@@ -328,9 +337,16 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 		return complete_packet(engine, queue);
 	if (step != VGPU_STEP_MORE)
 		return step;
+	if (queue->kernel) {
+		*cost = VGPU_PACKET_NS;
+		vgpu_paging_execute(engine, &queue->exec.packet);
+		return complete_packet(engine, queue);
+	}
+	read_lock(&gpu->residency);
 	read_lock(&vm->tlb);
 	step = execute(engine, queue, cost);
 	/* A queue that blocked may be gone already; vm waits for this unlock. */
 	read_unlock(&vm->tlb);
+	read_unlock(&gpu->residency);
 	return step;
 }

@@ -43,6 +43,8 @@ void vgpu_feature_handshake(struct vgpu *gpu)
 	gpu->native_fence_cap =
 		gpu->ops->is_feature_enabled(gpu->host, DRM_VFENCE_FEATURE_NATIVE_FENCE) ||
 		gpu->config.native_fence == VGPU_NATIVE_FENCE_UNASKED;
+	if (gpu->native_fence_cap)
+		gpu->os_caps = gpu->ops->native_fence_os_caps(gpu->host);
 }
 
 bool vgpu_native_fence_cap(struct vgpu *gpu)

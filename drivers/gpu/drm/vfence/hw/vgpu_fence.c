@@ -22,6 +22,10 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 	fence->current_value = args->current_value;
 	fence->monitored_value = args->monitored_value;
 	fence->monitored_system_va = args->monitored_system_va;
+	fence->offset = args->offset;
+	fence->shadowed = args->monitored_value->local ||
+			  args->type == DRM_VFENCE_FENCE_INTRA_GPU;
+	fence->shadow = VFENCE_NOT_MONITORED;
 	fence->blocked = RB_ROOT_CACHED;
 	memcpy(fence->private_data, args->private_data, sizeof(fence->private_data));
 	return fence;
@@ -58,11 +62,19 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
 	unlink_locked(queue);
 }
 
+/* What an engine compares a signaled value with. */
+u64 vgpu_fence_monitored(struct vgpu_fence *fence)
+{
+	return fence->shadowed ? READ_ONCE(fence->shadow) :
+				 READ_ONCE(*vgpu_fence_slot(fence, fence->monitored_value));
+}
+
 /* May a wait for @value pass? */
 bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value)
 {
 	/* Acquire: what the signaller did. Partners: store_current(), store_update(). */
-	return vfence_reached(smp_load_acquire(fence->current_value), value) ||
+	return vfence_reached(smp_load_acquire(vgpu_fence_slot(fence, fence->current_value)),
+			      value) ||
 	       (READ_ONCE(fence->always_signaled) && !vfence_mutant_is(ALWAYS_SIGNALED_WAITS));
 }
 
@@ -166,8 +178,11 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 	atomic64_add(count, &gpu->monitored_updates);
 	if (in_hardirq())
 		atomic64_add(count, &gpu->monitored_updates_irq);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		WRITE_ONCE(*update[i].kernel_va, update[i].value);
+		if (update[i].fence->shadowed && !vfence_mutant_is(SHADOW_STALE))
+			vgpu_cmp_update_shadow(update[i].fence, update[i].value);
+	}
 	/*
 	 * Handshake (a), CPU's side: monitored is stored, then the caller loads
 	 * current. Partner: the barrier in signal_fence() of vgpu_exec.c.

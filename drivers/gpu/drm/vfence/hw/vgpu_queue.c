@@ -18,6 +18,7 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	queue->vm = args->vm;
 	queue->engine = &gpu->engine[args->node];
 	queue->os_handle = args->os_handle;
+	queue->kernel = args->kernel;
 	queue->state = DRM_VFENCE_QUEUE_IDLE;
 	INIT_LIST_HEAD(&queue->run_link);
 	return queue;

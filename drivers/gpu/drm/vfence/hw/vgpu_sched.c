@@ -140,7 +140,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 /* The engine lets go of a RUNNING queue. */
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why)
 {
-	struct vgpu_post fault = { .node = engine->node };
+	struct vgpu_post fault = { .type = VGPU_IRQ_HWQUEUE_FAULTED, .node = engine->node };
 	struct vgpu *gpu = engine->gpu;
 	void *arm = NULL;
 	unsigned long flags;
@@ -162,9 +162,11 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 		/*
 		 * A connect or a disconnect while we ran may have brought work.
 		 * What a mere store of the write pointer brought is found by
-		 * vgpu_doorbell_recheck() once the page is armed.
+		 * vgpu_doorbell_recheck() once the page is armed. A kernel ring
+		 * is not armed: a ring by call that came while we ran is lost
+		 * unless we look.
 		 */
-		if (!queue->connected)
+		if (!queue->connected || queue->kernel)
 			look_locked(queue);
 		else
 			arm = queue->cookie;

@@ -9,6 +9,8 @@
  *   vgpu_vm.tlb      rwlock; engines read-hold it over one step, unmapping
  *                    takes it for writing to know that no step uses an old
  *                    entry: a TLB flush
+ *   vgpu.residency   rwlock; engines read-hold it over one step, outside tlb;
+ *                    moving a page of values takes it for writing
  *   vgpu.sched       queue states, run lists, blocked trees; irqsave
  *   vgpu_cmp.lock    the CMP's post FIFO; irqsave
  */
@@ -45,12 +47,14 @@ struct task_struct;
  * struct vgpu_post - what an engine tells the CMP
  */
 struct vgpu_post {
-	/** @fence: signaled fence; NULL for a faulted queue */
+	/** @type: &enum vgpu_irq_type */
+	u32 type;
+	/** @queue: OS-side handle of the queue, for a fault */
+	u32 queue;
+	/** @fence: signaled fence, for NATIVE_FENCE_SIGNALED */
 	struct vgpu_fence *fence;
 	/** @value: the value stored */
 	u64 value;
-	/** @queue: OS-side handle of the queue, for a fault */
-	u32 queue;
 	/** @node: where it happened */
 	u16 node;
 };
@@ -97,6 +101,8 @@ struct vgpu_engine {
 	wait_queue_head_t wait;
 	/** @run: run list of ready queues; vgpu.sched */
 	struct list_head run;
+	/** @last_completed: last completed fence id of kernel rings */
+	u64 last_completed;
 	/** @free_at: when the work charged so far ends; thread only */
 	ktime_t free_at;
 	/** @quantum_end: when the running queue's turn ends; thread only */
@@ -127,6 +133,12 @@ struct vgpu {
 	void *host;
 	/** @name: for thread names */
 	const char *name;
+	/** @residency: engines read-hold it over one step, moving storage writes */
+	rwlock_t residency;
+	/** @local: video memory */
+	void *local;
+	/** @os_caps: VGPU_OS_* */
+	unsigned int os_caps;
 	/** @sched: scheduling state of all engines */
 	spinlock_t sched;
 	/** @stopped: woken when a queue leaves its engine */
@@ -148,6 +160,16 @@ struct vgpu {
 	/** @monitored_updates_irq: of these, in hard interrupts */
 	atomic64_t monitored_updates_irq;
 };
+
+/**
+ * struct vgpu_storage - a page of fence values
+ */
+struct vgpu_storage {
+	/** @kva: where it is now; changes under vgpu.residency held for writing */
+	void *kva;
+	/** @local: in video memory */
+	bool local;
+} __aligned(64);
 
 /**
  * struct vgpu_vm - GPU address space of one process
@@ -187,10 +209,16 @@ struct vgpu_fence {
 	struct vgpu *gpu;
 	/** @os_handle: for interrupt records */
 	u32 os_handle;
-	/** @current_value: slot; engines and, for CPU signals, the DDI store */
-	u64 *current_value;
-	/** @monitored_value: slot; only vgpu_update_monitored_values() stores */
-	u64 *monitored_value;
+	/** @current_value: engines and, for CPU signals, the DDI store */
+	struct vgpu_storage *current_value;
+	/** @monitored_value: only vgpu_update_monitored_values() stores */
+	struct vgpu_storage *monitored_value;
+	/** @offset: the slot in both, in bytes */
+	u32 offset;
+	/** @shadowed: engines compare with @shadow, not with the slot */
+	bool shadowed;
+	/** @shadow: the CMP's copy of the monitored value */
+	u64 shadow;
 	/** @monitored_system_va: where the CMP finds monitored_value, or 0 */
 	u64 monitored_system_va;
 	/** @blocked: queues in a wait on it, by awaited value; vgpu.sched */
@@ -257,6 +285,8 @@ struct vgpu_queue {
 	struct vgpu_engine *engine;
 	/** @os_handle: for interrupt records */
 	u32 os_handle;
+	/** @kernel: a kernel ring */
+	bool kernel;
 	/** @state: &enum drm_vfence_queue_state; vgpu.sched */
 	u32 state;
 	/** @abort: asked to stop; set under vgpu.sched, read without */
@@ -337,6 +367,13 @@ enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int
 struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va);
 
 /* vgpu_fence.c */
+static inline u64 *vgpu_fence_slot(const struct vgpu_fence *fence,
+				   const struct vgpu_storage *storage)
+{
+	return READ_ONCE(storage->kva) + fence->offset;
+}
+
+u64 vgpu_fence_monitored(struct vgpu_fence *fence);
 void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value);
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value);
@@ -353,6 +390,11 @@ bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);
 
+/* vgpu_paging.c */
+enum drm_vfence_fault vgpu_paging_check(const struct drm_vfence_packet_header *header,
+					u64 available);
+void vgpu_paging_execute(struct vgpu_engine *engine, const union vgpu_packet *packet);
+
 /* vgpu_engine.c */
 int vgpu_engine_start(struct vgpu_engine *engine);
 void vgpu_engine_stop(struct vgpu_engine *engine);
@@ -365,6 +407,7 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 int vgpu_cmp_start(struct vgpu *gpu);
 void vgpu_cmp_stop(struct vgpu *gpu);
 void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post);
+void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value);
 void vgpu_cmp_flush(struct vgpu *gpu);
 
 #endif

@@ -9,7 +9,9 @@
 
 #include "vgpu_types.h"
 
-#define RIGHTS_MASK	(VGPU_VM_READ | VGPU_VM_WRITE | VGPU_VM_DATA)
+/* The entry is a &struct vgpu_storage, not an address. */
+#define ENTRY_STORAGE	BIT(5)
+#define RIGHTS_MASK	(VGPU_VM_READ | VGPU_VM_WRITE | VGPU_VM_DATA | ENTRY_STORAGE)
 
 struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 {
@@ -75,6 +77,21 @@ int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int fl
 	return 0;
 }
 
+int vgpu_vm_map_storage(struct vgpu_vm *vm, u64 va, struct vgpu_storage *storage,
+			unsigned int flags)
+{
+	void *entry = (void *)((unsigned long)storage | flags | ENTRY_STORAGE);
+
+	return xa_err(xa_store(&vm->pages, va >> PAGE_SHIFT, entry, GFP_KERNEL_ACCOUNT));
+}
+
+static void *page_of(unsigned long entry)
+{
+	struct vgpu_storage *storage = (void *)(entry & ~(unsigned long)RIGHTS_MASK);
+
+	return entry & ENTRY_STORAGE ? READ_ONCE(storage->kva) : (void *)storage;
+}
+
 /* Where @va is, if it may be used as @need says. Caller holds vm->tlb. */
 enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int need,
 					void **kva)
@@ -90,7 +107,7 @@ enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int
 		need = 0;
 	if ((entry & need) != need)
 		return DRM_VFENCE_FAULT_ACCESS;
-	*kva = (void *)(entry & ~(unsigned long)RIGHTS_MASK) + offset_in_page(va);
+	*kva = page_of(entry) + offset_in_page(va);
 	return DRM_VFENCE_FAULT_NONE;
 }
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where fence values are: video memory, and pages of values that can move.
+ */
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+static unsigned int invisible_pages(const struct vgpu *gpu)
+{
+	return gpu->config.local_pages - gpu->config.visible_pages;
+}
+
+/*
+ * Clients and the kernel read and write the current value of a DEFAULT fence, so
+ * it stays in system memory; its monitored value may be local where the CPU can
+ * see it. Nothing but the GPU touches an INTRA_GPU fence (WDDM A4).
+ */
+void vgpu_query_fence_storage(struct vgpu *gpu, enum drm_vfence_fence_type type,
+			      enum vgpu_fence_value value, struct vgpu_placement *answer)
+{
+	*answer = (struct vgpu_placement) {
+		.supported = VGPU_SEGMENT_SYSTEM,
+		.preferred = VGPU_SEGMENT_SYSTEM,
+		.eviction = VGPU_SEGMENT_SYSTEM,
+	};
+	if (type == DRM_VFENCE_FENCE_INTRA_GPU && invisible_pages(gpu))
+		answer->preferred = VGPU_SEGMENT_LOCAL;
+	if (type == DRM_VFENCE_FENCE_DEFAULT && value == VGPU_MONITORED_VALUE &&
+	    gpu->os_caps & VGPU_OS_OPTIMIZED_FENCES && gpu->config.visible_pages)
+		answer->preferred = VGPU_SEGMENT_LOCAL_VISIBLE;
+	answer->supported |= answer->preferred;
+}
+
+void *vgpu_aperture(struct vgpu *gpu, u64 page)
+{
+	if (page >= gpu->config.visible_pages)
+		return NULL;
+	return gpu->local + page * PAGE_SIZE;
+}
+
+static struct vgpu_storage *create(void *kva, bool local)
+{
+	struct vgpu_storage *storage = kzalloc(sizeof(*storage), GFP_KERNEL_ACCOUNT);
+
+	if (!storage)
+		return ERR_PTR(-ENOMEM);
+	storage->kva = kva;
+	storage->local = local;
+	return storage;
+}
+
+struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva)
+{
+	return create(kva, false);
+}
+
+struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page)
+{
+	return create(gpu->local + page * PAGE_SIZE, true);
+}
+
+void vgpu_storage_destroy(struct vgpu_storage *storage)
+{
+	kfree(storage);
+}
