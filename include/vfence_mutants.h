@@ -75,6 +75,12 @@ enum vfence_mutant {
 	VFENCE_MUTANT_SHADOW_STALE,
 	/* a page of values moves without what is in it */
 	VFENCE_MUTANT_EVICT_NO_COPY,
+	/* an update that only notifies stores its value */
+	VFENCE_MUTANT_NOTIFICATION_STORES,
+	/* a notification releases queues that have seen later values */
+	VFENCE_MUTANT_NOTIFY_ANY_TIME,
+	/* a signal is not told to the other adapters */
+	VFENCE_MUTANT_NO_PROPAGATION,
 	VFENCE_MUTANT_COUNT,
 };
 

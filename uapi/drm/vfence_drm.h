@@ -46,6 +46,7 @@ extern "C" {
  * - 1.3: %DRM_VFENCE_QUERY_FEATURES, %DRM_VFENCE_QUERY_FENCE_CAPS; addresses for
  *   the system process in &struct drm_vfence_fence_query; counters of updates.
  * - 1.4: %DRM_VFENCE_FENCE_INTRA_GPU; the paging node; counters of video memory.
+ * - 1.5: %DRM_VFENCE_FENCE_CROSS_ADAPTER.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -725,13 +726,19 @@ struct drm_vfence_fence_mapping {
 
 /** DRM_VFENCE_FENCE_SHAREABLE: pages of its own; may be exported */
 #define DRM_VFENCE_FENCE_SHAREABLE	(1 << 0)
+/**
+ * DRM_VFENCE_FENCE_CROSS_ADAPTER: may be opened on other adapters, too; needs
+ * SHAREABLE and type DEFAULT (WDDM-45). There is one current value for all, and
+ * every signal other than 0 interrupts the CPU, which tells the other adapters
+ */
+#define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
 
 /**
  * struct drm_vfence_fence_create - create a native fence (WDDM-37)
  *
- * Errors: EINVAL for a bit of engine_affinity without a physical adapter;
- * EOPNOTSUPP for a type not supported, or without the feature; ENOSPC beyond 4096
- * fences.
+ * Errors: EINVAL for a bit of engine_affinity without a physical adapter, or
+ * CROSS_ADAPTER with INTRA_GPU or without SHAREABLE; EOPNOTSUPP for a type not
+ * supported, or without the feature; ENOSPC beyond 4096 fences.
  */
 struct drm_vfence_fence_create {
 	/** @device: the parent */
@@ -797,8 +804,10 @@ struct drm_vfence_fence_export {
  * Within one file the addresses are those of the first holder (WDDM-42).
  *
  * Errors: EINVAL for a bit of engine_affinity without a physical adapter; EBADF
- * for a closed descriptor; EINVAL for one that is no fence of this adapter; EACCES for one without
- * %DRM_VFENCE_RIGHT_READ; ENOSPC beyond 4096 fences.
+ * for a closed descriptor; EINVAL for one that is no fence, or a fence of another
+ * adapter that is not CROSS_ADAPTER; EACCES for one without
+ * %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP without the feature; ENOSPC beyond 4096
+ * fences.
  */
 struct drm_vfence_fence_open {
 	/** @device: the parent */

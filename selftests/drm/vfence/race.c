@@ -516,6 +516,64 @@ TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
 	vf_adapter_close(adapter);
 }
 
+TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
+{
+	uint32_t flags = DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER;
+	struct vf_fence *fence, *there, *last, *last_there;
+	struct vf_point point;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int fd, efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	uint64_t value = 10, count;
+	unsigned int i;
+
+	if (raced() || vf_adapter_open(2, &adapter))
+		SKIP(return, "needs the adapters of the guests, and to be on the first");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 65536, &queue));
+	ASSERT_EQ(0, vf_fence_create(self->device, flags, 0, &fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, flags, 0, &last));
+	fd = vf_fence_export(fence);
+	ASSERT_EQ(0, vf_fence_open(device, fd, &there));
+	close(fd);
+	fd = vf_fence_export(last);
+	ASSERT_EQ(0, vf_fence_open(device, fd, &last_there));
+	/*
+	 * A value comes and is rewound here; only then a queue of the other
+	 * adapter begins to wait for it. The news of the first comes later still,
+	 * and is none.
+	 */
+	for (i = 1; i <= 500; i++, value += 10) {
+		vf_cmd_signal(self->gfx, fence, value);
+		vf_cmd_signal(self->gfx, fence, value - 1);
+		vf_cmd_signal(self->gfx, last, i);
+		vf_cmd_wait(queue, there, value);
+		point = (struct vf_point){ last_there, i };
+		ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd, NULL));
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		while (vf_fence_current(last) != i)
+			;
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_BLOCKED));
+		/* News come in order: those of the last signal are the last. */
+		ASSERT_TRUE(EVENTUALLY(fired(efd)));
+		ASSERT_EQ(sizeof(count), read(efd, &count, sizeof(count)));
+		ASSERT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(queue));
+		ASSERT_EQ(0, vf_fence_signal(fence, value));
+		ASSERT_TRUE(drained(queue));
+	}
+	vf_queue_destroy(queue);
+	vf_fence_destroy(there);
+	vf_fence_destroy(fence);
+	vf_fence_destroy(last);
+	vf_fence_destroy(last_there);
+	close(efd);
+	close(fd);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
 static void *tear_reader(void *arg)
 {
 	struct race *r = arg;

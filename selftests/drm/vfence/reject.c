@@ -182,6 +182,9 @@ TEST_F(reject, WDDM_38_fence_create)
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = 2);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = UINT32_MAX);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 2);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 4);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F,
+	       (a.flags = 3, a.type = DRM_VFENCE_FENCE_INTRA_GPU));
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 1u << 31);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = 2);
 	REJECT(ENOENT, FENCE_DESTROY, destroy, {}, a.handle = BAD);

@@ -110,14 +110,15 @@ static const struct drm_gem_object_funcs page_funcs = {
 };
 
 /**
- * vfence_page_create - make a zeroed page clients can map
+ * vfence_page_create - make a page clients can map
  * @adapter: parent
  * @kind: what it is for
+ * @memory: another adapter's, to share; NULL for a zeroed one of its own
  *
  * Nobody may map it before drm_vma_node_allow() of its node.
  */
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
-				       enum vfence_page_kind kind)
+				       enum vfence_page_kind kind, struct page *memory)
 {
 	struct vfence_page *page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -125,7 +126,11 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 	page->kind = kind;
-	page->page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (memory)
+		get_page(memory);
+	else
+		memory = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	page->page = memory;
 	if (!page->page) {
 		kfree(page);
 		return ERR_PTR(-ENOMEM);

@@ -39,7 +39,7 @@ struct vfence_page {
 };
 
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
-				       enum vfence_page_kind kind);
+				       enum vfence_page_kind kind, struct page *memory);
 void vfence_page_put(struct vfence_page *page);
 void *vfence_page_kva(struct vfence_page *page);
 u64 vfence_page_offset(struct vfence_page *page);

@@ -19,20 +19,21 @@ static u64 *slot_in(struct vfence_fence *fence, struct vfence_storage *storage)
  * INTRA_GPU fence it cannot reach: its client has the GPU write them (WDDM-33),
  * and its monitored value never means a waiter.
  */
-static void place(struct vfence_fence *fence, u64 initial_value)
+static void place(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
 	struct vfence_segment *segment = &fence->adapter->segment;
 
-	fence->monitored = VFENCE_NOT_MONITORED;
+	/* Every signal of a cross-adapter fence interrupts (WDDM-104). */
+	fence->monitored = args->cross_adapter || args->cross ? 0 : VFENCE_NOT_MONITORED;
 	/* Moves find it from here on. */
 	mutex_lock(&segment->lock);
 	fence->current_value = slot_in(fence, &fence->slots->current_value);
 	fence->monitored_value = slot_in(fence, &fence->slots->monitored_value);
 	list_add(&fence->slot_link, &fence->slots->fences);
-	if (fence->current_value)
-		WRITE_ONCE(*fence->current_value, initial_value);
+	if (fence->current_value && !args->cross)
+		WRITE_ONCE(*fence->current_value, args->initial_value);
 	if (fence->monitored_value)
-		WRITE_ONCE(*fence->monitored_value, VFENCE_NOT_MONITORED);
+		WRITE_ONCE(*fence->monitored_value, fence->monitored);
 	mutex_unlock(&segment->lock);
 }
 
@@ -119,7 +120,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args)
 {
 	struct vfence_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
-	int ret;
+	int ret = 0;
 
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
@@ -135,13 +136,24 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		ret = PTR_ERR(fence->slots);
 		goto free;
 	}
-	place(fence, args->initial_value);
-	ret = create_hw(fence, args);
+	place(fence, args);
+	if (args->cross)
+		vfence_cross_join(args->cross, fence);
+	else if (args->cross_adapter)
+		ret = vfence_cross_create(fence);
 	if (ret)
 		goto free_place;
+	ret = create_hw(fence, args);
+	if (ret)
+		goto leave;
 	/* The fence may outlive its file, in a descriptor or in a wait. */
 	drm_dev_get(&fence->adapter->drm);
 	return fence;
+leave:
+	if (fence->cross && !args->cross)
+		vfence_cross_leave(fence);
+	else if (fence->cross)
+		vfence_cross_leave_locked(fence);
 free_place:
 	forget_place(fence);
 	free_place(fence);
@@ -150,10 +162,20 @@ free:
 	return ERR_PTR(ret);
 }
 
+/* What this adapter signaled last may be news to the others: tell, then go. */
+static void leave_others(struct vfence_fence *fence, u64 missed)
+{
+	vfence_cross_propagate_noted(fence);
+	vfence_cross_propagate(fence, max(missed, vfence_fence_current(fence)),
+			       vgpu_clock(fence->adapter->gpu));
+	vfence_cross_leave(fence);
+}
+
 static void destroy(struct kref *ref)
 {
 	struct vfence_fence *fence = container_of(ref, struct vfence_fence, ref);
 	struct vfence_adapter *adapter = fence->adapter;
+	u64 missed;
 
 	might_sleep();
 	/*
@@ -161,9 +183,11 @@ static void destroy(struct kref *ref)
 	 * then its storage goes (WDDM-58, WDDM-59).
 	 */
 	forget_place(fence);
-	vgpu_fence_destroy(fence->hw);
+	missed = vgpu_fence_destroy(fence->hw);
 	vfence_irq_flush(adapter);
 	xa_erase(&adapter->fences, fence->global);
+	if (fence->cross)
+		leave_others(fence, missed);
 	vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	free_place(fence);
 	kfree_rcu(fence, rcu);
@@ -176,6 +200,19 @@ void vfence_fence_put(struct vfence_fence *fence)
 	kref_put(&fence->ref, destroy);
 }
 
+/* All holders of a cross-adapter fence count together. */
+static atomic_t *holders_of(struct vfence_fence *fence)
+{
+	return fence->cross ? &fence->cross->holders : &fence->holders;
+}
+
+/** vfence_fence_end - nobody can signal it any more: let go who waits */
+void vfence_fence_end(struct vfence_fence *fence)
+{
+	vfence_fence_fail(fence, -ECANCELED);
+	vfence_fence_set_always_signaled(fence);
+}
+
 /**
  * vfence_fence_hold - one more handle or descriptor; takes a reference
  * @fence: the fence, of which the caller has a reference
@@ -184,7 +221,7 @@ void vfence_fence_put(struct vfence_fence *fence)
  */
 bool vfence_fence_hold(struct vfence_fence *fence)
 {
-	if (!atomic_inc_not_zero(&fence->holders))
+	if (!atomic_inc_not_zero(holders_of(fence)))
 		return false;
 	kref_get(&fence->ref);
 	return true;
@@ -199,9 +236,11 @@ bool vfence_fence_hold(struct vfence_fence *fence)
  */
 void vfence_fence_unhold(struct vfence_fence *fence)
 {
-	if (atomic_dec_and_test(&fence->holders)) {
-		vfence_fence_fail(fence, -ECANCELED);
-		vfence_fence_set_always_signaled(fence);
+	if (atomic_dec_and_test(holders_of(fence))) {
+		if (fence->cross)
+			vfence_cross_end(fence->cross);
+		else
+			vfence_fence_end(fence);
 	}
 	vfence_fence_put(fence);
 }

@@ -8,6 +8,7 @@
 #include <linux/wait.h>
 
 #include "hw/vgpu.h"
+#include "vfence_cross.h"
 #include "vfence_file.h"
 #include "vfence_pages.h"
 #include "vfence_storage.h"
@@ -38,6 +39,8 @@ struct vfence_slots {
 	enum drm_vfence_fence_type type;
 	/** @shareable: for one fence that may be exported */
 	bool shareable;
+	/** @shared_page: of the current value, if it is another adapter's, too */
+	struct page *shared_page;
 	/** @current_value: of a DEFAULT fence clients map it read only */
 	struct vfence_storage current_value;
 	/** @monitored_value: never mapped by clients */
@@ -74,7 +77,11 @@ struct vfence_fence_args {
 	enum drm_vfence_fence_type type;
 	/** @shareable: may be exported */
 	bool shareable;
-	/** @initial_value: first current value, of a DEFAULT fence */
+	/** @cross_adapter: may be opened on other adapters */
+	bool cross_adapter;
+	/** @cross: what it becomes a member of, locked, if there is one already */
+	struct vfence_cross *cross;
+	/** @initial_value: first current value, of a DEFAULT fence that is no member */
 	u64 initial_value;
 	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes */
 	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
@@ -107,8 +114,12 @@ struct vfence_fence {
 	u32 global;
 	/** @shareable: may be exported */
 	bool shareable;
-	/** @holders: locals and descriptors: who can still signal it */
+	/** @holders: locals and descriptors; of a cross-adapter fence see @cross */
 	atomic_t holders;
+	/** @cross: what it has in common with other adapters' fences, or NULL */
+	struct vfence_cross *cross;
+	/** @cross_link: in cross->members; cross->lock */
+	struct list_head cross_link;
 	/** @hw: the virtual GPU's object */
 	struct vgpu_fence *hw;
 	/** @slots: where its values are */
@@ -144,6 +155,10 @@ struct vfence_fence {
 	u64 woken;
 	/** @deferred_value: what the threaded half shall complete */
 	u64 deferred_value;
+	/** @signaled: of a cross-adapter fence: what it shall tell the others */
+	struct vfence_signaled signaled[VFENCE_CROSS_PENDING];
+	/** @signaled_count: of these */
+	unsigned int signaled_count;
 	/** @deferred: on adapter->deferred */
 	bool deferred;
 	/** @deferred_node: link */
@@ -156,6 +171,7 @@ void vfence_fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_val
 void vfence_fence_put(struct vfence_fence *fence);
 bool vfence_fence_hold(struct vfence_fence *fence);
 void vfence_fence_unhold(struct vfence_fence *fence);
+void vfence_fence_end(struct vfence_fence *fence);
 void vfence_fence_set_always_signaled(struct vfence_fence *fence);
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
 

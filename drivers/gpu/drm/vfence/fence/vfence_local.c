@@ -11,6 +11,8 @@
 #include "queue/vfence_queue.h"
 #include "vfence_fence.h"
 
+#define FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+
 static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
 {
 	return vfence_slots_va(node, fence->slots, fence->index);
@@ -146,6 +148,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_fence_creat
 	struct vfence_fence_args create = {
 		.type = args->type,
 		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
+		.cross_adapter = args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER,
 		.initial_value = args->initial_value,
 	};
 	struct vfence_fence *fence;
@@ -174,7 +177,10 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_vfence_fence_create *args = data;
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_FENCE_SHAREABLE || args->pad) ||
+	if (vfence_reject(drm, args->flags & ~FLAGS || args->pad) ||
+	    vfence_reject(drm, args->flags == DRM_VFENCE_FENCE_CROSS_ADAPTER) ||
+	    vfence_reject(drm, args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER &&
+			  args->type != DRM_VFENCE_FENCE_DEFAULT) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
 	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU) ||
 	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU && args->initial_value))

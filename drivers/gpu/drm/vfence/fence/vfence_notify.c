@@ -14,13 +14,17 @@
 #define HARD_RECORDS		(2 * VGPU_IRQ_RECORDS)
 
 /* The threaded half goes on; the fence is kept until then. */
-static void defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence, u64 value)
+static void defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence, u64 value,
+			 u64 time)
 {
 	unsigned long flags;
 
 	lockdep_assert_held(&adapter->irq_lock);
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->deferred_value = max(fence->deferred ? fence->deferred_value : 0, value);
+	/* A fence that cannot be kept is being destroyed, and tells by itself. */
+	if (fence->cross)
+		vfence_cross_note_locked(fence, value, time);
 	if (!fence->deferred && kref_get_unless_zero(&fence->ref)) {
 		fence->deferred = true;
 		llist_add(&fence->deferred_node, &adapter->deferred);
@@ -46,8 +50,8 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 	if (drm_WARN_ON_ONCE(&adapter->drm, !fence))
 		return 0;
 	completed = vfence_fence_take(fence, signaled->value, budget, done);
-	if (completed == budget && !vfence_mutant_is(NO_DEFER))
-		defer_locked(adapter, fence, signaled->value);
+	if (fence->cross || (completed == budget && !vfence_mutant_is(NO_DEFER)))
+		defer_locked(adapter, fence, signaled->value, signaled->time);
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;
 	fence->spurious += !completed;
@@ -133,7 +137,8 @@ irqreturn_t vfence_irq_handler(int irq, void *data)
 
 static void run_deferred(struct vfence_adapter *adapter)
 {
-	struct llist_node *list = llist_del_all(&adapter->deferred);
+	/* First come, first served. */
+	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->deferred));
 	struct vfence_fence *fence, *next;
 
 	llist_for_each_entry_safe(fence, next, list, deferred_node) {
@@ -145,8 +150,20 @@ static void run_deferred(struct vfence_adapter *adapter)
 		fence->deferred = false;
 		spin_unlock_irqrestore(&fence->lock, flags);
 		vfence_fence_complete(fence, value);
+		if (fence->cross)
+			vfence_cross_propagate_noted(fence);
 		vfence_fence_put(fence);
 	}
+}
+
+static void scan_fence(struct vfence_fence *fence)
+{
+	u64 missed = vgpu_fence_take_missed(fence->hw);
+
+	vfence_fence_complete(fence, missed);
+	if (fence->cross)
+		vfence_cross_propagate(fence, max(missed, vfence_fence_current(fence)),
+				       vgpu_clock(fence->adapter->gpu));
 }
 
 /* A NULL event: look at every fence (WDDM-72), every queue for a fault, and paging. */
@@ -158,10 +175,11 @@ static void scan(struct vfence_adapter *adapter)
 	vfence_count(adapter, VFENCE_COUNT_SCANS);
 	rcu_read_lock();
 	xa_for_each(&adapter->fences, index, fence) {
-		if (!READ_ONCE(fence->waiter_count) || !kref_get_unless_zero(&fence->ref))
+		if ((!READ_ONCE(fence->waiter_count) && !fence->cross) ||
+		    !kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();
-		vfence_fence_complete(fence, vgpu_fence_take_missed(fence->hw));
+		scan_fence(fence);
 		vfence_fence_put(fence);
 		rcu_read_lock();
 	}

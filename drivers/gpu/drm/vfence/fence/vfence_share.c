@@ -112,18 +112,45 @@ static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd, 
 		/* The descriptor holds it, and we hold the descriptor. */
 		if (vfence_reject(&adapter->drm, !(share->rights & DRM_VFENCE_RIGHT_READ)))
 			fence = ERR_PTR(-EACCES);
-		else if (share->fence->adapter == adapter && vfence_fence_hold(share->fence))
+		else if ((share->fence->adapter == adapter || share->fence->cross) &&
+			 vfence_fence_hold(share->fence))
 			fence = share->fence;
 	}
 	fput(filp);
 	return fence;
 }
 
+/* @fence as the file's adapter has it, with a reference. */
+static struct vfence_fence *on_adapter(struct vfence_fence *fence, struct vfence_file *file)
+{
+	if (fence->adapter != file->adapter)
+		return vfence_cross_member(fence, file);
+	return vfence_fence_get(fence);
+}
+
+static int open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
+		       struct drm_vfence_fence_open *args)
+{
+	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_fence *here;
+	int ret;
+
+	if (!device)
+		return -ENOENT;
+	if (!vfence_device_active(device))
+		return -EIO;
+	here = on_adapter(fence, file);
+	if (IS_ERR(here))
+		return PTR_ERR(here);
+	ret = vfence_local_add(file, device, here, rights, &args->handle, &args->mapping);
+	vfence_fence_put(here);
+	return ret;
+}
+
 int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_open *args = data;
-	struct vfence_device *device;
 	struct vfence_fence *fence;
 	u32 rights;
 	int ret;
@@ -131,18 +158,13 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	if (vfence_reject(drm, args->flags || args->pad) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
+	if (vfence_reject(drm, !file->adapter->native_fence))
+		return -EOPNOTSUPP;
 	fence = fence_of_fd(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	mutex_lock(&file->lock);
-	device = xa_load(&file->devices.objects, args->device);
-	if (!device)
-		ret = -ENOENT;
-	else if (!vfence_device_active(device))
-		ret = -EIO;
-	else
-		ret = vfence_local_add(file, device, fence, rights, &args->handle,
-				       &args->mapping);
+	ret = open_locked(file, fence, rights, args);
 	mutex_unlock(&file->lock);
 	if (!ret)
 		memcpy(args->private_data, vgpu_fence_private_data(fence->hw),

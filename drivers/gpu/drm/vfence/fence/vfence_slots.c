@@ -37,6 +37,7 @@ static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
 	slots->adapter = adapter;
 	slots->type = args->type;
 	slots->shareable = args->shareable;
+	slots->shared_page = args->cross ? args->cross->page : NULL;
 	vfence_storage_init(&slots->current_value, slots);
 	vfence_storage_init(&slots->monitored_value, slots);
 	ret = vfence_storage_alloc(&slots->current_value, VGPU_CURRENT_VALUE);

@@ -154,7 +154,8 @@ static int place_system(struct vfence_storage *storage, bool user, bool cpu)
 	void *kva;
 
 	if (user) {
-		storage->user = vfence_page_create(storage->adapter, VFENCE_PAGE_FENCE);
+		storage->user = vfence_page_create(storage->adapter, VFENCE_PAGE_FENCE,
+						   storage->slots->shared_page);
 		if (IS_ERR(storage->user))
 			return PTR_ERR(storage->user);
 		kva = vfence_page_kva(storage->user);

@@ -128,13 +128,29 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 		return -EIO;
 	}
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		vfence_fence_complete(points[i].fence, points[i].value);
+		if (points[i].fence->cross)
+			vfence_cross_propagate(points[i].fence, points[i].value,
+					       vgpu_clock(adapter->gpu));
+	}
 	return 0;
 }
 
-/* In order, and one call at a time: the newest value wins. */
-static int signal_points(struct vfence_wait *signals)
+/* CPU signals of fences that several adapters have: one at a time of all. */
+static DEFINE_MUTEX(cross_signal_lock);
+
+static bool any_cross(const struct vfence_wait *signals)
+{
+	unsigned int i;
+
+	for (i = 0; i < signals->count; i++)
+		if (signals->points[i].fence->cross)
+			return true;
+	return false;
+}
+
+static int signal_all(struct vfence_wait *signals)
 {
 	struct vfence_adapter *adapter = signals->adapter;
 	unsigned int i;
@@ -147,6 +163,20 @@ static int signal_points(struct vfence_wait *signals)
 	for (i = 0; !ret && i < signals->count; i += BATCH)
 		ret = signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
 	mutex_unlock(&adapter->signal_lock);
+	return ret;
+}
+
+/* In order, and one call at a time: the newest value wins. */
+static int signal_points(struct vfence_wait *signals)
+{
+	int ret;
+
+	if (!any_cross(signals))
+		return signal_all(signals);
+	if (mutex_lock_interruptible(&cross_signal_lock))
+		return -ERESTARTSYS;
+	ret = signal_all(signals);
+	mutex_unlock(&cross_signal_lock);
 	return ret;
 }
 

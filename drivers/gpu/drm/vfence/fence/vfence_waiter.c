@@ -43,7 +43,8 @@ static void update_monitored_locked(struct vfence_fence *fence)
 	};
 
 	lockdep_assert_held(&fence->lock);
-	if (update.value == fence->monitored)
+	/* Stays 0 for life: the others must hear of every signal (WDDM-104). */
+	if (fence->cross || update.value == fence->monitored)
 		return;
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;

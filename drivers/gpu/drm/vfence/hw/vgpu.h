@@ -147,6 +147,8 @@ struct vgpu_irq_fence {
 	u32 pad;
 	/** @value: the value that was stored, so that a rewind cannot hide it */
 	u64 value;
+	/** @time: GPU ticks when it had been stored */
+	u64 time;
 };
 
 /**
@@ -259,6 +261,8 @@ struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
 struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu);
 /** vgpu_doorbell_page - page of a physical doorbell */
 struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index);
+/** vgpu_clock - the GPU clock, in ticks; one clock for all GPUs. Any context. */
+u64 vgpu_clock(struct vgpu *gpu);
 /** vgpu_query_clock - the GPU clock and CLOCK_MONOTONIC at one moment */
 void vgpu_query_clock(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
 /** vgpu_query_node - counters of a node */
@@ -449,8 +453,10 @@ void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights);
  *
  * On return neither slot is touched again and every
  * record that names the fence is in the interrupt ring.
+ *
+ * Return: as vgpu_fence_take_missed().
  */
-void vgpu_fence_destroy(struct vgpu_fence *fence);
+u64 vgpu_fence_destroy(struct vgpu_fence *fence);
 /**
  * vgpu_fence_take_missed - highest value signaled that no record had room for
  * @fence: the fence
@@ -472,6 +478,11 @@ struct vgpu_value_update {
 	u64 *kernel_va;
 	/** @value: what to store */
 	u64 value;
+	/**
+	 * @time: for NOTIFICATION_ONLY: GPU ticks when the value was stored; it is
+	 * no news to a queue that began to wait later and has seen what came then
+	 */
+	u64 time;
 };
 
 /**

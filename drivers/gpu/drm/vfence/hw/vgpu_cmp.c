@@ -63,6 +63,7 @@ void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 	post.value = READ_ONCE(*vgpu_fence_slot(fence, fence->current_value));
 	due = vfence_must_interrupt(post.value, value);
 	if (due) {
+		post.time = vgpu_clock(fence->gpu);
 		cmp->counters.shadow_posts++;
 		post_locked(cmp, &post);
 	}
@@ -111,6 +112,7 @@ static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *recor
 	}
 	record->fence[record->count].handle = fence->os_handle;
 	record->fence[record->count].pad = 0;
+	record->fence[record->count].time = post->time;
 	record->fence[record->count].value = vfence_mutant_is(VALUE_TRUNCATED) ?
 					     (u32)post->value : post->value;
 	named[record->count++] = fence;

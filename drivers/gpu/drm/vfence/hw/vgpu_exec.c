@@ -148,18 +148,20 @@ static enum vgpu_step log_of_signal(struct vgpu_engine *engine, struct vgpu_queu
 	return write_log(engine, queue);
 }
 
-static void notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value, u64 monitored)
+static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct vgpu_fence *fence,
+		   u64 value, u64 monitored)
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 		.fence = fence,
 		.value = value,
+		.time = queue->signal_end,
 		.node = engine->node,
 	};
 	bool interrupt;
 
 	if (!vfence_mutant_is(B_NO_RELEASE))
-		vgpu_fence_notify(fence, value);
+		vgpu_fence_notify(fence, value, VGPU_ANY_TIME);
 	interrupt = vfence_must_interrupt(value, monitored) ||
 		    vfence_mutant_is(ALWAYS_INTERRUPT) ||
 		    (vfence_mutant_is(INTERRUPT_EQUAL) && value == monitored);
@@ -224,7 +226,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	 * Partners: vgpu_update_monitored_values() and vgpu_fence_block().
 	 */
 	smp_mb();
-	notify(engine, fence, packet.value, vfence_mutant_is(A_LOAD_HOISTED) ? hoisted :
+	notify(engine, queue, fence, packet.value, vfence_mutant_is(A_LOAD_HOISTED) ? hoisted :
 	       vgpu_fence_monitored(fence));
 	vfence_mutant_pause(LOG_LATE, 500);
 	return step;

@@ -113,18 +113,22 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	return blocked;
 }
 
-static void release_up_to(struct vgpu_fence *fence, u64 value)
+static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 {
 	struct vgpu *gpu = fence->gpu;
+	struct rb_node *node, *next;
 	unsigned long flags;
-	struct rb_node *node;
 
 	spin_lock_irqsave(&gpu->sched, flags);
-	while ((node = rb_first_cached(&fence->blocked))) {
+	for (node = rb_first_cached(&fence->blocked); node; node = next) {
 		struct vgpu_queue *queue = rb_entry(node, struct vgpu_queue, block_node);
 
+		next = rb_next(node);
 		if (!vfence_reached(value, queue->block_value))
 			break;
+		/* It has looked since, and what it saw then was not enough. */
+		if (queue->wait_observed > time && !vfence_mutant_is(NOTIFY_ANY_TIME))
+			continue;
 		unlink_locked(queue);
 		queue->exec.released = true;
 		queue->wait_end = vgpu_clock(gpu);
@@ -135,12 +139,13 @@ static void release_up_to(struct vgpu_fence *fence, u64 value)
 
 /*
  * @value has been stored and a full barrier passed: release the queues that
- * waited for it. The value, not the slot, decides: a rewind cannot hide it.
+ * waited for it. The value, not the slot, decides: a rewind cannot hide it. Who
+ * began to wait after @time is not concerned.
  */
-void vgpu_fence_notify(struct vgpu_fence *fence, u64 value)
+void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
 {
 	if (atomic_read(&fence->blocked_count))
-		release_up_to(fence, value);
+		release_up_to(fence, value, time);
 }
 
 void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value)
@@ -156,10 +161,14 @@ u64 vgpu_fence_take_missed(struct vgpu_fence *fence)
 	return atomic64_xchg(&fence->missed, 0);
 }
 
-void vgpu_fence_destroy(struct vgpu_fence *fence)
+u64 vgpu_fence_destroy(struct vgpu_fence *fence)
 {
+	u64 missed;
+
 	vgpu_cmp_flush(fence->gpu);
+	missed = vgpu_fence_take_missed(fence);
 	kfree(fence);
+	return missed;
 }
 
 /* One call fails for each time a test asks for it. */
@@ -195,7 +204,7 @@ static void store_update(const struct vgpu_value_update *update, unsigned int fl
 {
 	if (flags & VGPU_UPDATE_ALWAYS_SIGNALED)
 		WRITE_ONCE(update->fence->always_signaled, true);
-	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY))
+	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY) || vfence_mutant_is(NOTIFICATION_STORES))
 		/* Release: what the caller did. Partner: vgpu_fence_reached(). */
 		smp_store_release(update->kernel_va, update->value);
 }
@@ -216,6 +225,8 @@ int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
 		return 0;
 	for (i = 0; i < count; i++)
 		vgpu_fence_notify(update[i].fence, flags & VGPU_UPDATE_ALWAYS_SIGNALED ?
-				  ~(u64)0 : update[i].value);
+				  ~(u64)0 : update[i].value,
+				  flags & VGPU_UPDATE_NOTIFICATION_ONLY ? update[i].time :
+									  VGPU_ANY_TIME);
 	return 0;
 }

@@ -40,6 +40,8 @@ struct task_struct;
 /* COPY and FILL: bytes of one step, and bytes per nanosecond (16 GB/s). */
 #define VGPU_CHUNK		PAGE_SIZE
 #define VGPU_BYTES_PER_NS	16
+/* A release that concerns whoever is blocked, since when ever. */
+#define VGPU_ANY_TIME		(~(u64)0)
 /* Posts the CMP can hold before it falls back to a NULL event. */
 #define VGPU_POSTS		256
 
@@ -55,6 +57,8 @@ struct vgpu_post {
 	struct vgpu_fence *fence;
 	/** @value: the value stored */
 	u64 value;
+	/** @time: GPU ticks when it had been stored */
+	u64 time;
 	/** @node: where it happened */
 	u16 node;
 };
@@ -355,9 +359,6 @@ enum vgpu_step {
 	VGPU_STEP_ABORTED,
 };
 
-/* vgpu_core.c */
-u64 vgpu_clock(struct vgpu *gpu);
-
 /* vgpu_feature.c */
 void vgpu_feature_handshake(struct vgpu *gpu);
 
@@ -375,7 +376,7 @@ static inline u64 *vgpu_fence_slot(const struct vgpu_fence *fence,
 
 u64 vgpu_fence_monitored(struct vgpu_fence *fence);
 void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value);
-void vgpu_fence_notify(struct vgpu_fence *fence, u64 value);
+void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);

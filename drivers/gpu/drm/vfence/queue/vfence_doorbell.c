@@ -224,7 +224,7 @@ static int create_page(struct vfence_file *file, enum vfence_page_kind kind,
 {
 	int ret;
 
-	*page = vfence_page_create(file->adapter, kind);
+	*page = vfence_page_create(file->adapter, kind, NULL);
 	if (IS_ERR(*page)) {
 		ret = PTR_ERR(*page);
 		*page = NULL;

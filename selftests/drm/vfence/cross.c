@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cross-adapter fences between native adapters: all columns of WDDM A14's scenario
+ * 1, each between two pairs of adapters of different shapes.
+ */
+
+#include "vfence_test.h"
+
+struct side {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *gfx;
+	struct vf_queue *copy;
+	struct vf_fence *fence;
+};
+
+FIXTURE(cross) {
+	struct side d, i;
+	int fd;
+	int efd;
+};
+
+/* The names of the contract: dGPU signals, iGPU waits. */
+FIXTURE_VARIANT(cross) {
+	unsigned int d, i;
+};
+
+FIXTURE_VARIANT_ADD(cross, plain_to_shaped) {
+	.d = 0, .i = 2,
+};
+
+FIXTURE_VARIANT_ADD(cross, shaped_to_plain) {
+	.d = 2, .i = 0,
+};
+
+/* Without room for records: every interrupt is a NULL event. */
+FIXTURE_VARIANT_ADD(cross, null_to_plain) {
+	.d = 1, .i = 0,
+};
+
+static int side_open(struct side *s, unsigned int index)
+{
+	int ret = vf_adapter_open(index, &s->adapter);
+
+	ret = ret ? ret : vf_device_create(s->adapter, &s->device);
+	ret = ret ? ret : vf_queue_create(s->device, DRM_VFENCE_NODE_GFX, 65536, &s->gfx);
+	return ret ? ret : vf_queue_create(s->device, DRM_VFENCE_NODE_COPY, 65536, &s->copy);
+}
+
+static void side_close(struct side *s)
+{
+	vf_queue_abort(s->gfx);
+	vf_queue_abort(s->copy);
+	vf_queue_destroy(s->gfx);
+	vf_queue_destroy(s->copy);
+	vf_fence_destroy(s->fence);
+	vf_device_destroy(s->device);
+	vf_adapter_close(s->adapter);
+}
+
+#define CROSS (DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+
+FIXTURE_SETUP(cross)
+{
+	if (access("/sys/bus/platform/devices/vfence.2/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, side_open(&self->d, variant->d));
+	ASSERT_EQ(0, side_open(&self->i, variant->i));
+	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 7, &self->d.fence));
+	self->fd = vf_fence_export(self->d.fence);
+	ASSERT_LE(0, self->fd);
+	ASSERT_EQ(0, vf_fence_open(self->i.device, self->fd, &self->i.fence));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(cross)
+{
+	close(self->efd);
+	close(self->fd);
+	side_close(&self->d);
+	side_close(&self->i);
+}
+
+static int arm(struct side *s, uint64_t value, int efd)
+{
+	struct vf_point point = { s->fence, value };
+
+	return vf_event_arm(s->adapter, &point, 1, 0, efd, NULL);
+}
+
+static bool block(struct side *s, uint64_t value)
+{
+	vf_cmd_wait(s->copy, s->fence, value);
+	return !vf_queue_submit(s->copy) &&
+	       EVENTUALLY(queue_state(s->copy) == DRM_VFENCE_QUEUE_BLOCKED);
+}
+
+static int gpu_signal(struct side *s, uint64_t value)
+{
+	vf_cmd_signal(s->gfx, s->fence, value);
+	return vf_queue_submit(s->gfx);
+}
+
+TEST_F(cross, WDDM_24_102_one_current_value_in_system_memory)
+{
+	struct drm_vfence_counters d = counters(self->d.adapter), i = counters(self->i.adapter);
+	struct vf_fence *one, *other;
+	int fd;
+
+	EXPECT_EQ(7, vf_fence_current(self->i.fence));
+	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 8));
+	EXPECT_EQ(8, vf_fence_current(self->i.fence));
+	ASSERT_EQ(0, vf_fence_signal(self->i.fence, 9));
+	EXPECT_EQ(9, vf_fence_current(self->d.fence));
+	ASSERT_EQ(0, gpu_signal(&self->i, 10));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->d.fence) == 10));
+	/* Not in video memory, wherever other fences are. */
+	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &one));
+	fd = vf_fence_export(one);
+	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &other));
+	EXPECT_EQ(d.local_pages, counters(self->d.adapter).local_pages);
+	EXPECT_EQ(i.local_pages, counters(self->i.adapter).local_pages);
+	/* Created once on each adapter. */
+	EXPECT_EQ(d.fences_created + 1, counters(self->d.adapter).fences_created);
+	EXPECT_EQ(i.fences_created + 1, counters(self->i.adapter).fences_created);
+	vf_fence_destroy(other);
+	vf_fence_destroy(one);
+	close(fd);
+}
+
+TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
+{
+	struct drm_vfence_counters before, after;
+	unsigned int n;
+
+	EXPECT_EQ(0, monitored(self->d.fence));
+	EXPECT_EQ(0, monitored(self->i.fence));
+	ASSERT_EQ(0, arm(&self->i, 1000, self->efd));
+	EXPECT_EQ(0, monitored(self->d.fence));
+	EXPECT_EQ(0, monitored(self->i.fence));
+	/* Nobody waits for these, and still each of them interrupts; 0 does not. */
+	before = counters(self->d.adapter);
+	for (n = 1; n <= 20; n++)
+		ASSERT_EQ(0, gpu_signal(&self->d, n));
+	vf_cmd_signal(self->d.gfx, self->d.fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
+	ASSERT_TRUE(drained(self->d.gfx));
+	ASSERT_TRUE(settled(self->d.adapter, &after));
+	EXPECT_EQ(before.posts + 20, after.posts);
+	EXPECT_EQ(0, monitored(self->d.fence));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 1000));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(0, monitored(self->i.fence));
+}
+
+TEST_F(cross, WDDM_105_gpu_signal_there_releases_gpu_wait_here)
+{
+	ASSERT_TRUE(block(&self->i, 10));
+	ASSERT_EQ(0, gpu_signal(&self->d, 9));
+	ASSERT_TRUE(drained(self->d.gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->i.copy));
+	ASSERT_EQ(0, gpu_signal(&self->d, 10));
+	EXPECT_TRUE(drained(self->i.copy));
+}
+
+TEST_F(cross, WDDM_106_gpu_signal_there_completes_cpu_wait_here)
+{
+	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, gpu_signal(&self->d, 10));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_EQ(0, gpu_signal(&self->d, 11));
+	EXPECT_EQ(0, vf_fence_wait(self->i.fence, 11, DEADLINE));
+}
+
+TEST_F(cross, WDDM_107_cpu_signal_there_releases_both_here)
+{
+	ASSERT_TRUE(block(&self->i, 10));
+	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 10));
+	/* The caller may rely on the waiters of all adapters. */
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_TRUE(drained(self->i.copy));
+}
+
+TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
+{
+	struct vf_fence *back;
+	uint64_t n;
+
+	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &back));
+	for (n = 8; n < 108; n++) {
+		vf_cmd_signal(self->d.gfx, self->d.fence, n);
+		vf_cmd_wait(self->d.gfx, back, n);
+		vf_cmd_wait(self->d.copy, self->d.fence, n);
+		vf_cmd_signal(self->d.copy, back, n);
+	}
+	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->d.copy));
+	EXPECT_TRUE(drained(self->d.gfx));
+	EXPECT_TRUE(drained(self->d.copy));
+	ASSERT_EQ(0, vf_fence_signal(back, 0));
+	vf_fence_destroy(back);
+}
+
+TEST_F(cross, WDDM_65_a_notification_stores_nothing)
+{
+	ASSERT_TRUE(block(&self->i, 10));
+	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	/* A pulse: those who were blocked go on, and the value stays what it is. */
+	vf_cmd_signal(self->d.gfx, self->d.fence, 10);
+	vf_cmd_signal(self->d.gfx, self->d.fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
+	EXPECT_TRUE(drained(self->d.gfx));
+	EXPECT_TRUE(drained(self->i.copy));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(3, vf_fence_current(self->i.fence));
+	EXPECT_EQ(3, vf_fence_current(self->d.fence));
+}
+
+TEST_F(cross, WDDM_34_45_only_default_fences_and_only_shareable_ones)
+{
+	struct vf_fence_desc desc = { .flags = CROSS, .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct vf_fence *fence;
+	int fd;
+
+	EXPECT_EQ(-EINVAL, vf_fence_create_desc(self->d.device, &desc, &fence));
+	EXPECT_EQ(-EINVAL, vf_fence_create(self->d.device, DRM_VFENCE_FENCE_CROSS_ADAPTER, 0,
+					   &fence));
+	/* One that is not meant for other adapters does not get there. */
+	ASSERT_EQ(0, vf_fence_create(self->d.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	fd = vf_fence_export(fence);
+	vf_fence_destroy(fence);
+	EXPECT_EQ(-EINVAL, vf_fence_open(self->i.device, fd, &fence));
+	close(fd);
+}
+
+TEST_F(cross, rights_hold_on_the_other_adapter_too)
+{
+	int fd = vf_fence_export_rights(self->i.fence,
+					DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	struct vf_fence *again;
+	struct side other;
+
+	ASSERT_LE(0, fd);
+	/* Back on the first adapter, in another file. */
+	ASSERT_EQ(0, vf_adapter_open(variant->d, &other.adapter));
+	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
+	ASSERT_EQ(0, vf_fence_open(other.device, fd, &again));
+	EXPECT_EQ(7, vf_fence_current(again));
+	EXPECT_EQ(-EACCES, vf_fence_signal(again, 8));
+	EXPECT_EQ(0, vf_fence_wait(again, 7, 0));
+	vf_fence_destroy(again);
+	vf_device_destroy(other.device);
+	vf_adapter_close(other.adapter);
+	close(fd);
+}
+
+TEST_F(cross, the_creator_goes_and_the_others_stay)
+{
+	uint64_t destroyed = counters(self->d.adapter).fences_destroyed;
+
+	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	close(self->fd);
+	self->fd = -1;
+	vf_fence_destroy(self->d.fence);
+	self->d.fence = NULL;
+	EXPECT_TRUE(EVENTUALLY(counters(self->d.adapter).fences_destroyed == destroyed + 1));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(7, vf_fence_current(self->i.fence));
+	ASSERT_EQ(0, gpu_signal(&self->i, 10));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(10, vf_fence_current(self->i.fence));
+}
+
+TEST_F(cross, a_signal_reaches_the_others_though_the_signaler_goes_at_once)
+{
+	unsigned int n;
+
+	for (n = 0; n < 50; n++) {
+		struct vf_fence *mine, *theirs;
+		struct vf_point point;
+		int fd, efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+		ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &mine));
+		fd = vf_fence_export(mine);
+		ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &theirs));
+		close(fd);
+		point = (struct vf_point){ theirs, 5 };
+		ASSERT_EQ(0, vf_event_arm(self->i.adapter, &point, 1, 0, efd, NULL));
+		vf_cmd_signal(self->d.gfx, mine, 5);
+		ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
+		while (vf_fence_current(mine) != 5)
+			;
+		vf_fence_destroy(mine);
+		EXPECT_TRUE(EVENTUALLY(fired(efd)));
+		vf_fence_destroy(theirs);
+		close(efd);
+	}
+}
+
+TEST_F(cross, the_last_holder_anywhere_ends_the_waits)
+{
+	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	close(self->fd);
+	self->fd = -1;
+	vf_fence_destroy(self->d.fence);
+	self->d.fence = NULL;
+	EXPECT_FALSE(fired(self->efd));
+	vf_fence_destroy(self->i.fence);
+	self->i.fence = NULL;
+	EXPECT_TRUE(fired(self->efd));
+}
+
+TEST_F(cross, an_adapter_that_goes_leaves_the_fence_to_the_others)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, driver("unbind", variant->d));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(-ENODEV, vf_fence_signal(self->d.fence, 10));
+	ASSERT_TRUE(block(&self->i, 12));
+	ASSERT_EQ(0, gpu_signal(&self->i, 10));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_EQ(0, vf_fence_signal(self->i.fence, 12));
+	EXPECT_TRUE(drained(self->i.copy));
+	/* A mapping of the adapter that has gone has signaled everything. */
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->d.fence));
+	EXPECT_EQ(12, vf_fence_current(self->i.fence));
+	EXPECT_EQ(0, driver("bind", variant->d));
+}
+
+TEST_HARNESS_MAIN
