@@ -81,6 +81,10 @@ enum vfence_mutant {
 	VFENCE_MUTANT_NOTIFY_ANY_TIME,
 	/* a signal is not told to the other adapters */
 	VFENCE_MUTANT_NO_PROPAGATION,
+	/* committing logs leaves the posted entries where they are */
+	VFENCE_MUTANT_LOG_NO_FLUSH,
+	/* entries on their way to a buffer go to the one that replaces it */
+	VFENCE_MUTANT_LOG_NO_HANDOVER,
 	VFENCE_MUTANT_COUNT,
 };
 

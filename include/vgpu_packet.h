@@ -125,7 +125,7 @@ vgpu_packet_check_body(const union vgpu_packet *p, __u64 *va)
 						 p->signal.monitored_va;
 		return *va % 8 ? DRM_VFENCE_FAULT_ALIGNMENT : DRM_VFENCE_FAULT_NONE;
 	case DRM_VFENCE_OP_LOG:
-		if (p->log.pad || p->log.operation > DRM_VFENCE_LOG_WAIT_UNBLOCKED)
+		if (p->log.pad || p->log.operation > DRM_VFENCE_LOG_MARKER)
 			return DRM_VFENCE_FAULT_OPERAND;
 		return DRM_VFENCE_FAULT_NONE;
 	case DRM_VFENCE_OP_DRAW:

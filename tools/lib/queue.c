@@ -32,6 +32,8 @@ struct vf_queue {
 	/* Next entry of the wait log and of the signal log. */
 	uint32_t log_index[2];
 	uint32_t published_log_index[2];
+	/* As told at the last connect. */
+	uint32_t logging_level;
 };
 
 static int create_context(struct vf_device *device, unsigned int node, uint32_t *handle)
@@ -253,7 +255,7 @@ VF_EXPORT void vf_cmd_nop(struct vf_queue *q, unsigned int length)
 static void log_operation(struct vf_queue *q, enum drm_vfence_log_operation op, uint32_t fence,
 			  uint64_t value)
 {
-	bool is_signal = op == DRM_VFENCE_LOG_SIGNAL_EXECUTED;
+	bool is_signal = op != DRM_VFENCE_LOG_WAIT_UNBLOCKED;
 	struct drm_vfence_packet_log packet = {
 		.header = HEADER(LOG, log),
 		.log_va = is_signal ? q->info.signal_log_va : q->info.wait_log_va,
@@ -290,6 +292,12 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 	vf_cmd_raw(q, &packet, sizeof(packet));
 	/* Directly behind it: the GPU logs before it decides on the interrupt. */
 	log_operation(q, DRM_VFENCE_LOG_SIGNAL_EXECUTED, fence->handle, value);
+}
+
+VF_EXPORT void vf_cmd_marker(struct vf_queue *q, uint64_t value)
+{
+	if (q->logging_level == DRM_VFENCE_LOGGING_ALL)
+		log_operation(q, DRM_VFENCE_LOG_MARKER, 0, value);
 }
 
 VF_EXPORT void vf_cmd_draw(struct vf_queue *q, unsigned int count, uint64_t duration_ns)
@@ -332,9 +340,22 @@ VF_EXPORT void vf_cmd_timestamp(struct vf_queue *q, uint64_t dst_va)
 
 static int connect(struct vf_queue *q)
 {
-	struct drm_vfence_doorbell_connect args = { .queue = q->info.handle };
+	struct drm_vfence_doorbell_connect args = {
+		.queue = q->info.handle, .flags = DRM_VFENCE_CONNECT_LOGS,
+	};
+	int ret = vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &args);
 
-	return vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &args);
+	if (ret)
+		return ret;
+	q->info.wait_log_entries = args.wait_log_entries;
+	q->info.signal_log_entries = args.signal_log_entries;
+	q->logging_level = args.logging_level;
+	/* All commands are published: what is built next counts anew. */
+	if (args.log_restart) {
+		memset(q->log_index, 0, sizeof(q->log_index));
+		memset(q->published_log_index, 0, sizeof(q->published_log_index));
+	}
+	return 0;
 }
 
 /* Ring, and connect as often as the doorbell is taken from us meanwhile. */

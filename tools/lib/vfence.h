@@ -219,7 +219,7 @@ int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query)
 int vf_queue_abort(struct vf_queue *queue);
 /** vf_queue_status - &enum drm_vfence_doorbell_status, read from the mapping */
 uint64_t vf_queue_status(struct vf_queue *queue);
-/** vf_queue_info - addresses and geometry from creation */
+/** vf_queue_info - addresses, and geometry of the logs as last learned */
 const struct drm_vfence_queue_create *vf_queue_info(struct vf_queue *queue);
 /** vf_queue_wait_idle - wait until everything submitted is done */
 int vf_queue_wait_idle(struct vf_queue *queue, int64_t timeout_ns);
@@ -248,6 +248,8 @@ void vf_cmd_nop(struct vf_queue *queue, unsigned int length);
 void vf_cmd_wait(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
 /** vf_cmd_signal - value, then log, then interrupt if one is due */
 void vf_cmd_signal(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
+/** vf_cmd_marker - log that this point was passed, while the logging level is ALL */
+void vf_cmd_marker(struct vf_queue *queue, uint64_t value);
 /** vf_cmd_draw - @count draws of @duration_ns each */
 void vf_cmd_draw(struct vf_queue *queue, unsigned int count, uint64_t duration_ns);
 void vf_cmd_copy(struct vf_queue *queue, uint64_t dst_va, uint64_t src_va, uint64_t size);

@@ -32,7 +32,8 @@ static const struct {
 	C(ioctls), C(doorbell_faults), C(page_faults), C(fences_created), C(fences_opened),
 	C(fences_closed), C(fences_destroyed), C(queues), C(doorbells_connected),
 	C(victimisations), C(monitored_updates), C(monitored_updates_irq), C(shadow_posts),
-	C(local_pages), C(evictions),
+	C(local_pages), C(evictions), C(log_buffers_set), C(log_flushes), C(log_queues_flushed),
+	C(log_markers),
 };
 
 #define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))

@@ -47,6 +47,9 @@ extern "C" {
  *   the system process in &struct drm_vfence_fence_query; counters of updates.
  * - 1.4: %DRM_VFENCE_FENCE_INTRA_GPU; the paging node; counters of video memory.
  * - 1.5: %DRM_VFENCE_FENCE_CROSS_ADAPTER.
+ * - 1.6: logs that grow: %DRM_VFENCE_CONNECT_LOGS and the geometry in &struct
+ *   drm_vfence_doorbell_connect, %DRM_VFENCE_LOG_MARKER, the logging level in the
+ *   status page, counters of log buffers.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -59,6 +62,8 @@ extern "C" {
 #define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
 /** DRM_VFENCE_LOG_SIZE: bytes of one log buffer (WDDM-81) */
 #define DRM_VFENCE_LOG_SIZE		4096
+/** DRM_VFENCE_LOG_SIZE_VERBOSE: the same while everything is logged */
+#define DRM_VFENCE_LOG_SIZE_VERBOSE	65536
 /** DRM_VFENCE_PRIVATE_DATA: bytes that travel along with a fence (WDDM-39) */
 #define DRM_VFENCE_PRIVATE_DATA		64
 /** DRM_VFENCE_MAX_BO_SIZE: largest buffer object, in bytes */
@@ -123,6 +128,23 @@ enum drm_vfence_log_operation {
 	DRM_VFENCE_LOG_SIGNAL_EXECUTED = 0,
 	/** @DRM_VFENCE_LOG_WAIT_UNBLOCKED: the queue went on */
 	DRM_VFENCE_LOG_WAIT_UNBLOCKED = 1,
+	/**
+	 * @DRM_VFENCE_LOG_MARKER: a point of the commands was passed, nothing
+	 * else; goes to the signal log, and only while the logging level is ALL
+	 * (WDDM-100). Its packet counts in the log's index whatever the level is
+	 */
+	DRM_VFENCE_LOG_MARKER = 2,
+};
+
+/**
+ * enum drm_vfence_logging_level - how much is logged; a u32 behind the status
+ * word, read only
+ */
+enum drm_vfence_logging_level {
+	/** @DRM_VFENCE_LOGGING_DEFAULT: waits and signals */
+	DRM_VFENCE_LOGGING_DEFAULT = 0,
+	/** @DRM_VFENCE_LOGGING_ALL: markers, too; and the logs are larger */
+	DRM_VFENCE_LOGGING_ALL = 1,
 };
 
 /**
@@ -240,7 +262,11 @@ struct drm_vfence_packet_log {
 	struct drm_vfence_packet_header header;
 	/** @log_va: address of this queue's wait or signal log, by @operation */
 	__u64 log_va;
-	/** @index: must be the log's first free entry */
+	/**
+	 * @index: one more than in the LOG packet before for this log, modulo the
+	 * entries told at creation, or at the last connect that took a new
+	 * geometry over; 0 in the first packet after either
+	 */
 	__u32 index;
 	/** @fence: handle copied into the entry */
 	__u32 fence;
@@ -586,6 +612,14 @@ struct drm_vfence_counters {
 	__u64 local_pages;
 	/** @evictions: pages moved from there to system memory */
 	__u64 evictions;
+	/** @log_buffers_set: log buffers handed to the virtual GPU (WDDM-97) */
+	__u64 log_buffers_set;
+	/** @log_flushes: batches of logs committed (WDDM-92) */
+	__u64 log_flushes;
+	/** @log_queues_flushed: queues in these batches (WDDM-93) */
+	__u64 log_queues_flushed;
+	/** @log_markers: markers logged */
+	__u64 log_markers;
 };
 
 /**
@@ -1007,23 +1041,48 @@ struct drm_vfence_doorbell_create {
 	__u32 pad;
 	/** @doorbell_offset: out: mmap() offset of the doorbell page */
 	__u64 doorbell_offset;
-	/** @status_offset: out: of the status page: a u64 at 0, read only */
+	/**
+	 * @status_offset: out: of the status page, read only: a u64 of &enum
+	 * drm_vfence_doorbell_status at 0, a u32 of &enum
+	 * drm_vfence_logging_level at 8
+	 */
 	__u64 status_offset;
 	/** @last_queued_offset: out: of the last-queued page: a u64 at 0 */
 	__u64 last_queued_offset;
 };
 
 /**
+ * DRM_VFENCE_CONNECT_LOGS: the caller will go by the geometry of logs that the
+ * call returns. Without it the one that is known stays in force for the caller,
+ * whatever size the logs have
+ */
+#define DRM_VFENCE_CONNECT_LOGS		(1 << 0)
+
+/**
  * struct drm_vfence_doorbell_connect - get a physical doorbell
  *
- * May take it from another queue, whose status becomes RETRY (WDDM-186). Errors:
- * ENOENT without a doorbell object; EIO when the queue is lost.
+ * May take it from another queue, whose status becomes RETRY (WDDM-186). When the
+ * logging level changes all doorbells are disconnected, so that clients connect
+ * again and learn it.
+ *
+ * Errors: ENOENT without a doorbell object; EIO when the queue is lost.
  */
 struct drm_vfence_doorbell_connect {
 	/** @queue: the queue */
 	__u32 queue;
-	/** @flags: zero */
+	/** @flags: DRM_VFENCE_CONNECT_* */
 	__u32 flags;
+	/** @wait_log_entries: out: entries to count with from now on */
+	__u32 wait_log_entries;
+	/** @signal_log_entries: out: likewise */
+	__u32 signal_log_entries;
+	/**
+	 * @log_restart: out: 1 if the LOG packets published from now on start at
+	 * index 0 again, those published before being as they were
+	 */
+	__u32 log_restart;
+	/** @logging_level: out: &enum drm_vfence_logging_level */
+	__u32 logging_level;
 };
 
 /**
@@ -1237,7 +1296,7 @@ enum drm_vfence_ioctl_id {
 #define DRM_IOCTL_VFENCE_DOORBELL_CREATE \
 	DRM_IOCTL_VFENCE(WR, DOORBELL_CREATE, doorbell_create)
 #define DRM_IOCTL_VFENCE_DOORBELL_CONNECT \
-	DRM_IOCTL_VFENCE(W, DOORBELL_CONNECT, doorbell_connect)
+	DRM_IOCTL_VFENCE(WR, DOORBELL_CONNECT, doorbell_connect)
 #define DRM_IOCTL_VFENCE_DOORBELL_DESTROY \
 	DRM_IOCTL_VFENCE(W, DOORBELL_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_LOG_READ \

@@ -129,7 +129,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 296);
+SIZE(counters, 328);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -167,6 +167,10 @@ AT(counters, monitored_updates_irq, 264);
 AT(counters, shadow_posts, 272);
 AT(counters, local_pages, 280);
 AT(counters, evictions, 288);
+AT(counters, log_buffers_set, 296);
+AT(counters, log_flushes, 304);
+AT(counters, log_queues_flushed, 312);
+AT(counters, log_markers, 320);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);
@@ -306,9 +310,13 @@ AT(doorbell_create, doorbell_offset, 24);
 AT(doorbell_create, status_offset, 32);
 AT(doorbell_create, last_queued_offset, 40);
 
-SIZE(doorbell_connect, 8);
+SIZE(doorbell_connect, 24);
 AT(doorbell_connect, queue, 0);
 AT(doorbell_connect, flags, 4);
+AT(doorbell_connect, wait_log_entries, 8);
+AT(doorbell_connect, signal_log_entries, 12);
+AT(doorbell_connect, log_restart, 16);
+AT(doorbell_connect, logging_level, 20);
 
 SIZE(queue_query, 96);
 AT(queue_query, queue, 0);
@@ -344,6 +352,9 @@ NUMBER(LOG_WAITS, 1);
 NUMBER(LOG_SIGNALS, 2);
 NUMBER(LOG_SIGNAL_EXECUTED, 0);
 NUMBER(LOG_WAIT_UNBLOCKED, 1);
+NUMBER(LOG_MARKER, 2);
+NUMBER(LOGGING_DEFAULT, 0);
+NUMBER(LOGGING_ALL, 1);
 NUMBER(OP_NOP, 0);
 NUMBER(OP_FENCE_WAIT, 1);
 NUMBER(OP_FENCE_SIGNAL, 2);

@@ -98,6 +98,209 @@ TEST_F(log, WDDM_86_87_88_96_entries_tell_what_happened)
 	EXPECT_EQ(0, n);
 }
 
+TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_point point = { self->gate, 1 };
+	struct drm_vfence_counters before, after;
+	struct drm_vfence_log_entry e[8];
+	unsigned int i, n = 8;
+
+	/* News in the logs of two queues, and then one interrupt. */
+	for (i = 1; i <= 3; i++) {
+		vf_cmd_signal(self->gfx, self->fence, i);
+		vf_cmd_wait(self->copy, self->fence, i);
+	}
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(drained(self->copy));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
+	before = counters(self->adapter);
+	vf_cmd_signal(self->gfx, self->gate, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(fired(efd)));
+	ASSERT_TRUE(EVENTUALLY((after = counters(self->adapter), !after.log_entries_unread)));
+	EXPECT_LT(before.log_flushes, after.log_flushes);
+	EXPECT_LT(after.log_flushes - before.log_flushes,
+		  after.log_queues_flushed - before.log_queues_flushed);
+	/* Both logs of each: nothing of what the index told is missing. */
+	memset(e, POISON, sizeof(e));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
+	ASSERT_EQ(5, n);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(i + 1, e[i].fence_value);
+	n = 8;
+	ASSERT_EQ(0, vf_queue_read_log(self->copy, WAITS, e, &n, NULL));
+	ASSERT_EQ(3, n);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(i + 1, e[i].fence_value);
+	close(efd);
+}
+
+TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
+{
+	struct drm_vfence_counters before, after;
+	static struct drm_vfence_log_entry e[1024];
+	unsigned int i, n = 1024;
+	struct vf_queue *queue;
+	uint64_t lost = POISON;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	before = counters(self->adapter);
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &queue));
+	/* The set call is made once for each log. */
+	EXPECT_EQ(before.log_buffers_set + 2, counters(self->adapter).log_buffers_set);
+	for (i = 1; i <= 30; i++)
+		vf_cmd_signal(queue, self->fence, i);
+	vf_cmd_wait(queue, self->gate, 1);
+	for (; i <= 150; i++)
+		vf_cmd_signal(queue, self->fence, i);
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_BLOCKED));
+	before = counters(self->adapter);
+	ASSERT_EQ(0, knob(0, "logging_level", "1"));
+	after = counters(self->adapter);
+	/* This queue's and those of the fixture. */
+	EXPECT_EQ(before.log_buffers_set + 6, after.log_buffers_set);
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(queue));
+	EXPECT_EQ((4096 - 40) / 48, vf_queue_info(queue)->signal_log_entries);
+	/* Published before the client knows, in the old geometry; then in the new. */
+	for (; i <= 160; i++)
+		vf_cmd_signal(queue, self->fence, i);
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	EXPECT_EQ((65536 - 40) / 48, vf_queue_info(queue)->signal_log_entries);
+	for (; i <= 700; i++)
+		vf_cmd_signal(queue, self->fence, i);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(drained(queue));
+	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, e, &n, &lost));
+	/* Nothing is lost, neither of the old buffer nor of the new one. */
+	EXPECT_EQ(0, lost);
+	ASSERT_EQ(701, n);
+	for (i = 0; i < 700; i++)
+		ASSERT_EQ(i + 1, e[i].fence_value);
+	/* And back; a client that has nothing to submit learns of it later. */
+	ASSERT_EQ(0, knob(0, "logging_level", "0"));
+	for (i = 1; i <= 60; i++)
+		vf_cmd_signal(queue, self->fence, i);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	EXPECT_EQ((4096 - 40) / 48, vf_queue_info(queue)->signal_log_entries);
+	n = 1024;
+	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, e, &n, &lost));
+	EXPECT_EQ(0, lost);
+	ASSERT_EQ(61, n);
+	for (i = 0; i < 60; i++)
+		ASSERT_EQ(i + 1, e[i].fence_value);
+	EXPECT_EQ(0, queue_fault(queue));
+	vf_queue_destroy(queue);
+}
+
+TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
+{
+	struct drm_vfence_doorbell_connect connect = { .queue = vf_queue_handle(self->gfx) };
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, knob(0, "logging_level", "1"));
+	/* Connected by hand, as a client of version 1.0 does. */
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect));
+	EXPECT_EQ((4096 - 40) / 48, connect.signal_log_entries);
+	EXPECT_EQ(0, connect.log_restart);
+	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, connect.logging_level);
+	for (i = 1; i <= 200; i++)
+		vf_cmd_signal(self->gfx, self->fence, i);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(0, queue_fault(self->gfx));
+	ASSERT_EQ(0, knob(0, "logging_level", "0"));
+}
+
+TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
+{
+	struct drm_vfence_packet_log marker = {
+		.header = { .opcode = DRM_VFENCE_OP_LOG, .length = sizeof(marker) },
+		.log_va = vf_queue_info(self->gfx)->signal_log_va,
+		.operation = DRM_VFENCE_LOG_MARKER, .value = 77,
+	};
+	struct drm_vfence_log_entry e[8];
+	unsigned int n = 8;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	/* Executed and counted by the index, and not logged. */
+	vf_cmd_raw(self->gfx, &marker, sizeof(marker));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
+	EXPECT_EQ(0, queue_fault(self->gfx));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
+	EXPECT_EQ(0, n);
+	/* The library leaves them out, as it knows the level. */
+	vf_cmd_marker(self->copy, 1);
+	vf_cmd_signal(self->copy, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	ASSERT_EQ(0, knob(0, "logging_level", "1"));
+	/* It learns the level with this submission. */
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	vf_cmd_marker(self->copy, 2);
+	vf_cmd_signal(self->copy, self->fence, 3);
+	vf_cmd_marker(self->copy, 4);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	n = 8;
+	ASSERT_EQ(0, vf_queue_read_log(self->copy, SIGNALS, e, &n, NULL));
+	/* Signals are logged at either level: 1, two of progress, 3 and one more. */
+	ASSERT_EQ(7, n);
+	EXPECT_EQ(DRM_VFENCE_LOG_SIGNAL_EXECUTED, e[0].operation);
+	EXPECT_EQ(DRM_VFENCE_LOG_MARKER, e[3].operation);
+	EXPECT_EQ(2, e[3].fence_value);
+	EXPECT_EQ(DRM_VFENCE_LOG_SIGNAL_EXECUTED, e[4].operation);
+	EXPECT_EQ(DRM_VFENCE_LOG_MARKER, e[5].operation);
+	EXPECT_LE(e[3].end_gpu_timestamp, e[5].end_gpu_timestamp);
+	ASSERT_EQ(0, knob(0, "logging_level", "0"));
+}
+
+TEST_F(log, WDDM_101_queue_times_come_from_the_client_not_from_the_log)
+{
+	struct drm_vfence_clock_info clock;
+	struct drm_vfence_log_entry e[4];
+	struct vf_queued queued[8];
+	unsigned int n = 4, i, found = 0;
+	int64_t before = vf_deadline(0), after;
+
+	ASSERT_EQ(0, vf_events_enable(self->adapter, 64));
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	vf_cmd_signal(self->gfx, self->fence, 9);
+	after = vf_deadline(0);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(drained(self->gfx));
+	n = vf_events_take(self->adapter, queued, 8);
+	for (i = 0; i < n; i++) {
+		if (queued[i].value != 9 || queued[i].op != VF_QUEUED_SIGNAL)
+			continue;
+		found++;
+		EXPECT_LE(before, (int64_t)queued[i].cpu_ns);
+		EXPECT_GE(after, (int64_t)queued[i].cpu_ns);
+	}
+	EXPECT_EQ(1, found);
+	/* The log has the time of execution, which came after. */
+	n = 4;
+	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
+	ASSERT_LE(1, n);
+	EXPECT_EQ(9, e[0].fence_value);
+	EXPECT_LT(after, vf_clock_to_cpu(&clock, e[0].end_gpu_timestamp));
+	EXPECT_EQ(0, e[0].reserved0);
+	EXPECT_EQ(0, e[0].reserved1);
+}
+
 TEST_F(log, WDDM_96_timestamps_never_decrease)
 {
 	struct drm_vfence_log_entry e[84];
@@ -167,7 +370,7 @@ TEST_F(log, WDDM_89_entries_are_complete_when_the_index_says_so)
 	EXPECT_EQ(6000, n_read + lost);
 }
 
-TEST_F(log, WDDM_90_value_then_log_then_interrupt)
+TEST_F(log, WDDM_90_91_value_then_log_then_interrupt)
 {
 	struct drm_vfence_log_entry e[4];
 	unsigned int n;

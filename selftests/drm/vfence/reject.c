@@ -449,7 +449,7 @@ TEST_F(reject, doorbell)
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &create));
 	REJECT(EEXIST, DOORBELL_CREATE, doorbell_create, D, (void)a);
 	REJECT(EINVAL, DOORBELL_CONNECT, doorbell_connect, { .queue = queue.handle },
-	       a.flags = 1);
+	       a.flags = 2);
 	REJECT(EINVAL, DOORBELL_DESTROY, destroy, { .handle = queue.handle }, a.pad = 1);
 	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = BAD);
 }

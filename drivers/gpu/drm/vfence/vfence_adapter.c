@@ -62,6 +62,7 @@ static void release(struct drm_device *drm, void *unused)
 	mutex_destroy(&adapter->doorbell_lock);
 	drm_mm_takedown(&adapter->system_space);
 	mutex_destroy(&adapter->system_lock);
+	mutex_destroy(&adapter->level_lock);
 }
 
 static int alloc_dummy(struct vfence_adapter *adapter)
@@ -148,6 +149,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	mutex_init(&adapter->signal_lock);
 	mutex_init(&adapter->doorbell_lock);
 	mutex_init(&adapter->system_lock);
+	mutex_init(&adapter->level_lock);
 	drm_mm_init(&adapter->system_space, PAGE_SIZE, DRM_VFENCE_VA_LIMIT - PAGE_SIZE);
 	xa_init_flags(&adapter->fences, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&adapter->queues, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);

@@ -120,6 +120,10 @@ struct vfence_adapter {
 	struct vfence_doorbell *physical[VGPU_MAX_DOORBELLS];
 	/** @doorbell_clock: connections so far, for the choice of victims */
 	u64 doorbell_clock;
+	/** @level_lock: who changes the logging level; outside the log locks */
+	struct mutex level_lock;
+	/** @logging_level: &enum drm_vfence_logging_level */
+	u32 logging_level;
 	/** @doorbell_wq: the doorbell thread */
 	struct workqueue_struct *doorbell_wq;
 	/** @work_wq: reaping of events, faults of queues */

@@ -1,23 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * debugfs: switches for tests. Settings of a device are module parameters, what
- * clients may do are ioctls; here is what no product needs.
+ * debugfs: the logging level, for whoever traces, and switches for tests. Settings
+ * of a device are module parameters, what clients may do are ioctls.
  */
 
 #include <linux/debugfs.h>
 
 #include <drm/drm_file.h>
 
+#include "queue/vfence_queue.h"
 #include "vfence_adapter.h"
+
+static int logging_level_get(void *data, u64 *level)
+{
+	struct vfence_adapter *adapter = data;
+
+	*level = READ_ONCE(adapter->logging_level);
+	return 0;
+}
+
+static int logging_level_set(void *data, u64 level)
+{
+	struct vfence_adapter *adapter = data;
+	int ret, idx;
+
+	if (level > U32_MAX)
+		return -EINVAL;
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return -ENODEV;
+	ret = vfence_log_set_level(adapter, level);
+	drm_dev_exit(idx);
+	return ret;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(logging_level, logging_level_get, logging_level_set, "%llu\n");
 
 /** vfence_debugfs_init - make the files of an adapter; they go with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
-	struct vgpu_knobs *knobs = vgpu_knobs(to_vfence_adapter(minor->dev)->gpu);
+	struct vfence_adapter *adapter = to_vfence_adapter(minor->dev);
+	struct vgpu_knobs *knobs = vgpu_knobs(adapter->gpu);
 
 	/* Some kernels ask for every minor. */
 	if (minor->type != DRM_MINOR_PRIMARY)
 		return;
+	debugfs_create_file("logging_level", 0600, minor->debugfs_root, adapter, &logging_level);
 	debugfs_create_bool("fail_monitored_update", 0600, minor->debugfs_root,
 			    &knobs->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,

@@ -149,7 +149,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 5,
+	.minor = 6,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

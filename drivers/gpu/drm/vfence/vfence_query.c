@@ -80,6 +80,10 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->monitored_updates = cmp.monitored_updates;
 	c->monitored_updates_irq = cmp.monitored_updates_irq;
 	c->shadow_posts = cmp.shadow_posts;
+	c->log_buffers_set = cmp.log_buffers_set;
+	c->log_flushes = cmp.log_flushes;
+	c->log_queues_flushed = cmp.log_queues_flushed;
+	c->log_markers = cmp.log_markers;
 }
 
 static u64 count(struct vfence_adapter *adapter, enum vfence_count what)

@@ -47,6 +47,22 @@ TRACE_EVENT(vfence_wait_unblocked,
 		  __entry->fence, __entry->value, __entry->observed, __entry->end)
 );
 
+TRACE_EVENT(vfence_marker,
+	TP_PROTO(u32 queue, u64 value, u64 end),
+	TP_ARGS(queue, value, end),
+	TP_STRUCT__entry(
+		__field(u32, queue)
+		__field(u64, value)
+		__field(u64, end)
+	),
+	TP_fast_assign(
+		__entry->queue = queue;
+		__entry->value = value;
+		__entry->end = end;
+	),
+	TP_printk("queue=%u value=%llu gpu=%llu", __entry->queue, __entry->value, __entry->end)
+);
+
 TRACE_EVENT(vfence_interrupt,
 	TP_PROTO(u32 node, u32 fence, u64 value, unsigned int completed),
 	TP_ARGS(node, fence, value, completed),

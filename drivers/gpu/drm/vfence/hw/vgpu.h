@@ -202,6 +202,14 @@ struct vgpu_counters {
 	u64 monitored_updates;
 	/** @monitored_updates_irq: of these, in hard interrupts */
 	u64 monitored_updates_irq;
+	/** @log_buffers_set: log buffers handed over */
+	u64 log_buffers_set;
+	/** @log_flushes: batches committed */
+	u64 log_flushes;
+	/** @log_queues_flushed: queues in these */
+	u64 log_queues_flushed;
+	/** @log_markers: markers logged */
+	u64 log_markers;
 	/** @shadow_posts: posts of the CMP itself, after an update of a shadow */
 	u64 shadow_posts;
 };
@@ -597,26 +605,50 @@ bool vgpu_queue_idle(struct vgpu_queue *queue);
 /**
  * vgpu_set_log_buffer - DxgkDdiSetNativeFenceLogBuffer
  * @queue: the queue
- * @type: which log (the call is made twice, WDDM-98)
- * @log: one page, header filled
- * @log_va: its GPU address
+ * @type: which log (the call is made for each, WDDM-98)
+ * @log: the buffer, header filled, index and wrap count 0
+ * @log_va: its GPU address, the same for the life of the queue
+ *
+ * On return the buffer before is complete and not written to any more (WDDM-97).
+ * Any context.
  */
 void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
 			 struct drm_vfence_log_header *log, u64 log_va);
 /**
  * vgpu_update_logs - DxgkDdiUpdateNativeFenceLogs: commit entries
+ * @gpu: the GPU
  * @queue: the batch: both logs of each queue
  * @count: its length
  *
- * After it, entries below a first-free index that was read before it are
- * complete. Any context. WDDM-91..93.
+ * Entries are posted writes: the index tells of them before they are in the
+ * buffer. After this call those below a first-free index that was read before it
+ * are. Any context. WDDM-91..93.
  */
-void vgpu_update_logs(struct vgpu_queue **queue, unsigned int count);
+void vgpu_update_logs(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count);
+/** vgpu_update_logging_level - DxgkDdiUpdateLoggingLevel: for all queues */
+void vgpu_update_logging_level(struct vgpu *gpu, enum drm_vfence_logging_level level);
+
+/**
+ * struct vgpu_log_geometry - how a client counts entries
+ */
+struct vgpu_log_geometry {
+	/** @entries: of the wait log and of the signal log */
+	u32 entries[2];
+	/** @restart: it starts at 0 again */
+	bool restart;
+};
 
 /** vgpu_doorbell_create - wire the ring; takes no physical doorbell */
 void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args);
 /** vgpu_doorbell_connect - the hardware looks at the write pointer from now on */
 void vgpu_doorbell_connect(struct vgpu_queue *queue);
+/**
+ * vgpu_log_geometry - how the client shall count from now on
+ * @queue: the queue, its doorbell created
+ * @take: the client takes a new geometry over with what it publishes next
+ * @geometry: filled
+ */
+void vgpu_log_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry);
 /** vgpu_doorbell_disconnect - latch the write pointer and look no more */
 void vgpu_doorbell_disconnect(struct vgpu_queue *queue);
 /** vgpu_doorbell_destroy - unwire the ring; the queue must be idle or aborted */

@@ -280,6 +280,10 @@ void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c)
 	spin_lock_irqsave(&gpu->cmp.lock, flags);
 	*c = gpu->cmp.counters;
 	spin_unlock_irqrestore(&gpu->cmp.lock, flags);
+	c->log_buffers_set = atomic64_read(&gpu->log_buffers_set);
+	c->log_flushes = atomic64_read(&gpu->log_flushes);
+	c->log_queues_flushed = atomic64_read(&gpu->log_queues_flushed);
+	c->log_markers = atomic64_read(&gpu->log_markers);
 	c->monitored_updates = atomic64_read(&gpu->monitored_updates);
 	c->monitored_updates_irq = atomic64_read(&gpu->monitored_updates_irq);
 }

@@ -119,11 +119,14 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 
 static enum vgpu_step write_log(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
+	u64 before = queue->log_packets;
 	enum drm_vfence_fault fault = vgpu_log_write(queue, &queue->exec.packet.log);
 
 	if (fault)
 		return stop(queue, fault, queue->exec.packet.log.log_va);
-	WRITE_ONCE(engine->counters.log_packets, engine->counters.log_packets + 1);
+	/* A marker that is not logged is none. */
+	WRITE_ONCE(engine->counters.log_packets,
+		   engine->counters.log_packets + queue->log_packets - before);
 	return complete_packet(engine, queue);
 }
 

@@ -1,54 +1,224 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Native fence logs, the producer's side.
+ *
+ * An entry is a posted write: the index is stored, and the entry is in the buffer
+ * some time later, or when the driver commits it (WDDM A13 moves one barrier to
+ * the consumer for the sake of that).
  */
 
 #include <linux/mm.h>
 
 #include "vgpu_types.h"
 
+void vgpu_log_init(struct vgpu_log *log)
+{
+	spin_lock_init(&log->lock);
+}
+
+static void count_anew_locked(struct vgpu_log *log)
+{
+	lockdep_assert_held(&log->lock);
+	log->client_entries = log->switch_entries;
+	log->client_next = 0;
+	log->switching = false;
+}
+
+/* Packets from ring pointer @at on: are they those that count anew? */
+static void pass_locked(struct vgpu_log *log, u64 at)
+{
+	if (log->switching && (s64)(at - log->switch_at) >= 0)
+		count_anew_locked(log);
+}
+
+/* A new ring: what a client published in the old one is done or dropped. */
+void vgpu_log_new_ring(struct vgpu_log *log)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&log->lock, flags);
+	if (log->switching)
+		count_anew_locked(log);
+	spin_unlock_irqrestore(&log->lock, flags);
+}
+
+static void commit_locked(struct vgpu_log *log)
+{
+	struct drm_vfence_log_entry *entries = (void *)(log->header + 1);
+	unsigned int i;
+
+	lockdep_assert_held(&log->lock);
+	for (i = 0; i < log->posted_count; i++)
+		entries[log->posted_at[i]] = log->posted[i];
+	log->posted_count = 0;
+}
+
 /*
- * Write one entry, then the index (WDDM-89). The word is read by the driver in
- * the middle of anything: index and wrap count change in one store.
+ * Post one entry, then store the index (WDDM-89). The word is read by the driver
+ * in the middle of anything: index and wrap count change in one store.
  */
+static void post_locked(struct vgpu_log *log, const struct drm_vfence_log_entry *entry)
+{
+	u64 next = vfence_log_advance(log->word, log->header->number_of_entries);
+
+	lockdep_assert_held(&log->lock);
+	if (vfence_mutant_is(LOG_NO_WRAP))
+		next = (u32)next;
+	if (vfence_mutant_is(LOG_INDEX_FIRST)) {
+		/* What must not be: the index before the entry. */
+		smp_store_mb(*(u64 *)log->header, next);
+		spin_unlock(&log->lock);
+		vfence_mutant_pause(LOG_INDEX_FIRST, 50);
+		spin_lock(&log->lock);
+	}
+	if (log->posted_count == VGPU_LOG_POSTED)
+		commit_locked(log);
+	log->posted[log->posted_count] = *entry;
+	log->posted_at[log->posted_count++] = vfence_log_index(log->word);
+	log->word = next;
+	/* Release: entry before index. Partner: the reader's acquire load. */
+	smp_store_release((u64 *)log->header, next);
+}
+
+/* Does the client's packet at ring pointer @at name the entry it must name? */
+static bool counts_right_locked(struct vgpu_log *log, const struct drm_vfence_packet_log *packet,
+				u64 at)
+{
+	pass_locked(log, at);
+	if (packet->index != log->client_next)
+		return false;
+	log->client_next = (log->client_next + 1) % log->client_entries;
+	return true;
+}
+
+static void fill(struct vgpu_queue *queue, const struct drm_vfence_packet_log *packet,
+		 struct drm_vfence_log_entry *entry)
+{
+	*entry = (struct drm_vfence_log_entry) {
+		.fence_value = packet->value,
+		.fence = packet->fence,
+		.operation = packet->operation,
+	};
+	switch (packet->operation) {
+	case DRM_VFENCE_LOG_WAIT_UNBLOCKED:
+		entry->observed_gpu_timestamp = queue->wait_observed;
+		entry->end_gpu_timestamp = queue->wait_end;
+		break;
+	case DRM_VFENCE_LOG_SIGNAL_EXECUTED:
+		entry->end_gpu_timestamp = queue->signal_end;
+		break;
+	default:
+		entry->end_gpu_timestamp = vgpu_clock(queue->gpu);
+	}
+}
+
+/* Execute a LOG packet that is at queue->read_ptr. */
 enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 				     const struct drm_vfence_packet_log *packet)
 {
-	bool is_signal = packet->operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED;
-	struct vgpu_log *log = &queue->log[is_signal];
-	struct drm_vfence_log_entry *entry;
-	u32 entries;
+	struct vgpu_log *log = &queue->log[packet->operation != DRM_VFENCE_LOG_WAIT_UNBLOCKED];
+	bool marker = packet->operation == DRM_VFENCE_LOG_MARKER;
+	enum drm_vfence_fault fault = DRM_VFENCE_FAULT_LOG;
+	struct drm_vfence_log_entry entry;
+	unsigned long flags;
 
-	if (!log->header || packet->log_va != log->va ||
-	    packet->index != vfence_log_index(log->word))
-		return DRM_VFENCE_FAULT_LOG;
-	entries = log->header->number_of_entries;
-	entry = (struct drm_vfence_log_entry *)(log->header + 1) + packet->index;
-	if (vfence_mutant_is(LOG_INDEX_FIRST)) {
-		/* What must not be: the index before the entry. */
-		smp_store_mb(*(u64 *)log->header, vfence_log_advance(log->word, entries));
-		vfence_mutant_pause(LOG_INDEX_FIRST, 50);
+	fill(queue, packet, &entry);
+	spin_lock_irqsave(&log->lock, flags);
+	if (log->header && packet->log_va == log->va &&
+	    counts_right_locked(log, packet, queue->read_ptr)) {
+		fault = DRM_VFENCE_FAULT_NONE;
+		if (!marker || READ_ONCE(queue->gpu->logging_level)) {
+			post_locked(log, &entry);
+			WRITE_ONCE(queue->log_packets, queue->log_packets + 1);
+		}
 	}
-	WRITE_ONCE(entry->fence_value, packet->value);
-	WRITE_ONCE(entry->fence, packet->fence);
-	WRITE_ONCE(entry->operation, packet->operation);
-	WRITE_ONCE(entry->observed_gpu_timestamp, is_signal ? 0 : queue->wait_observed);
-	WRITE_ONCE(entry->end_gpu_timestamp, is_signal ? queue->signal_end : queue->wait_end);
-	log->word = vfence_log_advance(log->word, entries);
-	if (vfence_mutant_is(LOG_NO_WRAP))
-		log->word = (u32)log->word;
-	/* Release: entry before index. Partner: the reader's acquire load. */
-	smp_store_release((u64 *)log->header, log->word);
-	WRITE_ONCE(queue->log_packets, queue->log_packets + 1);
-	return DRM_VFENCE_FAULT_NONE;
+	spin_unlock_irqrestore(&log->lock, flags);
+	if (marker && !fault && READ_ONCE(queue->gpu->logging_level))
+		atomic64_inc(&queue->gpu->log_markers);
+	return fault;
 }
 
-void vgpu_update_logs(struct vgpu_queue **queue, unsigned int count)
+void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
+			 struct drm_vfence_log_header *header, u64 log_va)
 {
-	/*
-	 * Entries are committed by the release store above, so one barrier of
-	 * the reader orders the logs of all queues of the batch at once. A GPU
-	 * with posted writes would flush them here, queue by queue.
-	 */
-	smp_rmb();
+	struct vgpu_log *log = &queue->log[type == DRM_VFENCE_LOG_SIGNALS];
+	unsigned long flags;
+
+	spin_lock_irqsave(&log->lock, flags);
+	if (!log->header)
+		log->client_entries = header->number_of_entries;
+	else if (!vfence_mutant_is(LOG_NO_HANDOVER))
+		commit_locked(log);
+	log->header = header;
+	log->va = log_va;
+	log->word = 0;
+	spin_unlock_irqrestore(&log->lock, flags);
+	atomic64_inc(&queue->gpu->log_buffers_set);
+}
+
+void vgpu_update_logs(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count)
+{
+	unsigned int i, k;
+	unsigned long flags;
+
+	atomic64_inc(&gpu->log_flushes);
+	atomic64_add(count, &gpu->log_queues_flushed);
+	if (vfence_mutant_is(LOG_NO_FLUSH))
+		return;
+	for (i = 0; i < count; i++) {
+		for (k = 0; k < ARRAY_SIZE(queue[i]->log); k++) {
+			struct vgpu_log *log = &queue[i]->log[k];
+
+			spin_lock_irqsave(&log->lock, flags);
+			commit_locked(log);
+			spin_unlock_irqrestore(&log->lock, flags);
+		}
+	}
+}
+
+void vgpu_update_logging_level(struct vgpu *gpu, enum drm_vfence_logging_level level)
+{
+	WRITE_ONCE(gpu->logging_level, level);
+}
+
+static bool differs_locked(struct vgpu_log *log)
+{
+	return !log->switching && log->client_entries != log->header->number_of_entries;
+}
+
+/*
+ * What was published before keeps the old count, what comes later has the new one.
+ * A switch that the engine has not come to yet stays the last: the client learns
+ * of a third geometry when it connects the next time.
+ */
+static void geometry_locked(struct vgpu_log *log, bool take, u64 at, u32 *entries, bool *restart)
+{
+	lockdep_assert_held(&log->lock);
+	if (take && differs_locked(log)) {
+		log->switching = true;
+		log->switch_at = at;
+		log->switch_entries = log->header->number_of_entries;
+		*restart = true;
+	}
+	*entries = log->switching ? log->switch_entries : log->client_entries;
+}
+
+void vgpu_log_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry)
+{
+	/* Both logs switch at the same place, so both must be able to. */
+	struct vgpu_log *waits = &queue->log[0], *signals = &queue->log[1];
+	u64 at = READ_ONCE(queue->control->write_ptr);
+	unsigned long flags;
+
+	geometry->restart = false;
+	spin_lock_irqsave(&waits->lock, flags);
+	spin_lock_nested(&signals->lock, SINGLE_DEPTH_NESTING);
+	/* The engine may have passed the last switch without a LOG packet. */
+	pass_locked(waits, READ_ONCE(queue->read_ptr));
+	pass_locked(signals, READ_ONCE(queue->read_ptr));
+	take = take && differs_locked(waits) && differs_locked(signals);
+	geometry_locked(waits, take, at, &geometry->entries[0], &geometry->restart);
+	geometry_locked(signals, take, at, &geometry->entries[1], &geometry->restart);
+	spin_unlock(&signals->lock);
+	spin_unlock_irqrestore(&waits->lock, flags);
 }

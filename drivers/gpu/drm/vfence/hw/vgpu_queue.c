@@ -21,6 +21,8 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	queue->kernel = args->kernel;
 	queue->state = DRM_VFENCE_QUEUE_IDLE;
 	INIT_LIST_HEAD(&queue->run_link);
+	vgpu_log_init(&queue->log[0]);
+	vgpu_log_init(&queue->log[1]);
 	return queue;
 }
 
@@ -48,22 +50,14 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 }
 
-void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
-			 struct drm_vfence_log_header *log, u64 log_va)
-{
-	struct vgpu_log *l = &queue->log[type == DRM_VFENCE_LOG_SIGNALS];
-
-	l->header = log;
-	l->va = log_va;
-	l->word = 0;
-}
-
 void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args)
 {
 	unsigned long flags;
 
 	args->control->read_ptr = 0;
 	args->control->write_ptr = 0;
+	vgpu_log_new_ring(&queue->log[0]);
+	vgpu_log_new_ring(&queue->log[1]);
 	spin_lock_irqsave(&queue->gpu->sched, flags);
 	queue->cookie = args->cookie;
 	queue->ring = args->ring;

@@ -13,6 +13,7 @@
  *                    moving a page of values takes it for writing
  *   vgpu.sched       queue states, run lists, blocked trees; irqsave
  *   vgpu_cmp.lock    the CMP's post FIFO; irqsave
+ *   vgpu_log.lock    one log; irqsave
  */
 
 #include <linux/ktime.h>
@@ -159,6 +160,16 @@ struct vgpu {
 	struct vgpu_vm *system_vm;
 	/** @native_fence_cap: it advertises native fences */
 	bool native_fence_cap;
+	/** @logging_level: &enum drm_vfence_logging_level */
+	u32 logging_level;
+	/** @log_buffers_set: see &struct vgpu_counters */
+	atomic64_t log_buffers_set;
+	/** @log_flushes: likewise */
+	atomic64_t log_flushes;
+	/** @log_queues_flushed: likewise */
+	atomic64_t log_queues_flushed;
+	/** @log_markers: likewise */
+	atomic64_t log_markers;
 	/** @monitored_updates: updates of monitored values */
 	atomic64_t monitored_updates;
 	/** @monitored_updates_irq: of these, in hard interrupts */
@@ -239,16 +250,40 @@ struct vgpu_fence {
 	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
+/* Entries of a log that may be on their way to the buffer. */
+#define VGPU_LOG_POSTED		8
+
 /**
  * struct vgpu_log - one log buffer as its producer sees it
+ *
+ * The client counts its LOG packets modulo the entries it was told, the buffer has
+ * a place of its own: it may be replaced while old packets are in the ring.
  */
 struct vgpu_log {
-	/** @header: the page */
+	/** @lock: protects all below; irqsave */
+	spinlock_t lock;
+	/** @header: the buffer */
 	struct drm_vfence_log_header *header;
 	/** @va: its GPU address */
 	u64 va;
 	/** @word: index and wrap count, our own copy */
 	u64 word;
+	/** @posted: entries told of by the index and not in the buffer yet */
+	struct drm_vfence_log_entry posted[VGPU_LOG_POSTED];
+	/** @posted_at: their indices */
+	u32 posted_at[VGPU_LOG_POSTED];
+	/** @posted_count: of them */
+	unsigned int posted_count;
+	/** @client_entries: what the client counts modulo */
+	u32 client_entries;
+	/** @client_next: index its next LOG packet must name */
+	u32 client_next;
+	/** @switching: from @switch_at in the ring on it counts anew */
+	bool switching;
+	/** @switch_at: ring pointer */
+	u64 switch_at;
+	/** @switch_entries: what it counts modulo then */
+	u32 switch_entries;
 };
 
 /**
@@ -401,6 +436,8 @@ int vgpu_engine_start(struct vgpu_engine *engine);
 void vgpu_engine_stop(struct vgpu_engine *engine);
 
 /* vgpu_log.c */
+void vgpu_log_init(struct vgpu_log *log);
+void vgpu_log_new_ring(struct vgpu_log *log);
 enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 				     const struct drm_vfence_packet_log *packet);
 

@@ -26,6 +26,14 @@ static void set_status(struct vfence_doorbell *doorbell, u64 status)
 	smp_store_release((u64 *)vfence_page_kva(doorbell->status_page), status);
 }
 
+/* Behind the status word; only the kernel writes it, too. */
+static void set_level(struct vfence_doorbell *doorbell, u32 level)
+{
+	u64 *words = vfence_page_kva(doorbell->status_page);
+
+	WRITE_ONCE(*(u32 *)&words[1], level);
+}
+
 static u64 get_status(struct vfence_doorbell *doorbell)
 {
 	return READ_ONCE(*(u64 *)vfence_page_kva(doorbell->status_page));
@@ -194,6 +202,20 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 	mutex_unlock(&adapter->doorbell_lock);
 }
 
+/** vfence_doorbell_relearn - have the client connect again, as something changed */
+void vfence_doorbell_relearn(struct vfence_queue *queue)
+{
+	struct vfence_adapter *adapter = queue->adapter;
+
+	mutex_lock(&adapter->doorbell_lock);
+	if (queue->doorbell) {
+		set_level(queue->doorbell, adapter->logging_level);
+		if (!queue->doorbell->aborted)
+			disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	}
+	mutex_unlock(&adapter->doorbell_lock);
+}
+
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
 {
 	unsigned int i, connected = 0;
@@ -316,6 +338,7 @@ static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorb
 	mutex_lock(&file->adapter->doorbell_lock);
 	queue->doorbell = doorbell;
 	doorbell->doorbell_page->doorbell = doorbell;
+	set_level(doorbell, file->adapter->logging_level);
 	mutex_unlock(&file->adapter->doorbell_lock);
 	return 0;
 }
@@ -350,7 +373,7 @@ int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_
 	return ret;
 }
 
-static int connect(struct vfence_queue *queue)
+static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geometry *geometry)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 	struct vfence_doorbell *doorbell;
@@ -368,6 +391,8 @@ static int connect(struct vfence_queue *queue)
 		ret = -EIO;
 	else if (doorbell->physical < 0)
 		connect_locked(doorbell);
+	if (!ret)
+		vgpu_log_geometry(queue->hw, take, geometry);
 	mutex_unlock(&adapter->doorbell_lock);
 	return ret;
 }
@@ -376,15 +401,22 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_doorbell_connect *args = data;
+	struct vgpu_log_geometry geometry;
 	struct vfence_queue *queue;
 	int ret;
 
-	if (vfence_reject(drm, args->flags))
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_CONNECT_LOGS))
 		return -EINVAL;
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
-	ret = connect(queue);
+	ret = connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
+	if (!ret) {
+		args->wait_log_entries = geometry.entries[0];
+		args->signal_log_entries = geometry.entries[1];
+		args->log_restart = geometry.restart;
+		args->logging_level = READ_ONCE(queue->adapter->logging_level);
+	}
 	vfence_queue_put(queue);
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
+#include <linux/vmalloc.h>
 
 #include <drm/drm_file.h>
 
@@ -13,9 +14,8 @@
 #include "vfence_queue.h"
 #include "vfence_trace.h"
 
-#define ENTRIES \
-	((DRM_VFENCE_LOG_SIZE - sizeof(struct drm_vfence_log_header)) / \
-	 sizeof(struct drm_vfence_log_entry))
+/* Queues whose logs are committed at once. */
+#define BATCH	8
 
 /** vfence_log_setup - make the logs of a new queue safe to look at */
 void vfence_log_setup(struct vfence_queue *queue)
@@ -24,40 +24,60 @@ void vfence_log_setup(struct vfence_queue *queue)
 	mutex_init(&queue->log[1].lock);
 }
 
-static int alloc_log(struct vfence_log *log, enum drm_vfence_log_type type)
+static size_t size_of_level(u32 level)
 {
-	log->kept = kvcalloc(VFENCE_LOG_KEPT, sizeof(*log->kept), GFP_KERNEL_ACCOUNT);
-	log->header = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
-	if (!log->kept || !log->header)
-		return -ENOMEM;
-	log->header->type = type;
-	log->header->number_of_entries = ENTRIES;
+	return level == DRM_VFENCE_LOGGING_ALL ? DRM_VFENCE_LOG_SIZE_VERBOSE : DRM_VFENCE_LOG_SIZE;
+}
+
+static struct drm_vfence_log_header *alloc_buffer(enum drm_vfence_log_type type, size_t size)
+{
+	struct drm_vfence_log_header *header;
+
+	header = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!header)
+		return NULL;
+	header->type = type;
+	header->number_of_entries = (size - sizeof(*header)) /
+				    sizeof(struct drm_vfence_log_entry);
+	return header;
+}
+
+/* Hand a buffer to the hardware. Its GPU address stays. */
+static int set_buffer(struct vfence_queue *queue, struct vfence_log *log,
+		      struct drm_vfence_log_header *header)
+{
+	int ret;
+
+	/*
+	 * Its first page stands for it in the address space, without rights: only
+	 * LOG packets write it, and user space never sees it (WDDM-99).
+	 */
+	ret = vgpu_vm_map(log->owner->vm, log->node.start, header, PAGE_SIZE, 0);
+	if (ret)
+		return ret;
+	vgpu_set_log_buffer(queue->hw, header->type, header, log->node.start);
 	return 0;
 }
 
-/*
- * One page, mapped for the GPU without rights: only LOG packets write it, and
- * user space never sees it (WDDM-81, -98, -99).
- */
 static int create_log(struct vfence_queue *queue, enum drm_vfence_log_type type)
 {
 	struct vfence_log *log = vfence_queue_log(queue, type);
 	int ret;
 
 	BUILD_BUG_ON(DRM_VFENCE_LOG_SIZE > PAGE_SIZE);
-	ret = alloc_log(log, type);
+	log->kept = kvcalloc(VFENCE_LOG_KEPT, sizeof(*log->kept), GFP_KERNEL_ACCOUNT);
+	log->header = alloc_buffer(type, size_of_level(READ_ONCE(queue->adapter->logging_level)));
+	if (!log->kept || !log->header)
+		return -ENOMEM;
+	log->entries = log->header->number_of_entries;
+	ret = vfence_file_reserve_va(queue->file, &log->node, DRM_VFENCE_LOG_SIZE_VERBOSE, 0, 0);
 	if (ret)
 		return ret;
-	ret = vfence_file_reserve_va(queue->file, &log->node, PAGE_SIZE, 0, 0);
+	log->owner = queue->file;
+	ret = set_buffer(queue, log, log->header);
 	if (ret)
-		return ret;
-	ret = vgpu_vm_map(queue->file->vm, log->node.start, log->header, PAGE_SIZE, 0);
-	if (ret) {
 		drm_mm_remove_node(&log->node);
-		return ret;
-	}
-	vgpu_set_log_buffer(queue->hw, type, log->header, log->node.start);
-	return 0;
+	return ret;
 }
 
 /**
@@ -84,10 +104,16 @@ void vfence_log_unmap(struct vfence_queue *queue)
 
 	lockdep_assert_held(&queue->file->lock);
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
-		if (!drm_mm_node_allocated(&queue->log[i].node))
+		struct vfence_log *log = &queue->log[i];
+
+		if (!drm_mm_node_allocated(&log->node))
 			continue;
-		vgpu_vm_unmap(queue->file->vm, queue->log[i].node.start, PAGE_SIZE);
-		drm_mm_remove_node(&queue->log[i].node);
+		/* Who reads or replaces it goes by the owner. */
+		mutex_lock(&log->lock);
+		log->owner = NULL;
+		mutex_unlock(&log->lock);
+		vgpu_vm_unmap(queue->file->vm, log->node.start, PAGE_SIZE);
+		drm_mm_remove_node(&log->node);
 	}
 }
 
@@ -97,7 +123,7 @@ void vfence_log_free(struct vfence_queue *queue)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
-		free_page((unsigned long)queue->log[i].header);
+		vfree(queue->log[i].header);
 		kvfree(queue->log[i].kept);
 		mutex_destroy(&queue->log[i].lock);
 	}
@@ -106,7 +132,7 @@ void vfence_log_free(struct vfence_queue *queue)
 static u64 position(struct vfence_log *log)
 {
 	/* Acquire: entries below. Partner: vgpu_log_write(). */
-	return vfence_log_position(smp_load_acquire((u64 *)log->header), ENTRIES);
+	return vfence_log_position(smp_load_acquire((u64 *)log->header), log->entries);
 }
 
 static void keep_locked(struct vfence_log *log, const struct drm_vfence_log_entry *entry)
@@ -120,13 +146,19 @@ static void keep_locked(struct vfence_log *log, const struct drm_vfence_log_entr
 
 static void trace_entry(struct vfence_queue *queue, const struct drm_vfence_log_entry *entry)
 {
-	if (entry->operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED)
+	switch (entry->operation) {
+	case DRM_VFENCE_LOG_SIGNAL_EXECUTED:
 		trace_vfence_signal_executed(queue->global, entry->fence, entry->fence_value,
 					     entry->end_gpu_timestamp);
-	else
+		break;
+	case DRM_VFENCE_LOG_WAIT_UNBLOCKED:
 		trace_vfence_wait_unblocked(queue->global, entry->fence, entry->fence_value,
 					    entry->observed_gpu_timestamp,
 					    entry->end_gpu_timestamp);
+		break;
+	default:
+		trace_vfence_marker(queue->global, entry->fence_value, entry->end_gpu_timestamp);
+	}
 }
 
 /*
@@ -139,27 +171,23 @@ static bool copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_log_en
 	struct drm_vfence_log_entry *entries = (void *)(log->header + 1);
 	u32 index;
 
-	div_u64_rem(at, ENTRIES, &index);
-	index = array_index_nospec(index, ENTRIES);
+	div_u64_rem(at, log->entries, &index);
+	index = array_index_nospec(index, log->entries);
 	memcpy(entry, (void *)&entries[index], sizeof(*entry));
 	/* The copy before the second look. Partner: the release of the index. */
 	smp_rmb();
-	return position(log) < at + ENTRIES;
+	return position(log) < at + log->entries;
 }
 
-static void read_locked(struct vfence_queue *queue, struct vfence_log *log)
+/* Read up to @end, whose entries have been committed. */
+static void read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
 {
-	u64 end = position(log);
 	u64 lost = 0, taken = 0;
 
 	lockdep_assert_held(&log->lock);
-	if (log->read == end)
-		return;
-	/* Commit the entries below the index just read (WDDM-92). */
-	vgpu_update_logs(&queue->hw, 1);
-	if (end - log->read > ENTRIES) {
-		lost = end - log->read - ENTRIES;
-		log->read = end - ENTRIES;
+	if (end > log->read + log->entries) {
+		lost = end - log->read - log->entries;
+		log->read = end - log->entries;
 	}
 	for (; log->read < end; log->read++) {
 		struct drm_vfence_log_entry entry;
@@ -178,29 +206,160 @@ static void read_locked(struct vfence_queue *queue, struct vfence_log *log)
 	vfence_count_add(queue->adapter, VFENCE_COUNT_LOG_LOST, lost);
 }
 
-/** vfence_log_read - read both logs of a queue up to now */
-void vfence_log_read(struct vfence_queue *queue)
+/**
+ * struct vfence_log_batch - queues whose logs have news, and how far
+ */
+struct vfence_log_batch {
+	/** @queue: the queues, with a reference */
+	struct vfence_queue *queue[BATCH];
+	/** @hw: the same for the virtual GPU */
+	struct vgpu_queue *hw[BATCH];
+	/** @end: position of the index of both logs */
+	u64 end[BATCH][2];
+	/** @header: which buffer that is of: it may be replaced meanwhile */
+	struct drm_vfence_log_header *header[BATCH][2];
+	/** @count: number of queues */
+	unsigned int count;
+};
+
+/* True if it has news; then the caller's reference goes to the batch. */
+static bool batch_add(struct vfence_log_batch *batch, struct vfence_queue *queue)
 {
+	bool news = false;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
 		struct vfence_log *log = &queue->log[i];
 
 		mutex_lock(&log->lock);
-		read_locked(queue, log);
+		batch->header[batch->count][i] = log->header;
+		batch->end[batch->count][i] = position(log);
+		news |= log->read != batch->end[batch->count][i];
 		mutex_unlock(&log->lock);
 	}
+	if (!news)
+		return false;
+	batch->queue[batch->count] = queue;
+	batch->hw[batch->count++] = queue->hw;
+	return true;
 }
 
-static void read_one(struct vfence_queue *queue, void *unused)
+/*
+ * The index was read, now have the hardware commit what is below it, for all
+ * queues at once (WDDM-92, WDDM-93), then read.
+ */
+static void batch_read(struct vfence_adapter *adapter, struct vfence_log_batch *batch)
 {
-	vfence_log_read(queue);
+	unsigned int i, k;
+
+	if (batch->count)
+		vgpu_update_logs(adapter->gpu, batch->hw, batch->count);
+	for (i = 0; i < batch->count; i++) {
+		for (k = 0; k < ARRAY_SIZE(batch->queue[i]->log); k++) {
+			struct vfence_log *log = &batch->queue[i]->log[k];
+
+			mutex_lock(&log->lock);
+			if (log->header == batch->header[i][k])
+				read_locked(batch->queue[i], log, batch->end[i][k]);
+			mutex_unlock(&log->lock);
+		}
+		vfence_queue_put(batch->queue[i]);
+	}
+	batch->count = 0;
+}
+
+/** vfence_log_read - read both logs of a queue up to now */
+void vfence_log_read(struct vfence_queue *queue)
+{
+	struct vfence_log_batch batch = {};
+
+	kref_get(&queue->ref);
+	if (!batch_add(&batch, queue))
+		vfence_queue_put(queue);
+	batch_read(queue->adapter, &batch);
+}
+
+static void add_one(struct vfence_queue *queue, void *arg)
+{
+	struct vfence_log_batch *batch = arg;
+
+	/* We were called with a reference that goes when we return. */
+	kref_get(&queue->ref);
+	if (!batch_add(batch, queue))
+		vfence_queue_put(queue);
+	if (batch->count == BATCH)
+		batch_read(queue->adapter, batch);
 }
 
 /** vfence_log_read_all - read the logs of all queues: after an interrupt */
 void vfence_log_read_all(struct vfence_adapter *adapter)
 {
-	vfence_queue_for_each(adapter, read_one, NULL);
+	struct vfence_log_batch batch = {};
+
+	vfence_queue_for_each(adapter, add_one, &batch);
+	batch_read(adapter, &batch);
+}
+
+/*
+ * Replace the buffer: the hardware goes to the new one, the old one is complete
+ * and is read to its end (WDDM-97).
+ */
+static int replace(struct vfence_queue *queue, enum drm_vfence_log_type type, size_t size)
+{
+	struct vfence_log *log = vfence_queue_log(queue, type);
+	struct drm_vfence_log_header *header = alloc_buffer(type, size);
+	int ret = -ENOMEM;
+
+	if (!header)
+		return ret;
+	mutex_lock(&log->lock);
+	/* Of a queue that is being destroyed: nothing to do. */
+	ret = log->owner && log->entries != header->number_of_entries ?
+	      set_buffer(queue, log, header) : -ENOENT;
+	if (!ret) {
+		read_locked(queue, log, position(log));
+		log->read = 0;
+		log->entries = header->number_of_entries;
+		swap(log->header, header);
+	}
+	mutex_unlock(&log->lock);
+	vfree(header);
+	return ret == -ENOENT ? 0 : ret;
+}
+
+static void apply_level(struct vfence_queue *queue, void *arg)
+{
+	size_t size = size_of_level(queue->adapter->logging_level);
+	int *ret = arg;
+
+	if (!*ret)
+		*ret = replace(queue, DRM_VFENCE_LOG_WAITS, size);
+	if (!*ret)
+		*ret = replace(queue, DRM_VFENCE_LOG_SIGNALS, size);
+	/* Whatever became of the logs: the client learns what there is. */
+	vfence_doorbell_relearn(queue);
+}
+
+/**
+ * vfence_log_set_level - change how much is logged
+ * @adapter: the adapter
+ * @level: &enum drm_vfence_logging_level
+ *
+ * All logs are replaced by larger or smaller ones and all doorbells disconnected,
+ * so that clients connect again and learn of it.
+ */
+int vfence_log_set_level(struct vfence_adapter *adapter, u32 level)
+{
+	int ret = 0;
+
+	if (level > DRM_VFENCE_LOGGING_ALL)
+		return -EINVAL;
+	mutex_lock(&adapter->level_lock);
+	WRITE_ONCE(adapter->logging_level, level);
+	vgpu_update_logging_level(adapter->gpu, level);
+	vfence_queue_for_each(adapter, apply_level, &ret);
+	mutex_unlock(&adapter->level_lock);
+	return ret;
 }
 
 /** vfence_log_unread - entries of a queue not read yet, nor lost */

@@ -55,8 +55,12 @@ int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_
 struct vfence_log {
 	/** @lock: serialises readers */
 	struct mutex lock;
-	/** @header: the buffer, one page the GPU writes */
+	/** @owner: whose GPU address space and handles it goes by; NULL once gone */
+	struct vfence_file *owner;
+	/** @header: the buffer, written by the GPU */
 	struct drm_vfence_log_header *header;
+	/** @entries: entries it has room for */
+	u32 entries;
 	/** @node: its GPU addresses */
 	struct drm_mm_node node;
 	/** @read: position read up to */
@@ -80,6 +84,7 @@ struct vfence_queue;
 void vfence_log_setup(struct vfence_queue *queue);
 int vfence_log_create(struct vfence_queue *queue);
 void vfence_log_unmap(struct vfence_queue *queue);
+int vfence_log_set_level(struct vfence_adapter *adapter, u32 level);
 void vfence_log_free(struct vfence_queue *queue);
 void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost);
 void vfence_log_read(struct vfence_queue *queue);
@@ -133,6 +138,7 @@ struct vfence_doorbell {
 void vfence_doorbell_arm(void *host, void *doorbell);
 struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell);
 void vfence_doorbell_abort(struct vfence_queue *queue);
+void vfence_doorbell_relearn(struct vfence_queue *queue);
 void vfence_doorbell_destroy(struct vfence_queue *queue);
 void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter);
