@@ -85,6 +85,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_LOG_NO_FLUSH,
 	/* entries on their way to a buffer go to the one that replaces it */
 	VFENCE_MUTANT_LOG_NO_HANDOVER,
+	/* fences are not read live after a log overran */
+	VFENCE_MUTANT_NO_LIVE_READ,
 	VFENCE_MUTANT_COUNT,
 };
 

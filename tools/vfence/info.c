@@ -33,7 +33,8 @@ static const struct {
 	C(fences_closed), C(fences_destroyed), C(queues), C(doorbells_connected),
 	C(victimisations), C(monitored_updates), C(monitored_updates_irq), C(shadow_posts),
 	C(local_pages), C(evictions), C(log_buffers_set), C(log_flushes), C(log_queues_flushed),
-	C(log_markers),
+	C(log_markers), C(records_array), C(records_null), C(records_queue),
+	C(records_queue_null), C(log_scans), C(live_reads), C(legacy_scans),
 };
 
 #define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))

@@ -50,6 +50,7 @@ extern "C" {
  * - 1.6: logs that grow: %DRM_VFENCE_CONNECT_LOGS and the geometry in &struct
  *   drm_vfence_doorbell_connect, %DRM_VFENCE_LOG_MARKER, the logging level in the
  *   status page, counters of log buffers.
+ * - 1.7: forms of the interrupt: %DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT and counters.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -458,6 +459,12 @@ struct drm_vfence_feature_info {
 #define DRM_VFENCE_CAP_OPTIMIZED		(1 << 2)
 /** DRM_VFENCE_CAP_INTRA_GPU: fences of type INTRA_GPU can be created (WDDM-36) */
 #define DRM_VFENCE_CAP_INTRA_GPU		(1 << 3)
+/**
+ * DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT: the interrupt names the queue that signaled,
+ * and its signal log tells which fences (WDDM-76). A signal without its LOG packet
+ * costs a look at all fences of the file
+ */
+#define DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT	(1 << 4)
 
 /**
  * struct drm_vfence_fence_caps - what native fences are like here (WDDM-53)
@@ -535,7 +542,8 @@ struct drm_vfence_clock_info {
  *
  * At rest: signals + shadow_posts = suppressed + posts; posts = cmp_rechecked_out +
  * cmp_recorded + cmp_overflowed; cmp_recorded = records_useful +
- * records_spurious; handler_runs = interrupts_raised - interrupts_coalesced.
+ * records_spurious, where a record that stands for several posts counts as many;
+ * handler_runs = interrupts_raised - interrupts_coalesced.
  */
 struct drm_vfence_counters {
 	/** @signals: GPU fence signals executed */
@@ -620,6 +628,20 @@ struct drm_vfence_counters {
 	__u64 log_queues_flushed;
 	/** @log_markers: markers logged */
 	__u64 log_markers;
+	/** @records_array: interrupt records with an exact array of fences */
+	__u64 records_array;
+	/** @records_null: records with a NULL array: all fences are looked at */
+	__u64 records_null;
+	/** @records_queue: records that name a queue (optimised form) */
+	__u64 records_queue;
+	/** @records_queue_null: records with a NULL queue: logs of a node are read */
+	__u64 records_queue_null;
+	/** @log_scans: times the logs of all queues of a node were read for that */
+	__u64 log_scans;
+	/** @live_reads: fences read live, as a log did not tell (WDDM-80) */
+	__u64 live_reads;
+	/** @legacy_scans: times waiters of monitored fences were to be looked at */
+	__u64 legacy_scans;
 };
 
 /**

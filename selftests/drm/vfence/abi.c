@@ -129,7 +129,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 328);
+SIZE(counters, 384);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -171,6 +171,13 @@ AT(counters, log_buffers_set, 296);
 AT(counters, log_flushes, 304);
 AT(counters, log_queues_flushed, 312);
 AT(counters, log_markers, 320);
+AT(counters, records_array, 328);
+AT(counters, records_null, 336);
+AT(counters, records_queue, 344);
+AT(counters, records_queue_null, 352);
+AT(counters, log_scans, 360);
+AT(counters, live_reads, 368);
+AT(counters, legacy_scans, 376);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);

@@ -283,4 +283,257 @@ TEST_F(notify, proc_interrupts_agrees_with_the_counters)
 	EXPECT_EQ(after.handler_runs - before.handler_runs, total[1] - total[0]);
 }
 
+
+/* ------------------------------------------ the optimised form, and no form */
+
+FIXTURE(form) {
+	VFENCE_MEMBERS;
+	struct vf_fence *f1, *f2;
+	int e1, e2;
+};
+
+FIXTURE_VARIANT(form) {
+	unsigned int index;
+};
+
+FIXTURE_VARIANT_ADD(form, queue) {
+	.index = 8,
+};
+
+FIXTURE_VARIANT_ADD(form, queue_null) {
+	.index = 9,
+};
+
+FIXTURE_VARIANT_ADD(form, indistinct) {
+	.index = 10,
+};
+
+FIXTURE_SETUP(form)
+{
+	if (access("/sys/bus/platform/devices/vfence.10/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	VFENCE_SETUP(variant->index);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->f1));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->f2));
+	self->e1 = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	self->e2 = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(form)
+{
+	close(self->e1);
+	close(self->e2);
+	vf_fence_destroy(self->f1);
+	vf_fence_destroy(self->f2);
+	VFENCE_TEARDOWN();
+}
+
+static int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
+{
+	struct vf_point point = { fence, value };
+
+	return vf_event_arm(adapter, &point, 1, 0, efd, NULL);
+}
+
+TEST_F(form, WDDM_76_77_78_79_waiters_complete_in_every_form)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct drm_vfence_fence_caps caps;
+
+	/* What the form does not mean is scribbled over by the hardware. */
+	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter, &caps));
+	EXPECT_EQ(variant->index != 10, !!(caps.flags & DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT));
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 2, self->e1));
+	ASSERT_EQ(0, arm(self->adapter, self->f2, 3, self->e2));
+	/* The example of the contract: E1 to E4, and waiters of both fences. */
+	vf_cmd_signal(self->gfx, self->f1, 1);
+	vf_cmd_signal(self->gfx, self->f1, 2);
+	vf_cmd_signal(self->gfx, self->f2, 3);
+	vf_cmd_signal(self->gfx, self->f2, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e2)));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.records_array, after.records_array);
+	switch (variant->index) {
+	case 8:
+		EXPECT_LT(before.records_queue, after.records_queue);
+		EXPECT_EQ(before.scans, after.scans);
+		EXPECT_EQ(before.log_scans, after.log_scans);
+		break;
+	case 9:
+		EXPECT_EQ(before.records_queue, after.records_queue);
+		EXPECT_EQ(before.scans, after.scans);
+		EXPECT_LT(before.log_scans, after.log_scans);
+		break;
+	default:
+		EXPECT_LT(before.records_null, after.records_null);
+		EXPECT_LT(before.scans, after.scans);
+		EXPECT_LT(before.legacy_scans, after.legacy_scans);
+	}
+	EXPECT_EQ(before.live_reads, after.live_reads);
+}
+
+TEST_F(form, nobody_is_woken_before_its_value)
+{
+	struct drm_vfence_counters after;
+
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 10, self->e1));
+	ASSERT_EQ(0, arm(self->adapter, self->f2, 10, self->e2));
+	vf_cmd_signal(self->gfx, self->f1, 9);
+	vf_cmd_signal(self->gfx, self->f2, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e2)));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_FALSE(fired(self->e1));
+	EXPECT_EQ(9, monitored(self->f1));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->f2));
+}
+
+TEST_F(form, a_pulse_releases_who_was_blocked)
+{
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 10, self->e1));
+	vf_cmd_signal(self->gfx, self->f1, 10);
+	vf_cmd_signal(self->gfx, self->f1, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->f1) == 1));
+}
+
+TEST_F(form, WDDM_80_95_after_an_overrun_fences_are_read_live)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	unsigned int i;
+
+	if (geteuid() || variant->index == 10)
+		SKIP(return, "needs root, and interrupts that name queues");
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
+	ASSERT_EQ(0, arm(self->adapter, self->f2, 8, self->e2));
+	/* The interrupt comes when both entries have been overwritten long since. */
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	vf_cmd_signal(self->gfx, self->f1, 5);
+	vf_cmd_signal(self->gfx, self->f2, 8);
+	vf_cmd_signal(self->gfx, self->f2, 2);
+	for (i = 0; i < 200; i++)
+		vf_cmd_signal(self->gfx, self->f1, 6);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_FALSE(fired(self->e1));
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
+	/* Whatever comes next wakes the CMP. */
+	vf_cmd_signal(self->gfx, self->f1, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
+	/* Even a pulse that is neither in the log nor in the fence any more. */
+	EXPECT_TRUE(EVENTUALLY(fired(self->e2)));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_LT(before.log_entries_lost, after.log_entries_lost);
+	EXPECT_LT(before.live_reads, after.live_reads);
+}
+
+TEST_F(form, a_signal_without_its_log_packet_is_not_lost)
+{
+	struct drm_vfence_packet_signal signal = {
+		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(signal) },
+		.current_va = vf_fence_mapping(self->f1)->current_va,
+		.monitored_va = vf_fence_mapping(self->f1)->monitored_va,
+		.value = 4,
+	};
+
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 4, self->e1));
+	vf_cmd_raw(self->gfx, &signal, sizeof(signal));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
+}
+
+TEST_F(form, an_invented_log_entry_wakes_nobody_without_the_right_to_signal)
+{
+	struct vf_adapter *other;
+	struct vf_device *device;
+	struct vf_fence *shared, *opened;
+	struct drm_vfence_packet_log lie = {
+		.header = { .opcode = DRM_VFENCE_OP_LOG, .length = sizeof(lie) },
+		.value = UINT64_MAX,
+		.operation = DRM_VFENCE_LOG_SIGNAL_EXECUTED,
+	};
+	struct vf_queue *queue;
+	int fd;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &shared));
+	fd = vf_fence_export_rights(shared, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, arm(self->adapter, shared, 10, self->e1));
+	ASSERT_EQ(0, vf_adapter_open(variant->index, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_fence_open(device, fd, &opened));
+	lie.log_va = vf_queue_info(queue)->signal_log_va;
+	lie.fence = vf_fence_handle(opened);
+	vf_cmd_raw(queue, &lie, sizeof(lie));
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_IDLE));
+	/* Its log is read now, if it was not before. */
+	vf_queue_destroy(queue);
+	EXPECT_FALSE(fired(self->e1));
+	ASSERT_EQ(0, vf_fence_signal(shared, 10));
+	EXPECT_TRUE(fired(self->e1));
+	vf_fence_destroy(opened);
+	vf_fence_destroy(shared);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+	close(fd);
+}
+
+TEST_F(form, a_handle_that_is_used_again_inherits_no_entries)
+{
+	struct vf_fence *again;
+	uint32_t handle = vf_fence_handle(self->f1);
+	struct drm_vfence_counters c;
+
+	/* Logged, and nobody has read it, as nobody waited. */
+	vf_cmd_signal(self->gfx, self->f1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	vf_fence_destroy(self->f1);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &again));
+	EXPECT_EQ(handle, vf_fence_handle(again));
+	self->f1 = again;
+	ASSERT_EQ(0, arm(self->adapter, again, 10, self->e1));
+	/* Now the log is read, for another fence's sake. */
+	ASSERT_EQ(0, arm(self->adapter, self->f2, 1, self->e2));
+	vf_cmd_signal(self->gfx, self->f2, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e2)));
+	ASSERT_TRUE(settled(self->adapter, &c));
+	EXPECT_FALSE(fired(self->e1));
+}
+
+TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
+{
+	struct drm_vfence_counters before, after;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+
+	/* A NULL event for lack of room says nothing of monitored fences. */
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	before = counters(adapter);
+	vf_cmd_signal(queue, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_EQ(0, vf_fence_wait(vf_queue_progress(queue), 1, DEADLINE));
+	vf_cmd_signal(queue, fence, 2);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_EQ(0, vf_fence_wait(fence, 2, DEADLINE));
+	ASSERT_TRUE(settled(adapter, &after));
+	EXPECT_EQ(before.legacy_scans, after.legacy_scans);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
 TEST_HARNESS_MAIN

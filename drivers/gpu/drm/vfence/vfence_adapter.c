@@ -63,6 +63,7 @@ static void release(struct drm_device *drm, void *unused)
 	drm_mm_takedown(&adapter->system_space);
 	mutex_destroy(&adapter->system_lock);
 	mutex_destroy(&adapter->level_lock);
+	mutex_destroy(&adapter->settle_lock);
 }
 
 static int alloc_dummy(struct vfence_adapter *adapter)
@@ -91,6 +92,7 @@ static int check_features(struct vfence_adapter *adapter)
 {
 	adapter->native_fence = vfence_feature_enabled(&adapter->config,
 						       DRM_VFENCE_FEATURE_NATIVE_FENCE);
+	adapter->optimized = vgpu_optimized_interrupt_cap(adapter->gpu);
 	adapter->user_mode_submission =
 		vfence_feature_enabled(&adapter->config, DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
 	if (!adapter->native_fence && vgpu_native_fence_cap(adapter->gpu)) {
@@ -154,6 +156,8 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	xa_init_flags(&adapter->fences, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&adapter->queues, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_llist_head(&adapter->deferred);
+	init_llist_head(&adapter->signaled);
+	mutex_init(&adapter->settle_lock);
 	INIT_WORK(&adapter->lost_work, lost_work);
 	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
 	vfence_segment_init(adapter);

@@ -50,28 +50,20 @@ enum vfence_count {
 	VFENCE_COUNT_FENCE_CLOSED,
 	VFENCE_COUNT_FENCE_DESTROYED,
 	VFENCE_COUNT_VICTIMISATIONS,
+	VFENCE_COUNT_RECORDS_ARRAY,
+	VFENCE_COUNT_RECORDS_NULL,
+	VFENCE_COUNT_RECORDS_QUEUE,
+	VFENCE_COUNT_RECORDS_QUEUE_NULL,
+	VFENCE_COUNT_LOG_SCANS,
+	VFENCE_COUNT_LIVE_READS,
+	VFENCE_COUNT_LEGACY_SCANS,
 	VFENCE_COUNTS,
 };
 
 /**
  * struct vfence_adapter - a DRM device with its virtual GPU
  *
- * Locks, outer to inner:
- *
- * ====================== ======================================================
- * vfence_file.lock       handle tables of a file, its address space
- * adapter.segment.lock   video memory, and where storage is
- * adapter.system_lock    addresses of the system process
- * adapter.signal_lock    CPU signals: the newest value wins (WDDM-69)
- * adapter.doorbell_lock  connections; inside mmap_lock, as faults take it
- * vfence_log.lock        a log's reader
- * adapter.irq_lock       who drains the interrupt ring; irqsave
- * vfence_fence.lock      waiter tree and monitored value; irqsave
- * (virtual GPU)          hw/vgpu_types.h
- * ====================== ======================================================
- *
- * mmap_lock is never taken inside any of them: nothing copies from or to user
- * memory under a lock.
+ * Its locks and their order: Documentation/gpu/vfence/locking.rst.
  */
 struct vfence_adapter {
 	/** @drm: the DRM device */
@@ -100,8 +92,16 @@ struct vfence_adapter {
 	spinlock_t irq_lock;
 	/** @deferred: fences whose completion goes on in the threaded half */
 	struct llist_head deferred;
-	/** @scan_due: a NULL event waits for the threaded half */
+	/** @scan_due: nodes with a NULL event that waits for the threaded half */
 	atomic_t scan_due;
+	/** @legacy_scan_due: waiters of monitored fences are to be looked at */
+	atomic_t legacy_scan_due;
+	/** @signaled: queues whose logs the threaded half shall read */
+	struct llist_head signaled;
+	/** @settle_lock: one threaded half at a time; outside the log locks */
+	struct mutex settle_lock;
+	/** @optimized: interrupts name queues, and their logs the fences */
+	bool optimized;
 	/** @fences: global handle to &struct vfence_fence */
 	struct xarray fences;
 	/** @next_fence: allocation hint; handles come back late */

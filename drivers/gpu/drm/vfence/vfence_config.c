@@ -15,7 +15,7 @@
 
 static unsigned int adapters = 1;
 module_param(adapters, uint, 0444);
-MODULE_PARM_DESC(adapters, "number of adapters, 1 to 8 (default 1)");
+MODULE_PARM_DESC(adapters, "number of adapters, 1 to 16 (default 1)");
 
 /* A parameter has a value for each adapter. */
 #define EACH(initial)	{ [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) }
@@ -32,6 +32,11 @@ static unsigned int irq_records[VFENCE_MAX_ADAPTERS] = EACH(VGPU_IRQ_RECORDS);
 module_param_array(irq_records, uint, NULL, 0444);
 MODULE_PARM_DESC(irq_records,
 		 "per adapter: usable interrupt records, 0 to 64; 0: every interrupt scans (default 64)");
+
+static unsigned int irq_form[VFENCE_MAX_ADAPTERS] = EACH(VGPU_IRQ_FORM_ARRAY);
+module_param_array(irq_form, uint, NULL, 0444);
+MODULE_PARM_DESC(irq_form,
+		 "per adapter: the interrupt tells 0 which fences, 1 which queue, 2 nothing (default 0)");
 
 static bool native_fence[VFENCE_MAX_ADAPTERS] = EACH(true);
 module_param_array(native_fence, bool, NULL, 0444);
@@ -109,7 +114,8 @@ static bool valid_gpu(const struct vgpu_config *gpu)
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
 
 	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
-	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->local_pages > LOCAL_PAGES_MAX ||
+	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->irq_form >= VGPU_IRQ_FORMS ||
+	    gpu->local_pages > LOCAL_PAGES_MAX ||
 	    gpu->visible_pages > gpu->local_pages ||
 	    gpu->native_fence >= VGPU_NATIVE_FENCE_SUPPORTS)
 		return false;
@@ -142,6 +148,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.nodes = ARRAY_SIZE(classes),
 		.gpu.doorbells = doorbells[index],
 		.gpu.irq_records = irq_records[index],
+		.gpu.irq_form = irq_form[index],
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],

@@ -5,7 +5,7 @@
 #include "hw/vgpu.h"
 
 /** VFENCE_MAX_ADAPTERS: adapters one module can have */
-#define VFENCE_MAX_ADAPTERS	8
+#define VFENCE_MAX_ADAPTERS	16
 
 /**
  * struct vfence_config - shape of one adapter

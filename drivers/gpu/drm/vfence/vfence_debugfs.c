@@ -49,4 +49,5 @@ void vfence_debugfs_init(struct drm_minor *minor)
 			    &knobs->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,
 			    &knobs->fail_current_update);
+	debugfs_create_bool("hold_posts", 0600, minor->debugfs_root, &knobs->hold_posts);
 }

@@ -46,6 +46,8 @@ static void fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_c
 	info->flags = DRM_VFENCE_CAP_NATIVE_FENCE;
 	if (caps->map_to_system)
 		info->flags |= DRM_VFENCE_CAP_MAP_TO_SYSTEM;
+	if (adapter->optimized)
+		info->flags |= DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT;
 	if (adapter->config.optimized_fences)
 		info->flags |= DRM_VFENCE_CAP_OPTIMIZED;
 	if (adapter->config.intra_gpu_fences)
@@ -58,6 +60,11 @@ static void fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_c
 static void add_unread(struct vfence_queue *queue, void *arg)
 {
 	*(u64 *)arg += vfence_log_unread(queue);
+}
+
+static u64 count(struct vfence_adapter *adapter, enum vfence_count what)
+{
+	return atomic64_read(&adapter->counts[what]);
 }
 
 static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
@@ -84,11 +91,13 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->log_flushes = cmp.log_flushes;
 	c->log_queues_flushed = cmp.log_queues_flushed;
 	c->log_markers = cmp.log_markers;
-}
-
-static u64 count(struct vfence_adapter *adapter, enum vfence_count what)
-{
-	return atomic64_read(&adapter->counts[what]);
+	c->records_array = count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
+	c->records_null = count(adapter, VFENCE_COUNT_RECORDS_NULL);
+	c->records_queue = count(adapter, VFENCE_COUNT_RECORDS_QUEUE);
+	c->records_queue_null = count(adapter, VFENCE_COUNT_RECORDS_QUEUE_NULL);
+	c->log_scans = count(adapter, VFENCE_COUNT_LOG_SCANS);
+	c->live_reads = count(adapter, VFENCE_COUNT_LIVE_READS);
+	c->legacy_scans = count(adapter, VFENCE_COUNT_LEGACY_SCANS);
 }
 
 static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)

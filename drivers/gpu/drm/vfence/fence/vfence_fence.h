@@ -306,7 +306,8 @@ int vfence_wait_account(struct vfence_wait *wait);
 unsigned int vfence_fence_take(struct vfence_fence *fence, u64 value, unsigned int budget,
 			       struct list_head *done);
 void vfence_points_complete(struct list_head *done, int error);
-void vfence_fence_complete(struct vfence_fence *fence, u64 value);
+unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value);
+unsigned int vfence_fence_look(struct vfence_fence *fence);
 void vfence_fence_fail(struct vfence_fence *fence, int error);
 
 /* vfence_wait.c */

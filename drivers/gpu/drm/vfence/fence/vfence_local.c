@@ -18,12 +18,28 @@ static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fenc
 	return vfence_slots_va(node, fence->slots, fence->index);
 }
 
+/*
+ * Where interrupts name queues and logs name handles: the handle may mean another
+ * fence soon, so that entries which name it are read now. Waiters of the fence,
+ * whoever's they are, cannot be found by it any more, and are looked for.
+ */
+static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
+{
+	if (!adapter->optimized)
+		return;
+	vgpu_flush_posts(adapter->gpu);
+	vfence_irq_settle(adapter);
+	vfence_log_read_all(adapter);
+	vfence_fence_look(fence);
+}
+
 static void free_local(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
 	lockdep_assert_held(&file->lock);
 	vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence), local->rights);
+	settle_handle(file->adapter, fence);
 	vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);

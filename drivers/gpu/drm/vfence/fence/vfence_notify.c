@@ -61,6 +61,30 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 	return completed;
 }
 
+/* The optimised form: the queue's log tells which fences (WDDM-76, WDDM-79). */
+static void queue_record(struct vfence_adapter *adapter, const struct vgpu_irq_record *record)
+{
+	if (record->queue) {
+		vfence_count(adapter, VFENCE_COUNT_RECORDS_QUEUE);
+		vfence_queue_signaled(adapter, record->queue, record->posts,
+				      record->flags & VGPU_IRQ_UNLOGGED);
+		return;
+	}
+	vfence_count(adapter, VFENCE_COUNT_RECORDS_QUEUE_NULL);
+	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
+	atomic_or(BIT(record->node), &adapter->scan_due);
+}
+
+/* No array: all native waiters, and the others only if asked (WDDM-72, WDDM-73). */
+static void null_record(struct vfence_adapter *adapter, const struct vgpu_irq_record *record)
+{
+	vfence_count(adapter, VFENCE_COUNT_RECORDS_NULL);
+	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
+	atomic_or(BIT(record->node), &adapter->scan_due);
+	if (record->flags & VGPU_IRQ_EVALUATE_LEGACY)
+		atomic_set(&adapter->legacy_scan_due, 1);
+}
+
 static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_record *record,
 			  unsigned int *budget, struct list_head *done)
 {
@@ -74,6 +98,17 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 		wake_up_all(&adapter->paging.done);
 		return;
 	}
+	if (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
+		return;
+	if (adapter->optimized) {
+		queue_record(adapter, record);
+		return;
+	}
+	if (!record->count) {
+		null_record(adapter, record);
+		return;
+	}
+	vfence_count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
 	for (i = 0; i < record->count; i++) {
 		unsigned int completed = signaled_locked(adapter, record, &record->fence[i],
 							 max(*budget, 1u), done);
@@ -97,11 +132,12 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	unsigned int left = HARD_RECORDS;
 	unsigned long flags;
 	LIST_HEAD(done);
+	u32 overflow;
 	u32 read;
 
 	spin_lock_irqsave(&adapter->irq_lock, flags);
-	if (!vfence_mutant_is(D_NO_SCAN) && xchg(&ring->overflow, 0))
-		atomic_set(&adapter->scan_due, 1);
+	overflow = vfence_mutant_is(D_NO_SCAN) ? 0 : atomic_xchg(&ring->overflow, 0);
+	atomic_or(overflow, &adapter->scan_due);
 	read = ring->read;
 	/* Acquire: the records. Partner: publish() in hw/vgpu_cmp.c. */
 	while (left && read != smp_load_acquire(&ring->write)) {
@@ -113,6 +149,12 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 		left--;
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
+	/*
+	 * What is missing may be paging. Told at once: who waits for it may hold a
+	 * lock that the threaded half needs.
+	 */
+	if (overflow)
+		wake_up_all(&adapter->paging.done);
 	/* Wake-ups, eventfds and puts: with no lock held. */
 	vfence_points_complete(&done, 0);
 	return !left;
@@ -156,18 +198,8 @@ static void run_deferred(struct vfence_adapter *adapter)
 	}
 }
 
-static void scan_fence(struct vfence_fence *fence)
-{
-	u64 missed = vgpu_fence_take_missed(fence->hw);
-
-	vfence_fence_complete(fence, missed);
-	if (fence->cross)
-		vfence_cross_propagate(fence, max(missed, vfence_fence_current(fence)),
-				       vgpu_clock(fence->adapter->gpu));
-}
-
-/* A NULL event: look at every fence (WDDM-72), every queue for a fault, and paging. */
-static void scan(struct vfence_adapter *adapter)
+/* A NULL array: look at every fence (WDDM-72). */
+static void scan_fences(struct vfence_adapter *adapter)
 {
 	struct vfence_fence *fence;
 	unsigned long index;
@@ -179,23 +211,46 @@ static void scan(struct vfence_adapter *adapter)
 		    !kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();
-		scan_fence(fence);
+		vfence_fence_look(fence);
 		vfence_fence_put(fence);
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
-	vfence_queue_scan_faults(adapter);
-	wake_up_all(&adapter->paging.done);
 }
 
-/** vfence_irq_settle - all that an interrupt leaves to be done; process context */
+/* What a NULL event of @nodes stands for; a fault may be among it. */
+static void scan(struct vfence_adapter *adapter, u32 nodes)
+{
+	if (adapter->optimized) {
+		vfence_count(adapter, VFENCE_COUNT_LOG_SCANS);
+		vfence_log_read_nodes(adapter, nodes);
+		if (nodes & VGPU_OVERFLOW_UNLOGGED)
+			scan_fences(adapter);
+	} else {
+		scan_fences(adapter);
+	}
+	if (atomic_xchg(&adapter->legacy_scan_due, 0))
+		vfence_count(adapter, VFENCE_COUNT_LEGACY_SCANS);
+	vfence_queue_scan_faults(adapter);
+}
+
+/** vfence_irq_settle - all that interrupts leave to be done; process context */
 void vfence_irq_settle(struct vfence_adapter *adapter)
 {
+	u32 nodes;
+
+	/* Who returns from here knows that nothing of it is going on elsewhere. */
+	mutex_lock(&adapter->settle_lock);
 	vfence_irq_flush(adapter);
 	run_deferred(adapter);
-	if (atomic_xchg(&adapter->scan_due, 0))
-		scan(adapter);
-	vfence_log_read_all(adapter);
+	vfence_queue_run_signaled(adapter);
+	nodes = atomic_xchg(&adapter->scan_due, 0);
+	if (nodes)
+		scan(adapter, nodes);
+	/* The optimised form reads one stream of entries: that of who signaled. */
+	if (!adapter->optimized)
+		vfence_log_read_all(adapter);
+	mutex_unlock(&adapter->settle_lock);
 }
 
 irqreturn_t vfence_irq_thread(int irq, void *data)

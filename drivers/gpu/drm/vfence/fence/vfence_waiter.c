@@ -173,18 +173,47 @@ unsigned int vfence_fence_take(struct vfence_fence *fence, u64 value, unsigned i
  * @value: the value
  *
  * Process context: in portions, so that interrupts are never off for long.
+ *
+ * Return: how many.
  */
-void vfence_fence_complete(struct vfence_fence *fence, u64 value)
+unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value)
 {
-	unsigned int taken;
+	unsigned int taken, total = 0;
 
 	do {
 		LIST_HEAD(done);
 
 		taken = vfence_fence_take(fence, value, VFENCE_PORTION, &done);
 		vfence_points_complete(&done, 0);
+		total += taken;
 		cond_resched();
 	} while (taken == VFENCE_PORTION);
+	return total;
+}
+
+/**
+ * vfence_fence_look - nothing tells which values were signaled: look
+ * @fence: the fence
+ *
+ * Waiters that the current value satisfies complete, and those that a value did
+ * which was rewound since, as far as the hardware remembers. The other adapters of
+ * a cross-adapter fence are told. Process context.
+ *
+ * Return: how many completed here.
+ */
+unsigned int vfence_fence_look(struct vfence_fence *fence)
+{
+	u64 missed = vgpu_fence_take_missed(fence->hw);
+	unsigned int completed;
+
+	/* Nobody waits for an INTRA_GPU fence. */
+	if (!fence->current_value)
+		return 0;
+	completed = vfence_fence_complete(fence, missed);
+	if (fence->cross)
+		vfence_cross_propagate(fence, max(missed, vfence_fence_current(fence)),
+				       vgpu_clock(fence->adapter->gpu));
+	return completed;
 }
 
 /**

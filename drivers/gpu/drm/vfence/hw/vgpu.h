@@ -14,6 +14,7 @@
  * off; all others may sleep.
  */
 
+#include <linux/atomic.h>
 #include <linux/types.h>
 #include "drm/vfence_drm.h"
 #include "vfence_feature.h"
@@ -113,8 +114,10 @@ struct vgpu_config {
 	u8 node_class[VGPU_MAX_NODES];
 	/** @doorbells: physical doorbells */
 	unsigned int doorbells;
-	/** @irq_records: usable records of the interrupt ring; 0: NULL arrays only */
+	/** @irq_records: usable records of the interrupt ring; 0: NULL events only */
 	unsigned int irq_records;
+	/** @irq_form: &enum vgpu_irq_form */
+	unsigned int irq_form;
 	/** @local_pages: pages of video memory */
 	unsigned int local_pages;
 	/** @visible_pages: of these, from the first on, those the CPU can see */
@@ -124,6 +127,33 @@ struct vgpu_config {
 	/** @fence_caps: what its native fences are like */
 	struct vgpu_fence_caps fence_caps;
 };
+
+/**
+ * enum vgpu_irq_form - what the native-fence-signaled interrupt tells
+ */
+enum vgpu_irq_form {
+	/** @VGPU_IRQ_FORM_ARRAY: the fences; no array if there is no room */
+	VGPU_IRQ_FORM_ARRAY,
+	/**
+	 * @VGPU_IRQ_FORM_QUEUE: the queue, OptimizedNativeFenceSignaledInterrupt;
+	 * no queue if there is no room
+	 */
+	VGPU_IRQ_FORM_QUEUE,
+	/**
+	 * @VGPU_IRQ_FORM_INDISTINCT: nothing, not even whether a native or a
+	 * monitored fence was signaled
+	 */
+	VGPU_IRQ_FORM_INDISTINCT,
+	/** @VGPU_IRQ_FORMS: how many there are */
+	VGPU_IRQ_FORMS,
+};
+
+/** VGPU_IRQ_EVALUATE_LEGACY: look at waiters of monitored fences, too (WDDM-74) */
+#define VGPU_IRQ_EVALUATE_LEGACY	BIT(0)
+/** VGPU_IRQ_UNLOGGED: some signal has no log entry: look at live values */
+#define VGPU_IRQ_UNLOGGED		BIT(1)
+/** VGPU_OVERFLOW_UNLOGGED: in the ring's overflow word: the same of what it missed */
+#define VGPU_OVERFLOW_UNLOGGED		BIT(VGPU_MAX_NODES)
 
 /**
  * enum vgpu_irq_type - what a record reports; WDDM's numbers (WDDM-70)
@@ -161,9 +191,16 @@ struct vgpu_irq_record {
 	u16 node;
 	/** @engine: engine ordinal; 0, adapters are not linked */
 	u16 engine;
-	/** @queue: OS-side queue handle, for HWQUEUE_FAULTED */
+	/**
+	 * @queue: OS-side queue handle, for HWQUEUE_FAULTED and in the form
+	 * QUEUE; means nothing in the others (WDDM-77)
+	 */
 	u32 queue;
-	/** @count: fences named below */
+	/** @flags: VGPU_IRQ_* */
+	u32 flags;
+	/** @posts: signals it stands for */
+	u32 posts;
+	/** @count: fences named below; means nothing in the form QUEUE (WDDM-76) */
 	u32 count;
 	/** @fence: the exact fence array */
 	struct vgpu_irq_fence fence[VGPU_IRQ_FENCES];
@@ -180,8 +217,11 @@ struct vgpu_irq_ring {
 	u32 write;
 	/** @read: next record to read; driver only, release */
 	u32 read;
-	/** @overflow: a NULL event is due: scan; set by the CMP, taken by the driver */
-	u32 overflow;
+	/**
+	 * @overflow: mask of nodes of which a NULL event is due, and
+	 * %VGPU_OVERFLOW_UNLOGGED; set by the CMP, taken by the driver
+	 */
+	atomic_t overflow;
 	/** @record: the records */
 	struct vgpu_irq_record record[VGPU_IRQ_RECORDS];
 };
@@ -222,6 +262,8 @@ struct vgpu_knobs {
 	bool fail_monitored_update;
 	/** @fail_current_update: the next update of current values fails */
 	bool fail_current_update;
+	/** @hold_posts: the CMP leaves posts where they are until somebody waits for it */
+	bool hold_posts;
 };
 
 /* ------------------------------------------------------------- the device */
@@ -247,6 +289,8 @@ struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_hos
  */
 int vgpu_query_feature_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
 			       struct vfence_feature_support *support);
+/** vgpu_optimized_interrupt_cap - DXGK_VIDSCHCAPS: is the form of interrupts QUEUE */
+bool vgpu_optimized_interrupt_cap(struct vgpu *gpu);
 /** vgpu_native_fence_cap - DXGK_VIDSCHCAPS::NativeGpuFence: does it advertise them */
 bool vgpu_native_fence_cap(struct vgpu *gpu);
 /** vgpu_start - start engines and CMP */
@@ -473,6 +517,8 @@ u64 vgpu_fence_destroy(struct vgpu_fence *fence);
  * value that was rewound meanwhile still completes its waiters. Any context.
  */
 u64 vgpu_fence_take_missed(struct vgpu_fence *fence);
+/** vgpu_flush_posts - every signal executed before is in the interrupt ring */
+void vgpu_flush_posts(struct vgpu *gpu);
 /** vgpu_fence_signals - GPU signals executed on it */
 u64 vgpu_fence_signals(struct vgpu_fence *fence);
 

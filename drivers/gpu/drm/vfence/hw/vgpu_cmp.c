@@ -10,7 +10,9 @@
 
 static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
-	cmp->null_event = true;
+	cmp->null_nodes |= BIT(post->node);
+	if (post->unlogged)
+		cmp->null_nodes |= VGPU_OVERFLOW_UNLOGGED;
 	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	vgpu_fence_note_missed(post->fence, post->value);
@@ -19,7 +21,14 @@ static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post
 
 static void post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
-	cmp->counters.posts += post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED;
+	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
+
+	if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED) {
+		cmp->counters.posts++;
+		/* Where records do not carry values, the fence does until asked. */
+		if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
+			vgpu_fence_note_missed(post->fence, post->value);
+	}
 	if (cmp->posted - cmp->taken < VGPU_POSTS)
 		cmp->fifo[cmp->posted++ % VGPU_POSTS] = *post;
 	else
@@ -74,7 +83,11 @@ void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 
 static bool has_work(struct vgpu_cmp *cmp)
 {
-	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_event);
+	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
+
+	if (READ_ONCE(gpu->knobs.hold_posts) && !atomic_read(&cmp->flushers))
+		return false;
+	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_nodes);
 }
 
 /*
@@ -99,57 +112,108 @@ static u64 monitored_of(struct vgpu_fence *fence)
 	return value;
 }
 
-static void add_fence_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *record,
-			     struct vgpu_fence **named, const struct vgpu_post *post)
+/* What form ARRAY tells. */
+static void name_fence(struct vgpu_irq_record *record, struct vgpu_fence **named,
+		       const struct vgpu_post *post)
 {
-	struct vgpu_fence *fence = post->fence;
+	struct vgpu_irq_fence *fence = &record->fence[record->count];
 
+	fence->handle = post->fence->os_handle;
+	fence->pad = 0;
+	fence->value = vfence_mutant_is(VALUE_TRUNCATED) ? (u32)post->value : post->value;
+	fence->time = post->time;
+	named[record->count++] = post->fence;
+}
+
+static void add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
+			      struct vgpu_fence **named, const struct vgpu_post *post)
+{
 	/* Another signal's interrupt may have moved the monitored value on. */
 	if (!vfence_mutant_is(ALWAYS_INTERRUPT) && !vfence_mutant_is(INTERRUPT_EQUAL) &&
-	    !vfence_must_interrupt(post->value, monitored_of(fence))) {
-		cmp->counters.rechecked_out++;
+	    !vfence_must_interrupt(post->value, monitored_of(post->fence))) {
+		gpu->cmp.counters.rechecked_out++;
 		return;
 	}
-	record->fence[record->count].handle = fence->os_handle;
-	record->fence[record->count].pad = 0;
-	record->fence[record->count].time = post->time;
-	record->fence[record->count].value = vfence_mutant_is(VALUE_TRUNCATED) ?
-					     (u32)post->value : post->value;
-	named[record->count++] = fence;
+	record->posts++;
+	if (gpu->config.irq_form == VGPU_IRQ_FORM_ARRAY)
+		name_fence(record, named, post);
+	else if (post->unlogged)
+		record->flags |= VGPU_IRQ_UNLOGGED;
+}
+
+/* Can @post be told by the same record as those before it? */
+static bool fits(struct vgpu *gpu, const struct vgpu_irq_record *record,
+		 const struct vgpu_post *post)
+{
+	if (post->type != record->type || post->node != record->node ||
+	    post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
+		return false;
+	return gpu->config.irq_form == VGPU_IRQ_FORM_ARRAY ? record->count < VGPU_IRQ_FENCES :
+							     post->queue == record->queue;
+}
+
+static void begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
+			 const struct vgpu_post *post)
+{
+	*record = (struct vgpu_irq_record) {
+		.type = post->type,
+		.node = post->node,
+		.queue = post->queue,
+	};
+	if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED &&
+	    gpu->config.irq_form == VGPU_IRQ_FORM_INDISTINCT)
+		record->flags = VGPU_IRQ_EVALUATE_LEGACY;
 }
 
 /*
- * Collect one record: fences of one node, or one faulted queue. Returns the
- * number of posts used up.
+ * Collect one record: fences of one node, signals of one queue, or anything else
+ * by itself. Returns the number of posts used up.
  */
-static unsigned int collect_locked(struct vgpu_cmp *cmp, struct vgpu_irq_record *record,
+static unsigned int collect_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
 				   struct vgpu_fence **named)
 {
+	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned int used = 0;
 
-	record->count = 0;
-	while (cmp->taken + used != cmp->posted && record->count < VGPU_IRQ_FENCES) {
+	while (cmp->taken + used != cmp->posted) {
 		const struct vgpu_post *post = &cmp->fifo[(cmp->taken + used) % VGPU_POSTS];
 
-		if (used && (post->type != record->type || post->node != record->node))
+		if (!used)
+			begin_record(gpu, record, post);
+		else if (!fits(gpu, record, post))
 			break;
-		record->type = post->type;
-		record->node = post->node;
-		record->engine = 0;
-		record->queue = post->queue;
 		used++;
-		if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
-			break;
-		add_fence_locked(cmp, record, named, post);
+		if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
+			add_signal_locked(gpu, record, named, post);
 	}
 	return used;
 }
 
-/* No room for the record: what it named is found by a scan, by these values. */
-static void note_missed(struct vgpu_fence **fence, const struct vgpu_irq_record *record)
+/*
+ * The hardware fills in what its form does not mean with what it happens to have:
+ * who reads it is wrong (WDDM-76).
+ */
+static void scribble(struct vgpu *gpu, struct vgpu_irq_record *record)
 {
 	unsigned int i;
 
+	if (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED ||
+	    gpu->config.irq_form != VGPU_IRQ_FORM_QUEUE)
+		return;
+	record->count = VGPU_IRQ_FENCES;
+	for (i = 0; i < VGPU_IRQ_FENCES; i++)
+		record->fence[i].handle = ~0u;
+}
+
+/* No room for the record: what it named is found by a scan, by these values. */
+static void note_missed(struct vgpu *gpu, struct vgpu_fence **fence,
+			const struct vgpu_irq_record *record)
+{
+	unsigned int i;
+
+	/* In the other forms that was done when it was posted. */
+	if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
+		return;
 	for (i = 0; i < record->count; i++)
 		vgpu_fence_note_missed(fence[i], record->fence[i].value);
 }
@@ -177,43 +241,61 @@ static void raise(struct vgpu *gpu)
 	gpu->ops->raise_vector(gpu->host);
 }
 
+/* A record that nobody needs any more is none: all its posts were dropped. */
+static bool is_needed(const struct vgpu_irq_record *record, unsigned int used)
+{
+	return used && (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED || record->posts);
+}
+
+static void account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *record, bool full)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	if (full)
+		cmp->counters.overflowed += record->posts;
+	else
+		cmp->counters.recorded += record->posts;
+	cmp->done = cmp->taken;
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	wake_up_all(&cmp->wait);
+}
+
 static void handle_posts(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	struct vgpu_fence *named[VGPU_IRQ_FENCES];
 	struct vgpu_irq_record record = {};
-	unsigned int used;
-	bool null_event, full = false;
+	bool needed, full = false;
 	unsigned long flags;
+	unsigned int used;
+	u32 null_nodes;
 
 	spin_lock_irqsave(&cmp->lock, flags);
-	used = collect_locked(cmp, &record, named);
+	used = collect_locked(gpu, &record, named);
 	cmp->taken += used;
-	null_event = cmp->null_event;
-	cmp->null_event = false;
+	null_nodes = cmp->null_nodes;
+	cmp->null_nodes = 0;
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
-	if (record.count || (used && record.type != VGPU_IRQ_NATIVE_FENCE_SIGNALED))
+	needed = is_needed(&record, used);
+	if (needed) {
+		scribble(gpu, &record);
 		full = !publish(gpu, &record);
-	else
-		used = 0;
-	if (full && record.type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
-		note_missed(named, &record);
-	if ((full && !vfence_mutant_is(D_NO_OVERFLOW)) || null_event)
-		WRITE_ONCE(gpu->irq->overflow, 1);
-	if (used || null_event)
-		raise(gpu);
-
-	spin_lock_irqsave(&cmp->lock, flags);
-	if (record.type == VGPU_IRQ_NATIVE_FENCE_SIGNALED) {
-		if (full)
-			cmp->counters.overflowed += record.count;
-		else
-			cmp->counters.recorded += record.count;
 	}
-	cmp->done = cmp->taken;
-	spin_unlock_irqrestore(&cmp->lock, flags);
-	wake_up_all(&cmp->wait);
+	if (full) {
+		note_missed(gpu, named, &record);
+		if (!vfence_mutant_is(D_NO_OVERFLOW))
+			null_nodes |= BIT(record.node);
+		if (record.flags & VGPU_IRQ_UNLOGGED)
+			null_nodes |= VGPU_OVERFLOW_UNLOGGED;
+	}
+	/* Before the vector is raised: handshake (d), see vfence_irq_drain(). */
+	if (null_nodes)
+		atomic_or(null_nodes, &gpu->irq->overflow);
+	if (needed || null_nodes)
+		raise(gpu);
+	account(cmp, &record, full);
 }
 
 static int cmp_thread(void *data)
@@ -247,7 +329,7 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	struct vgpu_cmp *cmp = &gpu->cmp;
 
 	if (cmp->task) {
-		vgpu_cmp_flush(gpu);
+		vgpu_flush_posts(gpu);
 		kthread_stop(cmp->task);
 	}
 	cmp->task = NULL;
@@ -261,7 +343,7 @@ static bool done_up_to(struct vgpu_cmp *cmp, u64 posted)
 }
 
 /* Wait until everything posted before the call is in the interrupt ring. */
-void vgpu_cmp_flush(struct vgpu *gpu)
+void vgpu_flush_posts(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned long flags;
@@ -270,7 +352,10 @@ void vgpu_cmp_flush(struct vgpu *gpu)
 	spin_lock_irqsave(&cmp->lock, flags);
 	posted = cmp->posted;
 	spin_unlock_irqrestore(&cmp->lock, flags);
+	atomic_inc(&cmp->flushers);
+	wake_up_all(&cmp->wait);
 	wait_event(cmp->wait, done_up_to(cmp, posted));
+	atomic_dec(&cmp->flushers);
 }
 
 void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c)

@@ -152,13 +152,15 @@ static enum vgpu_step log_of_signal(struct vgpu_engine *engine, struct vgpu_queu
 }
 
 static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct vgpu_fence *fence,
-		   u64 value, u64 monitored)
+		   u64 value, u64 monitored, bool logged)
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 		.fence = fence,
 		.value = value,
 		.time = queue->signal_end,
+		.queue = queue->os_handle,
+		.unlogged = !logged,
 		.node = engine->node,
 	};
 	bool interrupt;
@@ -196,6 +198,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 {
 	const struct drm_vfence_packet_signal packet = queue->exec.packet.signal;
 	struct vgpu_slot *slot = vgpu_vm_slot(queue->vm, packet.current_va);
+	u64 log_packets = queue->log_packets;
 	struct vgpu_fence *fence;
 	enum vgpu_step step;
 	u64 hoisted = 0;
@@ -230,7 +233,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	 */
 	smp_mb();
 	notify(engine, queue, fence, packet.value, vfence_mutant_is(A_LOAD_HOISTED) ? hoisted :
-	       vgpu_fence_monitored(fence));
+	       vgpu_fence_monitored(fence), queue->log_packets != log_packets);
 	vfence_mutant_pause(LOG_LATE, 500);
 	return step;
 }

@@ -47,6 +47,11 @@ void vgpu_feature_handshake(struct vgpu *gpu)
 		gpu->os_caps = gpu->ops->native_fence_os_caps(gpu->host);
 }
 
+bool vgpu_optimized_interrupt_cap(struct vgpu *gpu)
+{
+	return gpu->config.irq_form == VGPU_IRQ_FORM_QUEUE;
+}
+
 bool vgpu_native_fence_cap(struct vgpu *gpu)
 {
 	return gpu->native_fence_cap;

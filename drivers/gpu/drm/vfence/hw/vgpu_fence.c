@@ -165,7 +165,7 @@ u64 vgpu_fence_destroy(struct vgpu_fence *fence)
 {
 	u64 missed;
 
-	vgpu_cmp_flush(fence->gpu);
+	vgpu_flush_posts(fence->gpu);
 	missed = vgpu_fence_take_missed(fence);
 	kfree(fence);
 	return missed;

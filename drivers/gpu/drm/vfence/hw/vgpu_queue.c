@@ -30,7 +30,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 {
 	vgpu_queue_abort(queue);
 	/* A fault record that names the queue is in the ring afterwards. */
-	vgpu_cmp_flush(queue->gpu);
+	vgpu_flush_posts(queue->gpu);
 	kfree(queue);
 }
 

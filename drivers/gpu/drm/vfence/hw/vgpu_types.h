@@ -52,8 +52,10 @@ struct task_struct;
 struct vgpu_post {
 	/** @type: &enum vgpu_irq_type */
 	u32 type;
-	/** @queue: OS-side handle of the queue, for a fault */
+	/** @queue: OS-side handle of the queue; 0 for a post of the CMP itself */
 	u32 queue;
+	/** @unlogged: no LOG packet followed the signal */
+	bool unlogged;
 	/** @fence: signaled fence, for NATIVE_FENCE_SIGNALED */
 	struct vgpu_fence *fence;
 	/** @value: the value stored */
@@ -80,8 +82,10 @@ struct vgpu_cmp {
 	u64 taken;
 	/** @done: posts fully handled, ever */
 	u64 done;
-	/** @null_event: the FIFO was full: the next record must be NULL */
-	bool null_event;
+	/** @null_nodes: posts found the FIFO full: for &struct vgpu_irq_ring.overflow */
+	u32 null_nodes;
+	/** @flushers: who waits for it, whatever is held back */
+	atomic_t flushers;
 	/** @stopped: no more posts */
 	bool stopped;
 	/** @fifo: the posts; place is the count modulo the size */
@@ -446,6 +450,5 @@ int vgpu_cmp_start(struct vgpu *gpu);
 void vgpu_cmp_stop(struct vgpu *gpu);
 void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post);
 void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value);
-void vgpu_cmp_flush(struct vgpu *gpu);
 
 #endif

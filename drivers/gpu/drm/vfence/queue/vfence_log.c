@@ -179,9 +179,79 @@ static bool copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_log_en
 	return position(log) < at + log->entries;
 }
 
-/* Read up to @end, whose entries have been committed. */
-static void read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
+/*
+ * A signal's entry, where interrupts name queues: complete the waiters it names
+ * (WDDM-78). The value is the client's word. It counts only where the client may
+ * signal; elsewhere it merely names a fence to look at. Returns how many.
+ */
+static unsigned int complete_entry(struct vfence_file *owner,
+				   const struct drm_vfence_log_entry *entry)
 {
+	struct vfence_fence *fence;
+	unsigned int completed;
+	u32 rights;
+
+	fence = vfence_local_lookup(owner, entry->fence, DRM_VFENCE_RIGHT_READ, &rights);
+	/* Closed meanwhile: free_local() has looked. */
+	if (IS_ERR(fence))
+		return 0;
+	completed = !fence->current_value ? 0 :
+		    vfence_fence_complete(fence, rights & DRM_VFENCE_RIGHT_SIGNAL ?
+					  entry->fence_value : 0);
+	if (fence->cross && rights & DRM_VFENCE_RIGHT_SIGNAL)
+		vfence_cross_propagate(fence, entry->fence_value, entry->end_gpu_timestamp);
+	vfence_fence_put(fence);
+	return completed;
+}
+
+/* The log does not tell: look at every fence of its owner (WDDM-80). */
+static unsigned int look_live_locked(struct vfence_queue *queue, struct vfence_log *log)
+{
+	struct vfence_file *owner = log->owner;
+	struct vfence_local *local;
+	unsigned int completed = 0;
+	unsigned long handle;
+
+	lockdep_assert_held(&log->lock);
+	if (!owner || vfence_mutant_is(NO_LIVE_READ))
+		return 0;
+	xa_for_each(&owner->fences.objects, handle, local) {
+		struct vfence_fence *fence;
+
+		fence = vfence_local_lookup(owner, handle, DRM_VFENCE_RIGHT_READ, NULL);
+		if (IS_ERR(fence))
+			continue;
+		vfence_count(queue->adapter, VFENCE_COUNT_LIVE_READS);
+		completed += vfence_fence_look(fence);
+		vfence_fence_put(fence);
+		cond_resched();
+	}
+	return completed;
+}
+
+/**
+ * vfence_log_look_live - complete waiters of all fences that a queue can signal
+ * @queue: the queue
+ *
+ * Return: how many were completed.
+ */
+unsigned int vfence_log_look_live(struct vfence_queue *queue)
+{
+	struct vfence_log *log = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
+	unsigned int completed;
+
+	mutex_lock(&log->lock);
+	completed = look_live_locked(queue, log);
+	mutex_unlock(&log->lock);
+	return completed;
+}
+
+/* Read up to @end, whose entries have been committed. Returns waiters completed. */
+static unsigned int read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
+{
+	bool tells = queue->adapter->optimized && log->owner &&
+		     log == vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
+	unsigned int completed = 0;
 	u64 lost = 0, taken = 0;
 
 	lockdep_assert_held(&log->lock);
@@ -199,11 +269,17 @@ static void read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 
 		taken++;
 		keep_locked(log, &entry);
 		trace_entry(queue, &entry);
+		if (tells && entry.operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED)
+			completed += complete_entry(log->owner, &entry);
 	}
+	/* An overrun: what was overwritten is anybody's guess (WDDM-95). */
+	if (tells && lost)
+		completed += look_live_locked(queue, log);
 	log->taken += taken;
 	log->lost += lost;
 	vfence_count_add(queue->adapter, VFENCE_COUNT_LOG_READ, taken);
 	vfence_count_add(queue->adapter, VFENCE_COUNT_LOG_LOST, lost);
+	return completed;
 }
 
 /**
@@ -248,9 +324,9 @@ static bool batch_add(struct vfence_log_batch *batch, struct vfence_queue *queue
  * The index was read, now have the hardware commit what is below it, for all
  * queues at once (WDDM-92, WDDM-93), then read.
  */
-static void batch_read(struct vfence_adapter *adapter, struct vfence_log_batch *batch)
+static unsigned int batch_read(struct vfence_adapter *adapter, struct vfence_log_batch *batch)
 {
-	unsigned int i, k;
+	unsigned int completed = 0, i, k;
 
 	if (batch->count)
 		vgpu_update_logs(adapter->gpu, batch->hw, batch->count);
@@ -260,29 +336,43 @@ static void batch_read(struct vfence_adapter *adapter, struct vfence_log_batch *
 
 			mutex_lock(&log->lock);
 			if (log->header == batch->header[i][k])
-				read_locked(batch->queue[i], log, batch->end[i][k]);
+				completed += read_locked(batch->queue[i], log, batch->end[i][k]);
 			mutex_unlock(&log->lock);
 		}
 		vfence_queue_put(batch->queue[i]);
 	}
 	batch->count = 0;
+	return completed;
 }
 
-/** vfence_log_read - read both logs of a queue up to now */
-void vfence_log_read(struct vfence_queue *queue)
+/** vfence_log_read - read both logs of a queue up to now; returns waiters completed */
+unsigned int vfence_log_read(struct vfence_queue *queue)
 {
 	struct vfence_log_batch batch = {};
 
 	kref_get(&queue->ref);
 	if (!batch_add(&batch, queue))
 		vfence_queue_put(queue);
-	batch_read(queue->adapter, &batch);
+	return batch_read(queue->adapter, &batch);
 }
+
+/**
+ * struct vfence_log_walk - reading the logs of many queues
+ */
+struct vfence_log_walk {
+	/** @batch: those found so far */
+	struct vfence_log_batch batch;
+	/** @nodes: mask of nodes whose queues are read */
+	u32 nodes;
+};
 
 static void add_one(struct vfence_queue *queue, void *arg)
 {
-	struct vfence_log_batch *batch = arg;
+	struct vfence_log_walk *walk = arg;
+	struct vfence_log_batch *batch = &walk->batch;
 
+	if (!(walk->nodes & BIT(queue->node)))
+		return;
 	/* We were called with a reference that goes when we return. */
 	kref_get(&queue->ref);
 	if (!batch_add(batch, queue))
@@ -291,13 +381,19 @@ static void add_one(struct vfence_queue *queue, void *arg)
 		batch_read(queue->adapter, batch);
 }
 
+/** vfence_log_read_nodes - read the logs of all queues of some nodes */
+void vfence_log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
+{
+	struct vfence_log_walk walk = { .nodes = nodes };
+
+	vfence_queue_for_each(adapter, add_one, &walk);
+	batch_read(adapter, &walk.batch);
+}
+
 /** vfence_log_read_all - read the logs of all queues: after an interrupt */
 void vfence_log_read_all(struct vfence_adapter *adapter)
 {
-	struct vfence_log_batch batch = {};
-
-	vfence_queue_for_each(adapter, add_one, &batch);
-	batch_read(adapter, &batch);
+	vfence_log_read_nodes(adapter, ~0u);
 }
 
 /*

@@ -115,6 +115,55 @@ void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global)
 	rcu_read_unlock();
 }
 
+/**
+ * vfence_queue_signaled - an interrupt record says that a queue signaled
+ * @adapter: the adapter
+ * @global: the queue
+ * @posts: signals the record stands for
+ * @unlogged: its log does not tell of all of them
+ *
+ * Any context; the threaded half reads its log.
+ */
+void vfence_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
+			   bool unlogged)
+{
+	struct vfence_queue *queue;
+
+	rcu_read_lock();
+	queue = xa_load(&adapter->queues, global);
+	if (queue && unlogged)
+		atomic_set(&queue->unlogged, 1);
+	if (!queue) {
+		/* Destroyed: its logs have been read for the last time. */
+		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
+	} else if (atomic_add_return(posts, &queue->signaled) == posts) {
+		if (kref_get_unless_zero(&queue->ref))
+			llist_add(&queue->signaled_link, &adapter->signaled);
+		else
+			vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
+	}
+	rcu_read_unlock();
+}
+
+/** vfence_queue_run_signaled - read the logs of queues that signaled; process context */
+void vfence_queue_run_signaled(struct vfence_adapter *adapter)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->signaled));
+	struct vfence_queue *queue, *next;
+
+	llist_for_each_entry_safe(queue, next, list, signaled_link) {
+		/* From here on it may be put on the list again. */
+		unsigned int posts = atomic_xchg(&queue->signaled, 0);
+		unsigned int completed = vfence_log_read(queue);
+
+		if (atomic_xchg(&queue->unlogged, 0))
+			completed += vfence_log_look_live(queue);
+		vfence_count_add(adapter, VFENCE_COUNT_USEFUL, completed ? 1 : 0);
+		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts - (completed ? 1 : 0));
+		vfence_queue_put(queue);
+	}
+}
+
 static void scan_one(struct vfence_queue *queue, void *unused)
 {
 	struct vgpu_queue_status status;
@@ -174,7 +223,7 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 
 	lockdep_assert_held(&file->lock);
 	stop(queue);
-	file->busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
+	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
@@ -240,6 +289,7 @@ static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_
 	queue->adapter = file->adapter;
 	queue->file = file;
 	queue->context = context;
+	queue->node = context->node;
 	queue->device = context->device;
 	vfence_device_get(queue->device);
 	vfence_log_setup(queue);

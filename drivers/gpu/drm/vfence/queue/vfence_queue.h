@@ -87,8 +87,10 @@ void vfence_log_unmap(struct vfence_queue *queue);
 int vfence_log_set_level(struct vfence_adapter *adapter, u32 level);
 void vfence_log_free(struct vfence_queue *queue);
 void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost);
-void vfence_log_read(struct vfence_queue *queue);
+unsigned int vfence_log_read(struct vfence_queue *queue);
+unsigned int vfence_log_look_live(struct vfence_queue *queue);
 void vfence_log_read_all(struct vfence_adapter *adapter);
+void vfence_log_read_nodes(struct vfence_adapter *adapter, u32 nodes);
 u64 vfence_log_unread(struct vfence_queue *queue);
 int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
@@ -164,6 +166,8 @@ struct vfence_queue {
 	struct vfence_device *device;
 	/** @context: parent */
 	struct vfence_context *context;
+	/** @node: node ordinal */
+	unsigned int node;
 	/** @global: handle in interrupt records */
 	u32 global;
 	/** @hw: the virtual GPU's object */
@@ -176,6 +180,12 @@ struct vfence_queue {
 	struct vfence_log log[2];
 	/** @doorbell: or NULL; changes under vfence_file.lock and doorbell_lock */
 	struct vfence_doorbell *doorbell;
+	/** @signaled: posts of interrupt records that name it, not accounted for */
+	atomic_t signaled;
+	/** @unlogged: a signal had no LOG packet: live values are due */
+	atomic_t unlogged;
+	/** @signaled_link: in adapter->signaled, while @signaled is not 0 */
+	struct llist_node signaled_link;
 	/** @fault_reported: fault_work has been queued, once */
 	atomic_t fault_reported;
 	/** @fault_work: puts the device in error */
@@ -193,6 +203,9 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
 bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle);
 u64 vfence_queue_busy_ns(struct vfence_queue *queue);
 void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global);
+void vfence_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
+			   bool unlogged);
+void vfence_queue_run_signaled(struct vfence_adapter *adapter);
 void vfence_queue_scan_faults(struct vfence_adapter *adapter);
 void vfence_queue_abort_all(struct vfence_adapter *adapter);
 void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
