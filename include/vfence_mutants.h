@@ -87,6 +87,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_LOG_NO_HANDOVER,
 	/* fences are not read live after a log overran */
 	VFENCE_MUTANT_NO_LIVE_READ,
+	/* a waiter is put on a rewound fence while older news are on their way */
+	VFENCE_MUTANT_REWIND_UNSETTLED,
 	VFENCE_MUTANT_COUNT,
 };
 

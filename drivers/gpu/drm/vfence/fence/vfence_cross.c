@@ -196,6 +196,18 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
 		vfence_cross_propagate(fence, signaled[i].value, signaled[i].time);
 }
 
+/** vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() of the other members */
+void vfence_cross_settle_rewinds(struct vfence_fence *fence)
+{
+	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
+	unsigned int n = others(fence, member);
+
+	while (n--) {
+		vfence_notify_settle_rewinds(member[n]);
+		vfence_fence_put(member[n]);
+	}
+}
+
 /** vfence_cross_end - the last holder on any adapter has gone */
 void vfence_cross_end(struct vfence_cross *cross)
 {

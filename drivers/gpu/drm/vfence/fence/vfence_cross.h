@@ -50,6 +50,7 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate_noted(struct vfence_fence *fence);
+void vfence_cross_settle_rewinds(struct vfence_fence *fence);
 void vfence_cross_end(struct vfence_cross *cross);
 
 #endif

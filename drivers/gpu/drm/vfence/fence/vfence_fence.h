@@ -153,6 +153,8 @@ struct vfence_fence {
 	u64 spurious;
 	/** @woken: points completed */
 	u64 woken;
+	/** @settled: rewinds of which nothing is on its way any more */
+	u64 settled;
 	/** @deferred_value: what the threaded half shall complete */
 	u64 deferred_value;
 	/** @signaled: of a cross-adapter fence: what it shall tell the others */
@@ -334,6 +336,7 @@ int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_fil
 void vfence_event_cancel_all(struct vfence_file *file);
 
 /* vfence_notify.c */
+void vfence_notify_settle_rewinds(struct vfence_fence *fence);
 irqreturn_t vfence_irq_handler(int irq, void *data);
 irqreturn_t vfence_irq_thread(int irq, void *data);
 void vfence_irq_flush(struct vfence_adapter *adapter);

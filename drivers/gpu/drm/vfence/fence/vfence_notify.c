@@ -253,6 +253,32 @@ void vfence_irq_settle(struct vfence_adapter *adapter)
 	mutex_unlock(&adapter->settle_lock);
 }
 
+/**
+ * vfence_notify_settle_rewinds - let what came before a rewind arrive
+ * @fence: the fence, about to get a waiter
+ *
+ * Interrupts and logs carry values, so that a pulse completes those who waited for
+ * it. They must not complete who comes after the rewind: before such a waiter is
+ * put on the fence, all that was signaled before is handled. A fence that was not
+ * rewound since costs one comparison. Process context, no lock held.
+ */
+void vfence_notify_settle_rewinds(struct vfence_fence *fence)
+{
+	struct vfence_adapter *adapter = fence->adapter;
+	u64 rewinds = vgpu_fence_rewinds(fence->hw);
+
+	if (READ_ONCE(fence->settled) == rewinds || vfence_mutant_is(REWIND_UNSETTLED))
+		return;
+	vgpu_flush_posts(adapter->gpu);
+	vfence_irq_settle(adapter);
+	if (adapter->optimized)
+		vfence_log_read_all(adapter);
+	/* What the fence remembers for those who wait already. */
+	vfence_fence_look(fence);
+	/* Others may rely on it only now; a rewind since then is another one. */
+	WRITE_ONCE(fence->settled, rewinds);
+}
+
 irqreturn_t vfence_irq_thread(int irq, void *data)
 {
 	vfence_irq_settle(data);

@@ -295,8 +295,12 @@ static int queue_point(struct vfence_point *point)
 static int arm_point(struct vfence_point *point)
 {
 	unsigned int taken;
-	int ret = queue_point(point);
+	int ret;
 
+	vfence_notify_settle_rewinds(point->fence);
+	if (point->fence->cross)
+		vfence_cross_settle_rewinds(point->fence);
+	ret = queue_point(point);
 	if (ret < 0)
 		return ret;
 	if (!ret) {

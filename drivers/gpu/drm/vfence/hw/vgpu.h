@@ -517,6 +517,14 @@ u64 vgpu_fence_destroy(struct vgpu_fence *fence);
  * value that was rewound meanwhile still completes its waiters. Any context.
  */
 u64 vgpu_fence_take_missed(struct vgpu_fence *fence);
+/**
+ * vgpu_fence_rewinds - times a value was stored that is below the one before
+ * @fence: the fence
+ *
+ * By engines and by vgpu_update_current_values_from_cpu(). Counted before the
+ * value is stored: who sees the value sees the count. Any context.
+ */
+u64 vgpu_fence_rewinds(struct vgpu_fence *fence);
 /** vgpu_flush_posts - every signal executed before is in the interrupt ring */
 void vgpu_flush_posts(struct vgpu *gpu);
 /** vgpu_fence_signals - GPU signals executed on it */

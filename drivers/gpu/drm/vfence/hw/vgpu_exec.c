@@ -183,6 +183,7 @@ static void store_current(struct vgpu_fence *fence, u64 value)
 {
 	u64 *slot = vgpu_fence_slot(fence, fence->current_value);
 
+	vgpu_fence_count_rewind(fence, READ_ONCE(*slot), value);
 	if (vfence_mutant_is(VALUE_TORN)) {
 		WRITE_ONCE(((u32 *)slot)[0], (u32)value);
 		vfence_mutant_pause(VALUE_TORN, 5);

@@ -41,6 +41,18 @@ u64 vgpu_fence_signals(struct vgpu_fence *fence)
 	return atomic64_read(&fence->signals);
 }
 
+u64 vgpu_fence_rewinds(struct vgpu_fence *fence)
+{
+	return atomic64_read(&fence->rewinds);
+}
+
+/* Before @to is stored; the store that follows is a release. */
+void vgpu_fence_count_rewind(struct vgpu_fence *fence, u64 from, u64 to)
+{
+	if (to < from)
+		atomic64_inc(&fence->rewinds);
+}
+
 static bool awaits_less(struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct vgpu_queue, block_node)->block_value <
@@ -200,13 +212,19 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 	return 0;
 }
 
+static void store_from_cpu(const struct vgpu_value_update *update)
+{
+	vgpu_fence_count_rewind(update->fence, READ_ONCE(*update->kernel_va), update->value);
+	/* Release: what the caller did. Partner: vgpu_fence_reached(). */
+	smp_store_release(update->kernel_va, update->value);
+}
+
 static void store_update(const struct vgpu_value_update *update, unsigned int flags)
 {
 	if (flags & VGPU_UPDATE_ALWAYS_SIGNALED)
 		WRITE_ONCE(update->fence->always_signaled, true);
 	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY) || vfence_mutant_is(NOTIFICATION_STORES))
-		/* Release: what the caller did. Partner: vgpu_fence_reached(). */
-		smp_store_release(update->kernel_va, update->value);
+		store_from_cpu(update);
 }
 
 int vgpu_update_current_values_from_cpu(struct vgpu *gpu,

@@ -248,6 +248,8 @@ struct vgpu_fence {
 	bool always_signaled;
 	/** @signals: GPU signals executed */
 	atomic64_t signals;
+	/** @rewinds: values stored that were below the one before */
+	atomic64_t rewinds;
 	/** @missed: highest value no record had room for, since last asked */
 	atomic64_t missed;
 	/** @private_data: the creator's bytes */
@@ -413,6 +415,7 @@ static inline u64 *vgpu_fence_slot(const struct vgpu_fence *fence,
 	return READ_ONCE(storage->kva) + fence->offset;
 }
 
+void vgpu_fence_count_rewind(struct vgpu_fence *fence, u64 from, u64 to);
 u64 vgpu_fence_monitored(struct vgpu_fence *fence);
 void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value);
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rewinds and edges: what is promised about values that go down, come and go, or
+ * are as large as they can be; in every form of the interrupt.
+ */
+
+#include "vfence_test.h"
+
+FIXTURE(rewind) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	struct vf_fence *other;
+	int efd, late;
+};
+
+FIXTURE_VARIANT(rewind) {
+	unsigned int index;
+};
+
+FIXTURE_VARIANT_ADD(rewind, array) {
+	.index = 0,
+};
+
+FIXTURE_VARIANT_ADD(rewind, null) {
+	.index = 1,
+};
+
+FIXTURE_VARIANT_ADD(rewind, shadow) {
+	.index = 2,
+};
+
+FIXTURE_VARIANT_ADD(rewind, queue) {
+	.index = 8,
+};
+
+FIXTURE_VARIANT_ADD(rewind, queue_null) {
+	.index = 9,
+};
+
+FIXTURE_SETUP(rewind)
+{
+	if (access("/sys/bus/platform/devices/vfence.10/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	VFENCE_SETUP(variant->index);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->other));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	self->late = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(rewind)
+{
+	close(self->efd);
+	close(self->late);
+	vf_fence_destroy(self->fence);
+	vf_fence_destroy(self->other);
+	VFENCE_TEARDOWN();
+}
+
+static int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
+{
+	struct vf_point point = { fence, value };
+
+	return vf_event_arm(adapter, &point, 1, 0, efd, NULL);
+}
+
+static void clear(int efd)
+{
+	uint64_t count;
+
+	while (read(efd, &count, sizeof(count)) > 0)
+		;
+}
+
+TEST_F(rewind, a_lower_value_from_cpu_and_gpu_is_what_everybody_sees)
+{
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 100));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 6, 0));
+	vf_cmd_signal(self->gfx, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_EQ(3, vf_fence_current(self->fence));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 4, 0));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 3, 0));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 0));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+}
+
+TEST_F(rewind, a_pulse_releases_cpu_waiter_and_queue_that_were_blocked)
+{
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, self->efd));
+	vf_cmd_wait(self->copy, self->fence, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	vf_cmd_signal(self->gfx, self->fence, 10);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(drained(self->copy));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+	/* From the CPU it is the same. */
+	clear(self->efd);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 20, self->efd));
+	vf_cmd_wait(self->copy, self->fence, 20);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_signal(self->adapter, (struct vf_point[]){ { self->fence, 20 },
+			       { self->fence, 2 } }, 2));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_TRUE(drained(self->copy));
+	EXPECT_EQ(2, vf_fence_current(self->fence));
+}
+
+TEST_F(rewind, a_gpu_wait_reached_after_the_rewind_stalls)
+{
+	vf_cmd_signal(self->gfx, self->fence, 10);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	vf_cmd_wait(self->copy, self->fence, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	vf_cmd_signal(self->gfx, self->fence, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->copy));
+}
+
+TEST_F(rewind, a_waiter_that_comes_after_the_rewind_waits)
+{
+	struct drm_vfence_counters c;
+	uint64_t base;
+
+	for (base = 0; base < 2000; base += 20) {
+		/* Somebody waits, so that the value is news that is on its way. */
+		ASSERT_EQ(0, arm(self->adapter, self->fence, base + 8, self->efd));
+		vf_cmd_signal(self->gfx, self->fence, base + 10);
+		vf_cmd_signal(self->gfx, self->fence, base + 3);
+		vf_cmd_signal(self->gfx, self->other, base + 1);
+		ASSERT_EQ(0, vf_queue_publish(self->gfx));
+		while (vf_fence_current(self->other) != base + 1)
+			sched_yield();
+		ASSERT_EQ(0, arm(self->adapter, self->fence, base + 5, self->late));
+		ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_TRUE(settled(self->adapter, &c));
+		ASSERT_FALSE(fired(self->late));
+		ASSERT_EQ(base + 4, monitored(self->fence));
+		ASSERT_EQ(0, vf_fence_signal(self->fence, base + 5));
+		ASSERT_TRUE(fired(self->late));
+		clear(self->efd);
+		clear(self->late);
+	}
+}
+
+TEST_F(rewind, an_entry_of_the_log_that_was_rewound_wakes_nobody)
+{
+	struct drm_vfence_counters c;
+
+	/* Nobody waits: logged, not interrupted, not read. */
+	vf_cmd_signal(self->gfx, self->fence, 10);
+	vf_cmd_signal(self->gfx, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->late));
+	ASSERT_EQ(0, arm(self->adapter, self->other, 1, self->efd));
+	vf_cmd_signal(self->gfx, self->other, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_TRUE(settled(self->adapter, &c));
+	EXPECT_FALSE(fired(self->late));
+	vf_cmd_signal(self->gfx, self->fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->late)));
+}
+
+TEST_F(rewind, values_around_the_edges_of_32_and_64_bits)
+{
+	static const uint64_t edge[] = {
+		1, INT32_MAX, (uint64_t)INT32_MAX + 1, UINT32_MAX - 1, UINT32_MAX,
+		(uint64_t)UINT32_MAX + 1, (uint64_t)UINT32_MAX + 2, INT64_MAX,
+		(uint64_t)INT64_MAX + 1, UINT64_MAX - 1, UINT64_MAX,
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(edge) / sizeof(*edge); i++) {
+		uint64_t v = edge[i];
+
+		ASSERT_EQ(0, vf_fence_signal(self->fence, v - 1));
+		ASSERT_EQ(0, arm(self->adapter, self->fence, v, self->efd));
+		EXPECT_EQ(v - 1, monitored(self->fence));
+		vf_cmd_wait(self->copy, self->fence, v);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+		EXPECT_FALSE(fired(self->efd));
+		vf_cmd_signal(self->gfx, self->fence, v);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+		EXPECT_TRUE(drained(self->copy));
+		EXPECT_EQ(v, vf_fence_current(self->fence));
+		EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+		EXPECT_EQ(0, vf_fence_wait(self->fence, v, 0));
+		clear(self->efd);
+	}
+}
+
+TEST_F(rewind, zero_is_always_reached_and_the_maximum_can_be)
+{
+	struct vf_point point = { self->fence, 0 };
+
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 0, 0));
+	EXPECT_EQ(1, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	vf_cmd_wait(self->copy, self->fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_TRUE(drained(self->copy));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, UINT64_MAX, self->efd));
+	EXPECT_EQ(UINT64_MAX - 1, monitored(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, UINT64_MAX - 1));
+	EXPECT_FALSE(fired(self->efd));
+	vf_cmd_signal(self->gfx, self->fence, UINT64_MAX);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+}
+
+TEST_F(rewind, several_waits_on_one_value_and_duplicates_in_one)
+{
+	struct vf_point twice[2] = { { self->fence, 7 }, { self->fence, 7 } };
+	struct vf_point both[2] = { { self->fence, 5 }, { self->fence, 7 } };
+	unsigned int i;
+	int efd[16];
+
+	for (i = 0; i < 16; i++) {
+		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		ASSERT_EQ(0, vf_event_arm(self->adapter, i % 2 ? twice : both, 2,
+					  i % 4 < 2 ? 0 : DRM_VFENCE_WAIT_ANY, efd[i], NULL));
+	}
+	EXPECT_EQ(4, monitored(self->fence));
+	vf_cmd_signal(self->gfx, self->fence, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	for (i = 0; i < 16; i++) {
+		uint64_t count = 0;
+
+		EXPECT_TRUE(EVENTUALLY(fired(efd[i])));
+		/* Once each. */
+		ASSERT_EQ(sizeof(count), read(efd[i], &count, sizeof(count)));
+		EXPECT_EQ(1, count);
+		close(efd[i]);
+	}
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+/* D3D12: Wait() may be queued before Signal(); one event serves several fences. */
+TEST_F(rewind, d3d12_order_is_free_and_one_event_serves_several_fences)
+{
+	struct vf_point all[2] = { { self->fence, 4 }, { self->other, 9 } };
+
+	vf_cmd_wait(self->copy, self->fence, 4);
+	vf_cmd_wait(self->copy, self->other, 9);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	/* SetEventOnMultipleFenceCompletion, both flags, without a thread. */
+	ASSERT_EQ(0, vf_event_arm(self->adapter, all, 2, 0, self->efd, NULL));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, all, 2, DRM_VFENCE_WAIT_ANY, self->late, NULL));
+	vf_cmd_signal(self->gfx, self->other, 9);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->late)));
+	EXPECT_FALSE(fired(self->efd));
+	/* The first is rewound; for ALL a point that was reached stays reached. */
+	ASSERT_EQ(0, vf_fence_signal(self->other, 1));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 4));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	/*
+	 * The queue has met its waits one after the other, and comes to the second
+	 * after the rewind: that one stalls until 9 comes again.
+	 */
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_fence_signal(self->other, 9));
+	EXPECT_TRUE(drained(self->copy));
+}
+
+struct waiter {
+	struct vf_fence *fence;
+	int ret;
+};
+
+static void *wait_thread(void *arg)
+{
+	struct waiter *w = arg;
+
+	w->ret = vf_fence_wait(w->fence, 100, DEADLINE);
+	return NULL;
+}
+
+TEST_F(rewind, a_fence_destroyed_meanwhile_lets_go_whoever_waits)
+{
+	struct waiter w = { .fence = self->other };
+	pthread_t thread;
+
+	ASSERT_EQ(0, arm(self->adapter, self->other, 100, self->efd));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_thread, &w));
+	ASSERT_TRUE(EVENTUALLY(({ struct drm_vfence_fence_query q;
+				  !vf_fence_query(self->other, &q) && q.waiters == 2; })));
+	vf_cmd_wait(self->copy, self->other, 100);
+	vf_cmd_signal(self->copy, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	{
+		struct drm_vfence_destroy destroy = { .handle = vf_fence_handle(self->other) };
+
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &destroy));
+	}
+	EXPECT_TRUE(fired(self->efd));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ECANCELED, w.ret);
+	/* And the work behind goes on. */
+	EXPECT_TRUE(drained(self->copy));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+}
+
+TEST_HARNESS_MAIN
