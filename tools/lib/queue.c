@@ -358,6 +358,13 @@ static int connect(struct vf_queue *q)
 	return 0;
 }
 
+static int notify(struct vf_queue *q)
+{
+	struct drm_vfence_notify_work_submission args = { .queue = q->info.handle };
+
+	return vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION, &args);
+}
+
 /* Ring, and connect as often as the doorbell is taken from us meanwhile. */
 static int ring(struct vf_queue *q)
 {
@@ -383,8 +390,14 @@ static int ring(struct vf_queue *q)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		*q->doorbell = q->published;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (vf_queue_status(q) == DRM_VFENCE_DOORBELL_CONNECTED)
+		switch (vf_queue_status(q)) {
+		case DRM_VFENCE_DOORBELL_CONNECTED:
 			return 0;
+		case DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY:
+			return notify(q);
+		default:
+			break;
+		}
 	}
 }
 

@@ -10,7 +10,7 @@ CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 # The adapters that the selftests expect:
 #   0  as by default
 #   1  no room for interrupt records, two doorbells, no user-mode queues on its
-#      MM node, no fences of type INTRA_GPU
+#      MM node, no fences of type INTRA_GPU, no secondary doorbells
 #   2  fences with another stride and bounded addresses, mapped for the system
 #      process; fewer versions; hardly any video memory, but monitored values in it
 #   3  native fences switched off
@@ -22,7 +22,7 @@ CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 #   9  the same without room for interrupt records
 #   10 interrupts that name nothing
 # shellcheck disable=SC2034
-PARAMS="adapters=11 user_nodes=0xf,0x7 doorbells=16,2 \
+PARAMS="adapters=11 secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
 irq_records=64,0,64,64,64,64,64,64,64,0 irq_form=0,0,0,0,0,0,0,0,1,1,2 \
 fence_stride=64,64,128 fence_min_va=0,0,0x100000000 fence_max_va=0,0,0x200000000 \
 map_to_system=0,0,1 native_fence_min=0,0,1 native_fence_max=0,0,2 \

@@ -51,6 +51,8 @@ extern "C" {
  *   drm_vfence_doorbell_connect, %DRM_VFENCE_LOG_MARKER, the logging level in the
  *   status page, counters of log buffers.
  * - 1.7: forms of the interrupt: %DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT and counters.
+ * - 1.8: NOTIFY_WORK_SUBMISSION, secondary doorbell addresses, sizes of doorbells in
+ *   &struct drm_vfence_adapter_info.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -101,7 +103,10 @@ struct drm_vfence_ring_control {
 enum drm_vfence_doorbell_status {
 	/** @DRM_VFENCE_DOORBELL_CONNECTED: ready, ring it */
 	DRM_VFENCE_DOORBELL_CONNECTED = 0,
-	/** @DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY: not used before a later minor */
+	/**
+	 * @DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY: ready; after each ring the client
+	 * calls DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION as well (WDDM-189)
+	 */
 	DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY = 1,
 	/** @DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY: connect again, then ring */
 	DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY = 2,
@@ -416,6 +421,10 @@ struct drm_vfence_adapter_info {
 	__u64 va_start;
 	/** @va_end: first GPU address above the space */
 	__u64 va_end;
+	/** @doorbell_size: bytes of a doorbell, from the start of its page */
+	__u32 doorbell_size;
+	/** @secondary_doorbell_size: of a secondary one; 0: not supported */
+	__u32 secondary_doorbell_size;
 };
 
 /**
@@ -1036,7 +1045,7 @@ struct drm_vfence_queue_create {
 	__u32 signal_log_entries;
 };
 
-/** DRM_VFENCE_DOORBELL_SECONDARY: wants a second address; EOPNOTSUPP */
+/** DRM_VFENCE_DOORBELL_SECONDARY: wants a second address that rings as well */
 #define DRM_VFENCE_DOORBELL_SECONDARY	(1 << 0)
 
 /**
@@ -1046,7 +1055,8 @@ struct drm_vfence_queue_create {
  * buffers cannot be destroyed while it lives (WDDM-191).
  *
  * Errors: EEXIST if the queue has one; EINVAL for a bad ring size or buffers
- * that are too small or the same.
+ * that are too small or the same; EOPNOTSUPP for a second address where there are
+ * none (WDDM-190).
  */
 struct drm_vfence_doorbell_create {
 	/** @queue: the queue */
@@ -1071,6 +1081,8 @@ struct drm_vfence_doorbell_create {
 	__u64 status_offset;
 	/** @last_queued_offset: out: of the last-queued page: a u64 at 0 */
 	__u64 last_queued_offset;
+	/** @secondary_offset: out: of the second doorbell page; 0 if not asked for */
+	__u64 secondary_offset;
 };
 
 /**
@@ -1105,6 +1117,19 @@ struct drm_vfence_doorbell_connect {
 	__u32 log_restart;
 	/** @logging_level: out: &enum drm_vfence_logging_level */
 	__u32 logging_level;
+};
+
+/**
+ * struct drm_vfence_notify_work_submission - tell the driver of a submission
+ *
+ * Due after each ring while the status is CONNECTED_NOTIFY, harmless otherwise.
+ * Errors: ENOENT without a doorbell object.
+ */
+struct drm_vfence_notify_work_submission {
+	/** @queue: the queue */
+	__u32 queue;
+	/** @flags: zero */
+	__u32 flags;
 };
 
 /**
@@ -1183,6 +1208,8 @@ struct drm_vfence_queue_query {
 	__u64 log_read;
 	/** @log_lost: out: log entries overwritten before */
 	__u64 log_lost;
+	/** @notifications: out: NOTIFY_WORK_SUBMISSION calls that reached the GPU */
+	__u64 notifications;
 };
 
 /**
@@ -1266,6 +1293,8 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_DOORBELL_DESTROY = 0x18,
 	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read */
 	DRM_VFENCE_LOG_READ = 0x19,
+	/** @DRM_VFENCE_NOTIFY_WORK_SUBMISSION: &struct drm_vfence_notify_work_submission */
+	DRM_VFENCE_NOTIFY_WORK_SUBMISSION = 0x1a,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -1323,6 +1352,8 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(W, DOORBELL_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_LOG_READ \
 	DRM_IOCTL_VFENCE(WR, LOG_READ, log_read)
+#define DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION \
+	DRM_IOCTL_VFENCE(W, NOTIFY_WORK_SUBMISSION, notify_work_submission)
 
 #if defined(__cplusplus)
 }

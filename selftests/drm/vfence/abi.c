@@ -106,13 +106,15 @@ AT(query, type, 0);
 AT(query, size, 4);
 AT(query, data, 8);
 
-SIZE(adapter_info, 32);
+SIZE(adapter_info, 40);
 AT(adapter_info, nodes, 0);
 AT(adapter_info, fence_stride, 4);
 AT(adapter_info, physical_doorbells, 8);
 AT(adapter_info, log_entries, 12);
 AT(adapter_info, va_start, 16);
 AT(adapter_info, va_end, 24);
+AT(adapter_info, doorbell_size, 32);
+AT(adapter_info, secondary_doorbell_size, 36);
 
 SIZE(node_info, 56);
 AT(node_info, class_id, 0);
@@ -306,7 +308,7 @@ AT(queue_create, signal_log_va, 56);
 AT(queue_create, wait_log_entries, 64);
 AT(queue_create, signal_log_entries, 68);
 
-SIZE(doorbell_create, 48);
+SIZE(doorbell_create, 56);
 AT(doorbell_create, queue, 0);
 AT(doorbell_create, flags, 4);
 AT(doorbell_create, ring, 8);
@@ -316,6 +318,7 @@ AT(doorbell_create, pad, 20);
 AT(doorbell_create, doorbell_offset, 24);
 AT(doorbell_create, status_offset, 32);
 AT(doorbell_create, last_queued_offset, 40);
+AT(doorbell_create, secondary_offset, 48);
 
 SIZE(doorbell_connect, 24);
 AT(doorbell_connect, queue, 0);
@@ -325,7 +328,11 @@ AT(doorbell_connect, signal_log_entries, 12);
 AT(doorbell_connect, log_restart, 16);
 AT(doorbell_connect, logging_level, 20);
 
-SIZE(queue_query, 96);
+SIZE(notify_work_submission, 8);
+AT(notify_work_submission, queue, 0);
+AT(notify_work_submission, flags, 4);
+
+SIZE(queue_query, 104);
 AT(queue_query, queue, 0);
 AT(queue_query, flags, 4);
 AT(queue_query, state, 8);
@@ -341,6 +348,7 @@ AT(queue_query, packets, 64);
 AT(queue_query, log_packets, 72);
 AT(queue_query, log_read, 80);
 AT(queue_query, log_lost, 88);
+AT(queue_query, notifications, 96);
 
 SIZE(log_read, 48);
 AT(log_read, queue, 0);
@@ -432,6 +440,7 @@ NUMBER(DOORBELL_CREATE, 22);
 NUMBER(DOORBELL_CONNECT, 23);
 NUMBER(DOORBELL_DESTROY, 24);
 NUMBER(LOG_READ, 25);
+NUMBER(NOTIFY_WORK_SUBMISSION, 26);
 
 int main(void)
 {

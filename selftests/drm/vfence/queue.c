@@ -387,18 +387,89 @@ TEST_F(queue, WDDM_191_rings_outlive_handles_and_doorbells)
 	EXPECT_EQ(1, b.ring[0]);
 }
 
-TEST_F(queue, WDDM_190_no_secondary_address_where_unsupported)
+TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct drm_vfence_adapter_info info;
+	volatile uint64_t *second;
 	struct bare b;
 
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	EXPECT_LT(0, info.doorbell_size);
+	EXPECT_LT(0, info.secondary_doorbell_size);
 	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
 	ASSERT_EQ(0, bare_doorbell(&b));
+	/* Not required, not returned. */
+	EXPECT_EQ(0, b.doorbell_args.secondary_offset);
 	ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
 	b.doorbell_args.flags = DRM_VFENCE_DOORBELL_SECONDARY;
-	EXPECT_EQ(-EOPNOTSUPP, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE,
-				   &b.doorbell_args));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &b.doorbell_args));
+	EXPECT_NE(0, b.doorbell_args.secondary_offset);
+	EXPECT_NE(b.doorbell_args.doorbell_offset, b.doorbell_args.secondary_offset);
+	second = map(self->fd, b.doorbell_args.secondary_offset, 4096, PROT_READ | PROT_WRITE);
+	ASSERT_NE(MAP_FAILED, second);
+	/* Disconnected it hits a dummy page, connected it rings; the address stays. */
+	*second = 8;
+	EXPECT_EQ(0, bare_query(&b).packets);
+	ASSERT_EQ(0, bare_connect(&b));
+	bare_nop(&b);
+	*second = 8;
+	EXPECT_TRUE(EVENTUALLY(bare_query(&b).packets == 1));
+	ASSERT_TRUE(EVENTUALLY(bare_query(&b).state == DRM_VFENCE_QUEUE_IDLE));
+	bare_nop(&b);
+	*second = 16;
+	EXPECT_TRUE(EVENTUALLY(bare_query(&b).packets == 2));
+	EXPECT_EQ(0, bare_destroy(&b));
+	munmap((void *)second, 4096);
+	/* Where the hardware has none it is refused. */
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_adapter_info(adapter, &info));
+	EXPECT_EQ(0, info.secondary_doorbell_size);
+	ASSERT_EQ(0, bare_queue(&b, device, vf_adapter_fd(adapter), 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	ASSERT_EQ(0, destroy(b.fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
+	b.doorbell_args.flags = DRM_VFENCE_DOORBELL_SECONDARY;
+	EXPECT_EQ(-EOPNOTSUPP, raw(b.fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &b.doorbell_args));
 	b.doorbell = NULL;
 	EXPECT_EQ(0, bare_destroy(&b));
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+TEST_F(queue, WDDM_189_connected_notify_gets_one_ping_per_submission)
+{
+	struct drm_vfence_notify_work_submission ping = { .queue = vf_queue_handle(self->gfx) };
+	struct drm_vfence_queue_query query;
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
+	EXPECT_EQ(0, query.notifications);
+	/* The hardware's driver turns it on: RETRY, and another answer on connect. */
+	ASSERT_EQ(0, knob(0, "notify_work", "1"));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY, vf_queue_status(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
+	EXPECT_EQ(5, query.notifications);
+	ASSERT_EQ(0, knob(0, "notify_work", "0"));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
+	EXPECT_EQ(5, query.notifications);
+	/* Unasked it is harmless. */
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION, &ping));
 }
 
 TEST_F(queue, WDDM_203_destroy_succeeds_in_every_state)

@@ -436,7 +436,6 @@ TEST_F(reject, doorbell)
 	REJECT(ENOENT, DOORBELL_CREATE, doorbell_create, D, a.control = BAD);
 	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.control = self->bo);
 	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.flags = 2);
-	REJECT(EOPNOTSUPP, DOORBELL_CREATE, doorbell_create, D, a.flags = 1);
 	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.pad = 1);
 	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 0);
 	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 2048);
@@ -445,11 +444,16 @@ TEST_F(reject, doorbell)
 	REJECT(EINVAL, DOORBELL_CREATE, doorbell_create, D, a.ring_size = 1u << 31);
 	REJECT(ENOENT, DOORBELL_CONNECT, doorbell_connect, {}, a.queue = queue.handle);
 	REJECT(ENOENT, DOORBELL_CONNECT, doorbell_connect, {}, a.queue = BAD);
+	REJECT(ENOENT, NOTIFY_WORK_SUBMISSION, notify_work_submission, {},
+	       a.queue = queue.handle);
 	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = queue.handle);
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &create));
 	REJECT(EEXIST, DOORBELL_CREATE, doorbell_create, D, (void)a);
 	REJECT(EINVAL, DOORBELL_CONNECT, doorbell_connect, { .queue = queue.handle },
 	       a.flags = 2);
+	REJECT(EINVAL, NOTIFY_WORK_SUBMISSION, notify_work_submission,
+	       { .queue = queue.handle }, a.flags = 1);
+	REJECT(ENOENT, NOTIFY_WORK_SUBMISSION, notify_work_submission, {}, a.queue = BAD);
 	REJECT(EINVAL, DOORBELL_DESTROY, destroy, { .handle = queue.handle }, a.pad = 1);
 	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = BAD);
 }
@@ -476,7 +480,7 @@ TEST_F(reject, unknown_ioctls)
 {
 	char arg[256] = { 0 };
 
-	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x1a, char[64]), arg));
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x20, char[64]), arg));
 	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x5f, char[64]), arg));
 }
 

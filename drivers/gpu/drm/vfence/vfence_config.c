@@ -28,6 +28,11 @@ static unsigned int doorbells[VFENCE_MAX_ADAPTERS] = EACH(16);
 module_param_array(doorbells, uint, NULL, 0444);
 MODULE_PARM_DESC(doorbells, "per adapter: physical doorbells, 1 to 64 (default 16)");
 
+static bool secondary_doorbells[VFENCE_MAX_ADAPTERS] = EACH(true);
+module_param_array(secondary_doorbells, bool, NULL, 0444);
+MODULE_PARM_DESC(secondary_doorbells,
+		 "per adapter: doorbells have a second address (default on)");
+
 static unsigned int irq_records[VFENCE_MAX_ADAPTERS] = EACH(VGPU_IRQ_RECORDS);
 module_param_array(irq_records, uint, NULL, 0444);
 MODULE_PARM_DESC(irq_records,
@@ -147,6 +152,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 	*config = (struct vfence_config) {
 		.gpu.nodes = ARRAY_SIZE(classes),
 		.gpu.doorbells = doorbells[index],
+		.gpu.secondary_doorbells = secondary_doorbells[index],
 		.gpu.irq_records = irq_records[index],
 		.gpu.irq_form = irq_form[index],
 		.gpu.local_pages = local_pages[index],

@@ -35,6 +35,30 @@ static int logging_level_set(void *data, u64 level)
 
 DEFINE_DEBUGFS_ATTRIBUTE(logging_level, logging_level_get, logging_level_set, "%llu\n");
 
+static int notify_work_get(void *data, u64 *on)
+{
+	struct vfence_adapter *adapter = data;
+
+	*on = READ_ONCE(vgpu_knobs(adapter->gpu)->notify_work);
+	return 0;
+}
+
+/* The hardware's driver may change its mind: clients learn when they connect again. */
+static int notify_work_set(void *data, u64 on)
+{
+	struct vfence_adapter *adapter = data;
+	int idx;
+
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return -ENODEV;
+	WRITE_ONCE(vgpu_knobs(adapter->gpu)->notify_work, on);
+	vfence_doorbell_relearn_all(adapter);
+	drm_dev_exit(idx);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(notify_work, notify_work_get, notify_work_set, "%llu\n");
+
 /** vfence_debugfs_init - make the files of an adapter; they go with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
@@ -45,6 +69,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	if (minor->type != DRM_MINOR_PRIMARY)
 		return;
 	debugfs_create_file("logging_level", 0600, minor->debugfs_root, adapter, &logging_level);
+	debugfs_create_file("notify_work", 0600, minor->debugfs_root, adapter, &notify_work);
 	debugfs_create_bool("fail_monitored_update", 0600, minor->debugfs_root,
 			    &knobs->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,

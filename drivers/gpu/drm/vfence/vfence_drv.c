@@ -83,6 +83,7 @@ DEFINE_ENTRY(doorbell_create, call_entered)
 DEFINE_ENTRY(doorbell_connect, call_entered)
 DEFINE_ENTRY(doorbell_destroy, call_entered)
 DEFINE_ENTRY(log_read, call_entered)
+DEFINE_ENTRY(notify_work_submission, call_entered)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
 
@@ -113,6 +114,7 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(DOORBELL_CONNECT, doorbell_connect),
 	ENTRY(DOORBELL_DESTROY, doorbell_destroy),
 	ENTRY(LOG_READ, log_read),
+	ENTRY(NOTIFY_WORK_SUBMISSION, notify_work_submission),
 };
 
 static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -149,7 +151,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 7,
+	.minor = 8,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -42,7 +42,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 
 	vfence_count(adapter, VFENCE_COUNT_DOORBELL_FAULTS);
 	mutex_lock(&adapter->doorbell_lock);
-	physical = vfence_doorbell_ring(page->doorbell);
+	physical = vfence_doorbell_ring(page);
 	ret = insert(vmf, physical ? physical : page->page);
 	mutex_unlock(&adapter->doorbell_lock);
 	return ret;

@@ -23,6 +23,9 @@ static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapt
 			    sizeof(struct drm_vfence_log_entry);
 	info->va_start = PAGE_SIZE;
 	info->va_end = DRM_VFENCE_VA_LIMIT;
+	info->doorbell_size = VGPU_DOORBELL_SIZE;
+	info->secondary_doorbell_size =
+		adapter->config.gpu.secondary_doorbells ? VGPU_DOORBELL_SIZE : 0;
 }
 
 static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)

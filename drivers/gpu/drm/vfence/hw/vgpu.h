@@ -31,6 +31,8 @@ struct page;
 #define VGPU_MAX_DOORBELLS	64
 /** VGPU_IRQ_RECORDS: records of the interrupt ring, a power of two */
 #define VGPU_IRQ_RECORDS	64
+/** VGPU_DOORBELL_SIZE: bytes of a doorbell, primary or secondary */
+#define VGPU_DOORBELL_SIZE	8
 /** VGPU_IRQ_FENCES: fences one record can name */
 #define VGPU_IRQ_FENCES		4
 /** VGPU_CLOCK_HZ: GPU ticks per second */
@@ -114,6 +116,8 @@ struct vgpu_config {
 	u8 node_class[VGPU_MAX_NODES];
 	/** @doorbells: physical doorbells */
 	unsigned int doorbells;
+	/** @secondary_doorbells: SecondaryDoorbellSupported */
+	bool secondary_doorbells;
 	/** @irq_records: usable records of the interrupt ring; 0: NULL events only */
 	unsigned int irq_records;
 	/** @irq_form: &enum vgpu_irq_form */
@@ -262,6 +266,8 @@ struct vgpu_knobs {
 	bool fail_monitored_update;
 	/** @fail_current_update: the next update of current values fails */
 	bool fail_current_update;
+	/** @notify_work: doorbells connect as CONNECTED_NOTIFY */
+	bool notify_work;
 	/** @hold_posts: the CMP leaves posts where they are until somebody waits for it */
 	bool hold_posts;
 };
@@ -311,8 +317,13 @@ struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu);
 struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
 /** vgpu_knobs - its test switches; written by the driver's debugfs */
 struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu);
-/** vgpu_doorbell_page - page of a physical doorbell */
-struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index);
+/**
+ * vgpu_doorbell_page - page of a physical doorbell
+ * @gpu: the GPU
+ * @index: which
+ * @secondary: its second address; only with vgpu_config.secondary_doorbells
+ */
+struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index, bool secondary);
 /** vgpu_clock - the GPU clock, in ticks; one clock for all GPUs. Any context. */
 u64 vgpu_clock(struct vgpu *gpu);
 /** vgpu_query_clock - the GPU clock and CLOCK_MONOTONIC at one moment */
@@ -639,6 +650,8 @@ struct vgpu_queue_status {
 	u64 log_packets;
 	/** @busy_ns: GPU time charged to its packets */
 	u64 busy_ns;
+	/** @notifications: vgpu_notify_work_submission() calls */
+	u64 notifications;
 };
 
 struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args);
@@ -694,8 +707,16 @@ struct vgpu_log_geometry {
 
 /** vgpu_doorbell_create - wire the ring; takes no physical doorbell */
 void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args);
-/** vgpu_doorbell_connect - the hardware looks at the write pointer from now on */
-void vgpu_doorbell_connect(struct vgpu_queue *queue);
+/**
+ * vgpu_doorbell_connect - DxgkDdiConnectDoorbell
+ * @queue: the queue
+ *
+ * The hardware looks at the write pointer from now on. Return: CONNECTED, or
+ * CONNECTED_NOTIFY if it wants to be told of every submission by a call, too.
+ */
+enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue);
+/** vgpu_notify_work_submission - DxgkDdiNotifyWorkSubmission */
+void vgpu_notify_work_submission(struct vgpu_queue *queue);
 /**
  * vgpu_log_geometry - how the client shall count from now on
  * @queue: the queue, its doorbell created

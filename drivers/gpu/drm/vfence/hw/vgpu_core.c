@@ -54,9 +54,9 @@ struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu)
 	return &gpu->knobs;
 }
 
-struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index)
+struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index, bool secondary)
 {
-	return gpu->doorbell[index].page;
+	return gpu->doorbell[index].page[secondary];
 }
 
 static void init_engine(struct vgpu *gpu, unsigned int node)
@@ -72,7 +72,7 @@ static void init_engine(struct vgpu *gpu, unsigned int node)
 
 static int alloc_pages_of(struct vgpu *gpu)
 {
-	unsigned int i;
+	unsigned int i, k;
 
 	gpu->irq = kzalloc(sizeof(*gpu->irq), GFP_KERNEL);
 	if (!gpu->irq)
@@ -83,11 +83,12 @@ static int alloc_pages_of(struct vgpu *gpu)
 	gpu->local = vzalloc(array_size(gpu->config.local_pages ?: 1, PAGE_SIZE));
 	if (!gpu->local)
 		return -ENOMEM;
-	for (i = 0; i < gpu->config.doorbells; i++) {
-		gpu->doorbell[i].page = alloc_page(GFP_KERNEL | __GFP_ZERO);
-		if (!gpu->doorbell[i].page)
-			return -ENOMEM;
-	}
+	for (i = 0; i < gpu->config.doorbells; i++)
+		for (k = 0; k <= gpu->config.secondary_doorbells; k++) {
+			gpu->doorbell[i].page[k] = alloc_page(GFP_KERNEL | __GFP_ZERO);
+			if (!gpu->doorbell[i].page[k])
+				return -ENOMEM;
+		}
 	return 0;
 }
 
@@ -145,11 +146,12 @@ void vgpu_stop(struct vgpu *gpu)
 
 void vgpu_destroy(struct vgpu *gpu)
 {
-	unsigned int i;
+	unsigned int i, k;
 
 	for (i = 0; i < gpu->config.doorbells; i++)
-		if (gpu->doorbell[i].page)
-			put_page(gpu->doorbell[i].page);
+		for (k = 0; k < 2; k++)
+			if (gpu->doorbell[i].page[k])
+				put_page(gpu->doorbell[i].page[k]);
 	if (!IS_ERR_OR_NULL(gpu->system_vm))
 		vgpu_vm_destroy(gpu->system_vm);
 	vfree(gpu->local);

@@ -47,6 +47,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	status->packets = READ_ONCE(queue->packets);
 	status->log_packets = READ_ONCE(queue->log_packets);
 	status->busy_ns = READ_ONCE(queue->busy_ns);
+	status->notifications = atomic64_read(&queue->notifications);
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 }
 

@@ -89,7 +89,7 @@ void vgpu_doorbell_recheck(struct vgpu_queue *queue)
 		look(queue);
 }
 
-void vgpu_doorbell_connect(struct vgpu_queue *queue)
+enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
@@ -97,6 +97,15 @@ void vgpu_doorbell_connect(struct vgpu_queue *queue)
 	WRITE_ONCE(queue->connected, true);
 	look_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	return READ_ONCE(queue->gpu->knobs.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
+							  DRM_VFENCE_DOORBELL_CONNECTED;
+}
+
+void vgpu_notify_work_submission(struct vgpu_queue *queue)
+{
+	atomic64_inc(&queue->notifications);
+	/* Told by a call, it looks as it does when the doorbell is rung. */
+	look(queue);
 }
 
 void vgpu_doorbell_disconnect(struct vgpu_queue *queue)

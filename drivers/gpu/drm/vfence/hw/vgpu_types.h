@@ -124,8 +124,8 @@ struct vgpu_engine {
  * struct vgpu_doorbell - a physical doorbell
  */
 struct vgpu_doorbell {
-	/** @page: what a connected client stores to */
-	struct page *page;
+	/** @page: what a connected client stores to, at either address */
+	struct page *page[2];
 };
 
 /**
@@ -380,6 +380,8 @@ struct vgpu_queue {
 	u64 log_packets;
 	/** @busy_ns: GPU time charged; engine only */
 	u64 busy_ns;
+	/** @notifications: calls that told of a submission */
+	atomic64_t notifications;
 };
 
 /**

@@ -43,6 +43,8 @@ static void zap_locked(struct vfence_doorbell *doorbell)
 {
 	lockdep_assert_held(&adapter_of(doorbell)->doorbell_lock);
 	vfence_page_zap(doorbell->doorbell_page);
+	if (doorbell->secondary_page)
+		vfence_page_zap(doorbell->secondary_page);
 	doorbell->mapped = false;
 }
 
@@ -108,13 +110,14 @@ static void connect_locked(struct vfence_doorbell *doorbell)
 	unsigned int physical = take_physical_locked(adapter);
 
 	/* What the last owner stored is not for the next one to read. */
-	clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical)));
+	clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, false)));
+	if (adapter->config.gpu.secondary_doorbells)
+		clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, true)));
 	adapter->physical[physical] = doorbell;
 	doorbell->physical = physical;
 	doorbell->connected_at = ++adapter->doorbell_clock;
 	zap_locked(doorbell);
-	set_status(doorbell, DRM_VFENCE_DOORBELL_CONNECTED);
-	vgpu_doorbell_connect(doorbell->queue->hw);
+	set_status(doorbell, vgpu_doorbell_connect(doorbell->queue->hw));
 }
 
 /*
@@ -133,13 +136,14 @@ static void note_ring_locked(struct vfence_doorbell *doorbell)
 
 /**
  * vfence_doorbell_ring - a doorbell page was touched
- * @doorbell: whose; NULL once destroyed
+ * @page: which; it has no doorbell any more once that is destroyed
  *
  * Called by the fault with the doorbell lock held. Return: the page to map, or
  * NULL for the dummy page.
  */
-struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell)
+struct page *vfence_doorbell_ring(struct vfence_page *page)
 {
+	struct vfence_doorbell *doorbell = page->doorbell;
 	struct vfence_adapter *adapter;
 
 	if (!doorbell)
@@ -152,7 +156,8 @@ struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell)
 	note_ring_locked(doorbell);
 	if (!vfence_mutant_is(RING_IGNORED))
 		vgpu_doorbell_ring(doorbell->queue->hw);
-	return vgpu_doorbell_page(adapter->gpu, doorbell->physical);
+	return vgpu_doorbell_page(adapter->gpu, doorbell->physical,
+				  page == doorbell->secondary_page);
 }
 
 /*
@@ -216,6 +221,17 @@ void vfence_doorbell_relearn(struct vfence_queue *queue)
 	mutex_unlock(&adapter->doorbell_lock);
 }
 
+static void relearn_one(struct vfence_queue *queue, void *unused)
+{
+	vfence_doorbell_relearn(queue);
+}
+
+/** vfence_doorbell_relearn_all - have all clients of an adapter connect again */
+void vfence_doorbell_relearn_all(struct vfence_adapter *adapter)
+{
+	vfence_queue_for_each(adapter, relearn_one, NULL);
+}
+
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
 {
 	unsigned int i, connected = 0;
@@ -266,6 +282,7 @@ static void put_page_of(struct vfence_file *file, struct vfence_page *page)
 static void free_doorbell(struct vfence_file *file, struct vfence_doorbell *doorbell)
 {
 	put_page_of(file, doorbell->doorbell_page);
+	put_page_of(file, doorbell->secondary_page);
 	put_page_of(file, doorbell->status_page);
 	put_page_of(file, doorbell->last_queued_page);
 	vfence_bo_vunmap(&doorbell->control);
@@ -291,6 +308,8 @@ static int fill_doorbell(struct vfence_file *file, struct vfence_doorbell *doorb
 		ret = create_page(file, VFENCE_PAGE_STATUS, &doorbell->status_page);
 	if (!ret)
 		ret = create_page(file, VFENCE_PAGE_LAST_QUEUED, &doorbell->last_queued_page);
+	if (!ret && args->flags & DRM_VFENCE_DOORBELL_SECONDARY)
+		ret = create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->secondary_page);
 	return ret;
 }
 
@@ -338,6 +357,8 @@ static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorb
 	mutex_lock(&file->adapter->doorbell_lock);
 	queue->doorbell = doorbell;
 	doorbell->doorbell_page->doorbell = doorbell;
+	if (doorbell->secondary_page)
+		doorbell->secondary_page->doorbell = doorbell;
 	set_level(doorbell, file->adapter->logging_level);
 	mutex_unlock(&file->adapter->doorbell_lock);
 	return 0;
@@ -355,7 +376,8 @@ int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_
 			  args->ring_size < DRM_VFENCE_RING_MIN ||
 			  args->ring_size > DRM_VFENCE_RING_MAX))
 		return -EINVAL;
-	if (vfence_reject(drm, args->flags & DRM_VFENCE_DOORBELL_SECONDARY))
+	if (vfence_reject(drm, args->flags & DRM_VFENCE_DOORBELL_SECONDARY &&
+			  !file->adapter->config.gpu.secondary_doorbells))
 		return -EOPNOTSUPP;
 	doorbell = alloc_doorbell(file, args);
 	if (IS_ERR(doorbell))
@@ -366,6 +388,8 @@ int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_
 		args->doorbell_offset = vfence_page_offset(doorbell->doorbell_page);
 		args->status_offset = vfence_page_offset(doorbell->status_page);
 		args->last_queued_offset = vfence_page_offset(doorbell->last_queued_page);
+		args->secondary_offset = doorbell->secondary_page ?
+					 vfence_page_offset(doorbell->secondary_page) : 0;
 	}
 	mutex_unlock(&file->lock);
 	if (ret)
@@ -421,6 +445,30 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 	return ret;
 }
 
+int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data,
+					struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_notify_work_submission *args = data;
+	struct vfence_queue *queue;
+	int ret = -ENOENT;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	queue = vfence_queue_lookup(file, args->queue);
+	if (!queue)
+		return ret;
+	/* Under the lock the ring stays. */
+	mutex_lock(&file->adapter->doorbell_lock);
+	if (queue->doorbell) {
+		vgpu_notify_work_submission(queue->hw);
+		ret = 0;
+	}
+	mutex_unlock(&file->adapter->doorbell_lock);
+	vfence_queue_put(queue);
+	return ret;
+}
+
 /**
  * vfence_doorbell_destroy - free a queue's doorbell object, if it has one
  * @queue: the queue, its file locked
@@ -441,6 +489,8 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 			  DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	queue->doorbell = NULL;
 	doorbell->doorbell_page->doorbell = NULL;
+	if (doorbell->secondary_page)
+		doorbell->secondary_page->doorbell = NULL;
 	mutex_unlock(&adapter->doorbell_lock);
 	if (!vgpu_queue_idle(queue->hw))
 		vgpu_queue_abort(queue->hw);

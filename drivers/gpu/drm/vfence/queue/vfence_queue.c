@@ -439,6 +439,7 @@ static void query(struct vfence_queue *queue, struct drm_vfence_queue_query *arg
 	args->fault_va = status.va;
 	args->packets = status.packets;
 	args->log_packets = status.log_packets;
+	args->notifications = status.notifications;
 	args->progress = vfence_fence_current(queue->progress_fence);
 	vfence_doorbell_query(queue, args);
 	args->pending = args->last_queued > args->progress;

@@ -113,6 +113,8 @@ struct vfence_doorbell {
 	struct vfence_queue *queue;
 	/** @doorbell_page: any access rings while connected */
 	struct vfence_page *doorbell_page;
+	/** @secondary_page: the same at a second address, or NULL */
+	struct vfence_page *secondary_page;
 	/** @status_page: the status word */
 	struct vfence_page *status_page;
 	/** @last_queued_page: the client's last queued value */
@@ -138,14 +140,16 @@ struct vfence_doorbell {
 };
 
 void vfence_doorbell_arm(void *host, void *doorbell);
-struct page *vfence_doorbell_ring(struct vfence_doorbell *doorbell);
+struct page *vfence_doorbell_ring(struct vfence_page *page);
 void vfence_doorbell_abort(struct vfence_queue *queue);
 void vfence_doorbell_relearn(struct vfence_queue *queue);
+void vfence_doorbell_relearn_all(struct vfence_adapter *adapter);
 void vfence_doorbell_destroy(struct vfence_queue *queue);
 void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter);
 int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* ------------------------------------------------------------------ queues */
