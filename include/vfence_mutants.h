@@ -89,6 +89,10 @@ enum vfence_mutant {
 	VFENCE_MUTANT_NO_LIVE_READ,
 	/* a waiter is put on a rewound fence while older news are on their way */
 	VFENCE_MUTANT_REWIND_UNSETTLED,
+	/* queues of a suspended context run */
+	VFENCE_MUTANT_SUSPEND_IGNORED,
+	/* a suspension is acknowledged with the number of the one before */
+	VFENCE_MUTANT_SUSPEND_STALE_ACK,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -184,6 +184,23 @@ VF_EXPORT int vf_queue_abort(struct vf_queue *queue)
 	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_ABORT, &args);
 }
 
+VF_EXPORT int vf_queue_suspend(struct vf_queue *queue, uint64_t *fence)
+{
+	struct drm_vfence_context_suspend args = { .context = queue->context };
+	int ret = vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_CONTEXT_SUSPEND, &args);
+
+	if (!ret && fence)
+		*fence = args.fence;
+	return ret;
+}
+
+VF_EXPORT int vf_queue_resume(struct vf_queue *queue)
+{
+	struct drm_vfence_context_resume args = { .context = queue->context };
+
+	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_CONTEXT_RESUME, &args);
+}
+
 VF_EXPORT int vf_queue_wait_idle(struct vf_queue *queue, int64_t timeout_ns)
 {
 	return vf_fence_wait(&queue->progress, queue->last_queued, timeout_ns);

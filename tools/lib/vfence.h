@@ -217,6 +217,13 @@ uint64_t vf_queue_last_queued(struct vf_queue *queue);
 int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query);
 /** vf_queue_abort - drop what is queued; the queue is lost */
 int vf_queue_abort(struct vf_queue *queue);
+/**
+ * vf_queue_suspend - stop it with all it has in flight until it is resumed
+ * @queue: the queue, with its context
+ * @fence: out, may be NULL: number of the suspension
+ */
+int vf_queue_suspend(struct vf_queue *queue, uint64_t *fence);
+int vf_queue_resume(struct vf_queue *queue);
 /** vf_queue_status - &enum drm_vfence_doorbell_status, read from the mapping */
 uint64_t vf_queue_status(struct vf_queue *queue);
 /** vf_queue_info - addresses, and geometry of the logs as last learned */

@@ -53,6 +53,7 @@ extern "C" {
  * - 1.7: forms of the interrupt: %DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT and counters.
  * - 1.8: NOTIFY_WORK_SUBMISSION, secondary doorbell addresses, sizes of doorbells in
  *   &struct drm_vfence_adapter_info.
+ * - 1.9: CONTEXT_SUSPEND, CONTEXT_RESUME.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -671,6 +672,8 @@ struct drm_vfence_device_create {
 enum drm_vfence_device_state {
 	/** @DRM_VFENCE_DEVICE_ACTIVE: works */
 	DRM_VFENCE_DEVICE_ACTIVE = 1,
+	/** @DRM_VFENCE_DEVICE_HUNG: the GPU did not let go of a context */
+	DRM_VFENCE_DEVICE_HUNG = 3,
 	/** @DRM_VFENCE_DEVICE_STOPPED: the adapter is gone */
 	DRM_VFENCE_DEVICE_STOPPED = 4,
 	/** @DRM_VFENCE_DEVICE_ERROR_DMAFAULT: a queue met a bad packet */
@@ -703,6 +706,38 @@ struct drm_vfence_context_create {
 	__u32 flags;
 	/** @handle: out */
 	__u32 handle;
+};
+
+/**
+ * struct drm_vfence_context_suspend - stop a context's queues, with all they have
+ * in flight, until it is resumed (WDDM-193)
+ *
+ * Doorbells stay connected, rings resident; what is submitted meanwhile is done
+ * after the resume. Returns when the GPU has let go of all queues. A context that
+ * is suspended already stays so.
+ *
+ * Errors: ETIME where the GPU did not acknowledge within two seconds: its queues
+ * are lost then; EINTR, after which it is suspended or will be.
+ */
+struct drm_vfence_context_suspend {
+	/** @context: the context */
+	__u32 context;
+	/** @flags: zero */
+	__u32 flags;
+	/** @fence: out: number of this suspension, increasing (WDDM-194) */
+	__u64 fence;
+};
+
+/**
+ * struct drm_vfence_context_resume - let a context's queues go on
+ *
+ * One that is not suspended stays as it is.
+ */
+struct drm_vfence_context_resume {
+	/** @context: the context */
+	__u32 context;
+	/** @flags: zero */
+	__u32 flags;
 };
 
 /**
@@ -1138,7 +1173,7 @@ struct drm_vfence_notify_work_submission {
 enum drm_vfence_queue_state {
 	/** @DRM_VFENCE_QUEUE_IDLE: nothing to do */
 	DRM_VFENCE_QUEUE_IDLE = 0,
-	/** @DRM_VFENCE_QUEUE_READY: waits for its engine */
+	/** @DRM_VFENCE_QUEUE_READY: waits for its engine, or for a resume */
 	DRM_VFENCE_QUEUE_READY = 1,
 	/** @DRM_VFENCE_QUEUE_RUNNING: on its engine */
 	DRM_VFENCE_QUEUE_RUNNING = 2,
@@ -1295,6 +1330,10 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_LOG_READ = 0x19,
 	/** @DRM_VFENCE_NOTIFY_WORK_SUBMISSION: &struct drm_vfence_notify_work_submission */
 	DRM_VFENCE_NOTIFY_WORK_SUBMISSION = 0x1a,
+	/** @DRM_VFENCE_CONTEXT_SUSPEND: &struct drm_vfence_context_suspend */
+	DRM_VFENCE_CONTEXT_SUSPEND = 0x1b,
+	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume */
+	DRM_VFENCE_CONTEXT_RESUME = 0x1c,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -1354,6 +1393,10 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(WR, LOG_READ, log_read)
 #define DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION \
 	DRM_IOCTL_VFENCE(W, NOTIFY_WORK_SUBMISSION, notify_work_submission)
+#define DRM_IOCTL_VFENCE_CONTEXT_SUSPEND \
+	DRM_IOCTL_VFENCE(WR, CONTEXT_SUSPEND, context_suspend)
+#define DRM_IOCTL_VFENCE_CONTEXT_RESUME \
+	DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
 
 #if defined(__cplusplus)
 }

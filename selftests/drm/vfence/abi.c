@@ -328,6 +328,15 @@ AT(doorbell_connect, signal_log_entries, 12);
 AT(doorbell_connect, log_restart, 16);
 AT(doorbell_connect, logging_level, 20);
 
+SIZE(context_suspend, 16);
+AT(context_suspend, context, 0);
+AT(context_suspend, flags, 4);
+AT(context_suspend, fence, 8);
+
+SIZE(context_resume, 8);
+AT(context_resume, context, 0);
+AT(context_resume, flags, 4);
+
 SIZE(notify_work_submission, 8);
 AT(notify_work_submission, queue, 0);
 AT(notify_work_submission, flags, 4);
@@ -394,6 +403,7 @@ NUMBER(NODE_COPY, 2);
 NUMBER(NODE_MM, 3);
 NUMBER(NODE_PAGING, 4);
 NUMBER(DEVICE_ACTIVE, 1);
+NUMBER(DEVICE_HUNG, 3);
 NUMBER(DEVICE_STOPPED, 4);
 NUMBER(DEVICE_ERROR_DMAFAULT, 6);
 NUMBER(DEVICE_ERROR_DMAPAGEFAULT, 7);
@@ -441,6 +451,8 @@ NUMBER(DOORBELL_CONNECT, 23);
 NUMBER(DOORBELL_DESTROY, 24);
 NUMBER(LOG_READ, 25);
 NUMBER(NOTIFY_WORK_SUBMISSION, 26);
+NUMBER(CONTEXT_SUSPEND, 27);
+NUMBER(CONTEXT_RESUME, 28);
 
 int main(void)
 {

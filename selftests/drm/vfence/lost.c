@@ -84,6 +84,17 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_current_value_loses_the_adapter)
 	expect_lost(_metadata, self);
 }
 
+TEST_F(lost, WDDM_195_an_unknown_suspend_fence_loses_the_adapter)
+{
+	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(0, "wrong_suspend", "1"));
+	EXPECT_EQ(-EIO, vf_queue_suspend(self->gfx, NULL));
+	expect_lost(_metadata, self);
+}
+
 TEST_F(lost, WDDM_68_another_adapter_does_not_notice)
 {
 	struct vf_adapter *adapter;

@@ -153,7 +153,7 @@ TEST_F(packet, operands_out_of_range_stop_their_queue)
 	STOPS(DRM_VFENCE_FAULT_ALIGNMENT, 4, ((struct drm_vfence_packet_wait){
 		.header = HDR(FENCE_WAIT, 24), .current_va = 4 }));
 	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_log){
-		.header = HDR(LOG, 40), .operation = 2 }));
+		.header = HDR(LOG, 40), .operation = 3 }));
 }
 
 TEST_F(packet, forbidden_accesses_stop_their_queue)

@@ -114,6 +114,10 @@ TEST_F(reject, context)
 	};
 
 	REJECT(ENOENT, CONTEXT_CREATE, context_create, C, a.device = BAD);
+	REJECT(ENOENT, CONTEXT_SUSPEND, context_suspend, {}, a.context = BAD);
+	REJECT(EINVAL, CONTEXT_SUSPEND, context_suspend, { .context = self->context }, a.flags = 1);
+	REJECT(ENOENT, CONTEXT_RESUME, context_resume, {}, a.context = BAD);
+	REJECT(EINVAL, CONTEXT_RESUME, context_resume, { .context = self->context }, a.flags = 1);
 	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.node = 5);
 	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.flags = 1);
 	REJECT(ENOENT, CONTEXT_DESTROY, destroy, {}, a.handle = BAD);

@@ -58,6 +58,7 @@ static void release(struct drm_device *drm, void *unused)
 		put_page(adapter->dummy_fence);
 	xa_destroy(&adapter->fences);
 	xa_destroy(&adapter->queues);
+	xa_destroy(&adapter->contexts);
 	mutex_destroy(&adapter->signal_lock);
 	mutex_destroy(&adapter->doorbell_lock);
 	drm_mm_takedown(&adapter->system_space);
@@ -114,6 +115,7 @@ static void lost_work(struct work_struct *work)
 	 */
 	vfence_queue_abort_all(adapter);
 	vfence_fence_fail_all(adapter, -EIO);
+	wake_up_all(&adapter->suspend_wait);
 }
 
 /**
@@ -155,6 +157,8 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	drm_mm_init(&adapter->system_space, PAGE_SIZE, DRM_VFENCE_VA_LIMIT - PAGE_SIZE);
 	xa_init_flags(&adapter->fences, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	xa_init_flags(&adapter->queues, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	xa_init_flags(&adapter->contexts, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	init_waitqueue_head(&adapter->suspend_wait);
 	init_llist_head(&adapter->deferred);
 	init_llist_head(&adapter->signaled);
 	mutex_init(&adapter->settle_lock);
@@ -194,6 +198,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
  */
 void vfence_adapter_unplug(struct vfence_adapter *adapter)
 {
+	wake_up_all(&adapter->suspend_wait);
 	vfence_queue_abort_all(adapter);
 	/* Engines, then CMP, then interrupt: each feeds the next. */
 	vgpu_stop(adapter->gpu);

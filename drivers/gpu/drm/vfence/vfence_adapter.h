@@ -112,6 +112,12 @@ struct vfence_adapter {
 	struct xarray queues;
 	/** @next_queue: allocation hint */
 	u32 next_queue;
+	/** @contexts: global handle to &struct vfence_context */
+	struct xarray contexts;
+	/** @next_context: allocation hint */
+	u32 next_context;
+	/** @suspend_wait: who suspends a context sleeps here */
+	wait_queue_head_t suspend_wait;
 	/** @queue_count: queues that exist */
 	atomic_t queue_count;
 	/** @doorbell_lock: see above */

@@ -84,6 +84,8 @@ DEFINE_ENTRY(doorbell_connect, call_entered)
 DEFINE_ENTRY(doorbell_destroy, call_entered)
 DEFINE_ENTRY(log_read, call_entered)
 DEFINE_ENTRY(notify_work_submission, call_entered)
+DEFINE_ENTRY(context_suspend, call)
+DEFINE_ENTRY(context_resume, call_entered)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
 
@@ -115,6 +117,8 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(DOORBELL_DESTROY, doorbell_destroy),
 	ENTRY(LOG_READ, log_read),
 	ENTRY(NOTIFY_WORK_SUBMISSION, notify_work_submission),
+	ENTRY(CONTEXT_SUSPEND, context_suspend),
+	ENTRY(CONTEXT_RESUME, context_resume),
 };
 
 static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -151,7 +155,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 8,
+	.minor = 9,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

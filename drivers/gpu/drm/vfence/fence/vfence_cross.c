@@ -135,10 +135,8 @@ static unsigned int others(struct vfence_fence *fence, struct vfence_fence **mem
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 {
 	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
-	unsigned int n = others(fence, member);
+	unsigned int n = vfence_mutant_is(NO_PROPAGATION) ? 0 : others(fence, member);
 
-	if (vfence_mutant_is(NO_PROPAGATION))
-		value = 0;
 	while (n--) {
 		struct vgpu_value_update update = {
 			.fence = member[n]->hw,

@@ -98,6 +98,8 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 		wake_up_all(&adapter->paging.done);
 		return;
 	}
+	if (record->type == VGPU_IRQ_CONTEXT_SUSPENDED)
+		vfence_context_acknowledged(adapter, record->queue, record->suspend_fence);
 	if (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	if (adapter->optimized) {
@@ -150,11 +152,13 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
 	/*
-	 * What is missing may be paging. Told at once: who waits for it may hold a
-	 * lock that the threaded half needs.
+	 * What is missing may be paging or a suspension. Told at once: who waits for
+	 * it may hold a lock that the threaded half needs.
 	 */
-	if (overflow)
+	if (overflow) {
 		wake_up_all(&adapter->paging.done);
+		wake_up_all(&adapter->suspend_wait);
+	}
 	/* Wake-ups, eventfds and puts: with no lock held. */
 	vfence_points_complete(&done, 0);
 	return !left;

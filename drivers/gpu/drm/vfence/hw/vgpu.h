@@ -23,6 +23,7 @@ struct vgpu;
 struct vgpu_fence;
 struct vgpu_queue;
 struct vgpu_vm;
+struct vgpu_context;
 struct page;
 
 /** VGPU_MAX_NODES: nodes of one GPU */
@@ -165,6 +166,8 @@ enum vgpu_irq_form {
 enum vgpu_irq_type {
 	/** @VGPU_IRQ_DMA_COMPLETED: work of a kernel ring is done */
 	VGPU_IRQ_DMA_COMPLETED = 1,
+	/** @VGPU_IRQ_CONTEXT_SUSPENDED: a context has left the GPU */
+	VGPU_IRQ_CONTEXT_SUSPENDED = 17,
 	/** @VGPU_IRQ_HWQUEUE_FAULTED: a queue stopped by its own packet */
 	VGPU_IRQ_HWQUEUE_FAULTED = 12,
 	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
@@ -197,13 +200,16 @@ struct vgpu_irq_record {
 	u16 engine;
 	/**
 	 * @queue: OS-side queue handle, for HWQUEUE_FAULTED and in the form
-	 * QUEUE; means nothing in the others (WDDM-77)
+	 * QUEUE; means nothing in the others (WDDM-77). OS-side context handle,
+	 * for CONTEXT_SUSPENDED
 	 */
 	u32 queue;
 	/** @flags: VGPU_IRQ_* */
 	u32 flags;
 	/** @posts: signals it stands for */
 	u32 posts;
+	/** @suspend_fence: for CONTEXT_SUSPENDED: which suspension is complete */
+	u64 suspend_fence;
 	/** @count: fences named below; means nothing in the form QUEUE (WDDM-76) */
 	u32 count;
 	/** @fence: the exact fence array */
@@ -266,6 +272,10 @@ struct vgpu_knobs {
 	bool fail_monitored_update;
 	/** @fail_current_update: the next update of current values fails */
 	bool fail_current_update;
+	/** @lose_suspend: the next suspension is not acknowledged */
+	bool lose_suspend;
+	/** @wrong_suspend: the next one is acknowledged with a number nobody gave */
+	bool wrong_suspend;
 	/** @notify_work: doorbells connect as CONNECTED_NOTIFY */
 	bool notify_work;
 	/** @hold_posts: the CMP leaves posts where they are until somebody waits for it */
@@ -602,10 +612,32 @@ int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
 
 /* ------------------------------------------------------ queues, doorbells */
 
+/** vgpu_context_create - DxgkDdiCreateHwContext: a set of queues on one node */
+struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u32 os_handle);
+/** vgpu_context_destroy - forget it; it has no queues */
+void vgpu_context_destroy(struct vgpu_context *context);
+/**
+ * vgpu_suspend_context - DxgkDdiSuspendContext
+ * @context: the context
+ * @fence: number of this suspension, larger than any before
+ *
+ * No queue of it begins to run any more; those that run are preempted at once,
+ * wherever they are. Doorbells stay connected.
+ *
+ * Return: true if none runs; false if CONTEXT_SUSPENDED will tell.
+ */
+bool vgpu_suspend_context(struct vgpu_context *context, u64 fence);
+/** vgpu_context_acknowledged - last suspension that CONTEXT_SUSPENDED told. Any context. */
+u64 vgpu_context_acknowledged(struct vgpu_context *context);
+/** vgpu_resume_context - DxgkDdiResumeContext: queues with work enter the run list */
+void vgpu_resume_context(struct vgpu_context *context);
+
 /**
  * struct vgpu_queue_args - DxgkDdiCreateHwQueue
  */
 struct vgpu_queue_args {
+	/** @context: parent; NULL for a kernel ring */
+	struct vgpu_context *context;
 	/** @vm: address space of its packets */
 	struct vgpu_vm *vm;
 	/** @node: node ordinal */

@@ -159,6 +159,7 @@ static void begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
 		.type = post->type,
 		.node = post->node,
 		.queue = post->queue,
+		.suspend_fence = post->suspend_fence,
 	};
 	if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED &&
 	    gpu->config.irq_form == VGPU_IRQ_FORM_INDISTINCT)

@@ -8,14 +8,20 @@
 
 #include "vgpu_types.h"
 
-static bool interrupted(struct vgpu_queue *queue)
+static bool aborted(struct vgpu_queue *queue)
 {
 	return READ_ONCE(queue->abort) || kthread_should_stop();
 }
 
+static bool interrupted(struct vgpu_queue *queue)
+{
+	return aborted(queue) || vgpu_context_suspended(queue);
+}
+
 /*
- * Let time pass. Small costs add up first, as a timer costs more than they do;
- * an abort cuts any sleep short.
+ * Let time pass. Small costs add up first, as a timer costs more than they do; an
+ * abort or a suspension cuts any sleep short, and what has not passed of a
+ * suspended queue's time passes when it comes back.
  */
 static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
 {
@@ -31,8 +37,22 @@ static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cos
 	/* Either result is fine: the next step looks at what has happened. */
 	(void)wait_event_interruptible_hrtimeout(engine->wait, interrupted(queue),
 						 ktime_sub(engine->free_at, now));
-	if (interrupted(queue))
-		engine->free_at = ktime_get();
+	if (!interrupted(queue))
+		return;
+	now = ktime_get();
+	if (ktime_after(engine->free_at, now))
+		queue->exec.owed_ns = ktime_to_ns(ktime_sub(engine->free_at, now));
+	engine->free_at = now;
+}
+
+/* The time that a suspension cut off. */
+static void pay(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	u64 owed = queue->exec.owed_ns;
+
+	queue->exec.owed_ns = 0;
+	if (owed)
+		charge(engine, queue, owed);
 }
 
 /* May the queue be taken off the engine between two steps? */
@@ -47,9 +67,12 @@ static enum vgpu_step run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	u64 cost;
 
 	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
+	pay(engine, queue);
 	for (;;) {
-		if (interrupted(queue))
+		if (aborted(queue))
 			return VGPU_STEP_ABORTED;
+		if (interrupted(queue))
+			return VGPU_STEP_PREEMPTED;
 		cost = 0;
 		step = vgpu_exec_step(engine, queue, &cost);
 		/* A blocked queue is not ours any more: do not look at it. */

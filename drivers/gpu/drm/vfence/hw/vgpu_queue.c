@@ -11,6 +11,7 @@
 struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args)
 {
 	struct vgpu_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	unsigned long flags;
 
 	if (!queue)
 		return ERR_PTR(-ENOMEM);
@@ -19,6 +20,12 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	queue->engine = &gpu->engine[args->node];
 	queue->os_handle = args->os_handle;
 	queue->kernel = args->kernel;
+	queue->context = args->context;
+	INIT_LIST_HEAD(&queue->context_link);
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (queue->context)
+		list_add_tail(&queue->context_link, &queue->context->queues);
+	spin_unlock_irqrestore(&gpu->sched, flags);
 	queue->state = DRM_VFENCE_QUEUE_IDLE;
 	INIT_LIST_HEAD(&queue->run_link);
 	vgpu_log_init(&queue->log[0]);
@@ -28,7 +35,12 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 
 void vgpu_queue_destroy(struct vgpu_queue *queue)
 {
+	unsigned long flags;
+
 	vgpu_queue_abort(queue);
+	spin_lock_irqsave(&queue->gpu->sched, flags);
+	list_del(&queue->context_link);
+	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 	/* A fault record that names the queue is in the ring afterwards. */
 	vgpu_flush_posts(queue->gpu);
 	kfree(queue);

@@ -43,6 +43,9 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->sched);
 	queue->state = DRM_VFENCE_QUEUE_READY;
+	/* A suspended one waits for vgpu_resume_context(). */
+	if (vgpu_context_suspended(queue))
+		return;
 	list_add_tail(&queue->run_link, &queue->engine->run);
 	wake_up_all(&queue->engine->wait);
 }
@@ -141,6 +144,8 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	if (queue) {
 		list_del_init(&queue->run_link);
 		queue->state = DRM_VFENCE_QUEUE_RUNNING;
+		if (queue->context)
+			queue->context->running++;
 	}
 	spin_unlock_irqrestore(&engine->gpu->sched, flags);
 	return queue;
@@ -158,6 +163,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	if (why == VGPU_STEP_BLOCKED)
 		return;
 	spin_lock_irqsave(&gpu->sched, flags);
+	vgpu_context_left_locked(queue);
 	if (why == VGPU_STEP_FAULT) {
 		queue->state = DRM_VFENCE_QUEUE_FAULTED;
 		fault.queue = queue->os_handle;

@@ -62,6 +62,8 @@ struct vgpu_post {
 	u64 value;
 	/** @time: GPU ticks when it had been stored */
 	u64 time;
+	/** @suspend_fence: for CONTEXT_SUSPENDED */
+	u64 suspend_fence;
 	/** @node: where it happened */
 	u16 node;
 };
@@ -205,6 +207,30 @@ struct vgpu_vm {
 };
 
 /**
+ * struct vgpu_context - queues that are suspended and resumed together
+ */
+struct vgpu_context {
+	/** @gpu: parent */
+	struct vgpu *gpu;
+	/** @node: node ordinal */
+	unsigned int node;
+	/** @os_handle: for interrupt records */
+	u32 os_handle;
+	/** @queues: &struct vgpu_queue; vgpu.sched */
+	struct list_head queues;
+	/** @running: of them, those on the engine; vgpu.sched */
+	unsigned int running;
+	/** @suspended: none may run; set under vgpu.sched, read without */
+	bool suspended;
+	/** @ack_due: CONTEXT_SUSPENDED is due when none runs any more; vgpu.sched */
+	bool ack_due;
+	/** @suspend_fence: number of the last suspension; vgpu.sched */
+	u64 suspend_fence;
+	/** @acknowledged: number of the last one that was acknowledged */
+	u64 acknowledged;
+};
+
+/**
  * struct vgpu_slot - a fence as one address space sees it
  */
 struct vgpu_slot {
@@ -306,6 +332,8 @@ struct vgpu_exec {
 	u32 draws_left;
 	/** @cursor: COPY and FILL: bytes done */
 	u64 cursor;
+	/** @owed_ns: GPU time of it that had not passed when it was suspended */
+	u64 owed_ns;
 };
 
 /**
@@ -320,6 +348,8 @@ struct vgpu_exec {
  *     +-----------------------|----------quantum--+ |  <- to READY -------+
  *                             |                     | bad packet
  *    any live state --abort--> ABORTED              +------> FAULTED
+ *
+ * A queue of a suspended context that is READY is not on the run list.
  */
 struct vgpu_queue {
 	/** @gpu: parent */
@@ -328,6 +358,10 @@ struct vgpu_queue {
 	struct vgpu_vm *vm;
 	/** @engine: its node's engine */
 	struct vgpu_engine *engine;
+	/** @context: parent; NULL for a kernel ring */
+	struct vgpu_context *context;
+	/** @context_link: in context->queues; vgpu.sched */
+	struct list_head context_link;
 	/** @os_handle: for interrupt records */
 	u32 os_handle;
 	/** @kernel: a kernel ring */
@@ -431,6 +465,10 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
 bool vgpu_sched_contended(struct vgpu_engine *engine);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
+
+/* vgpu_context.c */
+void vgpu_context_left_locked(struct vgpu_queue *queue);
+bool vgpu_context_suspended(const struct vgpu_queue *queue);
 
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Devices and contexts: what owns queues and fences, and fails with them.
+ * Devices: what owns queues and fences, and fails with them.
  */
 
 #include <linux/slab.h>
@@ -64,27 +64,13 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-static void free_context(struct vfence_context *context)
-{
-	vfence_device_put(context->device);
-	kfree(context);
-}
-
 /* A device takes all it owns along; its siblings do not notice. */
 static void destroy_locked(struct vfence_file *file, u32 handle, struct vfence_device *device)
 {
-	struct vfence_context *context;
-	unsigned long index;
-
 	lockdep_assert_held(&file->lock);
 	vfence_queue_destroy_all(file, device);
 	vfence_local_destroy_all(file, device);
-	xa_for_each(&file->contexts.objects, index, context) {
-		if (context->device != device)
-			continue;
-		vfence_table_remove(&file->contexts, index);
-		free_context(context);
-	}
+	vfence_context_destroy_all(file, device);
 	vfence_table_remove(&file->devices, handle);
 	vfence_device_put(device);
 }
@@ -129,65 +115,4 @@ int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		args->state = state_of(device);
 	mutex_unlock(&file->lock);
 	return device ? 0 : -ENOENT;
-}
-
-static int create_context_locked(struct vfence_file *file,
-				 struct drm_vfence_context_create *args)
-{
-	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
-	struct vfence_context *context;
-	int ret;
-
-	if (!device)
-		return -ENOENT;
-	if (!vfence_device_active(device))
-		return -EIO;
-	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
-	if (!context)
-		return -ENOMEM;
-	context->device = device;
-	context->node = args->node;
-	vfence_device_get(device);
-	ret = vfence_table_add(&file->contexts, context, &args->handle);
-	if (ret)
-		free_context(context);
-	return ret;
-}
-
-int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
-{
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_context_create *args = data;
-	int ret;
-
-	if (vfence_reject(drm, args->flags) ||
-	    vfence_reject(drm, args->node >= file->adapter->config.gpu.nodes))
-		return -EINVAL;
-	mutex_lock(&file->lock);
-	ret = create_context_locked(file, args);
-	mutex_unlock(&file->lock);
-	return ret;
-}
-
-int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
-{
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
-	struct vfence_context *context;
-	int ret = 0;
-
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-	mutex_lock(&file->lock);
-	context = xa_load(&file->contexts.objects, args->handle);
-	if (!context)
-		ret = -ENOENT;
-	else if (context->queues)
-		ret = -EBUSY;
-	else
-		vfence_table_remove(&file->contexts, args->handle);
-	mutex_unlock(&file->lock);
-	if (!ret)
-		free_context(context);
-	return ret;
 }

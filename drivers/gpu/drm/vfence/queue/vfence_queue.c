@@ -21,6 +21,7 @@ static void free_queue(struct kref *ref)
 	vfence_log_free(queue);
 	if (queue->progress_fence)
 		vfence_fence_put(queue->progress_fence);
+	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
 	kfree_rcu(queue, rcu);
 }
@@ -192,6 +193,20 @@ void vfence_queue_abort_all(struct vfence_adapter *adapter)
 	vfence_queue_for_each(adapter, stop_lost, NULL);
 }
 
+static void stop_hung(struct vfence_queue *queue, void *context)
+{
+	if (queue->context != context)
+		return;
+	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_HUNG);
+	stop(queue);
+}
+
+/** vfence_queue_abort_context - the GPU does not let go of a context */
+void vfence_queue_abort_context(struct vfence_context *context)
+{
+	vfence_queue_for_each(context->adapter, stop_hung, context);
+}
+
 bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle)
 {
 	struct vfence_queue *queue;
@@ -265,7 +280,11 @@ static int create_progress(struct vfence_queue *queue,
 static int create_hw(struct vfence_queue *queue, unsigned int node)
 {
 	struct vfence_adapter *adapter = queue->adapter;
-	struct vgpu_queue_args args = { .vm = queue->file->vm, .node = node };
+	struct vgpu_queue_args args = {
+		.context = queue->context->hw,
+		.vm = queue->file->vm,
+		.node = node,
+	};
 	int ret;
 
 	ret = xa_alloc_cyclic(&adapter->queues, &queue->global, NULL, xa_limit_31b,
@@ -290,6 +309,7 @@ static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_
 	queue->file = file;
 	queue->context = context;
 	queue->node = context->node;
+	vfence_context_get(context);
 	queue->device = context->device;
 	vfence_device_get(queue->device);
 	vfence_log_setup(queue);

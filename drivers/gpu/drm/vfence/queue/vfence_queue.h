@@ -26,6 +26,22 @@ struct vfence_device {
  * struct vfence_context - a device on a node
  */
 struct vfence_context {
+	/** @ref: the file's table; its queues; who suspends it */
+	struct kref ref;
+	/** @adapter: parent */
+	struct vfence_adapter *adapter;
+	/** @hw: the virtual GPU's object */
+	struct vgpu_context *hw;
+	/** @global: handle in interrupt records */
+	u32 global;
+	/** @suspend_lock: one suspension or resume at a time */
+	struct mutex suspend_lock;
+	/** @suspended: asked for; suspend_lock */
+	bool suspended;
+	/** @pending: and not acknowledged yet; suspend_lock */
+	bool pending;
+	/** @suspend_fence: number of the last suspension; read by the interrupt */
+	u64 suspend_fence;
 	/** @device: parent, with a reference */
 	struct vfence_device *device;
 	/** @node: node ordinal */
@@ -34,6 +50,9 @@ struct vfence_context {
 	unsigned int queues;
 };
 
+void vfence_context_get(struct vfence_context *context);
+void vfence_context_put(struct vfence_context *context);
+void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
@@ -42,6 +61,9 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 int vfence_device_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+void vfence_context_acknowledged(struct vfence_adapter *adapter, u32 global, u64 fence);
+int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 /* -------------------------------------------------------------------- logs */
@@ -168,7 +190,7 @@ struct vfence_queue {
 	struct vfence_file *file;
 	/** @device: unit of error, with a reference */
 	struct vfence_device *device;
-	/** @context: parent */
+	/** @context: parent, with a reference */
 	struct vfence_context *context;
 	/** @node: node ordinal */
 	unsigned int node;
@@ -212,6 +234,7 @@ void vfence_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned 
 void vfence_queue_run_signaled(struct vfence_adapter *adapter);
 void vfence_queue_scan_faults(struct vfence_adapter *adapter);
 void vfence_queue_abort_all(struct vfence_adapter *adapter);
+void vfence_queue_abort_context(struct vfence_context *context);
 void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);

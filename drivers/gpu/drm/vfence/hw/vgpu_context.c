@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts: queues that leave the GPU together and come back together.
+ *
+ * ::
+ *
+ *    RESUMED --suspend--> SUSPENDING --the last queue has left--> SUSPENDED
+ *       ^                 (skipped if none runs)                      |
+ *       +------------------------------resume--------------------------+
+ */
+
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u32 os_handle)
+{
+	struct vgpu_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+
+	if (!context)
+		return ERR_PTR(-ENOMEM);
+	context->gpu = gpu;
+	context->node = node;
+	context->os_handle = os_handle;
+	INIT_LIST_HEAD(&context->queues);
+	return context;
+}
+
+void vgpu_context_destroy(struct vgpu_context *context)
+{
+	/* A record that names it is in the ring afterwards. */
+	vgpu_flush_posts(context->gpu);
+	kfree(context);
+}
+
+u64 vgpu_context_acknowledged(struct vgpu_context *context)
+{
+	/* Acquire: the queues have left. Partner: acknowledge_locked(). */
+	return smp_load_acquire(&context->acknowledged);
+}
+
+bool vgpu_context_suspended(const struct vgpu_queue *queue)
+{
+	return queue->context && READ_ONCE(queue->context->suspended) &&
+	       !vfence_mutant_is(SUSPEND_IGNORED);
+}
+
+static void acknowledge_locked(struct vgpu_context *context)
+{
+	struct vgpu_knobs *knobs = &context->gpu->knobs;
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_CONTEXT_SUSPENDED,
+		.node = context->node,
+		.queue = context->os_handle,
+		.suspend_fence = context->suspend_fence,
+	};
+
+	lockdep_assert_held(&context->gpu->sched);
+	context->ack_due = false;
+	if (READ_ONCE(knobs->lose_suspend) && xchg(&knobs->lose_suspend, false))
+		return;
+	if (READ_ONCE(knobs->wrong_suspend) && xchg(&knobs->wrong_suspend, false))
+		post.suspend_fence += 1000;
+	if (vfence_mutant_is(SUSPEND_STALE_ACK))
+		post.suspend_fence--;
+	/* Release: the queues have left. Partner: vgpu_context_acknowledged(). */
+	smp_store_release(&context->acknowledged, post.suspend_fence);
+	vgpu_cmp_post(context->gpu, &post);
+}
+
+/* A queue has left the engine, in whatever state. */
+void vgpu_context_left_locked(struct vgpu_queue *queue)
+{
+	struct vgpu_context *context = queue->context;
+
+	lockdep_assert_held(&queue->gpu->sched);
+	if (!context)
+		return;
+	if (!--context->running && context->ack_due)
+		acknowledge_locked(context);
+}
+
+bool vgpu_suspend_context(struct vgpu_context *context, u64 fence)
+{
+	struct vgpu *gpu = context->gpu;
+	struct vgpu_queue *queue;
+	unsigned long flags;
+	bool done;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	WRITE_ONCE(context->suspended, true);
+	context->suspend_fence = fence;
+	list_for_each_entry(queue, &context->queues, context_link)
+		if (queue->state == DRM_VFENCE_QUEUE_READY)
+			list_del_init(&queue->run_link);
+	context->ack_due = context->running;
+	done = !context->running;
+	/* Whoever lets time pass for one of its queues stops. */
+	wake_up_all(&gpu->engine[context->node].wait);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+	return done;
+}
+
+void vgpu_resume_context(struct vgpu_context *context)
+{
+	struct vgpu *gpu = context->gpu;
+	struct vgpu_queue *queue;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	WRITE_ONCE(context->suspended, false);
+	/* One that is still running goes on; nobody waits for it to leave. */
+	context->ack_due = false;
+	list_for_each_entry(queue, &context->queues, context_link)
+		if (queue->state == DRM_VFENCE_QUEUE_READY && list_empty(&queue->run_link))
+			vgpu_sched_ready_locked(queue);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+}

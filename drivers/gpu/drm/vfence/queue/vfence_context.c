@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Contexts: queues on one node, suspended and resumed together.
+ */
+
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "fence/vfence_fence.h"
+#include "vfence_queue.h"
+
+/* As long as Windows waits before it resets the engine. */
+#define PATIENCE	(2 * HZ)
+
+static void free_context(struct kref *ref)
+{
+	struct vfence_context *context = container_of(ref, struct vfence_context, ref);
+	struct vfence_adapter *adapter = context->adapter;
+
+	if (!IS_ERR_OR_NULL(context->hw)) {
+		/* No record names it any more, then nobody finds it. */
+		vgpu_context_destroy(context->hw);
+		vfence_irq_flush(adapter);
+		xa_erase(&adapter->contexts, context->global);
+	}
+	vfence_device_put(context->device);
+	mutex_destroy(&context->suspend_lock);
+	kfree(context);
+}
+
+void vfence_context_get(struct vfence_context *context)
+{
+	kref_get(&context->ref);
+}
+
+/** vfence_context_put - drop a reference; process context */
+void vfence_context_put(struct vfence_context *context)
+{
+	kref_put(&context->ref, free_context);
+}
+
+/** vfence_context_destroy_all - destroy every context of @device */
+void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device)
+{
+	struct vfence_context *context;
+	unsigned long handle;
+
+	lockdep_assert_held(&file->lock);
+	xa_for_each(&file->contexts.objects, handle, context) {
+		if (context->device != device)
+			continue;
+		vfence_table_remove(&file->contexts, handle);
+		vfence_context_put(context);
+	}
+}
+
+static int create_hw(struct vfence_context *context)
+{
+	struct vfence_adapter *adapter = context->adapter;
+	int ret;
+
+	ret = xa_alloc_cyclic(&adapter->contexts, &context->global, NULL, xa_limit_31b,
+			      &adapter->next_context, GFP_KERNEL_ACCOUNT);
+	if (ret < 0)
+		return ret;
+	context->hw = vgpu_context_create(adapter->gpu, context->node, context->global);
+	if (IS_ERR(context->hw)) {
+		xa_erase(&adapter->contexts, context->global);
+		return PTR_ERR(context->hw);
+	}
+	xa_store(&adapter->contexts, context->global, context, GFP_KERNEL_ACCOUNT);
+	return 0;
+}
+
+static int create_locked(struct vfence_file *file, struct drm_vfence_context_create *args)
+{
+	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_context *context;
+	int ret;
+
+	if (!device)
+		return -ENOENT;
+	if (!vfence_device_active(device))
+		return -EIO;
+	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	if (!context)
+		return -ENOMEM;
+	kref_init(&context->ref);
+	mutex_init(&context->suspend_lock);
+	context->adapter = file->adapter;
+	context->device = device;
+	context->node = args->node;
+	vfence_device_get(device);
+	ret = create_hw(context);
+	if (!ret)
+		ret = vfence_table_add(&file->contexts, context, &args->handle);
+	if (ret)
+		vfence_context_put(context);
+	return ret;
+}
+
+int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_context_create *args = data;
+	int ret;
+
+	if (vfence_reject(drm, args->flags) ||
+	    vfence_reject(drm, args->node >= file->adapter->config.gpu.nodes))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	ret = create_locked(file, args);
+	mutex_unlock(&file->lock);
+	return ret;
+}
+
+int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_context *context;
+	int ret = 0;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	context = xa_load(&file->contexts.objects, args->handle);
+	if (!context)
+		ret = -ENOENT;
+	else if (context->queues)
+		ret = -EBUSY;
+	else
+		vfence_table_remove(&file->contexts, args->handle);
+	mutex_unlock(&file->lock);
+	if (!ret)
+		vfence_context_put(context);
+	return ret;
+}
+
+static struct vfence_context *lookup(struct vfence_file *file, u32 handle)
+{
+	struct vfence_context *context;
+
+	mutex_lock(&file->lock);
+	context = xa_load(&file->contexts.objects, handle);
+	if (context)
+		kref_get(&context->ref);
+	mutex_unlock(&file->lock);
+	return context;
+}
+
+/**
+ * vfence_context_acknowledged - an interrupt record says a context has left the GPU
+ * @adapter: the adapter, its irq_lock held
+ * @global: the context
+ * @fence: number of the suspension
+ *
+ * An acknowledgement of an earlier suspension is none of the current one; one of a
+ * suspension nobody asked for means hardware that cannot be trusted (WDDM-194,
+ * WDDM-195).
+ */
+void vfence_context_acknowledged(struct vfence_adapter *adapter, u32 global, u64 fence)
+{
+	struct vfence_context *context;
+
+	lockdep_assert_held(&adapter->irq_lock);
+	context = xa_load(&adapter->contexts, global);
+	if (context && fence > READ_ONCE(context->suspend_fence))
+		vfence_adapter_lose(adapter, 0x11);
+	wake_up_all(&adapter->suspend_wait);
+}
+
+/* Wait until the GPU has let go; -ETIME costs the context its queues. */
+static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
+{
+	long left;
+
+	left = wait_event_interruptible_timeout(adapter->suspend_wait,
+			vgpu_context_acknowledged(context->hw) == context->suspend_fence ||
+			READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm),
+			PATIENCE);
+	if (left < 0)
+		return -EINTR;
+	if (READ_ONCE(adapter->lost))
+		return -EIO;
+	if (drm_dev_is_unplugged(&adapter->drm))
+		return -ENODEV;
+	if (left)
+		return 0;
+	vfence_queue_abort_context(context);
+	return -ETIME;
+}
+
+static int begin(struct vfence_adapter *adapter, struct vfence_context *context)
+{
+	int idx;
+
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return -ENODEV;
+	context->suspended = true;
+	/* Before the hardware can acknowledge it. */
+	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
+	context->pending = !vgpu_suspend_context(context->hw, context->suspend_fence);
+	drm_dev_exit(idx);
+	return 0;
+}
+
+static int suspend(struct vfence_adapter *adapter, struct vfence_context *context)
+{
+	int ret = context->suspended ? 0 : begin(adapter, context);
+
+	/* A call that was interrupted left the acknowledgement to the next. */
+	if (!ret && context->pending)
+		ret = wait_suspended(adapter, context);
+	if (!ret)
+		context->pending = false;
+	return ret;
+}
+
+int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_context_suspend *args = data;
+	struct vfence_context *context;
+	int ret;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	context = lookup(file, args->context);
+	if (!context)
+		return -ENOENT;
+	ret = mutex_lock_interruptible(&context->suspend_lock);
+	if (!ret) {
+		ret = suspend(file->adapter, context);
+		if (!ret)
+			args->fence = context->suspend_fence;
+		mutex_unlock(&context->suspend_lock);
+	}
+	vfence_context_put(context);
+	return ret;
+}
+
+int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_context_resume *args = data;
+	struct vfence_context *context;
+	int ret;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	context = lookup(file, args->context);
+	if (!context)
+		return -ENOENT;
+	ret = mutex_lock_interruptible(&context->suspend_lock);
+	if (!ret) {
+		if (context->suspended)
+			vgpu_resume_context(context->hw);
+		context->suspended = false;
+		mutex_unlock(&context->suspend_lock);
+	}
+	vfence_context_put(context);
+	return ret;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Contexts that leave the GPU and come back. */
+
+#include "vfence_test.h"
+
+FIXTURE(suspend) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+};
+
+FIXTURE_VARIANT(suspend) {
+	unsigned int index;
+};
+
+FIXTURE_VARIANT_ADD(suspend, plain) {
+	.index = 0,
+};
+
+/* The acknowledgement finds no room in the interrupt ring. */
+FIXTURE_VARIANT_ADD(suspend, null) {
+	.index = 1,
+};
+
+FIXTURE_SETUP(suspend)
+{
+	VFENCE_SETUP(variant->index);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+}
+
+FIXTURE_TEARDOWN(suspend)
+{
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+}
+
+static uint64_t packets(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) ? 0 : query.packets;
+}
+
+TEST_F(suspend, WDDM_193_submissions_wait_for_the_resume)
+{
+	uint64_t before;
+
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	/* Connected, resident, accepted, and not executed. */
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+	before = packets(self->gfx);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+	/* Another context's queue on the same node is not hindered. */
+	{
+		struct vf_queue *other;
+
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &other));
+		ASSERT_EQ(0, vf_queue_submit(other));
+		EXPECT_TRUE(drained(other));
+		vf_queue_destroy(other);
+	}
+	EXPECT_EQ(before, packets(self->gfx));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+}
+
+TEST_F(suspend, WDDM_193_a_victim_of_a_suspended_context_reconnects)
+{
+	struct vf_queue *more[3];
+	unsigned int i;
+
+	if (variant->index != 1)
+		SKIP(return, "needs an adapter with two doorbells");
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &more[i]));
+		ASSERT_EQ(0, vf_queue_submit(more[i]));
+		ASSERT_TRUE(drained(more[i]));
+	}
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
+	vf_cmd_signal(self->gfx, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(3, vf_fence_current(self->fence));
+	for (i = 0; i < 3; i++)
+		vf_queue_destroy(more[i]);
+}
+
+TEST_F(suspend, WDDM_194_suspensions_are_numbered_and_acknowledged_while_work_runs)
+{
+	uint64_t first, second, third;
+
+	/* Something that never ends by itself: only preemption gets it off. */
+	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &first));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->gfx));
+	/* Again is the same suspension. */
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &second));
+	EXPECT_EQ(first, second);
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &second));
+	EXPECT_LT(first, second);
+	EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->gfx));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &third));
+	EXPECT_LT(second, third);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+}
+
+TEST_F(suspend, what_was_in_flight_takes_no_less_time)
+{
+	struct drm_vfence_clock_info clock;
+	struct drm_vfence_log_entry e[4];
+	unsigned int n = 4, i;
+	int64_t begun;
+
+	begun = vf_deadline(0);
+	vf_cmd_draw(self->gfx, 1, 60000000);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	for (i = 0; i < 5; i++) {
+		ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+		ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+		ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	}
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, DRM_VFENCE_LOG_SIGNALS, e, &n, NULL));
+	ASSERT_EQ(2, n);
+	EXPECT_LE(begun + 60000000, vf_clock_to_cpu(&clock, e[0].end_gpu_timestamp));
+}
+
+TEST_F(suspend, a_queue_released_while_suspended_waits_for_the_resume)
+{
+	vf_cmd_wait(self->copy, self->fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_queue_suspend(self->copy, NULL));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->copy));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->copy));
+	/* Though the value be rewound: it has been met. */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_EQ(0, vf_fence_current(vf_queue_progress(self->copy)));
+	ASSERT_EQ(0, vf_queue_resume(self->copy));
+	EXPECT_TRUE(drained(self->copy));
+}
+
+TEST_F(suspend, WDDM_195_without_acknowledgement_the_queues_are_lost)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+}
+
+TEST_F(suspend, suspended_queues_are_aborted_and_closed_like_others)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	EXPECT_EQ(0, vf_queue_resume(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	/* A file that closes with one takes all of it along. */
+	ASSERT_EQ(0, vf_adapter_open(variant->index, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	ASSERT_EQ(0, vf_queue_suspend(queue, NULL));
+	vf_cmd_draw(queue, 1, 1000000000);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	close(vf_adapter_fd(adapter));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_TRUE(drained(self->copy));
+}
+
+TEST_HARNESS_MAIN
