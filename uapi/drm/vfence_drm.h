@@ -54,6 +54,7 @@ extern "C" {
  * - 1.8: NOTIFY_WORK_SUBMISSION, secondary doorbell addresses, sizes of doorbells in
  *   &struct drm_vfence_adapter_info.
  * - 1.9: CONTEXT_SUSPEND, CONTEXT_RESUME.
+ * - 1.10: counters of power transitions.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -652,6 +653,12 @@ struct drm_vfence_counters {
 	__u64 live_reads;
 	/** @legacy_scans: times waiters of monitored fences were to be looked at */
 	__u64 legacy_scans;
+	/** @f1_transitions: engines that went from F0 to F1 (WDDM-196) */
+	__u64 f1_transitions;
+	/** @engines_in_f1: of them, those that are there now */
+	__u64 engines_in_f1;
+	/** @d3_transitions: times the adapter went from D0 to D3 (WDDM-197) */
+	__u64 d3_transitions;
 };
 
 /**

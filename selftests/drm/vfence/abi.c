@@ -131,7 +131,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 384);
+SIZE(counters, 408);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -180,6 +180,9 @@ AT(counters, records_queue_null, 352);
 AT(counters, log_scans, 360);
 AT(counters, live_reads, 368);
 AT(counters, legacy_scans, 376);
+AT(counters, f1_transitions, 384);
+AT(counters, engines_in_f1, 392);
+AT(counters, d3_transitions, 400);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);

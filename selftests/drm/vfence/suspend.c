@@ -16,7 +16,7 @@ FIXTURE_VARIANT_ADD(suspend, plain) {
 	.index = 0,
 };
 
-/* The acknowledgement finds no room in the interrupt ring. */
+/* The acknowledgment finds no room in the interrupt ring. */
 FIXTURE_VARIANT_ADD(suspend, null) {
 	.index = 1,
 };
@@ -161,7 +161,7 @@ TEST_F(suspend, a_queue_released_while_suspended_waits_for_the_resume)
 	EXPECT_TRUE(drained(self->copy));
 }
 
-TEST_F(suspend, WDDM_195_without_acknowledgement_the_queues_are_lost)
+TEST_F(suspend, WDDM_195_without_acknowledgment_the_queues_are_lost)
 {
 	if (geteuid())
 		SKIP(return, "needs root");

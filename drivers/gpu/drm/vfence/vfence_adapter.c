@@ -10,6 +10,7 @@
 #include "fence/vfence_fence.h"
 #include "queue/vfence_queue.h"
 #include "vfence_adapter.h"
+#include "vfence_power.h"
 
 static void raise_vector(void *host)
 {
@@ -163,6 +164,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	init_llist_head(&adapter->signaled);
 	mutex_init(&adapter->settle_lock);
 	INIT_WORK(&adapter->lost_work, lost_work);
+	vfence_power_init(adapter);
 	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
 	vfence_segment_init(adapter);
 	ret = drmm_add_action_or_reset(&adapter->drm, release, NULL);
@@ -186,6 +188,8 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	ret = vgpu_start(adapter->gpu);
 	if (ret)
 		vfence_vector_fini(&adapter->vector, adapter);
+	else
+		vfence_power_start(adapter);
 	return ret;
 }
 
@@ -198,6 +202,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
  */
 void vfence_adapter_unplug(struct vfence_adapter *adapter)
 {
+	vfence_power_stop(adapter);
 	wake_up_all(&adapter->suspend_wait);
 	vfence_queue_abort_all(adapter);
 	/* Engines, then CMP, then interrupt: each feeds the next. */

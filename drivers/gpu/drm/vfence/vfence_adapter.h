@@ -57,6 +57,8 @@ enum vfence_count {
 	VFENCE_COUNT_LOG_SCANS,
 	VFENCE_COUNT_LIVE_READS,
 	VFENCE_COUNT_LEGACY_SCANS,
+	VFENCE_COUNT_F1,
+	VFENCE_COUNT_D3,
 	VFENCE_COUNTS,
 };
 
@@ -136,6 +138,8 @@ struct vfence_adapter {
 	struct workqueue_struct *work_wq;
 	/** @lost: the hardware failed for good: nothing new until it is bound again */
 	bool lost;
+	/** @f1_work: takes engines that asked to F1 */
+	struct work_struct f1_work;
 	/** @lost_work: ends what was there when it was lost */
 	struct work_struct lost_work;
 	/** @dummy_fence: what fence mappings read after unplug: U64_MAX */

@@ -43,6 +43,11 @@ module_param_array(irq_form, uint, NULL, 0444);
 MODULE_PARM_DESC(irq_form,
 		 "per adapter: the interrupt tells 0 which fences, 1 which queue, 2 nothing (default 0)");
 
+static unsigned int f1_idle_us[VFENCE_MAX_ADAPTERS] = EACH(0);
+module_param_array(f1_idle_us, uint, NULL, 0444);
+MODULE_PARM_DESC(f1_idle_us,
+		 "per adapter: microseconds after which an idle engine asks for F1 (default 0: never)");
+
 static bool native_fence[VFENCE_MAX_ADAPTERS] = EACH(true);
 module_param_array(native_fence, bool, NULL, 0444);
 MODULE_PARM_DESC(native_fence,
@@ -155,6 +160,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.secondary_doorbells = secondary_doorbells[index],
 		.gpu.irq_records = irq_records[index],
 		.gpu.irq_form = irq_form[index],
+		.gpu.f1_idle_us = f1_idle_us[index],
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],

@@ -11,6 +11,7 @@
 
 #include <linux/module.h>
 #include <linux/platform_device.h>
+#include <linux/pm.h>
 #include <linux/rcupdate.h>
 
 #include <drm/drm_drv.h>
@@ -23,6 +24,7 @@
 #include "queue/vfence_queue.h"
 #include "vfence_adapter.h"
 #include "vfence_file.h"
+#include "vfence_power.h"
 
 #ifdef VFENCE_MUTANTS
 unsigned int vfence_mutant;
@@ -155,7 +157,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 9,
+	.minor = 10,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 
@@ -192,6 +194,7 @@ static struct platform_driver platform_driver = {
 	.probe = probe,
 	VFENCE_PLATFORM_REMOVE_OP(remove),
 	.driver.name = "vfence",
+	.driver.pm = pm_ptr(&vfence_pm_ops),
 };
 
 static struct platform_device *devices[VFENCE_MAX_ADAPTERS];

@@ -101,6 +101,10 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->log_scans = count(adapter, VFENCE_COUNT_LOG_SCANS);
 	c->live_reads = count(adapter, VFENCE_COUNT_LIVE_READS);
 	c->legacy_scans = count(adapter, VFENCE_COUNT_LEGACY_SCANS);
+	c->f1_transitions = count(adapter, VFENCE_COUNT_F1);
+	for (i = 0; i < adapter->config.gpu.nodes; i++)
+		c->engines_in_f1 += vgpu_engine_in_f1(adapter->gpu, i);
+	c->d3_transitions = count(adapter, VFENCE_COUNT_D3);
 }
 
 static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)

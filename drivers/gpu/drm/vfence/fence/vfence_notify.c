@@ -8,6 +8,7 @@
 
 #include "queue/vfence_queue.h"
 #include "vfence_fence.h"
+#include "vfence_power.h"
 #include "vfence_trace.h"
 
 /* Records the hard half takes before it leaves the rest to the thread. */
@@ -100,6 +101,8 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 	}
 	if (record->type == VGPU_IRQ_CONTEXT_SUSPENDED)
 		vfence_context_acknowledged(adapter, record->queue, record->suspend_fence);
+	if (record->type == VGPU_IRQ_GPU_ENGINE_STATE_CHANGE)
+		vfence_power_asked(adapter);
 	if (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	if (adapter->optimized) {
@@ -152,12 +155,13 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
 	/*
-	 * What is missing may be paging or a suspension. Told at once: who waits for
+	 * What is missing may be paging, a suspension, or an engine's wish. Told at once: who waits for
 	 * it may hold a lock that the threaded half needs.
 	 */
 	if (overflow) {
 		wake_up_all(&adapter->paging.done);
 		wake_up_all(&adapter->suspend_wait);
+		vfence_power_asked(adapter);
 	}
 	/* Wake-ups, eventfds and puts: with no lock held. */
 	vfence_points_complete(&done, 0);

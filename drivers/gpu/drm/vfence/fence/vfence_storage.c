@@ -103,6 +103,8 @@ static int take_local_locked(struct vfence_adapter *adapter, struct drm_mm_node 
 	struct vfence_storage *victim;
 	int ret;
 
+	if (segment->unpowered)
+		return -ENOSPC;
 	ret = drm_mm_insert_node_in_range(&segment->space, node, 1, 1, 0, start, end,
 					  DRM_MM_INSERT_BEST);
 	if (ret != -ENOSPC)
@@ -229,6 +231,37 @@ void vfence_storage_fini(struct vfence_storage *storage)
 	vfence_page_put(storage->user);
 	if (storage->system)
 		put_page(storage->system);
+}
+
+/**
+ * vfence_segment_leave - move everything out of video memory: the power goes
+ * @adapter: the adapter, powered
+ *
+ * Return: 0, after which nothing is put there until vfence_segment_enter().
+ */
+int vfence_segment_leave(struct vfence_adapter *adapter)
+{
+	struct vfence_segment *segment = &adapter->segment;
+	struct vfence_storage *storage, *next;
+	int ret = 0;
+
+	mutex_lock(&segment->lock);
+	list_for_each_entry_safe(storage, next, &segment->resident, resident) {
+		ret = evict_locked(storage);
+		if (ret)
+			break;
+	}
+	segment->unpowered = !ret;
+	mutex_unlock(&segment->lock);
+	return ret;
+}
+
+/** vfence_segment_enter - video memory can be used again */
+void vfence_segment_enter(struct vfence_adapter *adapter)
+{
+	mutex_lock(&adapter->segment.lock);
+	adapter->segment.unpowered = false;
+	mutex_unlock(&adapter->segment.lock);
 }
 
 void vfence_segment_init(struct vfence_adapter *adapter)

@@ -28,6 +28,8 @@ struct vfence_segment {
 	u64 pages;
 	/** @evictions: pages moved to system memory */
 	u64 evictions;
+	/** @unpowered: nothing may be put there */
+	bool unpowered;
 };
 
 /**
@@ -64,5 +66,7 @@ int vfence_storage_alloc(struct vfence_storage *storage, enum vgpu_fence_value v
 void vfence_storage_fini(struct vfence_storage *storage);
 void vfence_segment_init(struct vfence_adapter *adapter);
 void vfence_segment_fini(struct vfence_adapter *adapter);
+int vfence_segment_leave(struct vfence_adapter *adapter);
+void vfence_segment_enter(struct vfence_adapter *adapter);
 
 #endif

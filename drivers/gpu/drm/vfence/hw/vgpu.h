@@ -121,6 +121,8 @@ struct vgpu_config {
 	bool secondary_doorbells;
 	/** @irq_records: usable records of the interrupt ring; 0: NULL events only */
 	unsigned int irq_records;
+	/** @f1_idle_us: an engine asks for F1 after so long without work; 0: never */
+	unsigned int f1_idle_us;
 	/** @irq_form: &enum vgpu_irq_form */
 	unsigned int irq_form;
 	/** @local_pages: pages of video memory */
@@ -172,6 +174,8 @@ enum vgpu_irq_type {
 	VGPU_IRQ_HWQUEUE_FAULTED = 12,
 	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
 	VGPU_IRQ_NATIVE_FENCE_SIGNALED = 19,
+	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: an engine asks for F1 */
+	VGPU_IRQ_GPU_ENGINE_STATE_CHANGE = 20,
 };
 
 /**
@@ -323,6 +327,33 @@ void vgpu_stop(struct vgpu *gpu);
 void vgpu_destroy(struct vgpu *gpu);
 /** vgpu_system_vm - address space of the system process, the CMP's own */
 struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu);
+/**
+ * vgpu_engine_enter_f1 - take an idle engine to F1
+ * @gpu: the GPU
+ * @node: its node
+ *
+ * The driver has disconnected the doorbells of the node. A queue that gets work, or
+ * is connected, takes it back to F0.
+ *
+ * Return: false if it has work, or has not asked.
+ */
+bool vgpu_engine_enter_f1(struct vgpu *gpu, unsigned int node);
+/** vgpu_engine_in_f1 - is it there. Any context. */
+bool vgpu_engine_in_f1(struct vgpu *gpu, unsigned int node);
+/** vgpu_engine_wants_f1 - has it asked, and not got it yet. Any context. */
+bool vgpu_engine_wants_f1(struct vgpu *gpu, unsigned int node);
+/** vgpu_idle - has no queue any work, or a wait it is blocked on. Any context. */
+bool vgpu_idle(struct vgpu *gpu);
+/**
+ * vgpu_enter_d3 - power off: what is in video memory is gone
+ * @gpu: the GPU, its doorbells disconnected, its storage in system memory
+ *
+ * All contexts are off it until it is back; work that turns up waits. Return: false
+ * if there is some already.
+ */
+bool vgpu_enter_d3(struct vgpu *gpu);
+/** vgpu_enter_d0 - power on; queues with work go on */
+void vgpu_enter_d0(struct vgpu *gpu);
 /** vgpu_irq_ring - the interrupt ring */
 struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
 /** vgpu_knobs - its test switches; written by the driver's debugfs */

@@ -89,6 +89,21 @@ static enum vgpu_step run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	}
 }
 
+static bool has_news(struct vgpu_engine *engine)
+{
+	return kthread_should_stop() || vgpu_sched_contended(engine);
+}
+
+/* Idle, and after a while willing to be powered down. */
+static void doze(struct vgpu_engine *engine)
+{
+	u64 ns = (u64)engine->gpu->config.f1_idle_us * NSEC_PER_USEC;
+
+	if (wait_event_interruptible_hrtimeout(engine->wait, has_news(engine),
+					       ns_to_ktime(ns)) == -ETIME)
+		vgpu_power_ask_f1(engine);
+}
+
 static int engine_thread(void *data)
 {
 	struct vgpu_engine *engine = data;
@@ -98,9 +113,11 @@ static int engine_thread(void *data)
 		queue = vgpu_sched_pick(engine);
 		if (queue)
 			vgpu_sched_put(engine, queue, run(engine, queue));
+		else if (vgpu_power_may_ask_f1(engine))
+			doze(engine);
 		else
-			wait_event_interruptible(engine->wait, kthread_should_stop() ||
-						 vgpu_sched_contended(engine));
+			wait_event_interruptible(engine->wait, has_news(engine) ||
+						 vgpu_power_may_ask_f1(engine));
 	}
 	return 0;
 }

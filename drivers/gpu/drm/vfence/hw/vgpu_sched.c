@@ -39,10 +39,40 @@ static bool has_work_locked(struct vgpu_queue *queue)
 	return !vgpu_sched_sane_write_ptr(queue, &write_ptr) || write_ptr != queue->read_ptr;
 }
 
+static bool is_active(u32 state)
+{
+	return state == DRM_VFENCE_QUEUE_READY || state == DRM_VFENCE_QUEUE_RUNNING ||
+	       state == DRM_VFENCE_QUEUE_BLOCKED;
+}
+
+/* Back to F0, or never mind that it was asked to leave. */
+static void stay_in_f0_locked(struct vgpu_engine *engine)
+{
+	lockdep_assert_held(&engine->gpu->sched);
+	WRITE_ONCE(engine->f1, false);
+	WRITE_ONCE(engine->wants_f1, false);
+	wake_up_all(&engine->wait);
+}
+
+/* All changes of a queue's state: its engine counts who has work. */
+void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
+{
+	struct vgpu_engine *engine = queue->engine;
+
+	lockdep_assert_held(&queue->gpu->sched);
+	if (is_active(state) && !is_active(queue->state)) {
+		engine->active++;
+		stay_in_f0_locked(engine);
+	} else if (!is_active(state) && is_active(queue->state)) {
+		engine->active--;
+	}
+	queue->state = state;
+}
+
 void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->sched);
-	queue->state = DRM_VFENCE_QUEUE_READY;
+	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
 	/* A suspended one waits for vgpu_resume_context(). */
 	if (vgpu_context_suspended(queue))
 		return;
@@ -98,6 +128,7 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 
 	spin_lock_irqsave(&queue->gpu->sched, flags);
 	WRITE_ONCE(queue->connected, true);
+	stay_in_f0_locked(queue->engine);
 	look_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 	return READ_ONCE(queue->gpu->knobs.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
@@ -130,7 +161,7 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 
 bool vgpu_sched_contended(struct vgpu_engine *engine)
 {
-	return !list_empty(&engine->run);
+	return !list_empty(&engine->run) && !READ_ONCE(engine->gpu->d3);
 }
 
 /* Take the next queue off the run list; it is RUNNING and the engine's own. */
@@ -140,10 +171,11 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->gpu->sched, flags);
-	queue = list_first_entry_or_null(&engine->run, struct vgpu_queue, run_link);
+	queue = engine->gpu->d3 ? NULL :
+		list_first_entry_or_null(&engine->run, struct vgpu_queue, run_link);
 	if (queue) {
 		list_del_init(&queue->run_link);
-		queue->state = DRM_VFENCE_QUEUE_RUNNING;
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 		if (queue->context)
 			queue->context->running++;
 	}
@@ -165,15 +197,15 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	spin_lock_irqsave(&gpu->sched, flags);
 	vgpu_context_left_locked(queue);
 	if (why == VGPU_STEP_FAULT) {
-		queue->state = DRM_VFENCE_QUEUE_FAULTED;
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_FAULTED);
 		fault.queue = queue->os_handle;
 		vgpu_cmp_post(gpu, &fault);
 	} else if (queue->abort || why == VGPU_STEP_ABORTED) {
-		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	} else if (why == VGPU_STEP_PREEMPTED) {
 		vgpu_sched_ready_locked(queue);
 	} else {
-		queue->state = DRM_VFENCE_QUEUE_IDLE;
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_IDLE);
 		/*
 		 * A connect or a disconnect while we ran may have brought work.
 		 * What a mere store of the write pointer brought is found by
@@ -224,14 +256,14 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	WRITE_ONCE(queue->abort, !vfence_mutant_is(NO_ABORT_KICK) ||
 		   queue->state != DRM_VFENCE_QUEUE_RUNNING);
 	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
-		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	wake_up_all(&queue->engine->wait);
 	spin_unlock_irqrestore(&gpu->sched, flags);
 	wait_event(gpu->stopped, left_engine(queue));
 	/* The last put may still hold the lock to wake us. */
 	spin_lock_irqsave(&gpu->sched, flags);
 	if (queue->state == DRM_VFENCE_QUEUE_IDLE)
-		queue->state = DRM_VFENCE_QUEUE_ABORTED;
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	spin_unlock_irqrestore(&gpu->sched, flags);
 }
 

@@ -19,7 +19,6 @@
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/rbtree.h>
-#include <linux/rwlock.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -112,6 +111,12 @@ struct vgpu_engine {
 	wait_queue_head_t wait;
 	/** @run: run list of ready queues; vgpu.sched */
 	struct list_head run;
+	/** @active: queues not IDLE, FAULTED or ABORTED; vgpu.sched */
+	unsigned int active;
+	/** @f1: in F1; vgpu.sched */
+	bool f1;
+	/** @wants_f1: has asked for it; vgpu.sched */
+	bool wants_f1;
 	/** @last_completed: last completed fence id of kernel rings */
 	u64 last_completed;
 	/** @free_at: when the work charged so far ends; thread only */
@@ -148,6 +153,8 @@ struct vgpu {
 	rwlock_t residency;
 	/** @local: video memory */
 	void *local;
+	/** @d3: powered off: engines pick nothing; vgpu.sched */
+	bool d3;
 	/** @os_caps: VGPU_OS_* */
 	unsigned int os_caps;
 	/** @sched: scheduling state of all engines */
@@ -462,6 +469,7 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 /* vgpu_sched.c */
 struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine);
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why);
+void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state);
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
 bool vgpu_sched_contended(struct vgpu_engine *engine);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
@@ -477,6 +485,10 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 enum drm_vfence_fault vgpu_paging_check(const struct drm_vfence_packet_header *header,
 					u64 available);
 void vgpu_paging_execute(struct vgpu_engine *engine, const union vgpu_packet *packet);
+
+/* vgpu_power.c */
+void vgpu_power_ask_f1(struct vgpu_engine *engine);
+bool vgpu_power_may_ask_f1(const struct vgpu_engine *engine);
 
 /* vgpu_engine.c */
 int vgpu_engine_start(struct vgpu_engine *engine);

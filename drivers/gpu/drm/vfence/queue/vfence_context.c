@@ -157,7 +157,7 @@ static struct vfence_context *lookup(struct vfence_file *file, u32 handle)
  * @global: the context
  * @fence: number of the suspension
  *
- * An acknowledgement of an earlier suspension is none of the current one; one of a
+ * An acknowledgment of an earlier suspension is none of the current one; one of a
  * suspension nobody asked for means hardware that cannot be trusted (WDDM-194,
  * WDDM-195).
  */
@@ -211,7 +211,7 @@ static int suspend(struct vfence_adapter *adapter, struct vfence_context *contex
 {
 	int ret = context->suspended ? 0 : begin(adapter, context);
 
-	/* A call that was interrupted left the acknowledgement to the next. */
+	/* A call that was interrupted left the acknowledgment to the next. */
 	if (!ret && context->pending)
 		ret = wait_suspended(adapter, context);
 	if (!ret)

@@ -13,6 +13,7 @@
 #include <drm/drm_vma_manager.h>
 
 #include "fence/vfence_fence.h"
+#include "vfence_power.h"
 #include "vfence_queue.h"
 
 static struct vfence_adapter *adapter_of(struct vfence_doorbell *doorbell)
@@ -181,6 +182,7 @@ static void arm_work(struct work_struct *work)
 		vgpu_doorbell_recheck(doorbell->queue->hw);
 	}
 	mutex_unlock(&adapter->doorbell_lock);
+	vfence_power_idle(adapter);
 }
 
 /** vfence_doorbell_arm - call up: the queue went idle while connected */
@@ -434,7 +436,12 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
-	ret = connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
+	/* It is also what wakes the adapter (WDDM D4). */
+	ret = vfence_power_get(file->adapter);
+	if (!ret) {
+		ret = connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
+		vfence_power_put(file->adapter);
+	}
 	if (!ret) {
 		args->wait_log_entries = geometry.entries[0];
 		args->signal_log_entries = geometry.entries[1];

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_POWER_H_
+#define _VFENCE_POWER_H_
+
+#include <linux/pm.h>
+
+struct device;
+struct vfence_adapter;
+
+void vfence_power_init(struct vfence_adapter *adapter);
+void vfence_power_start(struct vfence_adapter *adapter);
+void vfence_power_stop(struct vfence_adapter *adapter);
+int vfence_power_get(struct vfence_adapter *adapter);
+void vfence_power_put(struct vfence_adapter *adapter);
+void vfence_power_idle(struct vfence_adapter *adapter);
+void vfence_power_asked(struct vfence_adapter *adapter);
+
+extern const struct dev_pm_ops vfence_pm_ops;
+
+#endif

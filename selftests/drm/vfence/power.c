@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Power: engines in F1, the adapter in D3, and the way back. */
+
+#include "vfence_test.h"
+
+FIXTURE(f1) {
+	VFENCE_MEMBERS;
+};
+
+FIXTURE_SETUP(f1)
+{
+	if (access("/sys/bus/platform/devices/vfence.10/drm", F_OK))
+		SKIP(return, "needs an adapter whose engines ask for F1 (f1_idle_us)");
+	VFENCE_SETUP(10);
+}
+
+FIXTURE_TEARDOWN(f1)
+{
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(f1, WDDM_196_f1_disconnects_and_a_connect_restores_f0)
+{
+	struct drm_vfence_counters c0, c;
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->gfx));
+		/* Idle for a while: the engine asks, and its doorbells go first. */
+		ASSERT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
+				       DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY));
+		ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter), c.engines_in_f1 == 5)));
+	}
+	EXPECT_LE(5, c.f1_transitions);
+	/* A connect is enough to come back, though there be no work. */
+	c0 = c;
+	{
+		struct drm_vfence_doorbell_connect connect = {
+			.queue = vf_queue_handle(self->gfx),
+		};
+
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect));
+	}
+	ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter),
+				c.f1_transitions > c0.f1_transitions)));
+}
+
+TEST_F(f1, an_engine_with_blocked_work_stays)
+{
+	struct drm_vfence_counters c0, c;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter), c.engines_in_f1 == 5)));
+	vf_cmd_wait(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	c0 = counters(self->adapter);
+	EXPECT_EQ(4, c0.engines_in_f1);
+	/* The other engine comes and goes meanwhile. */
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter),
+				c.f1_transitions > c0.f1_transitions)));
+	EXPECT_EQ(4, c.engines_in_f1);
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+	ASSERT_EQ(0, vf_fence_signal(fence, 1));
+	EXPECT_TRUE(drained(self->gfx));
+	vf_fence_destroy(fence);
+}
+
+#define POWER "/sys/bus/platform/devices/vfence.2/power/"
+
+FIXTURE(d3) {
+	VFENCE_MEMBERS;
+	struct vf_fence *intra;
+	struct vf_fence *fence;
+};
+
+FIXTURE_SETUP(d3)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+
+	if (geteuid() || access(POWER, F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	VFENCE_SETUP(2);
+	ASSERT_EQ(0, vf_fence_create_desc(self->device, &desc, &self->intra));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, write_text(POWER "autosuspend_delay_ms", "1"));
+	ASSERT_EQ(0, write_text(POWER "control", "auto"));
+}
+
+FIXTURE_TEARDOWN(d3)
+{
+	EXPECT_EQ(0, write_text(POWER "control", "on"));
+	vf_fence_destroy(self->intra);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+}
+
+static bool status_is(const char *want)
+{
+	char text[32] = "";
+	FILE *f = fopen(POWER "runtime_status", "re");
+
+	if (!f)
+		return false;
+	if (!fgets(text, sizeof(text), f))
+		text[0] = 0;
+	fclose(f);
+	return !strncmp(text, want, strlen(want));
+}
+
+TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct drm_vfence_counters c;
+	struct vf_point point = { self->fence, 9 };
+	unsigned int i;
+
+	vf_cmd_signal(self->gfx, self->intra, 77);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	for (i = 0; i < 3; i++) {
+		ASSERT_TRUE(EVENTUALLY(status_is("suspended")));
+		c = counters(self->adapter);
+		EXPECT_LE(i + 1, c.d3_transitions);
+		/* Doorbells gone, nothing left where there is no power. */
+		EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
+		EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->copy));
+		EXPECT_EQ(0, c.local_pages);
+		/* Waits and CPU signals need no power. */
+		point.value = 9 + 10 * i;
+		ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
+		EXPECT_EQ(point.value - 1, monitored(self->fence));
+		EXPECT_TRUE(status_is("suspended"));
+		/* A submission connects, and finds what was in video memory. */
+		vf_cmd_wait(self->copy, self->intra, 77);
+		vf_cmd_signal(self->copy, self->fence, point.value);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		EXPECT_TRUE(drained(self->copy));
+		EXPECT_TRUE(EVENTUALLY(fired(efd)));
+		ASSERT_EQ(8, read(efd, &(uint64_t){ 0 }, 8));
+	}
+	close(efd);
+}
+
+TEST_F(d3, work_keeps_it_awake)
+{
+	uint64_t before;
+
+	vf_cmd_wait(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	before = counters(self->adapter).d3_transitions;
+	/* Long after the delay: a draw of the other queue ends, and nothing happens. */
+	vf_cmd_draw(self->copy, 1, 20000000);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	EXPECT_EQ(before, counters(self->adapter).d3_transitions);
+	EXPECT_TRUE(status_is("active"));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(status_is("suspended")));
+}
+
+TEST_F(d3, unbind_and_bind_while_suspended)
+{
+	struct vf_adapter *adapter;
+
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(status_is("suspended")));
+	ASSERT_EQ(0, driver("unbind", 2));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, driver("bind", 2));
+	ASSERT_EQ(0, vf_adapter_open(2, &adapter));
+	vf_adapter_close(adapter);
+}
+
+TEST_HARNESS_MAIN
