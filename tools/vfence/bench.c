@@ -15,7 +15,7 @@
 #include <json-c/json.h>
 #include <xf86drm.h>
 
-#include "tool.h"
+#include "bench.h"
 
 #define BATCH	200
 #define ROUNDS	5
@@ -222,6 +222,43 @@ static unsigned int run(struct bench *b, struct vf_buffer *buffer, struct result
 	return n;
 }
 
+static void add_cost(json_object *to, const char *name, uint64_t value)
+{
+	json_object_object_add(to, name, json_object_new_int64((int64_t)value));
+}
+
+/* Interrupts per 1,000 signals, in the form this adapter has. */
+static int interrupts(struct bench *b, bool json, json_object *to)
+{
+	static const unsigned int waiters[] = { 0, 1, 100 };
+	json_object *list = json_object_new_array();
+	unsigned int i;
+	int ret = 0;
+
+	json_object_object_add(to, "interrupts_per_1000_signals", list);
+	if (!json)
+		puts("\nof 1,000 signals   interrupts  records    scans  log entries  woken");
+	for (i = 0; !ret && i < 3; i++) {
+		json_object *o = json_object_new_object();
+		struct interrupt_cost c;
+
+		ret = bench_interrupts(b->adapter, b->gfx, b->back, waiters[i], &c);
+		if (!json)
+			printf("  %3u waiters %16llu %8llu %8llu %12llu %6llu\n", c.waiters,
+			       (unsigned long long)c.interrupts, (unsigned long long)c.records,
+			       (unsigned long long)c.scans, (unsigned long long)c.entries,
+			       (unsigned long long)c.woken);
+		add_cost(o, "waiters", c.waiters);
+		add_cost(o, "interrupts", c.interrupts);
+		add_cost(o, "records", c.records);
+		add_cost(o, "scans", c.scans);
+		add_cost(o, "log_entries", c.entries);
+		add_cost(o, "woken", c.woken);
+		json_object_array_add(list, o);
+	}
+	return ret;
+}
+
 int bench_main(const struct options *options)
 {
 	struct bench b = { 0 };
@@ -244,6 +281,7 @@ int bench_main(const struct options *options)
 			printf("%-40s %8llu ns\n", r[i].name, (unsigned long long)r[i].ns);
 		json_object_object_add(o, r[i].name, json_object_new_int64((int64_t)r[i].ns));
 	}
+	ret = interrupts(&b, options->json, o);
 	if (options->json)
 		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
 	json_object_put(o);
@@ -256,5 +294,5 @@ int bench_main(const struct options *options)
 	close(b.efd);
 	vf_device_destroy(b.device);
 	vf_adapter_close(b.adapter);
-	return 0;
+	return ret;
 }

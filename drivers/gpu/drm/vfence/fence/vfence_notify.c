@@ -155,8 +155,8 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
 	/*
-	 * What is missing may be paging, a suspension, or an engine's wish. Told at once: who waits for
-	 * it may hold a lock that the threaded half needs.
+	 * What is missing may be paging, a suspension, or an engine's wish. Told at
+	 * once: who waits for it may hold a lock that the threaded half needs.
 	 */
 	if (overflow) {
 		wake_up_all(&adapter->paging.done);

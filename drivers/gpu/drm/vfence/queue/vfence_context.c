@@ -172,15 +172,19 @@ void vfence_context_acknowledged(struct vfence_adapter *adapter, u32 global, u64
 	wake_up_all(&adapter->suspend_wait);
 }
 
+static bool decided(struct vfence_adapter *adapter, struct vfence_context *context)
+{
+	return vgpu_context_acknowledged(context->hw) == context->suspend_fence ||
+	       READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm);
+}
+
 /* Wait until the GPU has let go; -ETIME costs the context its queues. */
 static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
 {
 	long left;
 
-	left = wait_event_interruptible_timeout(adapter->suspend_wait,
-			vgpu_context_acknowledged(context->hw) == context->suspend_fence ||
-			READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm),
-			PATIENCE);
+	left = wait_event_interruptible_timeout(adapter->suspend_wait, decided(adapter, context),
+						PATIENCE);
 	if (left < 0)
 		return -EINTR;
 	if (READ_ONCE(adapter->lost))

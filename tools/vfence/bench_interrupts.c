@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * vfence bench: what signals cost the CPU with nobody, somebody and many waiting.
+ * Adapters differ in what their interrupt tells, and so in what it costs.
+ */
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+#define SIGNALS		1000
+/* GPU time between two signals: enough to be interrupted for each. */
+#define APART_NS	20000
+
+/* Arm @waiters events, evenly over the values to come. */
+static int arm_waiters(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t base,
+		       unsigned int waiters, int efd)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 1; !ret && i <= waiters; i++) {
+		struct vf_point point = { fence, base + (uint64_t)SIGNALS * i / waiters };
+
+		ret = vf_event_arm(adapter, &point, 1, 0, efd, NULL);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+static void wait_settled(struct vf_adapter *adapter, struct drm_vfence_counters *c)
+{
+	do {
+		vf_adapter_counters(adapter, c);
+	} while (!vf_counters_settled(c));
+}
+
+int bench_interrupts(struct vf_adapter *adapter, struct vf_queue *queue, struct vf_fence *fence,
+		     unsigned int waiters, struct interrupt_cost *cost)
+{
+	uint64_t base = vf_fence_current(fence);
+	struct drm_vfence_counters before, after;
+	int efd = eventfd(0, EFD_CLOEXEC);
+	unsigned int i;
+	int ret;
+
+	ret = arm_waiters(adapter, fence, base, waiters, efd);
+	wait_settled(adapter, &before);
+	for (i = 1; !ret && i <= SIGNALS; i++) {
+		vf_cmd_signal(queue, fence, base + i);
+		vf_cmd_draw(queue, 1, APART_NS);
+		/* In portions that fit the ring. */
+		if (i % 100 == 0)
+			ret = vf_queue_publish(queue);
+	}
+	/* Polled, as a wait would be one waiter more. */
+	while (!ret && vf_fence_current(fence) < base + SIGNALS)
+		;
+	wait_settled(adapter, &after);
+	close(efd);
+	*cost = (struct interrupt_cost) {
+		.waiters = waiters,
+		.interrupts = after.handler_runs - before.handler_runs,
+		.records = after.records_array - before.records_array +
+			   after.records_null - before.records_null +
+			   after.records_queue - before.records_queue +
+			   after.records_queue_null - before.records_queue_null,
+		.scans = after.scans - before.scans + after.log_scans - before.log_scans,
+		.entries = after.log_entries_read - before.log_entries_read,
+		.woken = after.waits_satisfied - before.waits_satisfied,
+	};
+	return ret;
+}
