@@ -9,12 +9,18 @@
 #include "tool.h"
 
 #define MAX_NODES 32
+#define MAX_FEATURES 16
+/* As many as one module can have; one that did not probe leaves a gap. */
+#define MAX_ADAPTERS 16
 
 struct report {
 	unsigned int index;
 	struct drm_vfence_adapter_info info;
 	struct drm_vfence_node_info nodes[MAX_NODES];
 	unsigned int node_count;
+	struct drm_vfence_feature_info features[MAX_FEATURES];
+	unsigned int feature_count;
+	struct drm_vfence_fence_caps caps;
 	struct drm_vfence_clock_info clock;
 	struct drm_vfence_counters counters;
 };
@@ -66,10 +72,60 @@ static int gather(unsigned int index, struct report *r)
 	r->node_count = MAX_NODES;
 	ret = vf_adapter_info(adapter, &r->info);
 	ret = ret ? ret : vf_adapter_nodes(adapter, r->nodes, &r->node_count);
+	r->feature_count = MAX_FEATURES;
+	ret = ret ? ret : vf_adapter_features(adapter, r->features, &r->feature_count);
+	ret = ret ? ret : vf_adapter_fence_caps(adapter, &r->caps);
 	ret = ret ? ret : vf_adapter_clock(adapter, &r->clock);
 	ret = ret ? ret : vf_adapter_counters(adapter, &r->counters);
 	vf_adapter_close(adapter);
 	return ret;
+}
+
+static const char *feature_name(uint32_t id)
+{
+	switch (id) {
+	case DRM_VFENCE_FEATURE_HWSCH:
+		return "hardware_scheduling";
+	case DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION:
+		return "user_mode_submission";
+	case DRM_VFENCE_FEATURE_NATIVE_FENCE:
+		return "native_fence";
+	default:
+		return "?";
+	}
+}
+
+static const struct {
+	uint32_t flag;
+	const char *name;
+} cap_table[] = {
+	{ DRM_VFENCE_CAP_NATIVE_FENCE, "native_fence" },
+	{ DRM_VFENCE_CAP_MAP_TO_SYSTEM, "map_to_system" },
+	{ DRM_VFENCE_CAP_OPTIMIZED, "optimized" },
+	{ DRM_VFENCE_CAP_INTRA_GPU, "intra_gpu" },
+	{ DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT, "optimized_interrupt" },
+};
+
+#define N_CAPS (sizeof(cap_table) / sizeof(cap_table[0]))
+
+static void print_features(const struct report *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < r->feature_count; i++) {
+		const struct drm_vfence_feature_info *f = &r->features[i];
+
+		printf("  feature %-20s %s", feature_name(f->id),
+		       f->flags & DRM_VFENCE_FEATURE_ENABLED ? "version " : "off");
+		if (f->version)
+			printf("%u", f->version);
+		putchar('\n');
+	}
+	printf("  fences:");
+	for (i = 0; i < N_CAPS; i++)
+		if (r->caps.flags & cap_table[i].flag)
+			printf(" %s", cap_table[i].name);
+	putchar('\n');
 }
 
 static void print_text(const struct report *r)
@@ -90,6 +146,7 @@ static void print_text(const struct report *r)
 		       (unsigned long long)n->suppressed, (unsigned long long)n->waits_stalled,
 		       (unsigned long long)n->busy_ns);
 	}
+	print_features(r);
 	for (i = 0; i < N_COUNTERS; i++)
 		printf("  %-22s %llu\n", counter_table[i].name,
 		       (unsigned long long)counter(&r->counters, i));
@@ -104,6 +161,21 @@ static void add_u64(json_object *object, const char *name, uint64_t value)
 	json_object_object_add(object, name, json_object_new_string(text));
 }
 
+static void add_features(json_object *o, const struct report *r)
+{
+	json_object *features = json_object_new_object(), *caps = json_object_new_array();
+	unsigned int i;
+
+	for (i = 0; i < r->feature_count; i++)
+		json_object_object_add(features, feature_name(r->features[i].id),
+				       json_object_new_int((int)r->features[i].version));
+	json_object_object_add(o, "feature_versions", features);
+	for (i = 0; i < N_CAPS; i++)
+		if (r->caps.flags & cap_table[i].flag)
+			json_object_array_add(caps, json_object_new_string(cap_table[i].name));
+	json_object_object_add(o, "fence_caps", caps);
+}
+
 static json_object *to_json(const struct report *r)
 {
 	json_object *o = json_object_new_object(), *nodes = json_object_new_array();
@@ -115,6 +187,7 @@ static json_object *to_json(const struct report *r)
 			       json_object_new_int((int)r->info.physical_doorbells));
 	json_object_object_add(o, "log_entries", json_object_new_int((int)r->info.log_entries));
 	json_object_object_add(o, "fence_stride", json_object_new_int((int)r->info.fence_stride));
+	add_features(o, r);
 	add_u64(o, "va_start", r->info.va_start);
 	add_u64(o, "va_end", r->info.va_end);
 	add_u64(o, "clock_hz", r->clock.frequency_hz);
@@ -149,6 +222,8 @@ int info_main(const struct options *options)
 
 	do {
 		ret = gather(index, &report);
+		if (ret == -ENODEV && all)
+			continue;
 		if (ret)
 			break;
 		found++;
@@ -156,8 +231,7 @@ int info_main(const struct options *options)
 			json_object_array_add(list, to_json(&report));
 		else
 			print_text(&report);
-		index++;
-	} while (all);
+	} while (all && ++index < MAX_ADAPTERS);
 	if (options->json && found)
 		puts(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));
 	json_object_put(list);
