@@ -81,13 +81,6 @@ FIXTURE_TEARDOWN(cross)
 	side_close(&self->i);
 }
 
-static int arm(struct side *s, uint64_t value, int efd)
-{
-	struct vf_point point = { s->fence, value };
-
-	return vf_event_arm(s->adapter, &point, 1, 0, efd, NULL);
-}
-
 static bool block(struct side *s, uint64_t value)
 {
 	vf_cmd_wait(s->copy, s->fence, value);
@@ -135,7 +128,7 @@ TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
 
 	EXPECT_EQ(0, monitored(self->d.fence));
 	EXPECT_EQ(0, monitored(self->i.fence));
-	ASSERT_EQ(0, arm(&self->i, 1000, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 1000, self->efd));
 	EXPECT_EQ(0, monitored(self->d.fence));
 	EXPECT_EQ(0, monitored(self->i.fence));
 	/* Nobody waits for these, and still each of them interrupts; 0 does not. */
@@ -166,7 +159,7 @@ TEST_F(cross, WDDM_105_gpu_signal_there_releases_gpu_wait_here)
 
 TEST_F(cross, WDDM_106_gpu_signal_there_completes_cpu_wait_here)
 {
-	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	ASSERT_EQ(0, gpu_signal(&self->d, 10));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	ASSERT_EQ(0, gpu_signal(&self->d, 11));
@@ -176,7 +169,7 @@ TEST_F(cross, WDDM_106_gpu_signal_there_completes_cpu_wait_here)
 TEST_F(cross, WDDM_107_cpu_signal_there_releases_both_here)
 {
 	ASSERT_TRUE(block(&self->i, 10));
-	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 10));
 	/* The caller may rely on the waiters of all adapters. */
 	EXPECT_TRUE(fired(self->efd));
@@ -206,7 +199,7 @@ TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
 TEST_F(cross, WDDM_65_a_notification_stores_nothing)
 {
 	ASSERT_TRUE(block(&self->i, 10));
-	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	/* A pulse: those who were blocked go on, and the value stays what it is. */
 	vf_cmd_signal(self->d.gfx, self->d.fence, 10);
 	vf_cmd_signal(self->d.gfx, self->d.fence, 3);
@@ -260,7 +253,7 @@ TEST_F(cross, the_creator_goes_and_the_others_stay)
 {
 	uint64_t destroyed = counters(self->d.adapter).fences_destroyed;
 
-	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	close(self->fd);
 	self->fd = -1;
 	vf_fence_destroy(self->d.fence);
@@ -301,7 +294,7 @@ TEST_F(cross, a_signal_reaches_the_others_though_the_signaler_goes_at_once)
 
 TEST_F(cross, the_last_holder_anywhere_ends_the_waits)
 {
-	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	close(self->fd);
 	self->fd = -1;
 	vf_fence_destroy(self->d.fence);
@@ -316,7 +309,7 @@ TEST_F(cross, an_adapter_that_goes_leaves_the_fence_to_the_others)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	ASSERT_EQ(0, arm(&self->i, 10, self->efd));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	ASSERT_EQ(0, driver("unbind", variant->d));
 	EXPECT_FALSE(fired(self->efd));
 	EXPECT_EQ(-ENODEV, vf_fence_signal(self->d.fence, 10));

@@ -27,8 +27,8 @@ FIXTURE_TEARDOWN(fence)
 	VFENCE_TEARDOWN();
 }
 
-static int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd,
-	       uint32_t *event)
+static int arm_event(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd,
+		     uint32_t *event)
 {
 	struct vf_point point = { fence, value };
 
@@ -84,13 +84,13 @@ TEST_F(fence, WDDM_5_6_7_8_monitored_follows_the_waiters)
 	uint32_t e42, e50, e10, e42b;
 
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd, &e42));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 42, self->efd, &e42));
 	EXPECT_EQ(41, monitored(self->fence));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 50, self->efd, &e50));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 50, self->efd, &e50));
 	EXPECT_EQ(41, monitored(self->fence));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, self->efd, &e10));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 10, self->efd, &e10));
 	EXPECT_EQ(9, monitored(self->fence));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd, &e42b));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 42, self->efd, &e42b));
 	/* Cancelled: 10 and one of the 42. */
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, e10));
 	EXPECT_EQ(41, monitored(self->fence));
@@ -110,10 +110,10 @@ TEST_F(fence, WDDM_5_value_one_and_maximum)
 {
 	uint32_t event;
 
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd, &event));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 1, self->efd, &event));
 	EXPECT_EQ(0, monitored(self->fence));
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, event));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, UINT64_MAX, self->efd, &event));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, UINT64_MAX, self->efd, &event));
 	EXPECT_EQ(UINT64_MAX - 1, monitored(self->fence));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, UINT64_MAX));
 	EXPECT_TRUE(fired(self->efd));
@@ -143,8 +143,8 @@ TEST_F(fence, WDDM_9_10_11_12_the_worked_example)
 	uint32_t event;
 
 	/* Waiters for 42 and 43: monitored is 41. */
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd, NULL));
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 43, other, &event));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 42, self->efd, NULL));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 43, other, &event));
 	ASSERT_TRUE(settled(self->adapter, &before));
 	EXPECT_EQ(41, monitored(self->fence));
 	/* Up to 41: silence. */
@@ -177,7 +177,7 @@ TEST_F(fence, WDDM_11_all_reached_waiters_complete_in_one_interrupt)
 	/* More than the hard half completes by itself. */
 	for (i = 0; i < ARRAY_SIZE(efd); i++) {
 		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-		ASSERT_EQ(0, arm(self->adapter, self->fence, i + 1, efd[i], NULL));
+		ASSERT_EQ(0, arm_event(self->adapter, self->fence, i + 1, efd[i], NULL));
 	}
 	ASSERT_TRUE(settled(self->adapter, &before));
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 150));
@@ -205,7 +205,7 @@ TEST_F(fence, WDDM_13_value_already_there_completes_without_interrupt)
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_TRUE(settled(self->adapter, &before));
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 7, VF_FOREVER));
-	EXPECT_EQ(1, arm(self->adapter, self->fence, 7, self->efd, NULL));
+	EXPECT_EQ(1, arm_event(self->adapter, self->fence, 7, self->efd, NULL));
 	EXPECT_FALSE(fired(self->efd));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
@@ -225,7 +225,7 @@ TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
 	 */
 	ASSERT_TRUE(settled(self->adapter, &before));
 	do {
-		ASSERT_EQ(0, arm(self->adapter, self->fence, value + 1, self->efd, NULL));
+		ASSERT_EQ(0, arm_event(self->adapter, self->fence, value + 1, self->efd, NULL));
 		for (i = 0; i < 4; i++)
 			vf_cmd_signal(self->gfx, self->fence, ++value);
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -411,7 +411,7 @@ TEST_F(fence, WDDM_69_the_newest_cpu_value_wins)
 		{ self->fence, 100 }, { self->fence, 7 }, { self->fence, 50 }, { self->fence, 3 },
 	};
 
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 60, self->efd, NULL));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 60, self->efd, NULL));
 	ASSERT_EQ(0, vf_signal(self->adapter, points, 4));
 	EXPECT_EQ(3, vf_fence_current(self->fence));
 	/* The value that was there for a moment has released its waiter. */
@@ -451,7 +451,7 @@ TEST_F(fence, a_pulse_releases_who_was_blocked)
 		vf_cmd_wait(self->copy, self->fence, high + i);
 		ASSERT_EQ(0, vf_queue_submit(self->copy));
 		ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
-		ASSERT_EQ(0, arm(self->adapter, self->fence, high + i, self->efd, NULL));
+		ASSERT_EQ(0, arm_event(self->adapter, self->fence, high + i, self->efd, NULL));
 		vf_cmd_signal(self->gfx, self->fence, high + i);
 		vf_cmd_signal(self->gfx, self->fence, 1);
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -514,8 +514,8 @@ TEST_F(fence, one_event_for_several_fences)
 {
 	uint64_t n = 0;
 
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd, NULL));
-	ASSERT_EQ(0, arm(self->adapter, self->gate, 1, self->efd, NULL));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 1, self->efd, NULL));
+	ASSERT_EQ(0, arm_event(self->adapter, self->gate, 1, self->efd, NULL));
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 1));
 	while (n < 2) {
@@ -594,7 +594,7 @@ TEST_F(fence, event_that_fired_cannot_be_cancelled)
 {
 	uint32_t event;
 
-	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd, &event));
+	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 1, self->efd, &event));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	EXPECT_EQ(-ENOENT, vf_event_cancel(self->adapter, event));
 	EXPECT_TRUE(fired(self->efd));

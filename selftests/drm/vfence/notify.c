@@ -328,13 +328,6 @@ FIXTURE_TEARDOWN(form)
 	VFENCE_TEARDOWN();
 }
 
-static int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
-{
-	struct vf_point point = { fence, value };
-
-	return vf_event_arm(adapter, &point, 1, 0, efd, NULL);
-}
-
 TEST_F(form, WDDM_76_77_78_79_waiters_complete_in_every_form)
 {
 	struct drm_vfence_counters before = counters(self->adapter), after;

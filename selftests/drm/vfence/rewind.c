@@ -57,13 +57,6 @@ FIXTURE_TEARDOWN(rewind)
 	VFENCE_TEARDOWN();
 }
 
-static int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
-{
-	struct vf_point point = { fence, value };
-
-	return vf_event_arm(adapter, &point, 1, 0, efd, NULL);
-}
-
 static void clear(int efd)
 {
 	uint64_t count;

@@ -106,6 +106,14 @@ static inline bool fired(int efd)
 	return poll(&p, 1, 0) == 1;
 }
 
+/* Have @efd signaled when @fence reaches @value. */
+static inline int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
+{
+	struct vf_point point = { fence, value };
+
+	return vf_event_arm(adapter, &point, 1, 0, efd, NULL);
+}
+
 static inline void pin(pid_t task, int cpu)
 {
 	cpu_set_t set;

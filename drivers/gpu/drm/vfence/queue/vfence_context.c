@@ -223,48 +223,54 @@ static int suspend(struct vfence_adapter *adapter, struct vfence_context *contex
 	return ret;
 }
 
-int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+static int resume(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_context_suspend *args = data;
-	struct vfence_context *context;
+	if (context->suspended)
+		vgpu_resume_context(context->hw);
+	context->suspended = false;
+	context->pending = false;
+	return 0;
+}
+
+/* Do @what with a context, one at a time; @fence: out: the last suspension. */
+static int change(struct vfence_file *file, u32 handle, u64 *fence,
+		  int (*what)(struct vfence_adapter *adapter, struct vfence_context *context))
+{
+	struct vfence_context *context = lookup(file, handle);
 	int ret;
 
-	if (vfence_reject(drm, args->flags))
-		return -EINVAL;
-	context = lookup(file, args->context);
 	if (!context)
 		return -ENOENT;
 	ret = mutex_lock_interruptible(&context->suspend_lock);
 	if (!ret) {
-		ret = suspend(file->adapter, context);
-		if (!ret)
-			args->fence = context->suspend_fence;
+		ret = what(file->adapter, context);
+		*fence = context->suspend_fence;
 		mutex_unlock(&context->suspend_lock);
 	}
 	vfence_context_put(context);
 	return ret;
 }
 
-int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_context_resume *args = data;
-	struct vfence_context *context;
+	struct drm_vfence_context_suspend *args = data;
+	u64 fence;
 	int ret;
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
-	context = lookup(file, args->context);
-	if (!context)
-		return -ENOENT;
-	ret = mutex_lock_interruptible(&context->suspend_lock);
-	if (!ret) {
-		if (context->suspended)
-			vgpu_resume_context(context->hw);
-		context->suspended = false;
-		mutex_unlock(&context->suspend_lock);
-	}
-	vfence_context_put(context);
+	ret = change(drm_file->driver_priv, args->context, &fence, suspend);
+	if (!ret)
+		args->fence = fence;
 	return ret;
+}
+
+int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct drm_vfence_context_resume *args = data;
+	u64 fence;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	return change(drm_file->driver_priv, args->context, &fence, resume);
 }
