@@ -261,4 +261,116 @@ TEST_F(life, close_while_another_thread_waits)
 	EXPECT_EQ(0, sleeper.ret);
 }
 
+/* Everything that a client can have on adapters 0 and 2, busy and suspended. */
+static int live(int ready)
+{
+	struct vf_fence_desc intra = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	uint32_t flags = DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER;
+	int efd = eventfd(0, EFD_CLOEXEC), fd, ret;
+	struct vf_adapter *here, *there;
+	struct vf_device *dh, *dt;
+	struct vf_queue *gfx, *copy, *far;
+	struct vf_fence *cross, *opened, *local, *gate;
+
+	ret = vf_adapter_open(2, &here);
+	ret = ret ? ret : vf_adapter_open(0, &there);
+	ret = ret ? ret : vf_device_create(here, &dh);
+	ret = ret ? ret : vf_device_create(there, &dt);
+	ret = ret ? ret : vf_queue_create(dh, DRM_VFENCE_NODE_GFX, 65536, &gfx);
+	ret = ret ? ret : vf_queue_create(dh, DRM_VFENCE_NODE_COPY, 65536, &copy);
+	ret = ret ? ret : vf_queue_create(dt, DRM_VFENCE_NODE_GFX, 65536, &far);
+	ret = ret ? ret : vf_fence_create(dh, flags, 0, &cross);
+	ret = ret ? ret : vf_fence_create_desc(dh, &intra, &local);
+	ret = ret ? ret : vf_fence_create(dh, 0, 0, &gate);
+	fd = ret ? -1 : vf_fence_export(cross);
+	ret = ret ? ret : vf_fence_open(dt, fd, &opened);
+	ret = ret ? ret : arm(there, opened, 100, efd);
+	ret = ret ? ret : arm(here, gate, 100, efd);
+	if (ret)
+		return ret;
+	/* One blocked across adapters, one blocked here, one suspended in a draw. */
+	vf_cmd_wait(far, opened, 1000);
+	vf_cmd_signal(copy, local, 1);
+	vf_cmd_wait(copy, local, 1000);
+	vf_cmd_draw(gfx, 100, 1000000000);
+	ret = vf_queue_submit(far) | vf_queue_submit(copy) | vf_queue_submit(gfx);
+	ret = ret ? ret : vf_queue_suspend(gfx, NULL);
+	if (write(ready, "r", 1) != 1)
+		return -EPIPE;
+	while (!ret) {
+		/* Signals in flight on both sides when the end comes. */
+		vf_fence_signal(opened, 1);
+		vf_fence_signal(cross, 2);
+	}
+	return ret;
+}
+
+TEST(killed_clients_leave_nothing_of_any_kind)
+{
+	struct drm_vfence_counters before, c;
+	struct vf_adapter *adapter[2];
+	unsigned int i, k;
+
+	if (vf_adapter_open(2, &adapter[1]))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(0, &adapter[0]));
+	before = counters(adapter[1]);
+	for (i = 0; i < 20; i++) {
+		int ready[2], status;
+		char byte;
+		pid_t pid;
+
+		ASSERT_EQ(0, pipe(ready));
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(live(ready[1]) ? 1 : 0);
+		close(ready[1]);
+		ASSERT_EQ(1, read(ready[0], &byte, 1));
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_TRUE(WIFSIGNALED(status));
+		close(ready[0]);
+	}
+	for (k = 0; k < 2; k++) {
+		EXPECT_TRUE(EVENTUALLY((c = counters(adapter[k]), !c.queues)));
+		EXPECT_TRUE(EVENTUALLY((c = counters(adapter[k]),
+					c.fences_created == c.fences_destroyed &&
+					c.fences_opened == c.fences_closed)));
+		EXPECT_TRUE(settled(adapter[k], &c));
+		EXPECT_EQ(c.waits_begun, c.waits_satisfied + c.waits_timed_out +
+			  c.waits_cancelled);
+	}
+	EXPECT_EQ(before.local_pages, counters(adapter[1]).local_pages);
+	vf_adapter_close(adapter[0]);
+	vf_adapter_close(adapter[1]);
+}
+
+TEST(unbind_under_clients_with_everything)
+{
+	unsigned int i;
+
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.2/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	for (i = 0; i < 6; i++) {
+		unsigned int victim = i % 2 ? 0 : 2;
+		int ready[2], status;
+		char byte;
+		pid_t pid;
+
+		ASSERT_EQ(0, pipe(ready));
+		pid = fork();
+		ASSERT_LE(0, pid);
+		if (!pid)
+			_exit(live(ready[1]) ? 1 : 0);
+		close(ready[1]);
+		ASSERT_EQ(1, read(ready[0], &byte, 1));
+		ASSERT_EQ(0, driver("unbind", victim));
+		ASSERT_EQ(0, kill(pid, SIGKILL));
+		ASSERT_EQ(pid, waitpid(pid, &status, 0));
+		ASSERT_EQ(0, driver("bind", victim));
+		close(ready[0]);
+	}
+}
+
 TEST_HARNESS_MAIN
