@@ -662,12 +662,15 @@ TEST_F(queue, WDDM_205_an_error_aborts_every_doorbell_of_its_device)
 	struct drm_vfence_packet_header bad = { .opcode = 0xffff, .length = 8 };
 	struct vf_device *other;
 	struct vf_queue *bystander;
+	int ret;
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &other));
 	ASSERT_EQ(0, vf_queue_create(other, DRM_VFENCE_NODE_GFX, 4096, &bystander));
 	ASSERT_EQ(0, vf_queue_submit(bystander));
 	vf_cmd_raw(self->gfx, &bad, sizeof(bad));
-	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	/* The end may come before the call returns, and is told then. */
+	ret = vf_queue_publish(self->gfx);
+	EXPECT_TRUE(ret == 0 || ret == -EIO);
 	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
 	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==

@@ -45,6 +45,16 @@ void vfence_power_init(struct vfence_adapter *adapter)
 }
 
 /*
+ * Ask again after another delay: the queue that keeps us awake may go idle while we
+ * are here, when vfence_power_idle() is not heard, or while it is disconnected.
+ */
+static int busy(struct device *dev)
+{
+	pm_runtime_mark_last_busy(dev);
+	return -EBUSY;
+}
+
+/*
  * Nothing has work, so all contexts can leave. Doorbells go first, so that whoever
  * submits connects, and so wakes us; then what is in video memory; then the power.
  */
@@ -54,7 +64,7 @@ static int runtime_suspend(struct device *dev)
 	int ret;
 
 	if (!vgpu_idle(adapter->gpu))
-		return -EBUSY;
+		return busy(dev);
 	vfence_doorbell_relearn_all(adapter);
 	ret = vfence_segment_leave(adapter);
 	if (!ret && vgpu_enter_d3(adapter->gpu)) {
@@ -62,7 +72,7 @@ static int runtime_suspend(struct device *dev)
 		return 0;
 	}
 	vfence_segment_enter(adapter);
-	return -EBUSY;
+	return busy(dev);
 }
 
 static int runtime_resume(struct device *dev)
