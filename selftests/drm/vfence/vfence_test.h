@@ -92,11 +92,24 @@ static inline uint32_t queue_fault(struct vf_queue *queue)
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.fault;
 }
 
-/* Everything submitted is done, seen by polling: no CPU waiter is made. */
+/*
+ * Everything submitted is done, seen by polling: no CPU waiter is made. A queue that
+ * does not get there tells where it is.
+ */
 static inline bool drained(struct vf_queue *queue)
 {
-	return EVENTUALLY(vf_fence_current(vf_queue_progress(queue)) >=
-			  vf_queue_last_queued(queue));
+	struct drm_vfence_queue_query q;
+
+	if (EVENTUALLY(vf_fence_current(vf_queue_progress(queue)) >=
+		       vf_queue_last_queued(queue)))
+		return true;
+	if (!vf_queue_query(queue, &q))
+		fprintf(stderr, "# queue: state %u fault %u opcode %u at %llu va %llx doorbell %u queued %llu progress %llu packets %llu\n",
+			q.state, q.fault, q.fault_opcode, (unsigned long long)q.fault_ring_ptr,
+			(unsigned long long)q.fault_va, q.doorbell_status,
+			(unsigned long long)q.last_queued, (unsigned long long)q.progress,
+			(unsigned long long)q.packets);
+	return false;
 }
 
 static inline bool fired(int efd)
