@@ -321,4 +321,32 @@ TEST_F(types, video_memory_comes_back)
 	EXPECT_EQ(before.evictions, after.evictions);
 }
 
+TEST(WDDM_82_a_kernel_mode_queue_has_no_logs)
+{
+	struct drm_vfence_node_info nodes[8];
+	struct drm_vfence_counters c;
+	unsigned int n = 8;
+	struct vf_fence *fence;
+	struct client client;
+
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.2/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	/* Counters of a new adapter: its one queue so far is the paging queue. */
+	ASSERT_EQ(0, driver("unbind", 2));
+	ASSERT_EQ(0, driver("bind", 2));
+	ASSERT_EQ(0, vf_adapter_open(2, &client.adapter));
+	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
+	ASSERT_EQ(0, intra_gpu(&client, &fence));
+	ASSERT_EQ(0, vf_adapter_nodes(client.adapter, nodes, &n));
+	/* It has worked, and was never given a log. */
+	EXPECT_EQ(DRM_VFENCE_NODE_PAGING, nodes[n - 1].class_id);
+	EXPECT_LT(0, nodes[n - 1].packets);
+	c = counters(client.adapter);
+	EXPECT_EQ(0, c.log_buffers_set);
+	EXPECT_EQ(0, c.log_packets);
+	vf_fence_destroy(fence);
+	vf_device_destroy(client.device);
+	vf_adapter_close(client.adapter);
+}
+
 TEST_HARNESS_MAIN
