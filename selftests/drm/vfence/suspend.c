@@ -126,10 +126,14 @@ TEST_F(suspend, WDDM_194_suspensions_are_numbered_and_acknowledged_while_work_ru
 TEST_F(suspend, what_was_in_flight_takes_no_less_time)
 {
 	struct drm_vfence_clock_info clock;
+	struct drm_vfence_node_info nodes[8];
 	struct drm_vfence_log_entry e[4];
-	unsigned int n = 4, i;
+	unsigned int n = 4, count = 8, i;
 	int64_t begun;
+	uint64_t busy;
 
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, nodes, &count));
+	busy = nodes[0].busy_ns;
 	begun = vf_deadline(0);
 	vf_cmd_draw(self->gfx, 1, 60000000);
 	vf_cmd_signal(self->gfx, self->fence, 1);
@@ -144,6 +148,10 @@ TEST_F(suspend, what_was_in_flight_takes_no_less_time)
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, DRM_VFENCE_LOG_SIGNALS, e, &n, NULL));
 	ASSERT_EQ(2, n);
 	EXPECT_LE(begun + 60000000, vf_clock_to_cpu(&clock, e[0].end_gpu_timestamp));
+	/* Nor is it charged twice: this queue was the only one on the node. */
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, nodes, &count));
+	EXPECT_LE(60000000, nodes[0].busy_ns - busy);
+	EXPECT_GT(61000000, nodes[0].busy_ns - busy);
 }
 
 TEST_F(suspend, a_queue_released_while_suspended_waits_for_the_resume)

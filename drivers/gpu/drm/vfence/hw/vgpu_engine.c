@@ -40,8 +40,14 @@ static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cos
 	if (!interrupted(queue))
 		return;
 	now = ktime_get();
-	if (ktime_after(engine->free_at, now))
-		queue->exec.owed_ns = ktime_to_ns(ktime_sub(engine->free_at, now));
+	if (ktime_after(engine->free_at, now)) {
+		u64 owed = ktime_to_ns(ktime_sub(engine->free_at, now));
+
+		/* Not passed, so not charged. */
+		WRITE_ONCE(engine->counters.busy_ns, engine->counters.busy_ns - owed);
+		WRITE_ONCE(queue->busy_ns, queue->busy_ns - min(owed, queue->busy_ns));
+		queue->exec.owed_ns = owed;
+	}
 	engine->free_at = now;
 }
 
