@@ -93,6 +93,16 @@ enum vfence_mutant {
 	VFENCE_MUTANT_SUSPEND_IGNORED,
 	/* a suspension is acknowledged with the number of the one before */
 	VFENCE_MUTANT_SUSPEND_STALE_ACK,
+	/* a context that does not leave costs no reset */
+	VFENCE_MUTANT_RESET_SKIPPED,
+	/* the contexts that a reset cost are not told of */
+	VFENCE_MUTANT_RESET_NO_INVALIDATE,
+	/* an engine is not resumed after its reset */
+	VFENCE_MUTANT_RESET_NO_RESUME,
+	/* an engine is reset though it has gone on */
+	VFENCE_MUTANT_RESET_UNASKED,
+	/* an engine that is hung stays so */
+	VFENCE_MUTANT_HUNG_IGNORED,
 	VFENCE_MUTANT_COUNT,
 };
 

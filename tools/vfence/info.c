@@ -41,7 +41,7 @@ static const struct {
 	C(local_pages), C(evictions), C(log_buffers_set), C(log_flushes), C(log_queues_flushed),
 	C(log_markers), C(records_array), C(records_null), C(records_queue),
 	C(records_queue_null), C(log_scans), C(live_reads), C(legacy_scans),
-	C(f1_transitions), C(engines_in_f1), C(d3_transitions),
+	C(f1_transitions), C(engines_in_f1), C(d3_transitions), C(engine_resets),
 };
 
 #define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))

@@ -19,15 +19,17 @@ CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 #   6  native fences that do not work on this configuration
 #   7  user-mode submission switched off
 #   8  interrupts that name the queue, with monitored values in video memory
-#   9  the same without room for interrupt records
+#   9  the same without room for interrupt records; engines that say when they hang
 #   10 interrupts that name nothing; engines that ask for F1
+#   11 engines that say when they hang
 # shellcheck disable=SC2034
-PARAMS="adapters=11 secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
+PARAMS="adapters=12 secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
 irq_records=64,0,64,64,64,64,64,64,64,0 irq_form=0,0,0,0,0,0,0,0,1,1,2 \
 fence_stride=64,64,128 fence_min_va=0,0,0x100000000 fence_max_va=0,0,0x200000000 \
 map_to_system=0,0,1 native_fence_min=0,0,1 native_fence_max=0,0,2 \
 native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1 \
-user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 intra_gpu_fences=1,0 \
+user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
+hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 intra_gpu_fences=1,0 \
 optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
 
 say() { printf '[vfence] %s\n' "$*" >&2; }

@@ -55,6 +55,7 @@ extern "C" {
  *   &struct drm_vfence_adapter_info.
  * - 1.9: CONTEXT_SUSPEND, CONTEXT_RESUME.
  * - 1.10: counters of power transitions.
+ * - 1.11: %DRM_VFENCE_DEVICE_RESET, counter of engine resets.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -659,6 +660,8 @@ struct drm_vfence_counters {
 	__u64 engines_in_f1;
 	/** @d3_transitions: times the adapter went from D0 to D3 (WDDM-197) */
 	__u64 d3_transitions;
+	/** @engine_resets: times an engine was reset (WDDM-195, WDDM-204) */
+	__u64 engine_resets;
 };
 
 /**
@@ -679,7 +682,12 @@ struct drm_vfence_device_create {
 enum drm_vfence_device_state {
 	/** @DRM_VFENCE_DEVICE_ACTIVE: works */
 	DRM_VFENCE_DEVICE_ACTIVE = 1,
-	/** @DRM_VFENCE_DEVICE_HUNG: the GPU did not let go of a context */
+	/** @DRM_VFENCE_DEVICE_RESET: lost by the reset of an engine another had hung */
+	DRM_VFENCE_DEVICE_RESET = 2,
+	/**
+	 * @DRM_VFENCE_DEVICE_HUNG: a queue of it got nowhere, or a context did not
+	 * leave when it was suspended: its engine was reset
+	 */
 	DRM_VFENCE_DEVICE_HUNG = 3,
 	/** @DRM_VFENCE_DEVICE_STOPPED: the adapter is gone */
 	DRM_VFENCE_DEVICE_STOPPED = 4,
@@ -723,8 +731,8 @@ struct drm_vfence_context_create {
  * after the resume. Returns when the GPU has let go of all queues. A context that
  * is suspended already stays so.
  *
- * Errors: ETIME where the GPU did not acknowledge within two seconds: its queues
- * are lost then; EINTR, after which it is suspended or will be.
+ * Errors: ETIME where the GPU did not acknowledge within two seconds: the engine was
+ * reset and the device is %DRM_VFENCE_DEVICE_HUNG; EINTR, after which it is suspended or will be.
  */
 struct drm_vfence_context_suspend {
 	/** @context: the context */

@@ -131,7 +131,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 408);
+SIZE(counters, 416);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -183,6 +183,7 @@ AT(counters, legacy_scans, 376);
 AT(counters, f1_transitions, 384);
 AT(counters, engines_in_f1, 392);
 AT(counters, d3_transitions, 400);
+AT(counters, engine_resets, 408);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);
@@ -406,6 +407,7 @@ NUMBER(NODE_COPY, 2);
 NUMBER(NODE_MM, 3);
 NUMBER(NODE_PAGING, 4);
 NUMBER(DEVICE_ACTIVE, 1);
+NUMBER(DEVICE_RESET, 2);
 NUMBER(DEVICE_HUNG, 3);
 NUMBER(DEVICE_STOPPED, 4);
 NUMBER(DEVICE_ERROR_DMAFAULT, 6);

@@ -40,6 +40,13 @@ static uint64_t packets(struct vf_queue *queue)
 	return vf_queue_query(queue, &query) ? 0 : query.packets;
 }
 
+static void hang(struct vf_queue *queue)
+{
+	vf_cmd_raw(queue, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	vf_queue_publish(queue);
+}
+
 TEST_F(suspend, WDDM_193_submissions_wait_for_the_resume)
 {
 	uint64_t before;
@@ -101,9 +108,7 @@ TEST_F(suspend, WDDM_194_suspensions_are_numbered_and_acknowledged_while_work_ru
 	uint64_t first, second, third;
 
 	/* Something that never ends by itself: only preemption gets it off. */
-	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){
-		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
-	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &first));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->gfx));
@@ -170,19 +175,91 @@ TEST_F(suspend, a_queue_released_while_suspended_waits_for_the_resume)
 	EXPECT_TRUE(drained(self->copy));
 }
 
-TEST_F(suspend, WDDM_195_without_acknowledgment_the_queues_are_lost)
+/* The device is lost, and nobody else notices. */
+static void expect_hung(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) *self,
+			const struct drm_vfence_counters *before)
 {
+	struct drm_vfence_counters after = counters(self->adapter);
+
+	EXPECT_EQ(before->engine_resets + 1, after.engine_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
+	/* All of the device, WDDM-205. */
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->copy));
+}
+
+TEST_F(suspend, WDDM_195_without_acknowledgment_the_engine_is_reset)
+{
+	struct drm_vfence_counters before = counters(self->adapter);
+
 	if (geteuid())
 		SKIP(return, "needs root");
-	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){
-		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
-	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
-	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
-	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
-	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	expect_hung(_metadata, self, &before);
+}
+
+TEST_F(suspend, WDDM_195_what_does_not_leave_is_reset_and_others_go_on)
+{
+	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_device *device;
+	struct vf_queue *other;
+	struct vf_fence *fence;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &other));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	hang(self->gfx);
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(variant->index, "ignore_suspend", "1"));
+	/* Somebody else's work waits for the engine. */
+	vf_cmd_signal(other, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(other));
+	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	ASSERT_EQ(0, knob(variant->index, "ignore_suspend", "0"));
+	expect_hung(_metadata, self, &before);
+	EXPECT_TRUE(drained(other));
+	EXPECT_EQ(1, vf_fence_current(fence));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
+	vf_fence_destroy(fence);
+	vf_queue_abort(other);
+	vf_queue_destroy(other);
+	vf_device_destroy(device);
+}
+
+TEST_F(suspend, WDDM_195_who_is_reset_by_accident_is_told_so)
+{
+	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_device *device;
+	struct vf_queue *other;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &other));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	hang(self->gfx);
+	hang(other);
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	/* It leaves and makes room, and only the word about it gets lost. */
+	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	expect_hung(_metadata, self, &before);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(device));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(other));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(other));
+	vf_queue_destroy(other);
+	vf_device_destroy(device);
 }
 
 TEST_F(suspend, suspended_queues_are_aborted_and_closed_like_others)

@@ -38,6 +38,7 @@ static const struct vgpu_host_ops host_ops = {
 	.raise_vector = raise_vector,
 	.arm_doorbell = vfence_doorbell_arm,
 	.is_feature_enabled = is_feature_enabled,
+	.invalidate_hw_context = vfence_engine_invalidated,
 	.native_fence_os_caps = native_fence_os_caps,
 };
 
@@ -66,6 +67,7 @@ static void release(struct drm_device *drm, void *unused)
 	mutex_destroy(&adapter->system_lock);
 	mutex_destroy(&adapter->level_lock);
 	mutex_destroy(&adapter->settle_lock);
+	mutex_destroy(&adapter->reset_lock);
 }
 
 static int alloc_dummy(struct vfence_adapter *adapter)
@@ -164,7 +166,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 	init_llist_head(&adapter->signaled);
 	mutex_init(&adapter->settle_lock);
 	INIT_WORK(&adapter->lost_work, lost_work);
-	vfence_power_init(adapter);
+	vfence_engine_init(adapter);
 	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
 	vfence_segment_init(adapter);
 	ret = drmm_add_action_or_reset(&adapter->drm, release, NULL);

@@ -59,6 +59,7 @@ enum vfence_count {
 	VFENCE_COUNT_LEGACY_SCANS,
 	VFENCE_COUNT_F1,
 	VFENCE_COUNT_D3,
+	VFENCE_COUNT_ENGINE_RESETS,
 	VFENCE_COUNTS,
 };
 
@@ -138,8 +139,10 @@ struct vfence_adapter {
 	struct workqueue_struct *work_wq;
 	/** @lost: the hardware failed for good: nothing new until it is bound again */
 	bool lost;
-	/** @f1_work: takes engines that asked to F1 */
-	struct work_struct f1_work;
+	/** @engine_work: does what engines ask for */
+	struct work_struct engine_work;
+	/** @reset_lock: one reset of an engine at a time */
+	struct mutex reset_lock;
 	/** @lost_work: ends what was there when it was lost */
 	struct work_struct lost_work;
 	/** @dummy_fence: what fence mappings read after unplug: U64_MAX */

@@ -48,6 +48,11 @@ module_param_array(f1_idle_us, uint, NULL, 0444);
 MODULE_PARM_DESC(f1_idle_us,
 		 "per adapter: microseconds after which an idle engine asks for F1 (default 0: never)");
 
+static unsigned int hung_us[VFENCE_MAX_ADAPTERS] = EACH(0);
+module_param_array(hung_us, uint, NULL, 0444);
+MODULE_PARM_DESC(hung_us,
+		 "per adapter: microseconds after which an engine that gets nowhere is reset (default 0: never)");
+
 static bool native_fence[VFENCE_MAX_ADAPTERS] = EACH(true);
 module_param_array(native_fence, bool, NULL, 0444);
 MODULE_PARM_DESC(native_fence,
@@ -161,6 +166,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.irq_records = irq_records[index],
 		.gpu.irq_form = irq_form[index],
 		.gpu.f1_idle_us = f1_idle_us[index],
+		.gpu.hung_us = hung_us[index],
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],

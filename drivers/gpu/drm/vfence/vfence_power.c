@@ -18,30 +18,18 @@ static void disconnect_of_node(struct vfence_queue *queue, void *node)
 		vfence_doorbell_relearn(queue);
 }
 
-/* WDDM D4: all doorbells of the engine first, then F0 to F1. */
-static void f1_work(struct work_struct *work)
+/**
+ * vfence_power_enter_f1 - an engine asks for F1
+ * @adapter: the adapter
+ * @node: its node
+ *
+ * All doorbells of the engine first, then F0 to F1 (WDDM-196).
+ */
+void vfence_power_enter_f1(struct vfence_adapter *adapter, unsigned int node)
 {
-	struct vfence_adapter *adapter = container_of(work, struct vfence_adapter, f1_work);
-	unsigned int node;
-
-	for (node = 0; node < adapter->config.gpu.nodes; node++) {
-		if (!vgpu_engine_wants_f1(adapter->gpu, node))
-			continue;
-		vfence_queue_for_each(adapter, disconnect_of_node, &node);
-		if (vgpu_engine_enter_f1(adapter->gpu, node))
-			vfence_count(adapter, VFENCE_COUNT_F1);
-	}
-}
-
-/** vfence_power_asked - an engine asks for F1, or may have; any context */
-void vfence_power_asked(struct vfence_adapter *adapter)
-{
-	queue_work(adapter->work_wq, &adapter->f1_work);
-}
-
-void vfence_power_init(struct vfence_adapter *adapter)
-{
-	INIT_WORK(&adapter->f1_work, f1_work);
+	vfence_queue_for_each(adapter, disconnect_of_node, &node);
+	if (vgpu_engine_enter_f1(adapter->gpu, node))
+		vfence_count(adapter, VFENCE_COUNT_F1);
 }
 
 /*

@@ -7,13 +7,12 @@
 struct device;
 struct vfence_adapter;
 
-void vfence_power_init(struct vfence_adapter *adapter);
 void vfence_power_start(struct vfence_adapter *adapter);
 void vfence_power_stop(struct vfence_adapter *adapter);
 int vfence_power_get(struct vfence_adapter *adapter);
 void vfence_power_put(struct vfence_adapter *adapter);
 void vfence_power_idle(struct vfence_adapter *adapter);
-void vfence_power_asked(struct vfence_adapter *adapter);
+void vfence_power_enter_f1(struct vfence_adapter *adapter, unsigned int node);
 
 extern const struct dev_pm_ops vfence_pm_ops;
 

@@ -105,6 +105,7 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	for (i = 0; i < adapter->config.gpu.nodes; i++)
 		c->engines_in_f1 += vgpu_engine_in_f1(adapter->gpu, i);
 	c->d3_transitions = count(adapter, VFENCE_COUNT_D3);
+	c->engine_resets = count(adapter, VFENCE_COUNT_ENGINE_RESETS);
 }
 
 static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)

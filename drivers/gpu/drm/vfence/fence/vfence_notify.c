@@ -102,7 +102,7 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 	if (record->type == VGPU_IRQ_CONTEXT_SUSPENDED)
 		vfence_context_acknowledged(adapter, record->queue, record->suspend_fence);
 	if (record->type == VGPU_IRQ_GPU_ENGINE_STATE_CHANGE)
-		vfence_power_asked(adapter);
+		vfence_engine_changed(adapter);
 	if (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	if (adapter->optimized) {
@@ -155,13 +155,13 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
 	/*
-	 * What is missing may be paging, a suspension, or an engine's wish. Told at
+	 * What is missing may be paging, a suspension, or the state of an engine. Told at
 	 * once: who waits for it may hold a lock that the threaded half needs.
 	 */
 	if (overflow) {
 		wake_up_all(&adapter->paging.done);
 		wake_up_all(&adapter->suspend_wait);
-		vfence_power_asked(adapter);
+		vfence_engine_changed(adapter);
 	}
 	/* Wake-ups, eventfds and puts: with no lock held. */
 	vfence_points_complete(&done, 0);

@@ -103,6 +103,12 @@ struct vgpu_host_ops {
 	 * created, before it may advertise anything (WDDM-46)
 	 */
 	bool (*is_feature_enabled)(void *host, enum drm_vfence_feature_id id);
+	/**
+	 * @invalidate_hw_context: DxgkCbInvalidateHwContext: a reset of its engine
+	 * cost the context of this OS-side handle what it was doing; @collateral:
+	 * another was the cause. Called from vgpu_reset_hw_engine().
+	 */
+	void (*invalidate_hw_context)(void *host, u32 context, bool collateral);
 	/** @native_fence_os_caps: GetOSCaps: VGPU_OS_*; asked if it is enabled */
 	unsigned int (*native_fence_os_caps)(void *host);
 };
@@ -123,6 +129,8 @@ struct vgpu_config {
 	unsigned int irq_records;
 	/** @f1_idle_us: an engine asks for F1 after so long without work; 0: never */
 	unsigned int f1_idle_us;
+	/** @hung_us: an engine that gets nowhere for so long is HUNG; 0: never */
+	unsigned int hung_us;
 	/** @irq_form: &enum vgpu_irq_form */
 	unsigned int irq_form;
 	/** @local_pages: pages of video memory */
@@ -174,8 +182,20 @@ enum vgpu_irq_type {
 	VGPU_IRQ_HWQUEUE_FAULTED = 12,
 	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
 	VGPU_IRQ_NATIVE_FENCE_SIGNALED = 19,
-	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: an engine asks for F1 */
+	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: see vgpu_query_engine_state() */
 	VGPU_IRQ_GPU_ENGINE_STATE_CHANGE = 20,
+};
+
+/**
+ * enum vgpu_engine_state - DXGK_ENGINE_STATE
+ */
+enum vgpu_engine_state {
+	/** @VGPU_ENGINE_ACTIVE: as it should be */
+	VGPU_ENGINE_ACTIVE,
+	/** @VGPU_ENGINE_TRANSITION_TO_F1: idle for long, asks for F1 */
+	VGPU_ENGINE_TRANSITION_TO_F1,
+	/** @VGPU_ENGINE_HUNG: gets nowhere, asks for a reset (WDDM-204) */
+	VGPU_ENGINE_HUNG,
 };
 
 /**
@@ -280,6 +300,8 @@ struct vgpu_knobs {
 	bool lose_suspend;
 	/** @wrong_suspend: the next one is acknowledged with a number nobody gave */
 	bool wrong_suspend;
+	/** @ignore_suspend: what runs goes on, though its context be suspended */
+	bool ignore_suspend;
 	/** @notify_work: doorbells connect as CONNECTED_NOTIFY */
 	bool notify_work;
 	/** @hold_posts: the CMP leaves posts where they are until somebody waits for it */
@@ -340,8 +362,28 @@ struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu);
 bool vgpu_engine_enter_f1(struct vgpu *gpu, unsigned int node);
 /** vgpu_engine_in_f1 - is it there. Any context. */
 bool vgpu_engine_in_f1(struct vgpu *gpu, unsigned int node);
-/** vgpu_engine_wants_f1 - has it asked, and not got it yet. Any context. */
-bool vgpu_engine_wants_f1(struct vgpu *gpu, unsigned int node);
+/**
+ * vgpu_query_engine_state - what an engine asks for, if anything
+ * @gpu: the GPU
+ * @node: its node
+ *
+ * HUNG is DxgkDdiQueryEngineStatus's "not responsive". Any context.
+ */
+enum vgpu_engine_state vgpu_query_engine_state(struct vgpu *gpu, unsigned int node);
+/**
+ * vgpu_reset_hw_engine - DxgkDdiResetHwEngine
+ * @gpu: the GPU
+ * @node: its node
+ * @force: though it be not HUNG
+ *
+ * The queue that runs on it, if any, is aborted at once and its context reported by
+ * invalidate_hw_context(). No context runs until vgpu_resume_hw_engine().
+ *
+ * Return: false if it is not HUNG any more and was left alone.
+ */
+bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force);
+/** vgpu_resume_hw_engine - DxgkDdiResumeHwEngine: queues with work go on */
+void vgpu_resume_hw_engine(struct vgpu *gpu, unsigned int node);
 /** vgpu_idle - has no queue any work, or a wait it is blocked on. Any context. */
 bool vgpu_idle(struct vgpu *gpu);
 /**

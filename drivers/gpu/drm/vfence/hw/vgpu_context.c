@@ -69,14 +69,10 @@ static void acknowledge_locked(struct vgpu_context *context)
 	vgpu_cmp_post(context->gpu, &post);
 }
 
-/* A queue has left the engine, in whatever state. */
-void vgpu_context_left_locked(struct vgpu_queue *queue)
+/* One of its queues has left the engine, in whatever state. */
+void vgpu_context_left_locked(struct vgpu_context *context)
 {
-	struct vgpu_context *context = queue->context;
-
-	lockdep_assert_held(&queue->gpu->sched);
-	if (!context)
-		return;
+	lockdep_assert_held(&context->gpu->sched);
 	if (!--context->running && context->ack_due)
 		acknowledge_locked(context);
 }

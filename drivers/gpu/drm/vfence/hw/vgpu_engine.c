@@ -13,9 +13,15 @@ static bool aborted(struct vgpu_queue *queue)
 	return READ_ONCE(queue->abort) || kthread_should_stop();
 }
 
+/* Must it leave, though it has work? */
+static bool leaving(struct vgpu_queue *queue)
+{
+	return vgpu_context_suspended(queue) && !READ_ONCE(queue->gpu->knobs.ignore_suspend);
+}
+
 static bool interrupted(struct vgpu_queue *queue)
 {
-	return aborted(queue) || vgpu_context_suspended(queue);
+	return aborted(queue) || leaving(queue);
 }
 
 /*
@@ -64,6 +70,9 @@ static void pay(struct vgpu_engine *engine, struct vgpu_queue *queue)
 /* May the queue be taken off the engine between two steps? */
 static bool may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
+	/* What gets nowhere stays where it is seen, what does not leave likewise. */
+	if (READ_ONCE(engine->hung) || vgpu_context_suspended(queue))
+		return false;
 	return engine->class_id != DRM_VFENCE_NODE_MM || !queue->exec.in_flight;
 }
 
@@ -86,7 +95,9 @@ static enum vgpu_step run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 			return step;
 		if (cost)
 			charge(engine, queue, cost);
-		if (step != VGPU_STEP_MORE)
+		if (step == VGPU_STEP_STALLED && !interrupted(queue))
+			vgpu_reset_hung(engine);
+		else if (step != VGPU_STEP_MORE && step != VGPU_STEP_STALLED)
 			return step;
 		if (ktime_after(ktime_get(), engine->quantum_end) &&
 		    vgpu_sched_contended(engine) && may_preempt(engine, queue))

@@ -321,9 +321,9 @@ static enum vgpu_step execute(struct vgpu_engine *engine, struct vgpu_queue *que
 	case DRM_VFENCE_OP_TIMESTAMP:
 		return timestamp(engine, queue);
 	case DRM_VFENCE_OP_HANG:
-		/* Never completes; charged in slices, so that an abort is seen. */
-		*cost = NSEC_PER_SEC;
-		return VGPU_STEP_MORE;
+		/* Never completes; a slice is as long as the engine bears that. */
+		*cost = (u64)engine->gpu->config.hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
+		return VGPU_STEP_STALLED;
 	default:
 		return complete_packet(engine, queue);
 	}

@@ -117,11 +117,11 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 		/* The abort found us running and waits for us to leave. */
 		unlink_locked(queue);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
-		vgpu_context_left_locked(queue);
+		vgpu_sched_left_locked(queue);
 		wake_up_all(&fence->gpu->stopped);
 	} else {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_BLOCKED);
-		vgpu_context_left_locked(queue);
+		vgpu_sched_left_locked(queue);
 	}
 	spin_unlock_irqrestore(&fence->gpu->sched, flags);
 	return blocked;

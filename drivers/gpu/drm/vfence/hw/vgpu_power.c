@@ -59,11 +59,6 @@ bool vgpu_engine_in_f1(struct vgpu *gpu, unsigned int node)
 	return READ_ONCE(gpu->engine[node].f1);
 }
 
-bool vgpu_engine_wants_f1(struct vgpu *gpu, unsigned int node)
-{
-	return READ_ONCE(gpu->engine[node].wants_f1);
-}
-
 static bool idle_locked(struct vgpu *gpu)
 {
 	unsigned int i;

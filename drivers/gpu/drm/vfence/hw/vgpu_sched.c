@@ -161,7 +161,20 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 
 bool vgpu_sched_contended(struct vgpu_engine *engine)
 {
-	return !list_empty(&engine->run) && !READ_ONCE(engine->gpu->d3);
+	return !list_empty(&engine->run) && !READ_ONCE(engine->gpu->d3) &&
+	       !READ_ONCE(engine->held);
+}
+
+/* A queue has left its engine, in whatever state. */
+void vgpu_sched_left_locked(struct vgpu_queue *queue)
+{
+	struct vgpu_engine *engine = queue->engine;
+
+	lockdep_assert_held(&queue->gpu->sched);
+	WRITE_ONCE(engine->running, NULL);
+	WRITE_ONCE(engine->hung, engine->hung && vfence_mutant_is(RESET_UNASKED));
+	if (queue->context)
+		vgpu_context_left_locked(queue->context);
 }
 
 /* Take the next queue off the run list; it is RUNNING and the engine's own. */
@@ -171,11 +184,12 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->gpu->sched, flags);
-	queue = engine->gpu->d3 ? NULL :
+	queue = engine->gpu->d3 || engine->held ? NULL :
 		list_first_entry_or_null(&engine->run, struct vgpu_queue, run_link);
 	if (queue) {
 		list_del_init(&queue->run_link);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
+		WRITE_ONCE(engine->running, queue);
 		if (queue->context)
 			queue->context->running++;
 	}
@@ -195,7 +209,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	if (why == VGPU_STEP_BLOCKED)
 		return;
 	spin_lock_irqsave(&gpu->sched, flags);
-	vgpu_context_left_locked(queue);
+	vgpu_sched_left_locked(queue);
 	if (why == VGPU_STEP_FAULT) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_FAULTED);
 		fault.queue = queue->os_handle;

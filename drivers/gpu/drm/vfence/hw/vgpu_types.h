@@ -117,6 +117,12 @@ struct vgpu_engine {
 	bool f1;
 	/** @wants_f1: has asked for it; vgpu.sched */
 	bool wants_f1;
+	/** @running: the queue it works on; changes under vgpu.sched */
+	struct vgpu_queue *running;
+	/** @hung: @running gets nowhere, and that was told; vgpu.sched */
+	bool hung;
+	/** @held: was reset and not resumed: picks nothing; vgpu.sched */
+	bool held;
 	/** @last_completed: last completed fence id of kernel rings */
 	u64 last_completed;
 	/** @free_at: when the work charged so far ends; thread only */
@@ -431,6 +437,8 @@ struct vgpu_queue {
 enum vgpu_step {
 	/** @VGPU_STEP_MORE: go on */
 	VGPU_STEP_MORE,
+	/** @VGPU_STEP_STALLED: it took its time and got nowhere */
+	VGPU_STEP_STALLED,
 	/** @VGPU_STEP_IDLE: ring is empty */
 	VGPU_STEP_IDLE,
 	/** @VGPU_STEP_BLOCKED: left to a fence; no longer ours */
@@ -471,11 +479,12 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine);
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why);
 void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state);
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
+void vgpu_sched_left_locked(struct vgpu_queue *queue);
 bool vgpu_sched_contended(struct vgpu_engine *engine);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
 
 /* vgpu_context.c */
-void vgpu_context_left_locked(struct vgpu_queue *queue);
+void vgpu_context_left_locked(struct vgpu_context *context);
 bool vgpu_context_suspended(const struct vgpu_queue *queue);
 
 /* vgpu_exec.c */
@@ -489,6 +498,9 @@ void vgpu_paging_execute(struct vgpu_engine *engine, const union vgpu_packet *pa
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);
 bool vgpu_power_may_ask_f1(const struct vgpu_engine *engine);
+
+/* vgpu_reset.c */
+void vgpu_reset_hung(struct vgpu_engine *engine);
 
 /* vgpu_engine.c */
 int vgpu_engine_start(struct vgpu_engine *engine);

@@ -35,6 +35,20 @@ void vfence_context_get(struct vfence_context *context)
 	kref_get(&context->ref);
 }
 
+/** vfence_context_find - the context of a global handle, with a reference, or NULL */
+struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global)
+{
+	struct vfence_context *context;
+
+	/* Who frees it takes it out of the table first. */
+	xa_lock(&adapter->contexts);
+	context = xa_load(&adapter->contexts, global);
+	if (context && !kref_get_unless_zero(&context->ref))
+		context = NULL;
+	xa_unlock(&adapter->contexts);
+	return context;
+}
+
 /** vfence_context_put - drop a reference; process context */
 void vfence_context_put(struct vfence_context *context)
 {
@@ -178,7 +192,7 @@ static bool decided(struct vfence_adapter *adapter, struct vfence_context *conte
 	       READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm);
 }
 
-/* Wait until the GPU has let go; -ETIME costs the context its queues. */
+/* Wait until the GPU has let go; -ETIME costs its device, and the engine a reset (WDDM-195). */
 static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
 {
 	long left;
@@ -193,7 +207,10 @@ static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context 
 		return -ENODEV;
 	if (left)
 		return 0;
-	vfence_queue_abort_context(context);
+	/* In this order: what it did last happens before others see its end. */
+	if (!vfence_mutant_is(RESET_SKIPPED))
+		vfence_engine_reset(adapter, context->node, true);
+	vfence_queue_fail_device(adapter, context->device, DRM_VFENCE_DEVICE_HUNG);
 	return -ETIME;
 }
 

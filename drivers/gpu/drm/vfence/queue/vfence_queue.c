@@ -80,20 +80,29 @@ static void stop_if_of(struct vfence_queue *queue, void *device)
 		stop(queue);
 }
 
-/*
- * A queue stopped by itself: its device is in error and its siblings in the
- * device end with it (WDDM-205). Other devices do not notice. No lock of the
- * owner is needed: references keep all that is touched.
+/**
+ * vfence_queue_fail_device - a device is in error, and all its queues end with it
+ * @adapter: the adapter
+ * @device: the device, with a reference; the first error stays
+ * @state: &enum drm_vfence_device_state
+ *
+ * WDDM-205. Other devices do not notice. Process context.
  */
+void vfence_queue_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
+			      enum drm_vfence_device_state state)
+{
+	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
+	vfence_queue_for_each(adapter, stop_if_of, device);
+}
+
+/* A queue stopped by itself. No lock of the owner is needed: references keep all. */
 static void fault_work(struct work_struct *work)
 {
 	struct vfence_queue *queue = container_of(work, struct vfence_queue, fault_work);
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
-	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
-		       to_device_state(status.fault));
-	vfence_queue_for_each(queue->adapter, stop_if_of, queue->device);
+	vfence_queue_fail_device(queue->adapter, queue->device, to_device_state(status.fault));
 	vfence_queue_put(queue);
 }
 
@@ -191,20 +200,6 @@ static void stop_lost(struct vfence_queue *queue, void *unused)
 void vfence_queue_abort_all(struct vfence_adapter *adapter)
 {
 	vfence_queue_for_each(adapter, stop_lost, NULL);
-}
-
-static void stop_hung(struct vfence_queue *queue, void *context)
-{
-	if (queue->context != context)
-		return;
-	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_HUNG);
-	stop(queue);
-}
-
-/** vfence_queue_abort_context - the GPU does not let go of a context */
-void vfence_queue_abort_context(struct vfence_context *context)
-{
-	vfence_queue_for_each(context->adapter, stop_hung, context);
 }
 
 bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle)

@@ -52,6 +52,7 @@ struct vfence_context {
 
 void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
+struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
@@ -174,6 +175,13 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
+/* ----------------------------------------------------------------- engines */
+
+void vfence_engine_init(struct vfence_adapter *adapter);
+void vfence_engine_changed(struct vfence_adapter *adapter);
+void vfence_engine_reset(struct vfence_adapter *adapter, unsigned int node, bool force);
+void vfence_engine_invalidated(void *host, u32 global, bool collateral);
+
 /* ------------------------------------------------------------------ queues */
 
 /**
@@ -234,7 +242,8 @@ void vfence_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned 
 void vfence_queue_run_signaled(struct vfence_adapter *adapter);
 void vfence_queue_scan_faults(struct vfence_adapter *adapter);
 void vfence_queue_abort_all(struct vfence_adapter *adapter);
-void vfence_queue_abort_context(struct vfence_context *context);
+void vfence_queue_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
+			      enum drm_vfence_device_state state);
 void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);

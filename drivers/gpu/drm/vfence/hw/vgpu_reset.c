@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Engines that hang, and their reset under hardware scheduling (WDDM C9).
+ *
+ * ::
+ *
+ *            got nowhere for hung_us          reset            resume
+ *    ACTIVE --------------------------> HUNG --------> held ----------> ACTIVE
+ *       ^                                 |
+ *       +-- abort, or a suspension -------+
+ *
+ * An engine can be reset in any state by force; what runs on it is lost.
+ */
+
+#include "vgpu_types.h"
+
+/* The queue that runs gets nowhere: say so, once. It stays until it is taken off. */
+void vgpu_reset_hung(struct vgpu_engine *engine)
+{
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
+		.node = engine->node,
+	};
+	unsigned long flags;
+
+	if (!engine->gpu->config.hung_us || READ_ONCE(engine->hung))
+		return;
+	spin_lock_irqsave(&engine->gpu->sched, flags);
+	WRITE_ONCE(engine->hung, true);
+	vgpu_cmp_post(engine->gpu, &post);
+	spin_unlock_irqrestore(&engine->gpu->sched, flags);
+}
+
+enum vgpu_engine_state vgpu_query_engine_state(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_engine *engine = &gpu->engine[node];
+	enum vgpu_engine_state state = VGPU_ENGINE_ACTIVE;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (engine->hung)
+		state = VGPU_ENGINE_HUNG;
+	else if (engine->wants_f1)
+		state = VGPU_ENGINE_TRANSITION_TO_F1;
+	spin_unlock_irqrestore(&gpu->sched, flags);
+	return state;
+}
+
+/* Was it asked to leave, or did it get nowhere? Else it was there by accident. */
+static bool is_cause(const struct vgpu_queue *queue)
+{
+	return queue->engine->hung || queue->context->suspended;
+}
+
+bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force)
+{
+	struct vgpu_engine *engine = &gpu->engine[node];
+	bool collateral = false;
+	struct vgpu_queue *queue;
+	unsigned long flags;
+	u32 context = 0;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (!engine->hung && !force) {
+		spin_unlock_irqrestore(&gpu->sched, flags);
+		return false;
+	}
+	engine->held = true;
+	queue = engine->running;
+	/* A kernel ring does not hang: it ends by itself. */
+	if (queue && !queue->kernel) {
+		WRITE_ONCE(queue->abort, true);
+		context = queue->context->os_handle;
+		collateral = !is_cause(queue);
+	}
+	wake_up_all(&engine->wait);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+	wait_event(gpu->stopped, !READ_ONCE(engine->running));
+	if (context && !vfence_mutant_is(RESET_NO_INVALIDATE))
+		gpu->ops->invalidate_hw_context(gpu->host, context, collateral);
+	return true;
+}
+
+void vgpu_resume_hw_engine(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_engine *engine = &gpu->engine[node];
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	engine->held = vfence_mutant_is(RESET_NO_RESUME);
+	wake_up_all(&engine->wait);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Engines that hang, and who pays for it. */
+
+#include "vfence_test.h"
+
+FIXTURE(hung) {
+	VFENCE_MEMBERS;
+	struct drm_vfence_counters before;
+	struct vf_device *other_device;
+	struct vf_queue *other;
+	struct vf_fence *fence;
+};
+
+FIXTURE_VARIANT(hung) {
+	unsigned int index;
+};
+
+FIXTURE_VARIANT_ADD(hung, told) {
+	.index = 11,
+};
+
+/* The interrupt's record finds no room. */
+FIXTURE_VARIANT_ADD(hung, missed) {
+	.index = 9,
+};
+
+FIXTURE_SETUP(hung)
+{
+	if (access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
+		SKIP(return, "needs an adapter whose engines say that they hang (hung_us)");
+	VFENCE_SETUP(variant->index);
+	self->before = counters(self->adapter);
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->other_device));
+	ASSERT_EQ(0, vf_queue_create(self->other_device, DRM_VFENCE_NODE_GFX, 4096, &self->other));
+	ASSERT_EQ(0, vf_fence_create(self->other_device, 0, 0, &self->fence));
+	/* Queues that wait for nobody are connected, too. */
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+}
+
+FIXTURE_TEARDOWN(hung)
+{
+	vf_fence_destroy(self->fence);
+	vf_queue_abort(self->other);
+	vf_queue_destroy(self->other);
+	vf_device_destroy(self->other_device);
+	VFENCE_TEARDOWN();
+}
+
+static int hang(struct vf_queue *queue)
+{
+	vf_cmd_raw(queue, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	return vf_queue_publish(queue);
+}
+
+TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
+{
+	struct drm_vfence_counters after;
+
+	ASSERT_EQ(0, hang(self->gfx));
+	vf_cmd_signal(self->other, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->other));
+	/* Nobody suspends, aborts or asks anything. */
+	ASSERT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	ASSERT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	/* WDDM-205. */
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	/* Who waits for what will never come is told. */
+	EXPECT_EQ(-EIO, vf_fence_wait(vf_queue_progress(self->gfx), 1, DEADLINE));
+	EXPECT_TRUE(drained(self->other));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other_device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets + 1, after.engine_resets);
+}
+
+TEST_F(hung, WDDM_204_the_process_can_go_on_with_a_new_device)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, hang(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(-EIO, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+}
+
+TEST_F(hung, an_engine_that_has_gone_on_is_not_reset)
+{
+	struct drm_vfence_counters after;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	/* The engine says that it hangs, and nobody hears it yet. */
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, hang(self->gfx));
+	vf_cmd_draw(self->copy, 1, 60000000);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(drained(self->copy));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	/* Another queue is on it when it is heard: when the next interrupt is due. */
+	vf_cmd_draw(self->other, 1, 200000000);
+	ASSERT_EQ(0, vf_queue_submit(self->other));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->other) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
+	vf_cmd_draw(self->copy, 1, 5000000);
+	vf_cmd_signal(self->copy, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_RUNNING, queue_state(self->other));
+	EXPECT_TRUE(drained(self->other));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other_device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+}
+
+TEST_F(hung, many_who_hang_are_reset_one_by_one)
+{
+	struct drm_vfence_counters after;
+	struct vf_device *device[8];
+	struct vf_queue *queue[8];
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device[i]));
+		ASSERT_EQ(0, vf_queue_create(device[i], i % 2 ? DRM_VFENCE_NODE_GFX :
+					     DRM_VFENCE_NODE_COPY, 4096, &queue[i]));
+		ASSERT_EQ(0, hang(queue[i]));
+	}
+	vf_cmd_signal(self->other, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->other));
+	for (i = 0; i < 8; i++)
+		EXPECT_TRUE(EVENTUALLY(vf_device_state(device[i]) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(drained(self->other));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets + 8, after.engine_resets);
+	for (i = 0; i < 8; i++) {
+		vf_queue_abort(queue[i]);
+		vf_queue_destroy(queue[i]);
+		vf_device_destroy(device[i]);
+	}
+}
+
+TEST_HARNESS_MAIN
