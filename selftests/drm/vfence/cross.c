@@ -249,16 +249,46 @@ TEST_F(cross, rights_hold_on_the_other_adapter_too)
 	close(fd);
 }
 
+TEST_F(cross, a_queue_goes_on_waiting_after_its_handle_is_closed)
+{
+	uint64_t destroyed = counters(self->i.adapter).fences_destroyed;
+
+	ASSERT_TRUE(block(&self->i, 10));
+	close(self->fd);
+	self->fd = -1;
+	/* Nobody on this adapter has it any more; on the other one somebody may signal. */
+	vf_fence_destroy(self->i.fence);
+	self->i.fence = NULL;
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->i.copy));
+	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 9));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->i.copy));
+	ASSERT_EQ(0, gpu_signal(&self->d, 10));
+	EXPECT_TRUE(drained(self->i.copy));
+	/* With the last holder it goes, on all adapters. */
+	EXPECT_EQ(destroyed, counters(self->i.adapter).fences_destroyed);
+	vf_fence_destroy(self->d.fence);
+	self->d.fence = NULL;
+	EXPECT_TRUE(EVENTUALLY(counters(self->i.adapter).fences_destroyed == destroyed + 1));
+}
+
+TEST_F(cross, a_queue_whose_handle_is_closed_can_be_aborted)
+{
+	ASSERT_TRUE(block(&self->i, 10));
+	vf_fence_destroy(self->i.fence);
+	self->i.fence = NULL;
+	ASSERT_EQ(0, vf_queue_abort(self->i.copy));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->i.copy));
+	ASSERT_EQ(0, gpu_signal(&self->d, 10));
+	EXPECT_TRUE(drained(self->d.gfx));
+}
+
 TEST_F(cross, the_creator_goes_and_the_others_stay)
 {
-	uint64_t destroyed = counters(self->d.adapter).fences_destroyed;
-
 	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	close(self->fd);
 	self->fd = -1;
 	vf_fence_destroy(self->d.fence);
 	self->d.fence = NULL;
-	EXPECT_TRUE(EVENTUALLY(counters(self->d.adapter).fences_destroyed == destroyed + 1));
 	EXPECT_FALSE(fired(self->efd));
 	EXPECT_EQ(7, vf_fence_current(self->i.fence));
 	ASSERT_EQ(0, gpu_signal(&self->i, 10));

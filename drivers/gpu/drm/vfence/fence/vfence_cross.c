@@ -12,6 +12,8 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include <drm/drm_drv.h>
+
 #include "vfence_fence.h"
 
 static void free_cross(struct kref *ref)
@@ -44,7 +46,11 @@ int vfence_cross_create(struct vfence_fence *fence)
 	return 0;
 }
 
-/** vfence_cross_join - one more member; @cross is locked */
+/**
+ * vfence_cross_join - one more member
+ * @cross: locked
+ * @fence: being created: what it becomes a member of has no reference of it yet
+ */
 void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
 {
 	lockdep_assert_held(&cross->lock);
@@ -53,7 +59,7 @@ void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
 	list_add(&fence->cross_link, &cross->members);
 }
 
-/** vfence_cross_leave_locked - as vfence_cross_leave(), with its lock held */
+/** vfence_cross_leave_locked - a fence that could not be created is no member */
 void vfence_cross_leave_locked(struct vfence_fence *fence)
 {
 	lockdep_assert_held(&fence->cross->lock);
@@ -62,14 +68,16 @@ void vfence_cross_leave_locked(struct vfence_fence *fence)
 	kref_put(&fence->cross->ref, free_cross);
 }
 
-/** vfence_cross_leave - a member goes; nobody finds it any more */
+/** vfence_cross_leave - likewise, of the first member */
 void vfence_cross_leave(struct vfence_fence *fence)
 {
-	struct vfence_cross *cross = fence->cross;
-
-	mutex_lock(&cross->lock);
 	list_del(&fence->cross_link);
-	mutex_unlock(&cross->lock);
+	vfence_cross_put(fence->cross);
+}
+
+/** vfence_cross_put - a former member is destroyed */
+void vfence_cross_put(struct vfence_cross *cross)
+{
 	kref_put(&cross->ref, free_cross);
 }
 
@@ -80,8 +88,8 @@ static struct vfence_fence *find_locked(struct vfence_cross *cross, struct vfenc
 
 	lockdep_assert_held(&cross->lock);
 	list_for_each_entry(fence, &cross->members, cross_link)
-		if (fence->adapter == adapter && kref_get_unless_zero(&fence->ref))
-			return fence;
+		if (fence->adapter == adapter)
+			return vfence_fence_get(fence);
 	return NULL;
 }
 
@@ -109,7 +117,10 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	return member;
 }
 
-/* All members but @fence, with references. */
+/*
+ * All members but @fence, with references. Those of adapters that have gone need
+ * not be told: their waits have failed, their engines stopped.
+ */
 static unsigned int others(struct vfence_fence *fence, struct vfence_fence **member)
 {
 	struct vfence_cross *cross = fence->cross;
@@ -118,8 +129,9 @@ static unsigned int others(struct vfence_fence *fence, struct vfence_fence **mem
 
 	mutex_lock(&cross->lock);
 	list_for_each_entry(other, &cross->members, cross_link)
-		if (other != fence && n < VFENCE_MAX_ADAPTERS && kref_get_unless_zero(&other->ref))
-			member[n++] = other;
+		if (other != fence && n < VFENCE_MAX_ADAPTERS &&
+		    !drm_dev_is_unplugged(&other->adapter->drm))
+			member[n++] = vfence_fence_get(other);
 	mutex_unlock(&cross->lock);
 	return n;
 }
@@ -206,19 +218,31 @@ void vfence_cross_settle_rewinds(struct vfence_fence *fence)
 	}
 }
 
-/** vfence_cross_end - the last holder on any adapter has gone */
-void vfence_cross_end(struct vfence_cross *cross)
+static struct vfence_fence *take_member(struct vfence_cross *cross)
 {
-	struct vfence_fence *member[VFENCE_MAX_ADAPTERS], *fence;
-	unsigned int n = 0;
+	struct vfence_fence *fence;
 
 	mutex_lock(&cross->lock);
-	list_for_each_entry(fence, &cross->members, cross_link)
-		if (n < VFENCE_MAX_ADAPTERS && kref_get_unless_zero(&fence->ref))
-			member[n++] = fence;
+	fence = list_first_entry_or_null(&cross->members, struct vfence_fence, cross_link);
+	if (fence)
+		list_del_init(&fence->cross_link);
 	mutex_unlock(&cross->lock);
-	while (n--) {
-		vfence_fence_end(member[n]);
-		vfence_fence_put(member[n]);
+	return fence;
+}
+
+/**
+ * vfence_cross_end - the last holder on any adapter has gone, and so do the members
+ * @cross: kept by the caller's reference of a member
+ *
+ * Until then they stay, though nobody on their own adapter has them any more: a
+ * queue may be blocked on them that somebody elsewhere will release.
+ */
+void vfence_cross_end(struct vfence_cross *cross)
+{
+	struct vfence_fence *fence;
+
+	while ((fence = take_member(cross))) {
+		vfence_fence_end(fence);
+		vfence_fence_put(fence);
 	}
 }

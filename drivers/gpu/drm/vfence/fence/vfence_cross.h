@@ -24,7 +24,7 @@ struct vfence_cross {
 	struct kref ref;
 	/** @lock: protects @members; inside vfence_file.lock */
 	struct mutex lock;
-	/** @members: &struct vfence_fence */
+	/** @members: &struct vfence_fence, each with a reference until the last holder goes */
 	struct list_head members;
 	/** @page: of the current value */
 	struct page *page;
@@ -46,6 +46,7 @@ int vfence_cross_create(struct vfence_fence *fence);
 void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence);
 void vfence_cross_leave_locked(struct vfence_fence *fence);
 void vfence_cross_leave(struct vfence_fence *fence);
+void vfence_cross_put(struct vfence_cross *cross);
 struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file);
 void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time);

@@ -148,6 +148,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		goto leave;
 	/* The fence may outlive its file, in a descriptor or in a wait. */
 	drm_dev_get(&fence->adapter->drm);
+	if (fence->cross)
+		kref_get(&fence->ref);
 	return fence;
 leave:
 	if (fence->cross && !args->cross)
@@ -162,20 +164,10 @@ free:
 	return ERR_PTR(ret);
 }
 
-/* What this adapter signaled last may be news to the others: tell, then go. */
-static void leave_others(struct vfence_fence *fence, u64 missed)
-{
-	vfence_cross_propagate_noted(fence);
-	vfence_cross_propagate(fence, max(missed, vfence_fence_current(fence)),
-			       vgpu_clock(fence->adapter->gpu));
-	vfence_cross_leave(fence);
-}
-
 static void destroy(struct kref *ref)
 {
 	struct vfence_fence *fence = container_of(ref, struct vfence_fence, ref);
 	struct vfence_adapter *adapter = fence->adapter;
-	u64 missed;
 
 	might_sleep();
 	/*
@@ -183,11 +175,11 @@ static void destroy(struct kref *ref)
 	 * then its storage goes (WDDM-58, WDDM-59).
 	 */
 	forget_place(fence);
-	missed = vgpu_fence_destroy(fence->hw);
+	vgpu_fence_destroy(fence->hw);
 	vfence_irq_flush(adapter);
 	xa_erase(&adapter->fences, fence->global);
 	if (fence->cross)
-		leave_others(fence, missed);
+		vfence_cross_put(fence->cross);
 	vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	free_place(fence);
 	kfree_rcu(fence, rcu);

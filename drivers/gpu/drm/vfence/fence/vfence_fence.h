@@ -104,7 +104,7 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map);
  * struct vfence_fence - global part of a native fence
  */
 struct vfence_fence {
-	/** @ref: locals, descriptors, waits; last put in process context */
+	/** @ref: locals, descriptors, waits, @cross; last put in process context */
 	struct kref ref;
 	/** @rcu: scans look it up without a lock */
 	struct rcu_head rcu;

@@ -597,12 +597,10 @@ void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights);
  * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: after the last close
  * @fence: the fence
  *
- * On return neither slot is touched again and every
+ * On return neither slot is touched again, no queue is blocked on it and every
  * record that names the fence is in the interrupt ring.
- *
- * Return: as vgpu_fence_take_missed().
  */
-u64 vgpu_fence_destroy(struct vgpu_fence *fence);
+void vgpu_fence_destroy(struct vgpu_fence *fence);
 /**
  * vgpu_fence_take_missed - highest value signaled that no record had room for
  * @fence: the fence

@@ -175,14 +175,12 @@ u64 vgpu_fence_take_missed(struct vgpu_fence *fence)
 	return atomic64_xchg(&fence->missed, 0);
 }
 
-u64 vgpu_fence_destroy(struct vgpu_fence *fence)
+void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
-	u64 missed;
-
+	/* No new ones: it is open nowhere. Who is still blocked waits for nothing. */
+	release_up_to(fence, ~(u64)0, VGPU_ANY_TIME);
 	vgpu_flush_posts(fence->gpu);
-	missed = vgpu_fence_take_missed(fence);
 	kfree(fence);
-	return missed;
 }
 
 /* One call fails for each time a test asks for it. */
