@@ -424,18 +424,41 @@ TEST_F(form, WDDM_80_95_after_an_overrun_fences_are_read_live)
 	EXPECT_LT(before.live_reads, after.live_reads);
 }
 
-TEST_F(form, a_signal_without_its_log_packet_is_not_lost)
+static int signal_unlogged(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
 {
 	struct drm_vfence_packet_signal signal = {
 		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(signal) },
-		.current_va = vf_fence_mapping(self->f1)->current_va,
-		.monitored_va = vf_fence_mapping(self->f1)->monitored_va,
-		.value = 4,
+		.current_va = vf_fence_mapping(fence)->current_va,
+		.monitored_va = vf_fence_mapping(fence)->monitored_va,
+		.value = value,
 	};
 
+	vf_cmd_raw(queue, &signal, sizeof(signal));
+	return vf_queue_publish(queue);
+}
+
+TEST_F(form, a_signal_without_its_log_packet_is_not_lost)
+{
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 4, self->e1));
-	vf_cmd_raw(self->gfx, &signal, sizeof(signal));
-	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_EQ(0, signal_unlogged(self->gfx, self->f1, 4));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
+}
+
+TEST_F(form, a_signal_without_its_log_packet_outlives_its_queue)
+{
+	struct vf_queue *queue;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 4, self->e1));
+	/* The interrupt comes when the queue is about to go. */
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, signal_unlogged(queue, self->f1, 4));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->f1) == 4));
+	EXPECT_FALSE(fired(self->e1));
+	vf_queue_destroy(queue);
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
 	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
 }
 

@@ -235,6 +235,11 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	stop(queue);
 	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
+	/* Interrupts that name it need its log, or its fences, and find neither later. */
+	if (queue->adapter->optimized) {
+		vgpu_flush_posts(queue->adapter->gpu);
+		vfence_irq_settle(queue->adapter);
+	}
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
 	xa_erase(&queue->adapter->queues, queue->global);
