@@ -103,6 +103,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_RESET_UNASKED,
 	/* an engine that is hung stays so */
 	VFENCE_MUTANT_HUNG_IGNORED,
+	/* a signal's time is read before its value can be seen */
+	VFENCE_MUTANT_SIGNAL_TIME_EARLY,
 	VFENCE_MUTANT_COUNT,
 };
 

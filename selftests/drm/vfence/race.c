@@ -574,6 +574,43 @@ TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
 	vf_adapter_close(adapter);
 }
 
+TEST_F_TIMEOUT(race, WDDM_105_waits_that_begin_when_the_signal_comes, 300)
+{
+	uint32_t flags = DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER;
+	struct vf_fence *fence, *there;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	unsigned int i;
+	int fd;
+
+	if (raced() || vf_adapter_open(2, &adapter))
+		SKIP(return, "needs the adapters of the guests, and to be on the first");
+	pin_kthread("vfence2-engine0", 1);
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 65536, &queue));
+	ASSERT_EQ(0, vf_fence_create(self->device, flags, 0, &fence));
+	fd = vf_fence_export(fence);
+	ASSERT_EQ(0, vf_fence_open(device, fd, &there));
+	close(fd);
+	/* One signal, one wait, at about the same time; no later signal heals it. */
+	for (i = 1; i <= 2000; i++) {
+		vf_cmd_draw(queue, 1, 100000);
+		vf_cmd_wait(queue, there, i);
+		vf_cmd_draw(self->gfx, 1, 60000 + i % 80 * 1000);
+		vf_cmd_signal(self->gfx, fence, i);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->gfx));
+		ASSERT_TRUE(drained(queue));
+	}
+	vf_queue_destroy(queue);
+	vf_fence_destroy(there);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
 static void *tear_reader(void *arg)
 {
 	struct race *r = arg;

@@ -195,6 +195,24 @@ static void store_current(struct vgpu_fence *fence, u64 value)
 	smp_store_release(slot, value);
 }
 
+/*
+ * Store the value, then read the clock: the time that other adapters are told is
+ * one when everybody could see the value. A queue there that began to wait later
+ * has looked later, and need not be told: wait_fence() reads the clock, then
+ * loads the value. Partner: the lock in vgpu_fence_block(), before the last look.
+ */
+static void store_and_time(struct vgpu_queue *queue, struct vgpu_fence *fence, u64 value)
+{
+	if (vfence_mutant_is(SIGNAL_TIME_EARLY)) {
+		queue->signal_end = vgpu_clock(queue->gpu);
+		vfence_mutant_pause(SIGNAL_TIME_EARLY, 20);
+	}
+	store_current(fence, value);
+	smp_mb();
+	if (!vfence_mutant_is(SIGNAL_TIME_EARLY))
+		queue->signal_end = vgpu_clock(queue->gpu);
+}
+
 static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
 {
 	const struct drm_vfence_packet_signal packet = queue->exec.packet.signal;
@@ -219,8 +237,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 		hoisted = vgpu_fence_monitored(fence);
 		vfence_mutant_pause(A_LOAD_HOISTED, 20);
 	}
-	store_current(fence, packet.value);
-	queue->signal_end = vgpu_clock(queue->gpu);
+	store_and_time(queue, fence, packet.value);
 	atomic64_inc(&fence->signals);
 	WRITE_ONCE(engine->counters.signals, engine->counters.signals + 1);
 	complete_packet(engine, queue);
