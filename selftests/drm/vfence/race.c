@@ -516,6 +516,44 @@ TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
 	vf_adapter_close(adapter);
 }
 
+static void *change_level(void *arg)
+{
+	struct race *r = arg;
+
+	while (!atomic_load(&r->stop)) {
+		if (knob(raced(), "logging_level", atomic_fetch_add(&r->waits, 1) % 2 ? "1" : "0"))
+			atomic_fetch_add(&r->wrong, 1);
+	}
+	return NULL;
+}
+
+TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
+{
+	struct race r = { 0 };
+	pthread_t thread;
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, pthread_create(&thread, NULL, change_level, &r));
+	for (i = 0; i < 500; i++) {
+		struct vf_queue *queue;
+
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+		/* The client counts entries as it was told, whatever it was. */
+		vf_cmd_signal(queue, self->fence, i);
+		vf_cmd_wait(queue, self->fence, i);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_TRUE(drained(queue));
+		vf_queue_destroy(queue);
+	}
+	atomic_store(&r.stop, true);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, r.wrong);
+	EXPECT_LT(100, r.waits);
+	EXPECT_EQ(0, knob(raced(), "logging_level", "0"));
+}
+
 TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
 {
 	uint32_t flags = DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER;

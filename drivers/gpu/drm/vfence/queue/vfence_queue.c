@@ -358,16 +358,20 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	ret = vfence_table_add(&file->queues, queue, &args->handle);
 	if (ret)
 		goto destroy_progress;
+	/* Once it is found, its logs may be replaced. */
+	describe(queue, args);
+	args->progress = progress;
 	/* Point of no failure: from here on interrupts and scans find the queue. */
 	xa_store(&file->adapter->queues, queue->global, queue, GFP_KERNEL_ACCOUNT);
 	atomic_inc(&file->adapter->queue_count);
-	/* Found by lost_work(), or finds that it came too late: see there. */
+	/*
+	 * Found by who stops queues, or finds that it came too late. Partners: the
+	 * atomics of vfence_queue_fail_device() and vfence_adapter_lose().
+	 */
 	smp_mb();
-	if (READ_ONCE(file->adapter->lost))
+	if (!vfence_device_active(queue->device))
 		stop(queue);
 	context->queues++;
-	args->progress = progress;
-	describe(queue, args);
 	return 0;
 destroy_progress:
 	vfence_local_destroy(file, queue->progress);
