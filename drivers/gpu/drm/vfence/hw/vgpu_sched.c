@@ -15,17 +15,18 @@
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr)
 {
 	/* Acquire: the latch. Partner: vgpu_doorbell_disconnect(). */
-	if (smp_load_acquire(&queue->connected))
+	if (smp_load_acquire(&queue->connected)) {
 		/* Acquire: the packets below it. Partner: the client's release. */
 		*write_ptr = smp_load_acquire(&queue->control->write_ptr);
-	else
+	} else {
 		*write_ptr = READ_ONCE(queue->latched);
-	/*
-	 * The engine may have sampled the client's pointer while it was being
-	 * disconnected, and be past the latch: nothing is left to do then.
-	 */
-	if (!READ_ONCE(queue->connected) && (s64)(*write_ptr - queue->read_ptr) < 0)
-		*write_ptr = queue->read_ptr;
+		/*
+		 * The engine may have sampled the client's pointer while it was
+		 * being disconnected, and be past the latch: nothing is left then.
+		 */
+		if ((s64)(*write_ptr - queue->read_ptr) < 0)
+			*write_ptr = queue->read_ptr;
+	}
 	return *write_ptr % 8 == 0 && *write_ptr - queue->read_ptr <= queue->ring_size;
 }
 
