@@ -20,8 +20,8 @@
 
 bool vgpu_power_may_ask_f1(const struct vgpu_engine *engine)
 {
-	return engine->gpu->config.f1_idle_us && !READ_ONCE(engine->f1) &&
-	       !READ_ONCE(engine->wants_f1);
+	return engine->gpu->config.f1_idle_us && !READ_ONCE(engine->active) &&
+	       !READ_ONCE(engine->f1) && !READ_ONCE(engine->wants_f1);
 }
 
 void vgpu_power_ask_f1(struct vgpu_engine *engine)
@@ -33,7 +33,7 @@ void vgpu_power_ask_f1(struct vgpu_engine *engine)
 	unsigned long flags;
 
 	spin_lock_irqsave(&engine->gpu->sched, flags);
-	if (!engine->active && vgpu_power_may_ask_f1(engine)) {
+	if (vgpu_power_may_ask_f1(engine)) {
 		WRITE_ONCE(engine->wants_f1, true);
 		vgpu_cmp_post(engine->gpu, &post);
 	}

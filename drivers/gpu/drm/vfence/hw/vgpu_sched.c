@@ -64,8 +64,9 @@ void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 	if (is_active(state) && !is_active(queue->state)) {
 		engine->active++;
 		stay_in_f0_locked(engine);
-	} else if (!is_active(state) && is_active(queue->state)) {
-		engine->active--;
+	} else if (!is_active(state) && is_active(queue->state) && !--engine->active) {
+		/* It may want to doze. */
+		wake_up_all(&engine->wait);
 	}
 	queue->state = state;
 }
