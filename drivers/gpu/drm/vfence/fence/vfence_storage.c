@@ -64,7 +64,7 @@ static void leave_local(struct vfence_storage *storage)
 static int evict_locked(struct vfence_storage *storage)
 {
 	struct vfence_adapter *adapter = storage->adapter;
-	struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	int ret;
 
 	lockdep_assert_held(&adapter->segment.lock);
@@ -148,6 +148,8 @@ unlock:
 	mutex_unlock(&segment->lock);
 	if (ret && !IS_ERR_OR_NULL(storage->hw))
 		vgpu_storage_destroy(storage->hw);
+	if (ret)
+		storage->hw = NULL;
 	return ret;
 }
 

@@ -84,6 +84,11 @@ static void submit(struct vfence_paging *paging, const struct vgpu_packet_storag
 	vgpu_doorbell_ring(paging->queue);
 }
 
+static bool completed(struct vfence_adapter *adapter)
+{
+	return vgpu_last_completed(adapter->gpu, node_of(adapter)) == adapter->paging.submitted;
+}
+
 /**
  * vfence_paging_run - have the GPU move or clear a page of values, and wait
  * @adapter: the adapter, its segment locked
@@ -107,9 +112,10 @@ int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode op
 	if (READ_ONCE(adapter->lost))
 		return -EIO;
 	submit(paging, &packet);
-	if (wait_event_timeout(paging->done, vgpu_last_completed(adapter->gpu, node_of(adapter)) ==
-			       paging->submitted, PATIENCE))
+	if (wait_event_timeout(paging->done, completed(adapter), PATIENCE))
 		return 0;
 	vfence_adapter_lose(adapter, 0x2);
-	return -EIO;
+	/* The caller frees what the packet names: it is done by now, or never. */
+	vgpu_queue_abort(paging->queue);
+	return completed(adapter) ? 0 : -EIO;
 }
