@@ -13,6 +13,8 @@
 #define ENTRY_STORAGE	BIT(5)
 #define RIGHTS_MASK	(VGPU_VM_READ | VGPU_VM_WRITE | VGPU_VM_DATA | ENTRY_STORAGE)
 
+static struct lock_class_key system_tlb;
+
 struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 {
 	struct vgpu_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
@@ -21,6 +23,9 @@ struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 		return ERR_PTR(-ENOMEM);
 	vm->gpu = gpu;
 	rwlock_init(&vm->tlb);
+	/* The CMP takes the system process's inside its lock; no engine runs in it. */
+	if (!gpu->system_vm)
+		lockdep_set_class(&vm->tlb, &system_tlb);
 	xa_init_flags(&vm->pages, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->slots, XA_FLAGS_ACCOUNT);
 	return vm;
