@@ -87,7 +87,7 @@ DEFINE_ENTRY(doorbell_destroy, call_entered)
 DEFINE_ENTRY(log_read, call_entered)
 DEFINE_ENTRY(notify_work_submission, call_entered)
 DEFINE_ENTRY(context_suspend, call)
-DEFINE_ENTRY(context_resume, call_entered)
+DEFINE_ENTRY(context_resume, call)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
 

@@ -4,6 +4,7 @@
  */
 
 #include <linux/jiffies.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -105,7 +106,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_context_cre
 	mutex_init(&context->suspend_lock);
 	context->adapter = file->adapter;
 	context->device = device;
-	context->node = args->node;
+	context->node = array_index_nospec(args->node, file->adapter->config.gpu.nodes);
 	vfence_device_get(device);
 	ret = create_hw(context);
 	if (!ret)
@@ -242,10 +243,15 @@ static int suspend(struct vfence_adapter *adapter, struct vfence_context *contex
 
 static int resume(struct vfence_adapter *adapter, struct vfence_context *context)
 {
+	int idx;
+
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return -ENODEV;
 	if (context->suspended)
 		vgpu_resume_context(context->hw);
 	context->suspended = false;
 	context->pending = false;
+	drm_dev_exit(idx);
 	return 0;
 }
 
