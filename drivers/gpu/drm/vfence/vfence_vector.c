@@ -139,6 +139,12 @@ static int vector_map(struct irq_domain *domain, unsigned int irq, irq_hw_number
 	irq_set_chip_data(irq, domain->host_data);
 	irq_set_chip_and_handler(irq, &vector_chip, handle_edge_irq);
 	irq_set_noprobe(irq);
+	/*
+	 * The hard half cannot tell whether the thread will find work, so that it
+	 * always leaves it the last word. While the thread is busy for long that
+	 * looks like an interrupt nobody cares for, and the line would be disabled.
+	 */
+	irq_set_status_flags(irq, IRQ_IS_POLLED);
 	/* We may change the affinity at once, not only while handling. */
 	vfence_irq_set_move_pcntxt(irq);
 	return 0;
