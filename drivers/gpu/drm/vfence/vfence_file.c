@@ -24,19 +24,22 @@ static void table_init(struct vfence_table *table, unsigned int limit)
  * vfence_table_add - give an object a handle
  * @table: the table
  * @object: the object, ready for use by another thread
- * @handle: out
+ * @handle: out, on success
  *
  * Return: 0, -ENOSPC at the limit, -ENOMEM.
  */
 int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 {
+	u32 id;
 	int ret;
 
 	if (!atomic_add_unless(&table->count, 1, table->limit))
 		return -ENOSPC;
-	ret = xa_alloc(&table->objects, handle, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc(&table->objects, &id, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
 	if (ret)
 		atomic_dec(&table->count);
+	else
+		*handle = id;
 	return ret == -EBUSY ? -ENOSPC : ret;
 }
 

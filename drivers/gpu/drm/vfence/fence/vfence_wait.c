@@ -158,7 +158,7 @@ static int signal_all(struct vfence_wait *signals)
 
 	if (mutex_lock_interruptible(&adapter->signal_lock))
 		return -ERESTARTSYS;
-	if (adapter->lost)
+	if (READ_ONCE(adapter->lost))
 		ret = -EIO;
 	for (i = 0; !ret && i < signals->count; i += BATCH)
 		ret = signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
