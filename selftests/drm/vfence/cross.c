@@ -38,6 +38,15 @@ FIXTURE_VARIANT_ADD(cross, null_to_plain) {
 	.d = 1, .i = 0,
 };
 
+/* Where interrupts name queues, their logs tell, or the fences are looked at. */
+FIXTURE_VARIANT_ADD(cross, queue_to_plain) {
+	.d = 8, .i = 0,
+};
+
+FIXTURE_VARIANT_ADD(cross, plain_to_indistinct) {
+	.d = 0, .i = 10,
+};
+
 static int side_open(struct side *s, unsigned int index)
 {
 	int ret = vf_adapter_open(index, &s->adapter);
@@ -209,6 +218,83 @@ TEST_F(cross, WDDM_65_a_notification_stores_nothing)
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_EQ(3, vf_fence_current(self->i.fence));
 	EXPECT_EQ(3, vf_fence_current(self->d.fence));
+}
+
+TEST_F(cross, what_was_rewound_elsewhere_is_no_news_to_later_waits)
+{
+	struct drm_vfence_counters c;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	/* Signaled here, rewound there, and the interrupt of the first comes last. */
+	ASSERT_EQ(0, knob(variant->i, "hold_posts", "1"));
+	ASSERT_EQ(0, gpu_signal(&self->i, 10));
+	ASSERT_TRUE(drained(self->i.gfx));
+	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 0));
+	ASSERT_EQ(0, arm(self->d.adapter, self->d.fence, 5, self->efd));
+	ASSERT_EQ(0, knob(variant->i, "hold_posts", "0"));
+	ASSERT_EQ(0, gpu_signal(&self->i, 1));
+	ASSERT_TRUE(drained(self->i.gfx));
+	ASSERT_TRUE(settled(self->i.adapter, &c));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, gpu_signal(&self->i, 5));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+}
+
+TEST_F(cross, who_looks_later_tells_no_old_news)
+{
+	struct drm_vfence_counters c;
+	struct vf_fence *again;
+
+	vf_cmd_signal(self->d.gfx, self->d.fence, 10);
+	vf_cmd_signal(self->d.gfx, self->d.fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
+	ASSERT_TRUE(drained(self->d.gfx));
+	ASSERT_TRUE(settled(self->d.adapter, &c));
+	ASSERT_TRUE(block(&self->i, 5));
+	/* A new waiter, and a handle that is closed: both look at the fence. */
+	ASSERT_EQ(0, vf_fence_open(self->d.device, self->fd, &again));
+	ASSERT_EQ(0, arm(self->d.adapter, again, 100, self->efd));
+	vf_fence_destroy(again);
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->i.copy));
+	ASSERT_EQ(0, gpu_signal(&self->d, 5));
+	EXPECT_TRUE(drained(self->i.copy));
+}
+
+TEST_F(cross, a_log_that_names_a_handle_without_rights_tells_to_look)
+{
+	struct drm_vfence_packet_signal signal = {
+		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(signal) },
+		.current_va = vf_fence_mapping(self->d.fence)->current_va,
+		.monitored_va = vf_fence_mapping(self->d.fence)->monitored_va,
+		.value = 10,
+	};
+	struct drm_vfence_packet_log log = {
+		.header = { .opcode = DRM_VFENCE_OP_LOG, .length = sizeof(log) },
+		.value = 10,
+		.operation = DRM_VFENCE_LOG_SIGNAL_EXECUTED,
+	};
+	struct vf_fence *weak;
+	struct vf_queue *queue;
+	int fd;
+
+	fd = vf_fence_export_rights(self->d.fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, vf_fence_open(self->d.device, fd, &weak));
+	close(fd);
+	ASSERT_EQ(0, vf_queue_create(self->d.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_TRUE(block(&self->i, 10));
+	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
+	/* The addresses are those of the handle that may, the log names the other. */
+	log.log_va = vf_queue_info(queue)->signal_log_va;
+	log.fence = vf_fence_handle(weak);
+	vf_cmd_raw(queue, &signal, sizeof(signal));
+	vf_cmd_raw(queue, &log, sizeof(log));
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(drained(self->i.copy));
+	vf_queue_destroy(queue);
+	vf_fence_destroy(weak);
 }
 
 TEST_F(cross, WDDM_34_45_only_default_fences_and_only_shareable_ones)

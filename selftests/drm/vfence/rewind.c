@@ -147,6 +147,53 @@ TEST_F(rewind, a_waiter_that_comes_after_the_rewind_waits)
 	}
 }
 
+struct slow_signal {
+	struct vf_adapter *adapter;
+	struct vf_point point[2];
+	int ret;
+};
+
+static void *signal_slowly(void *arg)
+{
+	struct slow_signal *slow = arg;
+
+	slow->ret = vf_signal(slow->adapter, slow->point, 2);
+	return NULL;
+}
+
+TEST_F(rewind, a_waiter_that_comes_while_a_rewound_cpu_signal_completes_waits)
+{
+	struct slow_signal slow = {
+		.adapter = self->adapter,
+		.point = { { self->other, 1 }, { self->fence, 10 } },
+	};
+	struct vf_point crowd[1024];
+	struct drm_vfence_counters c;
+	pthread_t thread;
+	unsigned int i;
+
+	/* Very many wait for the first value of the call: the second takes its time. */
+	for (i = 0; i < 1024; i++)
+		crowd[i] = slow.point[0];
+	for (i = 0; i < 40; i++)
+		ASSERT_EQ(0, vf_event_arm(self->adapter, crowd, 1024, 0, self->efd, NULL));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_slowly, &slow));
+	while (vf_fence_current(self->fence) != 10)
+		sched_yield();
+	vf_cmd_signal(self->gfx, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	while (vf_fence_current(self->fence) != 3)
+		sched_yield();
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->late));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, slow.ret);
+	EXPECT_TRUE(fired(self->efd));
+	ASSERT_TRUE(settled(self->adapter, &c));
+	EXPECT_FALSE(fired(self->late));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	EXPECT_TRUE(fired(self->late));
+}
+
 TEST_F(rewind, an_entry_of_the_log_that_was_rewound_wakes_nobody)
 {
 	struct drm_vfence_counters c;

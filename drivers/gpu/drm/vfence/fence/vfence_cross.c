@@ -118,20 +118,23 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 }
 
 /*
- * All members but @fence, with references. Those of adapters that have gone need
- * not be told: their waits have failed, their engines stopped.
+ * All members but @but, with references. Those of adapters that have gone need
+ * not be told: their waits have failed, their engines stopped. Adds up @rewinds of
+ * all.
  */
-static unsigned int others(struct vfence_fence *fence, struct vfence_fence **member)
+static unsigned int members(struct vfence_cross *cross, struct vfence_fence *but,
+			    struct vfence_fence **member, u64 *rewinds)
 {
-	struct vfence_cross *cross = fence->cross;
-	struct vfence_fence *other;
+	struct vfence_fence *fence;
 	unsigned int n = 0;
 
 	mutex_lock(&cross->lock);
-	list_for_each_entry(other, &cross->members, cross_link)
-		if (other != fence && n < VFENCE_MAX_ADAPTERS &&
-		    !drm_dev_is_unplugged(&other->adapter->drm))
-			member[n++] = vfence_fence_get(other);
+	list_for_each_entry(fence, &cross->members, cross_link) {
+		*rewinds += vgpu_fence_rewinds(fence->hw);
+		if (fence != but && n < VFENCE_MAX_ADAPTERS &&
+		    !drm_dev_is_unplugged(&fence->adapter->drm))
+			member[n++] = vfence_fence_get(fence);
+	}
 	mutex_unlock(&cross->lock);
 	return n;
 }
@@ -147,8 +150,12 @@ static unsigned int others(struct vfence_fence *fence, struct vfence_fence **mem
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 {
 	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
-	unsigned int n = vfence_mutant_is(NO_PROPAGATION) ? 0 : others(fence, member);
+	u64 unused = 0;
+	unsigned int n;
 
+	if (vfence_mutant_is(NO_PROPAGATION))
+		return;
+	n = members(fence->cross, fence, member, &unused);
 	while (n--) {
 		struct vgpu_value_update update = {
 			.fence = member[n]->hw,
@@ -206,16 +213,27 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
 		vfence_cross_propagate(fence, signaled[i].value, signaled[i].time);
 }
 
-/** vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() of the other members */
-void vfence_cross_settle_rewinds(struct vfence_fence *fence)
+/**
+ * vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() of all members
+ * @cross: of a fence about to get a waiter
+ *
+ * What is on its way on one adapter may have been rewound on another, so that the
+ * rewinds of all of them count together.
+ */
+void vfence_cross_settle_rewinds(struct vfence_cross *cross)
 {
 	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
-	unsigned int n = others(fence, member);
+	u64 rewinds = 0;
+	unsigned int n;
 
+	n = members(cross, NULL, member, &rewinds);
 	while (n--) {
-		vfence_notify_settle_rewinds(member[n]);
+		if (READ_ONCE(cross->settled) != rewinds)
+			vfence_notify_settle(member[n]);
 		vfence_fence_put(member[n]);
 	}
+	/* Others may rely on it only now; a rewind since then is another one. */
+	WRITE_ONCE(cross->settled, rewinds);
 }
 
 static struct vfence_fence *take_member(struct vfence_cross *cross)

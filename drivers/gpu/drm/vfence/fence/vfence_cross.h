@@ -26,6 +26,8 @@ struct vfence_cross {
 	struct mutex lock;
 	/** @members: &struct vfence_fence, each with a reference until the last holder goes */
 	struct list_head members;
+	/** @settled: rewinds, of all members, of which nothing is on its way */
+	u64 settled;
 	/** @page: of the current value */
 	struct page *page;
 	/** @holders: handles and descriptors on all adapters */
@@ -51,7 +53,7 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate_noted(struct vfence_fence *fence);
-void vfence_cross_settle_rewinds(struct vfence_fence *fence);
+void vfence_cross_settle_rewinds(struct vfence_cross *cross);
 void vfence_cross_end(struct vfence_cross *cross);
 
 #endif

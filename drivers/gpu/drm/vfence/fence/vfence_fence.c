@@ -126,6 +126,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		return ERR_PTR(-ENOMEM);
 	kref_init(&fence->ref);
 	atomic_set(&fence->holders, 1);
+	mutex_init(&fence->look_lock);
 	spin_lock_init(&fence->lock);
 	fence->waiters = RB_ROOT_CACHED;
 	fence->adapter = file->adapter;
@@ -182,6 +183,7 @@ static void destroy(struct kref *ref)
 		vfence_cross_put(fence->cross);
 	vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	free_place(fence);
+	mutex_destroy(&fence->look_lock);
 	kfree_rcu(fence, rcu);
 	drm_dev_put(&adapter->drm);
 }

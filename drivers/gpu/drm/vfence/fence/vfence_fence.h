@@ -137,6 +137,8 @@ struct vfence_fence {
 	 * only; changes under @lock when the storage moves
 	 */
 	u64 *monitored_value;
+	/** @look_lock: who looks at it tells what he found before the next looks */
+	struct mutex look_lock;
 	/** @lock: protects all below */
 	spinlock_t lock;
 	/** @waiters: &struct vfence_point by value */
@@ -153,7 +155,7 @@ struct vfence_fence {
 	u64 spurious;
 	/** @woken: points completed */
 	u64 woken;
-	/** @settled: rewinds of which nothing is on its way any more */
+	/** @settled: rewinds of which nothing is on its way; of a member see @cross */
 	u64 settled;
 	/** @deferred_value: what the threaded half shall complete */
 	u64 deferred_value;
@@ -336,6 +338,7 @@ int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_fil
 void vfence_event_cancel_all(struct vfence_file *file);
 
 /* vfence_notify.c */
+void vfence_notify_settle(struct vfence_fence *fence);
 void vfence_notify_settle_rewinds(struct vfence_fence *fence);
 irqreturn_t vfence_irq_handler(int irq, void *data);
 irqreturn_t vfence_irq_thread(int irq, void *data);

@@ -262,6 +262,28 @@ void vfence_irq_settle(struct vfence_adapter *adapter)
 }
 
 /**
+ * vfence_notify_settle - all that is known of a fence has arrived
+ * @fence: the fence
+ *
+ * Whatever was signaled before the call, by the CPU or on this adapter, and may
+ * have been rewound since, has completed whom it concerns. Process context.
+ */
+void vfence_notify_settle(struct vfence_fence *fence)
+{
+	struct vfence_adapter *adapter = fence->adapter;
+
+	/* Who signals from the CPU stores first, and completes under this lock. */
+	mutex_lock(&adapter->signal_lock);
+	mutex_unlock(&adapter->signal_lock);
+	vgpu_flush_posts(adapter->gpu);
+	vfence_irq_settle(adapter);
+	if (adapter->optimized)
+		vfence_log_read_all(adapter);
+	/* What the fence remembers for those who wait already. */
+	vfence_fence_look(fence);
+}
+
+/**
  * vfence_notify_settle_rewinds - let what came before a rewind arrive
  * @fence: the fence, about to get a waiter
  *
@@ -272,17 +294,18 @@ void vfence_irq_settle(struct vfence_adapter *adapter)
  */
 void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 {
-	struct vfence_adapter *adapter = fence->adapter;
-	u64 rewinds = vgpu_fence_rewinds(fence->hw);
+	u64 rewinds;
 
-	if (READ_ONCE(fence->settled) == rewinds || vfence_mutant_is(REWIND_UNSETTLED))
+	if (vfence_mutant_is(REWIND_UNSETTLED))
 		return;
-	vgpu_flush_posts(adapter->gpu);
-	vfence_irq_settle(adapter);
-	if (adapter->optimized)
-		vfence_log_read_all(adapter);
-	/* What the fence remembers for those who wait already. */
-	vfence_fence_look(fence);
+	if (fence->cross) {
+		vfence_cross_settle_rewinds(fence->cross);
+		return;
+	}
+	rewinds = vgpu_fence_rewinds(fence->hw);
+	if (READ_ONCE(fence->settled) == rewinds)
+		return;
+	vfence_notify_settle(fence);
 	/* Others may rely on it only now; a rewind since then is another one. */
 	WRITE_ONCE(fence->settled, rewinds);
 }

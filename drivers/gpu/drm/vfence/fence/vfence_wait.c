@@ -115,6 +115,7 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 {
 	struct vgpu_value_update update[BATCH];
 	unsigned int i;
+	u64 time;
 
 	lockdep_assert_held(&adapter->signal_lock);
 	for (i = 0; i < count; i++)
@@ -127,12 +128,12 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 		vfence_adapter_lose(adapter, 0x13);
 		return -EIO;
 	}
+	time = vgpu_clock(adapter->gpu);
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
 		vfence_fence_complete(points[i].fence, points[i].value);
 		if (points[i].fence->cross)
-			vfence_cross_propagate(points[i].fence, points[i].value,
-					       vgpu_clock(adapter->gpu));
+			vfence_cross_propagate(points[i].fence, points[i].value, time);
 	}
 	return 0;
 }

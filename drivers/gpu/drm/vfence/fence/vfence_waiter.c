@@ -191,28 +191,46 @@ unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value)
 	return total;
 }
 
+/*
+ * The others, with what was seen when. A queue there that began to wait after @now
+ * has looked by itself.
+ */
+static void tell_others(struct vfence_fence *fence, const struct vgpu_missed *missed)
+{
+	u64 now = vgpu_clock(fence->adapter->gpu);
+
+	/* The clock before the value: what is rewound by @now is no news then. */
+	smp_mb();
+	if (missed->value)
+		vfence_cross_propagate(fence, missed->value, missed->time);
+	vfence_cross_propagate(fence, vfence_fence_current(fence), now);
+}
+
 /**
  * vfence_fence_look - nothing tells which values were signaled: look
  * @fence: the fence
  *
  * Waiters that the current value satisfies complete, and those that a value did
  * which was rewound since, as far as the hardware remembers. The other adapters of
- * a cross-adapter fence are told. Process context.
+ * a cross-adapter fence are told. One at a time: on return all that was remembered
+ * before has arrived, whoever took it. Process context.
  *
  * Return: how many completed here.
  */
 unsigned int vfence_fence_look(struct vfence_fence *fence)
 {
-	u64 missed = vgpu_fence_take_missed(fence->hw);
+	struct vgpu_missed missed;
 	unsigned int completed;
 
 	/* Nobody waits for an INTRA_GPU fence. */
 	if (!fence->current_value)
 		return 0;
-	completed = vfence_fence_complete(fence, missed);
+	mutex_lock(&fence->look_lock);
+	vgpu_fence_take_missed(fence->hw, &missed);
+	completed = vfence_fence_complete(fence, missed.value);
 	if (fence->cross)
-		vfence_cross_propagate(fence, max(missed, vfence_fence_current(fence)),
-				       vgpu_clock(fence->adapter->gpu));
+		tell_others(fence, &missed);
+	mutex_unlock(&fence->look_lock);
 	return completed;
 }
 
@@ -298,8 +316,6 @@ static int arm_point(struct vfence_point *point)
 	int ret;
 
 	vfence_notify_settle_rewinds(point->fence);
-	if (point->fence->cross)
-		vfence_cross_settle_rewinds(point->fence);
 	ret = queue_point(point);
 	if (ret < 0)
 		return ret;

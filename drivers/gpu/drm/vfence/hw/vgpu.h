@@ -602,13 +602,25 @@ void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights);
  */
 void vgpu_fence_destroy(struct vgpu_fence *fence);
 /**
- * vgpu_fence_take_missed - highest value signaled that no record had room for
- * @fence: the fence
- *
- * Since the last call; 0 if none. Part of scanning after a NULL event, so that a
- * value that was rewound meanwhile still completes its waiters. Any context.
+ * struct vgpu_missed - signals that no record had room for, as one
  */
-u64 vgpu_fence_take_missed(struct vgpu_fence *fence);
+struct vgpu_missed {
+	/** @value: the highest value */
+	u64 value;
+	/** @time: GPU ticks when the last of them had been stored */
+	u64 time;
+};
+
+/**
+ * vgpu_fence_take_missed - what was signaled and no record told
+ * @fence: the fence
+ * @missed: filled: since the last call; zeroes if nothing
+ *
+ * Part of scanning after a NULL event, so that a value that was rewound meanwhile
+ * still completes its waiters. Where records name no fences it is every signal.
+ * Any context.
+ */
+void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed);
 /**
  * vgpu_fence_rewinds - times a value was stored that is below the one before
  * @fence: the fence

@@ -15,7 +15,7 @@ static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post
 		cmp->null_nodes |= VGPU_OVERFLOW_UNLOGGED;
 	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
-	vgpu_fence_note_missed(post->fence, post->value);
+	vgpu_fence_note_missed(post->fence, post->value, post->time);
 	cmp->counters.overflowed++;
 }
 
@@ -27,7 +27,7 @@ static void post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 		cmp->counters.posts++;
 		/* Where records do not carry values, the fence does until asked. */
 		if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
-			vgpu_fence_note_missed(post->fence, post->value);
+			vgpu_fence_note_missed(post->fence, post->value, post->time);
 	}
 	if (cmp->posted - cmp->taken < VGPU_POSTS)
 		cmp->fifo[cmp->posted++ % VGPU_POSTS] = *post;
@@ -216,7 +216,7 @@ static void note_missed(struct vgpu *gpu, struct vgpu_fence **fence,
 	if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
 		return;
 	for (i = 0; i < record->count; i++)
-		vgpu_fence_note_missed(fence[i], record->fence[i].value);
+		vgpu_fence_note_missed(fence[i], record->fence[i].value, record->fence[i].time);
 }
 
 static bool publish(struct vgpu *gpu, const struct vgpu_irq_record *record)

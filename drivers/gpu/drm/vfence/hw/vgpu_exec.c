@@ -208,6 +208,7 @@ static void store_and_time(struct vgpu_queue *queue, struct vgpu_fence *fence, u
 		vfence_mutant_pause(SIGNAL_TIME_EARLY, 20);
 	}
 	store_current(fence, value);
+	/* The value before the clock; partner: see above. */
 	smp_mb();
 	if (!vfence_mutant_is(SIGNAL_TIME_EARLY))
 		queue->signal_end = vgpu_clock(queue->gpu);

@@ -17,6 +17,7 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&fence->missed_lock);
 	fence->gpu = gpu;
 	fence->os_handle = args->os_handle;
 	fence->current_value = args->current_value;
@@ -162,17 +163,24 @@ void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
 		release_up_to(fence, value, time);
 }
 
-void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value)
+void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value, u64 time)
 {
-	s64 old = atomic64_read(&fence->missed);
+	unsigned long flags;
 
-	while (value > (u64)old && !atomic64_try_cmpxchg(&fence->missed, &old, value))
-		;
+	spin_lock_irqsave(&fence->missed_lock, flags);
+	fence->missed.value = max(fence->missed.value, value);
+	fence->missed.time = max(fence->missed.time, time);
+	spin_unlock_irqrestore(&fence->missed_lock, flags);
 }
 
-u64 vgpu_fence_take_missed(struct vgpu_fence *fence)
+void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed)
 {
-	return atomic64_xchg(&fence->missed, 0);
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->missed_lock, flags);
+	*missed = fence->missed;
+	fence->missed = (struct vgpu_missed){};
+	spin_unlock_irqrestore(&fence->missed_lock, flags);
 }
 
 void vgpu_fence_destroy(struct vgpu_fence *fence)

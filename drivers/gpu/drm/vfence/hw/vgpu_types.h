@@ -14,6 +14,7 @@
  *   vgpu.sched       queue states, run lists, blocked trees; irqsave
  *   vgpu_cmp.lock    the CMP's post FIFO; irqsave
  *   vgpu_log.lock    one log; irqsave
+ *   vgpu_fence.missed_lock
  */
 
 #include <linux/ktime.h>
@@ -289,8 +290,10 @@ struct vgpu_fence {
 	atomic64_t signals;
 	/** @rewinds: values stored that were below the one before */
 	atomic64_t rewinds;
-	/** @missed: highest value no record had room for, since last asked */
-	atomic64_t missed;
+	/** @missed_lock: protects @missed; innermost; irqsave */
+	spinlock_t missed_lock;
+	/** @missed: what no record told, since last asked */
+	struct vgpu_missed missed;
 	/** @private_data: the creator's bytes */
 	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
@@ -468,7 +471,7 @@ static inline u64 *vgpu_fence_slot(const struct vgpu_fence *fence,
 
 void vgpu_fence_count_rewind(struct vgpu_fence *fence, u64 from, u64 to);
 u64 vgpu_fence_monitored(struct vgpu_fence *fence);
-void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value);
+void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);

@@ -188,18 +188,21 @@ static unsigned int complete_entry(struct vfence_file *owner,
 				   const struct drm_vfence_log_entry *entry)
 {
 	struct vfence_fence *fence;
-	unsigned int completed;
+	unsigned int completed = 0;
 	u32 rights;
 
 	fence = vfence_local_lookup(owner, entry->fence, DRM_VFENCE_RIGHT_READ, &rights);
 	/* Closed meanwhile: free_local() has looked. */
 	if (IS_ERR(fence))
 		return 0;
-	completed = !fence->current_value ? 0 :
-		    vfence_fence_complete(fence, rights & DRM_VFENCE_RIGHT_SIGNAL ?
-					  entry->fence_value : 0);
-	if (fence->cross && rights & DRM_VFENCE_RIGHT_SIGNAL)
-		vfence_cross_propagate(fence, entry->fence_value, entry->end_gpu_timestamp);
+	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL)) {
+		completed = vfence_fence_look(fence);
+	} else if (fence->current_value) {
+		completed = vfence_fence_complete(fence, entry->fence_value);
+		if (fence->cross)
+			vfence_cross_propagate(fence, entry->fence_value,
+					       entry->end_gpu_timestamp);
+	}
 	vfence_fence_put(fence);
 	return completed;
 }
