@@ -295,8 +295,8 @@ struct vfence_log_batch {
 	struct vgpu_queue *hw[BATCH];
 	/** @end: position of the index of both logs */
 	u64 end[BATCH][2];
-	/** @header: which buffer that is of: it may be replaced meanwhile */
-	struct drm_vfence_log_header *header[BATCH][2];
+	/** @replaced: times their buffers had been replaced: they may be again */
+	u32 replaced[BATCH][2];
 	/** @count: number of queues */
 	unsigned int count;
 };
@@ -311,7 +311,7 @@ static bool batch_add(struct vfence_log_batch *batch, struct vfence_queue *queue
 		struct vfence_log *log = &queue->log[i];
 
 		mutex_lock(&log->lock);
-		batch->header[batch->count][i] = log->header;
+		batch->replaced[batch->count][i] = log->replaced;
 		batch->end[batch->count][i] = position(log);
 		news |= log->read != batch->end[batch->count][i];
 		mutex_unlock(&log->lock);
@@ -338,7 +338,7 @@ static unsigned int batch_read(struct vfence_adapter *adapter, struct vfence_log
 			struct vfence_log *log = &batch->queue[i]->log[k];
 
 			mutex_lock(&log->lock);
-			if (log->header == batch->header[i][k])
+			if (log->replaced == batch->replaced[i][k])
 				completed += read_locked(batch->queue[i], log, batch->end[i][k]);
 			mutex_unlock(&log->lock);
 		}
@@ -420,6 +420,7 @@ static int replace(struct vfence_queue *queue, enum drm_vfence_log_type type, si
 		log->read = 0;
 		log->entries = header->number_of_entries;
 		swap(log->header, header);
+		log->replaced++;
 	}
 	mutex_unlock(&log->lock);
 	vfree(header);

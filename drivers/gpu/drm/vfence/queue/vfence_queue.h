@@ -82,6 +82,8 @@ struct vfence_log {
 	struct vfence_file *owner;
 	/** @header: the buffer, written by the GPU */
 	struct drm_vfence_log_header *header;
+	/** @replaced: times it was replaced by another */
+	u32 replaced;
 	/** @entries: entries it has room for */
 	u32 entries;
 	/** @node: its GPU addresses */
