@@ -24,7 +24,7 @@ TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
 	KCFLAGS=-Werror
 
-.PHONY: all module lib tool help setup demo check matrix mutants rules lint guest-module \
+.PHONY: all module lib tool help setup demo check matrix mutants models rules lint guest-module \
 	guest-mutants guest-programs build-only clean install
 
 all: module lib tool
@@ -33,9 +33,10 @@ help:
 	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
 	@echo 'make demo            two processes, two engines, one picture: out/demo/timeline.svg'
 	@echo 'make check           every selftest, in guests on a stock kernel (KERNEL=$(KERNEL));'
-	@echo '                     PARTS="behaviour demo" for some of: host behaviour demo mutants parallel'
+	@echo '                     PARTS="behaviour demo" for some of: host models behaviour demo mutants parallel'
 	@echo 'make matrix          check on each of: $(MATRIX) (7 = the newest 7.x)'
 	@echo 'make mutants         the protocol steps left out one by one: all must be caught'
+	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
 	@echo 'make lint            checkpatch, headers alone, rooms kept apart'
 	@echo 'make setup           only install and download what the above need'
@@ -135,6 +136,9 @@ mutants: setup
 	@tools/vm/kselftest >/dev/null
 	@$(MAKE) --no-print-directory -s guest-mutants guest-programs KERNEL=$(KERNEL)
 	@tools/vm/mutants $(KERNEL)
+
+models: setup
+	@tools/models/run
 
 rules:
 	@tools/rules

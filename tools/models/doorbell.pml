@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Handshake (c): a queue that goes idle and the client that rings.
+ *
+ * The client submits three times, the last time without work (what a store that is
+ * tried again does). A mapped doorbell page takes the store and tells nobody, an
+ * unmapped one faults. All work is done in the end, and the page is not mapped on an
+ * idle queue, or the next ring would be lost.
+ *
+ * Mutants: C_NO_RECHECK C_RING_NEEDS_WORK NO_FENCE_CLIENT NO_BARRIER_ARM
+ */
+#define WRITE_PTR	0
+#define WORDS		1
+#define PROCS		2
+#include "tso.h"
+
+mtype = { IDLE, READY, ARMING };
+
+bool mapped;			/* in the client's page table; the doorbell lock */
+bool doorbell_lock;
+mtype state = IDLE;		/* of the queue; vgpu.sched, a step each */
+byte done;			/* read pointer, the engine's own */
+bool arm_due;
+bool client_ended;
+
+proctype client(byte me)
+{
+	byte i;
+
+	for (i : 1 .. 3) {
+		if
+		:: i < 3 -> STORE(WRITE_PTR, i)
+		:: else
+		fi;
+#ifndef NO_FENCE_CLIENT
+		FULL_BARRIER;
+#endif
+		/* The store to the page, or the fault: an exception waits for no buffer. */
+		if
+		:: mapped -> skip
+		:: !mapped ->
+			atomic { !doorbell_lock -> doorbell_lock = true };
+			mapped = true;
+			/* vgpu_doorbell_ring(): busy, whether there is work or not. */
+			atomic {
+				if
+#ifdef C_RING_NEEDS_WORK
+				:: state == IDLE && mem[WRITE_PTR] != done -> state = READY
+#else
+				:: state == IDLE -> state = READY
+#endif
+				:: else
+				fi
+			};
+			doorbell_lock = false
+		fi
+	}
+	FULL_BARRIER;
+	client_ended = true
+}
+
+/* The engine runs what is ready until its ring is empty, then asks to be armed. */
+proctype engine()
+{
+	byte seen;
+
+end:	do
+	:: state == READY ->
+		seen = mem[WRITE_PTR];
+		if
+		:: seen != done -> done = seen
+		:: else -> atomic { state = IDLE; arm_due = true }
+		fi
+	od
+}
+
+/* arm_work(): zap the page, full barrier (of the zap, too), look again. */
+proctype doorbell_thread(byte me)
+{
+	byte seen;
+
+end:	do
+	:: atomic { arm_due -> arm_due = false };
+		atomic { !doorbell_lock -> doorbell_lock = true };
+#ifdef NO_BARRIER_ARM
+		/* The look, hoisted above the zap. */
+		seen = mem[WRITE_PTR];
+		mapped = false;
+#else
+		mapped = false;
+		seen = mem[WRITE_PTR];
+#endif
+		doorbell_lock = false;
+#ifndef C_NO_RECHECK
+		atomic {
+			if
+			:: state == IDLE && seen != done -> state = READY
+			:: else
+			fi
+		}
+#endif
+	od
+}
+
+init
+{
+	START_MACHINE;
+	atomic {
+		run client(0);
+		run engine();
+		run doorbell_thread(1)
+	}
+	timeout ->
+	assert(client_ended);
+	assert(done == 2);
+	assert(!mapped)
+}

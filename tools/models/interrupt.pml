@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Handshake (d): an interrupt ring that may be full, a vector that collapses raises,
+ * and the handler that drains.
+ *
+ * The CMP has four fences to tell of and a ring with room for one. Each is either in
+ * a record that is read or covered by a scan that comes after its signal.
+ *
+ * Mutants: D_NO_OVERFLOW D_NO_SCAN RAISE_FIRST LATCH_CLEARED_LATE FLAG_CLEARED_LATE
+ */
+#define WRITE		0
+#define READ		1
+#define OVERFLOW	2
+#define RECORD		3
+#define WORDS		4
+#define PROCS		2
+#include "tso.h"
+
+#define FENCES	4
+
+bool latch;			/* of the vector: atomic bits */
+bool signaled[FENCES + 1], told[FENCES + 1];
+chan irq = [2] of { bit };	/* the processor's: raised, not delivered yet */
+
+#define XCHG(word, value, to)	\
+	atomic { empty(buffer[me]); to = mem[word]; mem[word] = value }
+
+/* vfence_vector_raise(): set the latch; deliver if it was clear. */
+inline raise()
+{
+	atomic {
+		empty(buffer[me]);
+		if
+		:: latch -> skip
+		:: else -> latch = true; irq!1
+		fi
+	}
+}
+
+proctype cmp(byte me)
+{
+	byte f, write, read, unused;
+
+	for (f : 1 .. FENCES) {
+		signaled[f] = true;
+#ifdef RAISE_FIRST
+		raise();
+#endif
+		LOAD(READ, read);
+		if
+		:: write == read ->
+			STORE(RECORD, f);
+			write++;
+			STORE(WRITE, write)
+		:: else ->
+#ifndef D_NO_OVERFLOW
+			XCHG(OVERFLOW, 1, unused)
+#else
+			skip
+#endif
+		fi;
+#ifndef RAISE_FIRST
+		raise()
+#endif
+	}
+}
+
+/* deliver() and vfence_irq_drain() */
+proctype handler(byte me)
+{
+	byte f, k, write, read, overflow;
+
+end:	do
+	:: irq?1 ->
+#ifndef LATCH_CLEARED_LATE
+		atomic { empty(buffer[me]); latch = false };
+#endif
+#ifdef FLAG_CLEARED_LATE
+		LOAD(OVERFLOW, overflow);
+#else
+		XCHG(OVERFLOW, 0, overflow);
+#endif
+		do
+		:: true ->
+			LOAD(WRITE, write);
+			if
+			:: read == write -> break
+			:: else ->
+				LOAD(RECORD, f);
+				read++;
+				STORE(READ, read);
+				FULL_BARRIER;
+				told[f] = true
+			fi
+		od;
+#ifndef D_NO_SCAN
+		if
+		:: overflow ->
+			for (k : 1 .. FENCES) {
+				told[k] = told[k] || signaled[k]
+			}
+		:: else
+		fi;
+#endif
+#ifdef FLAG_CLEARED_LATE
+		XCHG(OVERFLOW, 0, overflow);
+#endif
+#ifdef LATCH_CLEARED_LATE
+		atomic { empty(buffer[me]); latch = false };
+#endif
+	od
+}
+
+init
+{
+	byte k;
+
+	START_MACHINE;
+	atomic {
+		run cmp(0);
+		run handler(1)
+	}
+	timeout ->
+	for (k : 1 .. FENCES) {
+		assert(told[k])
+	}
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Handshake (a): current value and monitored value.
+ *
+ * An engine signals 1, then 2, then rewinds to 0 and signals 1. One waiter is on the
+ * fence from the beginning and waits for 2, which is there for a moment only; one
+ * comes at any time, waits for 1 and does not give up; one does give up. pan finds
+ * the end states where the first two still sleep, or where the monitored value does
+ * not fit the waiters.
+ *
+ * Mutants: A_LOAD_HOISTED A_NO_RESAMPLE A_NO_BARRIER_GPU A_NO_BARRIER_CPU NO_RECOMPUTE
+ * Mutants: VALUE_NOT_CARRIED
+ */
+#define CURRENT		0
+#define MONITORED	1
+#define FENCE_LOCK	2
+#define WORDS		3
+#define PROCS		4
+#include "tso.h"
+
+#define NOBODY		9	/* monitored value without waiters */
+#define AWAITED(id)	(id == 0 -> 2 : 1)
+
+bool queued[3];			/* FENCE_LOCK */
+bool done[3];
+byte monitored;			/* what the driver stored last; FENCE_LOCK */
+chan post = [4] of { byte };
+
+#define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
+
+/* settle_locked(): complete what v reaches, bring monitored up to date, sample. */
+inline settle(v)
+{
+	do
+	:: true ->
+		d_step {
+			for (k : 0 .. 2) {
+				if
+				:: queued[k] && AWAITED(k) <= v -> queued[k] = false; done[k] = true
+				:: else
+				fi
+			}
+			k = 0;
+			want = LEAST
+		}
+		if
+#ifdef NO_RECOMPUTE
+		:: want != monitored && want == NOBODY
+		:: want != monitored && want != NOBODY ->
+#else
+		:: want != monitored ->
+#endif
+			monitored = want;
+			STORE(MONITORED, want);
+#ifndef A_NO_BARRIER_CPU
+			FULL_BARRIER
+#endif
+		:: want == monitored
+		fi;
+#ifdef A_NO_RESAMPLE
+		break
+#else
+		if
+		:: want == NOBODY -> break
+		:: else
+		fi;
+		LOAD(CURRENT, sample);
+		if
+		:: sample > want -> v = sample
+		:: else -> break
+		fi
+#endif
+	od
+}
+
+proctype engine(byte me)
+{
+	byte i, n, m;
+
+	for (i : 0 .. 3) {
+		n = (i == 0 -> 1 : (i == 1 -> 2 : (i == 2 -> 0 : 1)));
+#ifdef A_LOAD_HOISTED
+		LOAD(MONITORED, m);
+#endif
+		STORE(CURRENT, n);
+#ifndef A_NO_BARRIER_GPU
+		FULL_BARRIER;
+#endif
+#ifndef A_LOAD_HOISTED
+		LOAD(MONITORED, m);
+#endif
+		if
+		:: n > m -> post!n
+		:: else
+		fi
+	}
+}
+
+/* The CMP and the interrupt handler; what is between them is (d). */
+proctype handler(byte me)
+{
+	byte k, v, want, sample;
+
+end:	do
+	:: post?v ->
+		LOCK(FENCE_LOCK);
+		/* vfence_fence_take(): the value told, or a later one. */
+		LOAD(CURRENT, sample);
+#ifdef VALUE_NOT_CARRIED
+		v = sample;
+#else
+		v = (sample > v -> sample : v);
+#endif
+		settle(v);
+		UNLOCK(FENCE_LOCK)
+	od
+}
+
+proctype waiter(byte me; byte id; bool patient)
+{
+	byte k, v, want, sample;
+
+	LOCK(FENCE_LOCK);
+	LOAD(CURRENT, sample);
+	if
+	:: sample >= AWAITED(id) -> done[id] = true; UNLOCK(FENCE_LOCK)
+	:: else ->
+		queued[id] = true;
+		v = 0;
+		settle(v);
+		UNLOCK(FENCE_LOCK);
+		if
+		:: done[id]
+		:: !patient ->
+			LOCK(FENCE_LOCK);
+			queued[id] = false;
+			v = 0;
+			settle(v);
+			UNLOCK(FENCE_LOCK)
+		fi
+	fi
+}
+
+init
+{
+	atomic {
+		queued[0] = true;
+		monitored = 1;
+		mem[MONITORED] = 1;
+	}
+	START_MACHINE;
+	atomic {
+		run engine(0);
+		run handler(1);
+		run waiter(2, 1, true);
+		run waiter(3, 2, false)
+	}
+	/* Nothing moves any more. */
+	timeout ->
+	assert(done[0] && done[1]);
+	assert(mem[MONITORED] == LEAST)
+}
