@@ -61,6 +61,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_PAGE_WRITABLE,
 	/* shareable fences share pages with others */
 	VFENCE_MUTANT_SLOTS_SHARED,
+	/* handshake (d): the vector is raised before there is anything in the ring */
+	VFENCE_MUTANT_D_RAISE_FIRST,
 	/* completions beyond the handler's budget are forgotten */
 	VFENCE_MUTANT_NO_DEFER,
 	/* an aborted queue's doorbell says RETRY */
@@ -111,13 +113,19 @@ enum vfence_mutant {
 #ifdef VFENCE_MUTANTS
 #include <linux/delay.h>
 
+#include "vfence_race.h"
+
 extern unsigned int vfence_mutant;
 #define vfence_mutant_is(name) (vfence_mutant == VFENCE_MUTANT_##name)
 
-/* Widen the window that mutant @name opens. */
-#define vfence_mutant_pause(name, us) do {	\
-	if (vfence_mutant_is(name))		\
-		udelay(us);			\
+/* Widen the window that mutant @name opens; for the race lab it is a point more. */
+#define vfence_mutant_pause(name, us) do {		\
+	if (!vfence_mutant_is(name))			\
+		break;					\
+	if (READ_ONCE(vfence_race_seed))		\
+		vfence_race_hit(VFENCE_RACE_MUTANT);	\
+	else						\
+		udelay(us);				\
 } while (0)
 #else
 #define vfence_mutant_is(name) 0

@@ -9,6 +9,7 @@
 #include "queue/vfence_queue.h"
 #include "vfence_fence.h"
 #include "vfence_power.h"
+#include "vfence_race.h"
 #include "vfence_trace.h"
 
 /* Records the hard half takes before it leaves the rest to the thread. */
@@ -140,6 +141,7 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	u32 overflow;
 	u32 read;
 
+	vfence_race_point(HANDLER_ENTRY);
 	spin_lock_irqsave(&adapter->irq_lock, flags);
 	overflow = vfence_mutant_is(D_NO_SCAN) ? 0 : atomic_xchg(&ring->overflow, 0);
 	atomic_or(overflow, &adapter->scan_due);
@@ -154,6 +156,7 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 		left--;
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
+	vfence_race_point(DRAINED);
 	/*
 	 * What is missing may be paging, a suspension, or the state of an engine. Told at
 	 * once: who waits for it may hold a lock that the threaded half needs.

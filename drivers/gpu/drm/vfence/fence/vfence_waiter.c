@@ -15,6 +15,7 @@
 #include <linux/slab.h>
 
 #include "vfence_fence.h"
+#include "vfence_race.h"
 #include "vfence_trace.h"
 
 static struct vfence_point *first_point(struct vfence_fence *fence)
@@ -94,6 +95,7 @@ static unsigned int settle_locked(struct vfence_fence *fence, u64 value, unsigne
 			return taken;
 		if (!vfence_mutant_is(NO_RECOMPUTE) || first_point(fence))
 			update_monitored_locked(fence);
+		vfence_race_point(SECOND_SAMPLE);
 		first = first_point(fence);
 		value = vfence_fence_current(fence);
 		if (vfence_mutant_is(A_NO_RESAMPLE) || !first ||
@@ -299,6 +301,7 @@ static int queue_point(struct vfence_point *point)
 		ret = -EIO;
 	} else {
 		vfence_mutant_pause(A_NO_RESAMPLE, 20);
+		vfence_race_point(WAITER_INSERT);
 		/* The tree has a reference; whoever takes the point out puts it. */
 		kref_get(&point->wait->ref);
 		rb_add_cached(&point->node, &fence->waiters, awaits_less);
@@ -336,6 +339,7 @@ static void disarm_point(struct vfence_point *point)
 	unsigned long flags;
 	bool queued;
 
+	vfence_race_point(WAITER_REMOVE);
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
 	if (queued)

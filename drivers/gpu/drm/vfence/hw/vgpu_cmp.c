@@ -272,6 +272,7 @@ static void handle_posts(struct vgpu *gpu)
 	unsigned int used;
 	u32 null_nodes;
 
+	vfence_race_point(CMP_RECHECK);
 	spin_lock_irqsave(&cmp->lock, flags);
 	used = collect_locked(gpu, &record, named);
 	cmp->taken += used;
@@ -280,6 +281,10 @@ static void handle_posts(struct vgpu *gpu)
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
 	needed = is_needed(&record, used);
+	if (vfence_mutant_is(D_RAISE_FIRST) && (needed || null_nodes)) {
+		raise(gpu);
+		vfence_mutant_pause(D_RAISE_FIRST, 200);
+	}
 	if (needed) {
 		scribble(gpu, &record);
 		full = !publish(gpu, &record);
@@ -294,7 +299,8 @@ static void handle_posts(struct vgpu *gpu)
 	/* Before the vector is raised: handshake (d), see vfence_irq_drain(). */
 	if (null_nodes)
 		atomic_or(null_nodes, &gpu->irq->overflow);
-	if (needed || null_nodes)
+	vfence_race_point(RAISE);
+	if ((needed || null_nodes) && !vfence_mutant_is(D_RAISE_FIRST))
 		raise(gpu);
 	account(cmp, &record, full);
 }

@@ -165,6 +165,7 @@ static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct 
 	};
 	bool interrupt;
 
+	vfence_race_point(MONITORED_READ);
 	if (!vfence_mutant_is(B_NO_RELEASE))
 		vgpu_fence_notify(fence, value, VGPU_ANY_TIME);
 	interrupt = vfence_must_interrupt(value, monitored) ||
@@ -173,6 +174,7 @@ static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct 
 	if (interrupt) {
 		trace_vgpu_interrupt_due(engine->node, fence->os_handle, value, monitored);
 		vgpu_cmp_post(engine->gpu, &post);
+		vfence_race_point(POSTED);
 	} else {
 		trace_vgpu_interrupt_suppressed(engine->node, fence->os_handle, value, monitored);
 		WRITE_ONCE(engine->counters.suppressed, engine->counters.suppressed + 1);
@@ -243,8 +245,10 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	WRITE_ONCE(engine->counters.signals, engine->counters.signals + 1);
 	complete_packet(engine, queue);
 	step = VGPU_STEP_MORE;
+	vfence_race_point(VALUE_STORED);
 	if (!vfence_mutant_is(LOG_LATE))
 		step = log_of_signal(engine, queue, cost);
+	vfence_race_point(VALUE_LOGGED);
 	/*
 	 * Handshakes (a) and (b), engine's side: current (and the log's index)
 	 * are stored, then monitored and the count of blocked queues are loaded.

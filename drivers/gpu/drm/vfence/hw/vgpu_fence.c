@@ -104,6 +104,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	bool blocked = true;
 
 	vfence_mutant_pause(B_NO_RECHECK, 20);
+	vfence_race_point(QUEUE_BLOCK);
 	spin_lock_irqsave(&fence->gpu->sched, flags);
 	queue->block_fence = fence;
 	queue->block_value = value;
@@ -159,6 +160,7 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
  */
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
 {
+	vfence_race_point(QUEUE_RELEASE);
 	if (atomic_read(&fence->blocked_count))
 		release_up_to(fence, value, time);
 }
@@ -212,6 +214,7 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 		if (update[i].fence->shadowed && !vfence_mutant_is(SHADOW_STALE))
 			vgpu_cmp_update_shadow(update[i].fence, update[i].value);
 	}
+	vfence_race_point(MONITORED_UPDATE);
 	/*
 	 * Handshake (a), CPU's side: monitored is stored, then the caller loads
 	 * current. Partner: the barrier in signal_fence() of vgpu_exec.c.

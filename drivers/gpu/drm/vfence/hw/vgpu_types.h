@@ -26,6 +26,7 @@
 #include <linux/xarray.h>
 
 #include "vfence_mutants.h"
+#include "vfence_race.h"
 #include "vfence_rules.h"
 #include "vgpu.h"
 #include "vgpu_packet.h"

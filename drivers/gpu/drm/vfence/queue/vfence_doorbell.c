@@ -15,6 +15,7 @@
 #include "fence/vfence_fence.h"
 #include "vfence_power.h"
 #include "vfence_queue.h"
+#include "vfence_race.h"
 
 static struct vfence_adapter *adapter_of(struct vfence_doorbell *doorbell)
 {
@@ -173,10 +174,12 @@ static void arm_work(struct work_struct *work)
 
 	if (READ_ONCE(doorbell->again))
 		usleep_range(50, 100);
+	vfence_race_point(ARM);
 	mutex_lock(&adapter->doorbell_lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)
 			zap_locked(doorbell);
+		vfence_race_point(REREAD);
 		/* Zap before look; the flush has synchronised all CPUs. */
 		smp_mb();
 		vgpu_doorbell_recheck(doorbell->queue->hw);

@@ -12,6 +12,7 @@
 
 #include "fence/vfence_fence.h"
 #include "vfence_queue.h"
+#include "vfence_race.h"
 #include "vfence_trace.h"
 
 /* Queues whose logs are committed at once. */
@@ -331,6 +332,7 @@ static unsigned int batch_read(struct vfence_adapter *adapter, struct vfence_log
 {
 	unsigned int completed = 0, i, k;
 
+	vfence_race_point(LOG_READ);
 	if (batch->count)
 		vgpu_update_logs(adapter->gpu, batch->hw, batch->count);
 	for (i = 0; i < batch->count; i++) {

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * races FIRST COUNT: the race lab's client. For each seed it sets the schedule of the
+ * race points (a module of the test build), then plays rounds on adapters of every
+ * form of the interrupt in which all handshakes meet:
+ *
+ *   gfx    draws for a random time, signals the round's value
+ *   copy   draws for about as long, waits for it
+ *   main   waits for it, and for copy's end
+ *   hasty  waits for it, again and again, and gives up soon
+ *
+ * Nobody polls: all sleep in the driver, so that on the deterministic clock a loss
+ * shows at once, as time jumps to the deadline. Exits 1 at the first loss.
+ */
+
+#include <inttypes.h>
+
+#include "vfence_test.h"
+
+#define ROUNDS		12
+#define ADAPTERS	4
+#define LOST		(5 * SECOND)
+
+struct lab {
+	unsigned int index;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *gfx, *copy;
+	struct vf_fence *fence;
+	pthread_t hasty;
+	pthread_barrier_t barrier;
+	_Atomic uint64_t value;
+	_Atomic bool stop;
+	_Atomic int wrong;
+	uint64_t entries;
+};
+
+static uint64_t state;
+
+static uint64_t dice(uint64_t sides)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (state >> 33) % sides;
+}
+
+static int set_seed(uint64_t seed)
+{
+	FILE *f = fopen("/sys/module/vfence/parameters/race_seed", "w");
+
+	if (!f)
+		return -errno;
+	fprintf(f, "%" PRIu64, seed);
+	return fclose(f) ? -errno : 0;
+}
+
+/* Gives up after hardly any time, or is served; both must be right. */
+static void *hasty(void *arg)
+{
+	struct lab *lab = arg;
+	unsigned int i;
+
+	for (;;) {
+		pthread_barrier_wait(&lab->barrier);
+		if (lab->stop)
+			return NULL;
+		for (i = 0; i < 4; i++) {
+			int ret = vf_fence_wait(lab->fence, lab->value, vf_deadline(i * 7000));
+
+			if (ret != 0 && ret != -ETIME)
+				lab->wrong = ret;
+			if (!ret && vf_fence_current(lab->fence) < lab->value)
+				lab->wrong = 1;
+		}
+		pthread_barrier_wait(&lab->barrier);
+	}
+}
+
+static int lab_open(struct lab *lab, unsigned int index)
+{
+	int ret;
+
+	*lab = (struct lab){ .index = index };
+	ret = vf_adapter_open(index, &lab->adapter);
+	ret = ret ? ret : vf_device_create(lab->adapter, &lab->device);
+	ret = ret ? ret : vf_queue_create(lab->device, DRM_VFENCE_NODE_GFX, 4096, &lab->gfx);
+	ret = ret ? ret : vf_queue_create(lab->device, DRM_VFENCE_NODE_COPY, 4096, &lab->copy);
+	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->fence);
+	pthread_barrier_init(&lab->barrier, NULL, 2);
+	return ret ? ret : -pthread_create(&lab->hasty, NULL, hasty, lab);
+}
+
+static void lab_close(struct lab *lab)
+{
+	lab->stop = true;
+	pthread_barrier_wait(&lab->barrier);
+	pthread_join(lab->hasty, NULL);
+	vf_queue_destroy(lab->gfx);
+	vf_queue_destroy(lab->copy);
+	vf_fence_destroy(lab->fence);
+	vf_device_destroy(lab->device);
+	vf_adapter_close(lab->adapter);
+}
+
+static const char *finish(struct vf_queue *queue)
+{
+	return vf_fence_wait(vf_queue_progress(queue), vf_queue_last_queued(queue),
+			     vf_deadline(LOST)) ? "a submission was not done" : NULL;
+}
+
+/* What the log says: the signals of gfx, in order, and none that was not. */
+static const char *check_log(struct lab *lab)
+{
+	struct drm_vfence_log_entry entry[64];
+	unsigned int n = 64, i;
+	uint64_t lost = 0;
+
+	if (vf_queue_read_log(lab->gfx, DRM_VFENCE_LOG_SIGNALS, entry, &n, &lost))
+		return "the log cannot be read";
+	for (i = 0; i < n; i++) {
+		/* One signal of the round, one of the progress fence, maybe not logged yet. */
+		uint32_t fence = vf_fence_handle(lab->entries % 2 ? vf_queue_progress(lab->gfx) :
+						 lab->fence);
+
+		if (entry[i].fence != fence || entry[i].fence_value != lab->entries / 2 + 1)
+			return "an entry of the log is wrong";
+		lab->entries++;
+	}
+	return lost ? "entries of the log were lost" : NULL;
+}
+
+/* One round; NULL, or what was lost. */
+static const char *play(struct lab *lab)
+{
+	const char *what;
+
+	lab->value++;
+	vf_cmd_draw(lab->gfx, 1, dice(40000));
+	vf_cmd_signal(lab->gfx, lab->fence, lab->value);
+	vf_cmd_draw(lab->copy, 1, dice(40000));
+	vf_cmd_wait(lab->copy, lab->fence, lab->value);
+	pthread_barrier_wait(&lab->barrier);
+	if (vf_queue_submit(lab->copy) || vf_queue_submit(lab->gfx))
+		return "a submission failed";
+	what = vf_fence_wait(lab->fence, lab->value, vf_deadline(LOST)) ?
+	       "a CPU wait was not woken" : NULL;
+	what = what ? what : finish(lab->copy);
+	what = what ? what : finish(lab->gfx);
+	pthread_barrier_wait(&lab->barrier);
+	if (!what && lab->wrong)
+		what = "a hasty wait was wrong";
+	return what ? what : check_log(lab);
+}
+
+static const char *explore(struct lab *lab, uint64_t seed)
+{
+	const char *what = NULL;
+	unsigned int i;
+
+	state = seed;
+	for (i = 0; !what && i < ROUNDS; i++)
+		what = play(lab);
+	return what;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
+	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 10;
+	struct lab lab[ADAPTERS];
+	uint64_t seed;
+	unsigned int a;
+
+	for (a = 0; a < ADAPTERS; a++)
+		if (lab_open(&lab[a], a)) {
+			fprintf(stderr, "races: no adapter %u\n", a);
+			return 2;
+		}
+	for (seed = first; seed < first + count; seed++) {
+		if (set_seed(seed)) {
+			fprintf(stderr, "races: needs a module of the test build, and root\n");
+			return 2;
+		}
+		for (a = 0; a < ADAPTERS; a++) {
+			const char *what = explore(&lab[a], seed);
+
+			if (what) {
+				printf("# seed %" PRIu64 " adapter %u: %s\n", seed, a, what);
+				printf("# found within %" PRIu64 " seeds\n", seed - first + 1);
+				/* What is stuck stays so: the guest ends with us. */
+				fflush(stdout);
+				_exit(1);
+			}
+		}
+	}
+	set_seed(0);
+	for (a = 0; a < ADAPTERS; a++)
+		lab_close(&lab[a]);
+	printf("# %" PRIu64 " seeds, %u rounds each on %u adapters: nothing lost\n", count, ROUNDS,
+	       ADAPTERS);
+	return 0;
+}
