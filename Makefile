@@ -17,14 +17,14 @@ LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
 TOOL_SRC := $(wildcard tools/vfence/*.c)
 TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o)
 HEADERS := $(wildcard uapi/drm/*.h include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
-GUEST_TESTS := feature types cross rewind fence queue suspend hang power packet log share pages reject notify lost life race races
+GUEST_TESTS := feature types cross rewind fence queue suspend hang power packet log share pages reject notify lost life race races oom
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Guests' modules: any compiler of the distribution, no BTF.
 GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
 	KCFLAGS=-Werror
 
-.PHONY: all module lib tool help setup demo check matrix mutants races models rules lint guest-module \
+.PHONY: all module lib tool help setup demo check matrix mutants races models check-debug rules lint guest-module \
 	guest-mutants guest-programs build-only clean install
 
 all: module lib tool
@@ -39,6 +39,7 @@ help:
 	@echo 'make mutants         the protocol steps left out one by one: all must be caught'
 	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
 	@echo 'make races           SEEDS=100 schedules of the race lab, and each mutant it must find'
+	@echo 'make check-debug     the same on a kernel built for it: memory, locks, leaks, no memory'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
 	@echo 'make lint            checkpatch, headers alone, rooms kept apart'
 	@echo 'make setup           only install and download what the above need'
@@ -138,6 +139,12 @@ mutants: setup
 	@tools/vm/kselftest >/dev/null
 	@$(MAKE) --no-print-directory -s guest-mutants guest-programs KERNEL=$(KERNEL)
 	@tools/vm/mutants $(KERNEL)
+
+# The kernel is built once, into the cache.
+check-debug: setup
+	@tools/vm/kselftest >/dev/null
+	@$(MAKE) --no-print-directory -s guest-module guest-programs KERNEL=kasan
+	@PARTS=debug tools/vm/check kasan
 
 SEEDS ?= 100
 FIRST ?= 1

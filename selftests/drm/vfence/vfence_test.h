@@ -180,26 +180,34 @@ static inline int driver(const char *what, unsigned int index)
 	return write_text(path, name);
 }
 
-/* Set one of an adapter's switches for tests, in debugfs. */
-static inline int knob(unsigned int index, const char *name, const char *value)
+/* Where one of an adapter's switches for tests is, in debugfs. */
+static inline int knob_path(unsigned int index, const char *name, char *path, size_t size)
 {
-	char path[400];
+	char folder[64];
 	struct dirent *entry;
 	int ret = -ENOENT;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/drm", index);
-	dir = opendir(path);
+	snprintf(folder, sizeof(folder), "/sys/bus/platform/devices/vfence.%u/drm", index);
+	dir = opendir(folder);
 	while (dir && (entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "card", 4))
 			continue;
-		snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%s/%s", entry->d_name + 4,
-			 name);
-		ret = write_text(path, value);
+		snprintf(path, size, "/sys/kernel/debug/dri/%s/%s", entry->d_name + 4, name);
+		ret = 0;
 	}
 	if (dir)
 		closedir(dir);
 	return ret;
+}
+
+/* Set it. */
+static inline int knob(unsigned int index, const char *name, const char *value)
+{
+	char path[400];
+	int ret = knob_path(index, name, path, sizeof(path));
+
+	return ret ? ret : write_text(path, value);
 }
 
 /* An adapter with a device and a queue on GFX and on COPY. */

@@ -97,8 +97,9 @@ int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 			  args->size > DRM_VFENCE_MAX_BO_SIZE))
 		return -EINVAL;
 	shmem = drm_gem_shmem_create(drm, args->size);
+	/* What says that it has no room for an inode had no memory for one. */
 	if (IS_ERR(shmem))
-		return PTR_ERR(shmem);
+		return PTR_ERR(shmem) == -ENOSPC ? -ENOMEM : PTR_ERR(shmem);
 	ret = drm_gem_create_mmap_offset(&shmem->base);
 	if (!ret)
 		ret = drm_gem_handle_create(drm_file, &shmem->base, &handle);
