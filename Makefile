@@ -17,14 +17,14 @@ LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
 TOOL_SRC := $(wildcard tools/vfence/*.c)
 TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o)
 HEADERS := $(wildcard uapi/drm/*.h include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
-GUEST_TESTS := feature types cross rewind fence queue suspend hang power packet log share pages reject notify lost life race races oom
+GUEST_TESTS := feature types cross rewind fence queue suspend hang power packet log share pages reject notify lost life race races oom fuzz soak
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Guests' modules: any compiler of the distribution, no BTF.
 GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
 	KCFLAGS=-Werror
 
-.PHONY: all module lib tool help setup demo check matrix mutants races models check-debug rules lint guest-module \
+.PHONY: all module lib tool help setup demo check matrix mutants races models check-debug fuzz soak guest-kcov rules lint guest-module \
 	guest-mutants guest-programs build-only clean install
 
 all: module lib tool
@@ -40,6 +40,8 @@ help:
 	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
 	@echo 'make races           SEEDS=100 schedules of the race lab, and each mutant it must find'
 	@echo 'make check-debug     the same on a kernel built for it: memory, locks, leaks, no memory'
+	@echo 'make fuzz            SECONDS=60 SEED=1: random calls on that kernel, with coverage'
+	@echo 'make soak            MINUTES=10: everything at once, then the books must balance'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
 	@echo 'make lint            checkpatch, headers alone, rooms kept apart'
 	@echo 'make setup           only install and download what the above need'
@@ -109,6 +111,11 @@ guest-mutants:
 	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-mutants \
 		$(GUEST_KBUILD) VFENCE_MUTANTS=y
 
+# For the debug kernel alone: coverage, and lines to name it by.
+guest-kcov:
+	@tools/build-module $$(tools/vm/kernel kasan)/build $(OUT)/module/kasan-kcov \
+		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y
+
 # The command once more, with every access and every shift watched.
 $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS)
 	@mkdir -p $(@D)
@@ -143,9 +150,22 @@ mutants: setup
 # The kernel is built once, into the cache.
 check-debug: setup
 	@tools/vm/kselftest >/dev/null
-	@$(MAKE) --no-print-directory -s guest-module guest-programs KERNEL=kasan
-	@PARTS=debug tools/vm/check kasan
+	@$(MAKE) --no-print-directory -s guest-module guest-kcov guest-programs KERNEL=kasan
+	@PARTS="debug fuzz" tools/vm/check kasan
 
+fuzz: setup
+	@tools/vm/kselftest >/dev/null
+	@$(MAKE) --no-print-directory -s guest-kcov guest-programs
+	@tools/vm/fuzz $(SECONDS) $(SEED)
+
+soak: setup
+	@tools/vm/kselftest >/dev/null
+	@$(MAKE) --no-print-directory -s guest-module guest-programs KERNEL=$(KERNEL)
+	@tools/vm/soak $(KERNEL) $(MINUTES)
+
+SECONDS ?= 60
+SEED ?= 1
+MINUTES ?= 10
 SEEDS ?= 100
 FIRST ?= 1
 races: setup

@@ -1,0 +1,794 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * fuzz [-s SEED] [-t SECONDS] [-w WORKERS] [-r EPISODE] [-v]: random calls that know the
+ * grammar of the interface: ioctls with fields that are mostly right, packets in rings,
+ * doorbells, mappings, descriptors passed from one process to another, forks and kills.
+ *
+ * An episode is a few hundred calls of one process on up to three files. It is named by
+ * its segments, SEED:CALLS,SEED:CALLS, each of which draws from its own generator, so
+ * that a name is all that is needed to do the same calls again (-r, -v prints them).
+ * With KCOV, what reached code that nothing reached before is kept, and later episodes
+ * begin as one of those did. Each episode's name goes to the second serial port before
+ * it begins: after a crash the host knows what was going on.
+ *
+ * The only failure it looks for is the kernel's: a splat, a leak, a task that is stuck.
+ */
+
+#include <inttypes.h>
+#include <linux/kcov.h>
+#include <stdatomic.h>
+
+#include "vfence_test.h"
+
+#define CLIENTS		3
+#define POOL		12
+#define CALLS		300
+#define SEGMENTS	4
+#define KEPT		512
+#define PCS		65536
+#define COVER		(64 << 10)
+
+struct pool {
+	uint32_t handle[POOL];
+	unsigned int count;
+};
+
+/* What one file has. */
+struct client {
+	int fd;
+	struct pool device, context, queue, fence, bo, event;
+	uint64_t va[POOL];
+	unsigned int vas;
+};
+
+/* A ring of this process that some queue may run. */
+struct ring {
+	uint8_t *base;
+	struct drm_vfence_ring_control *control;
+	uint64_t put, fence_va, monitored_va, log_va;
+	volatile uint64_t *doorbell;
+};
+
+struct episode {
+	uint64_t seed[SEGMENTS];
+	unsigned int calls[SEGMENTS];
+	unsigned int segments;
+};
+
+/* Shared by all workers. */
+struct shared {
+	_Atomic uint64_t pc[PCS];
+	_Atomic uint64_t pcs, calls, episodes, kills, succeeded;
+	_Atomic uint64_t kept;
+	struct episode episode[KEPT];
+};
+
+static struct shared *shared;
+static struct client clients[CLIENTS];
+static struct ring ring;
+static int fence_fd[POOL], event_fd[POOL], sockets[2];
+static uint64_t state;
+static bool verbose;
+static uint64_t *cover;
+
+/* ------------------------------------------------------------------- dice */
+
+static uint64_t next(void)
+{
+	uint64_t x = state += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+static uint64_t dice(uint64_t sides)
+{
+	return next() % sides;
+}
+
+static uint64_t edge(void)
+{
+	static const uint64_t edges[] = {
+		0, 1, 2, 7, 8, 63, 64, 4095, 4096, 4097, 65535, 65536, INT32_MAX,
+		UINT64_C(0x80000000), UINT32_MAX, UINT64_C(0x100000000),
+		UINT64_C(0x1000000000), UINT64_C(0xfffffffff000), INT64_MAX,
+		UINT64_C(0x8000000000000000), UINT64_MAX - 4095, UINT64_MAX - 1, UINT64_MAX,
+	};
+
+	return edges[dice(sizeof(edges) / sizeof(*edges))];
+}
+
+/* Mostly small, so that values meet. */
+static uint64_t value(void)
+{
+	return dice(8) ? dice(12) : edge();
+}
+
+static uint32_t pick(const struct pool *pool)
+{
+	if (!pool->count || !dice(40))
+		return (uint32_t)edge();
+	return pool->handle[dice(pool->count)];
+}
+
+static void put(struct pool *pool, uint32_t handle)
+{
+	if (pool->count < POOL)
+		pool->handle[pool->count++] = handle;
+	else
+		pool->handle[dice(POOL)] = handle;
+}
+
+/* One field becomes something else, now and then. */
+static void mutate(void *arg, size_t size)
+{
+	uint64_t v = edge();
+
+	if (dice(10))
+		return;
+	if (dice(2))
+		memcpy((uint8_t *)arg + dice(size / 8) * 8, &v, 8);
+	else
+		memcpy((uint8_t *)arg + dice(size / 4) * 4, &v, 4);
+}
+
+/* -------------------------------------------------------------------- calls */
+
+static void say(const char *name, int ret)
+{
+	if (verbose)
+		printf("#   %s: %d\n", name, ret);
+	atomic_fetch_add(&shared->calls, 1);
+	if (!ret)
+		atomic_fetch_add(&shared->succeeded, 1);
+}
+
+static int call(struct client *c, const char *name, unsigned long request, void *arg, size_t size)
+{
+	int ret;
+
+	mutate(arg, size);
+	/* Once: an interrupted call is as good as any. */
+	ret = ioctl(c->fd, request, arg) ? -errno : 0;
+	say(name, ret);
+	return ret;
+}
+
+#define CALL(c, NAME, arg) call(c, #NAME, DRM_IOCTL_VFENCE_##NAME, &(arg), sizeof(arg))
+
+static void open_client(struct client *c)
+{
+	char path[32];
+
+	if (c->fd >= 0)
+		close(c->fd);
+	memset(c, 0, sizeof(*c));
+	snprintf(path, sizeof(path), "/dev/dri/renderD%" PRIu64, 128 + dice(12));
+	c->fd = open(path, O_RDWR | O_CLOEXEC);
+	say("open", c->fd < 0 ? -errno : 0);
+}
+
+static void do_device(struct client *c)
+{
+	struct drm_vfence_device_create create = { 0 };
+	struct drm_vfence_device_query query = { .handle = pick(&c->device) };
+	struct drm_vfence_destroy destroy = { .handle = pick(&c->device) };
+
+	if (dice(12) == 0)
+		CALL(c, DEVICE_DESTROY, destroy);
+	else if (dice(3) == 0)
+		CALL(c, DEVICE_QUERY, query);
+	else if (!CALL(c, DEVICE_CREATE, create))
+		put(&c->device, create.handle);
+}
+
+static void do_context(struct client *c)
+{
+	struct drm_vfence_context_create create = { .device = pick(&c->device),
+						    .node = (uint32_t)dice(6) };
+	struct drm_vfence_context_suspend suspend = { .context = pick(&c->context) };
+	struct drm_vfence_context_resume resume = { .context = pick(&c->context) };
+	struct drm_vfence_destroy destroy = { .handle = pick(&c->context) };
+
+	switch (dice(6)) {
+	case 0:
+		CALL(c, CONTEXT_SUSPEND, suspend);
+		break;
+	case 1:
+	case 2:
+		CALL(c, CONTEXT_RESUME, resume);
+		break;
+	case 3:
+		CALL(c, CONTEXT_DESTROY, destroy);
+		break;
+	default:
+		if (!CALL(c, CONTEXT_CREATE, create))
+			put(&c->context, create.handle);
+	}
+}
+
+static void do_buffer(struct client *c)
+{
+	struct drm_vfence_bo_create create = { .size = 4096 << dice(6) };
+	struct drm_vfence_vm_bind bind = { .handle = pick(&c->bo), .size = 4096 << dice(4),
+					   .flags = (uint32_t)dice(4) };
+	struct drm_vfence_vm_unbind unbind = { .va = c->vas ? c->va[dice(c->vas)] : 0 };
+	void *map;
+
+	switch (dice(5)) {
+	case 0:
+		CALL(c, VM_UNBIND, unbind);
+		break;
+	case 1:
+		say("GEM_CLOSE", drmCloseBufferHandle(c->fd, pick(&c->bo)));
+		break;
+	case 2:
+	case 3:
+		if (!CALL(c, VM_BIND, bind) && c->vas < POOL)
+			c->va[c->vas++] = bind.va;
+		break;
+	default:
+		if (CALL(c, BO_CREATE, create))
+			break;
+		put(&c->bo, create.handle);
+		map = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, c->fd,
+			   (off_t)create.mmap_offset);
+		if (map != MAP_FAILED) {
+			memset(map, (int)dice(256), 64);
+			munmap(map, 4096);
+		}
+	}
+}
+
+static void do_fence(struct client *c)
+{
+	struct drm_vfence_fence_create create = {
+		.device = pick(&c->device), .type = (uint32_t)(dice(4) == 0),
+		.flags = (uint32_t)dice(4), .initial_value = dice(3) ? 0 : value(),
+	};
+	struct drm_vfence_fence_export export = { .handle = pick(&c->fence),
+						  .flags = (uint32_t)(dice(2) ? 0 : dice(8)) };
+	struct drm_vfence_fence_open open = { .device = pick(&c->device),
+					      .fd = fence_fd[dice(POOL)] };
+	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
+	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
+	int *slot;
+
+	switch (dice(8)) {
+	case 0:
+	case 1:
+		if (CALL(c, FENCE_EXPORT, export))
+			break;
+		slot = &fence_fd[dice(POOL)];
+		if (*slot >= 0)
+			close(*slot);
+		*slot = export.fd;
+		break;
+	case 2:
+	case 3:
+		if (!CALL(c, FENCE_OPEN, open))
+			put(&c->fence, open.handle);
+		break;
+	case 4:
+		CALL(c, FENCE_DESTROY, destroy);
+		break;
+	case 5:
+		CALL(c, FENCE_QUERY, query);
+		break;
+	default:
+		if (CALL(c, FENCE_CREATE, create))
+			break;
+		put(&c->fence, create.handle);
+		ring.fence_va = create.mapping.current_va;
+		ring.monitored_va = create.mapping.monitored_va;
+	}
+}
+
+static unsigned int points(struct client *c, struct drm_vfence_fence_point *point,
+			   struct drm_vfence_obj_array *array)
+{
+	unsigned int n = (unsigned int)dice(dice(20) ? 4 : 64), i;
+
+	for (i = 0; i < n; i++) {
+		point[i] = (struct drm_vfence_fence_point){ pick(&c->fence), 0, value() };
+		mutate(&point[i], sizeof(point[i]));
+	}
+	*array = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(n, point);
+	return n;
+}
+
+static int64_t soon(void)
+{
+	if (!dice(200))
+		return INT64_MAX;
+	return dice(3) ? vf_deadline((int64_t)dice(2000000)) : 0;
+}
+
+static void do_wait(struct client *c)
+{
+	struct drm_vfence_fence_point p[64], s[64];
+	struct drm_vfence_fence_signal signal = { 0 };
+	struct drm_vfence_event_arm arm = { .eventfd = event_fd[dice(POOL)],
+					    .flags = (uint32_t)dice(2) };
+	struct drm_vfence_destroy cancel = { .handle = pick(&c->event) };
+	struct drm_vfence_wait wait = { .flags = (uint32_t)dice(2), .timeout_ns = soon() };
+	uint64_t count;
+
+	points(c, p, &signal.points);
+	wait.points = arm.points = signal.points;
+	if (!dice(6))
+		points(c, s, &wait.signals);
+	arm.signals = wait.signals;
+	switch (dice(5)) {
+	case 0:
+		CALL(c, WAIT, wait);
+		break;
+	case 1:
+		if (!CALL(c, EVENT_ARM, arm))
+			put(&c->event, arm.event);
+		break;
+	case 2:
+		CALL(c, EVENT_CANCEL, cancel);
+		if (read(event_fd[dice(POOL)], &count, 8) < 0 && errno == EBADF)
+			event_fd[dice(POOL)] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		break;
+	default:
+		CALL(c, FENCE_SIGNAL, signal);
+	}
+}
+
+static void *map_at(struct client *c, uint64_t offset, int prot)
+{
+	void *map = mmap(NULL, 4096, prot, MAP_SHARED, c->fd, (off_t)offset);
+
+	return map == MAP_FAILED ? NULL : map;
+}
+
+/* A queue with ring and doorbell, wired as a client would. */
+static void make_queue(struct client *c)
+{
+	struct drm_vfence_queue_create create = { .context = pick(&c->context),
+						  .flags = DRM_VFENCE_QUEUE_USER_MODE };
+	struct drm_vfence_bo_create bo = { .size = 4096 }, control = { .size = 4096 };
+	struct drm_vfence_doorbell_create doorbell = { .ring_size = 4096,
+						       .flags = (uint32_t)(dice(4) == 0) };
+	struct drm_vfence_doorbell_connect connect = { 0 };
+
+	if (CALL(c, QUEUE_CREATE, create))
+		return;
+	put(&c->queue, create.handle);
+	put(&c->fence, create.progress_fence);
+	if (CALL(c, BO_CREATE, bo) || CALL(c, BO_CREATE, control))
+		return;
+	doorbell.queue = create.handle;
+	doorbell.ring = bo.handle;
+	doorbell.control = control.handle;
+	if (CALL(c, DOORBELL_CREATE, doorbell))
+		return;
+	/* Earlier rings stay mapped: the process does not live long. */
+	ring.base = map_at(c, bo.mmap_offset, PROT_READ | PROT_WRITE);
+	ring.control = map_at(c, control.mmap_offset, PROT_READ | PROT_WRITE);
+	ring.doorbell = map_at(c, dice(4) ? doorbell.doorbell_offset : doorbell.secondary_offset,
+			       PROT_READ | PROT_WRITE);
+	ring.put = 0;
+	ring.log_va = create.signal_log_va;
+	connect.queue = create.handle;
+	CALL(c, DOORBELL_CONNECT, connect);
+}
+
+static void do_queue(struct client *c)
+{
+	struct drm_vfence_destroy queue = { .handle = pick(&c->queue) };
+	struct drm_vfence_queue_query query = { .queue = pick(&c->queue) };
+	struct drm_vfence_doorbell_connect connect = { .queue = pick(&c->queue),
+						       .flags = (uint32_t)dice(2) };
+	struct drm_vfence_notify_work_submission notify = { .queue = pick(&c->queue) };
+	struct drm_vfence_log_entry entry[16];
+	struct drm_vfence_log_read read = {
+		.queue = pick(&c->queue), .log = (uint32_t)dice(3),
+		.entries = DRM_VFENCE_OBJ_ARRAY((uint32_t)dice(17), entry),
+	};
+
+	switch (dice(9)) {
+	case 0:
+		CALL(c, QUEUE_DESTROY, queue);
+		break;
+	case 1:
+		CALL(c, QUEUE_ABORT, queue);
+		break;
+	case 2:
+		CALL(c, QUEUE_QUERY, query);
+		break;
+	case 3:
+		CALL(c, DOORBELL_CONNECT, connect);
+		break;
+	case 4:
+		CALL(c, NOTIFY_WORK_SUBMISSION, notify);
+		break;
+	case 5:
+		CALL(c, LOG_READ, read);
+		break;
+	case 6:
+		CALL(c, DOORBELL_DESTROY, queue);
+		break;
+	default:
+		make_queue(c);
+	}
+}
+
+static void query_something(struct client *c)
+{
+	uint8_t answer[1024];
+	struct drm_vfence_query query = { .type = (uint32_t)dice(7), .size = (uint32_t)dice(1025),
+					  .data = dice(3) ? (uintptr_t)answer : 0 };
+
+	CALL(c, QUERY, query);
+}
+
+static uint64_t address(struct client *c)
+{
+	if (c->vas && dice(3))
+		return c->va[dice(c->vas)] + dice(2) * 8 * dice(600);
+	return dice(6) ? ring.fence_va : edge();
+}
+
+/* A packet, in a ring that may not be running, and maybe the store that tells of it. */
+static void do_packet(struct client *c)
+{
+	union {
+		struct drm_vfence_packet_header header;
+		struct drm_vfence_packet_wait wait;
+		struct drm_vfence_packet_signal signal;
+		struct drm_vfence_packet_log log;
+		struct drm_vfence_packet_draw draw;
+		struct drm_vfence_packet_copy copy;
+		struct drm_vfence_packet_fill fill;
+		uint64_t words[8];
+	} packet = { 0 };
+	static const uint8_t length[] = { 8, sizeof(packet.wait), sizeof(packet.signal),
+					  sizeof(packet.log), sizeof(packet.draw),
+					  sizeof(packet.copy), sizeof(packet.fill), 16, 8, 8 };
+	unsigned int i;
+
+	if (!ring.base || !ring.control)
+		return;
+	packet.header.opcode = (uint16_t)dice(10);
+	packet.header.length = length[packet.header.opcode];
+	switch (packet.header.opcode) {
+	case DRM_VFENCE_OP_FENCE_WAIT:
+	case DRM_VFENCE_OP_FENCE_SIGNAL:
+		packet.signal.current_va = dice(10) ? ring.fence_va : address(c);
+		packet.words[2] = packet.header.opcode == DRM_VFENCE_OP_FENCE_WAIT ? value() :
+				  ring.monitored_va;
+		packet.words[3] = value();
+		break;
+	case DRM_VFENCE_OP_LOG:
+		packet.log.log_va = ring.log_va;
+		packet.log.fence = pick(&c->fence);
+		packet.log.value = value();
+		packet.log.operation = (uint32_t)dice(4);
+		break;
+	case DRM_VFENCE_OP_DRAW:
+		packet.draw.count = (uint32_t)dice(3) + 1;
+		packet.draw.duration_ns = dice(200000);
+		break;
+	default:
+		packet.words[1] = address(c);
+		packet.words[2] = dice(2) ? address(c) : dice(9000);
+		packet.words[3] = dice(9000) & ~7ull;
+	}
+	mutate(&packet, packet.header.length & ~7u ? packet.header.length & ~7u : 8);
+	for (i = 0; i < packet.header.length / 8u && i < 8; i++)
+		memcpy(ring.base + (ring.put + i * 8) % 4096, &packet.words[i], 8);
+	ring.put += packet.header.length;
+	__atomic_store_n(&ring.control->write_ptr, dice(100) ? ring.put : edge(), __ATOMIC_RELEASE);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (ring.doorbell)
+		*ring.doorbell = ring.put;
+	say("packet", 0);
+}
+
+static void do_mapping(struct client *c)
+{
+	void *map = mmap(NULL, 4096 << dice(2), dice(2) ? PROT_READ : PROT_READ | PROT_WRITE,
+			 dice(8) ? MAP_SHARED : MAP_PRIVATE, c->fd,
+			 (off_t)(UINT64_C(0x100000000) + dice(64) * 4096));
+
+	say("mmap", map == MAP_FAILED ? -errno : 0);
+	if (map == MAP_FAILED)
+		return;
+	if (dice(2))
+		mprotect(map, 4096, PROT_READ | PROT_WRITE);
+	munmap(map, 4096);
+}
+
+static void pass(int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "", byte = 0;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(&msg);
+
+	cmsg->cmsg_level = SOL_SOCKET;
+	cmsg->cmsg_type = SCM_RIGHTS;
+	cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(cmsg), &fd, sizeof(int));
+	say("sendmsg", sendmsg(sockets[0], &msg, MSG_DONTWAIT) < 0 ? -errno : 0);
+}
+
+static void take(int *slot)
+{
+	char control[CMSG_SPACE(sizeof(int))], byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+			      .msg_controllen = sizeof(control) };
+
+	if (recvmsg(sockets[1], &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0 || !CMSG_FIRSTHDR(&msg))
+		return;
+	if (*slot >= 0)
+		close(*slot);
+	memcpy(slot, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	say("recvmsg", 0);
+}
+
+static void do_descriptor(struct client *c)
+{
+	int fd = fence_fd[dice(POOL)];
+
+	if (dice(8) == 0)
+		open_client(c);
+	else if (dice(2))
+		take(&fence_fd[dice(POOL)]);
+	else if (fd >= 0)
+		pass(fd);
+}
+
+static void one_call(void)
+{
+	struct client *c = &clients[dice(CLIENTS)];
+	uint64_t n = dice(100);
+
+	if (c->fd < 0)
+		open_client(c);
+	if (n < 8)
+		do_device(c);
+	else if (n < 18)
+		do_context(c);
+	else if (n < 28)
+		do_buffer(c);
+	else if (n < 44)
+		do_fence(c);
+	else if (n < 60)
+		do_wait(c);
+	else if (n < 74)
+		do_queue(c);
+	else if (n < 92)
+		do_packet(c);
+	else if (n < 94)
+		query_something(c);
+	else if (n < 97)
+		do_mapping(c);
+	else
+		do_descriptor(c);
+}
+
+/* ----------------------------------------------------------------- coverage */
+
+static void cover_start(void)
+{
+	int fd = open("/sys/kernel/debug/kcov", O_RDWR | O_CLOEXEC);
+
+	cover = NULL;
+	if (fd < 0 || ioctl(fd, KCOV_INIT_TRACE, COVER))
+		return;
+	cover = mmap(NULL, COVER * 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (cover == MAP_FAILED || ioctl(fd, KCOV_ENABLE, KCOV_TRACE_PC))
+		cover = NULL;
+}
+
+/* True if nobody was there before. */
+static bool add_pc(uint64_t pc)
+{
+	unsigned int at = (unsigned int)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 48) % PCS, i;
+
+	for (i = 0; i < 64; i++, at = (at + 1) % PCS) {
+		uint64_t was = 0;
+
+		if (atomic_load(&shared->pc[at]) == pc)
+			return false;
+		if (atomic_compare_exchange_strong(&shared->pc[at], &was, pc)) {
+			atomic_fetch_add(&shared->pcs, 1);
+			return true;
+		}
+		if (was == pc)
+			return false;
+	}
+	return false;
+}
+
+static bool new_code(void)
+{
+	uint64_t n = cover ? __atomic_load_n(cover, __ATOMIC_RELAXED) : 0, i;
+	bool news = false;
+
+	for (i = 0; i < n && i < COVER - 1; i++)
+		news |= add_pc(cover[i + 1]);
+	if (cover)
+		__atomic_store_n(cover, 0, __ATOMIC_RELAXED);
+	return news;
+}
+
+/* ----------------------------------------------------------------- episodes */
+
+static void name(const struct episode *e, char *text, size_t size)
+{
+	size_t n = 0;
+	unsigned int i;
+
+	for (i = 0; i < e->segments; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%" PRIx64 ":%u", i ? "," : "",
+				      e->seed[i], e->calls[i]);
+}
+
+static void keep(const struct episode *e, unsigned int segment, unsigned int calls)
+{
+	uint64_t at = atomic_fetch_add(&shared->kept, 1) % KEPT;
+	struct episode copy = *e;
+
+	copy.segments = segment + 1;
+	copy.calls[segment] = calls;
+	shared->episode[at] = copy;
+}
+
+static void play(const struct episode *e)
+{
+	unsigned int s, i;
+
+	for (i = 0; i < POOL; i++) {
+		fence_fd[i] = -1;
+		event_fd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	}
+	memset(&ring, 0, sizeof(ring));
+	for (i = 0; i < CLIENTS; i++)
+		clients[i] = (struct client){ .fd = -1 };
+	for (s = 0; s < e->segments; s++) {
+		state = e->seed[s];
+		for (i = 0; i < e->calls[s]; i++) {
+			one_call();
+			if (new_code())
+				keep(e, s, i + 1);
+		}
+	}
+	atomic_fetch_add(&shared->episodes, 1);
+}
+
+/* As one that was good began, or all new. */
+static void invent(struct episode *e, uint64_t seed)
+{
+	uint64_t kept = atomic_load(&shared->kept);
+
+	state = seed;
+	*e = (struct episode){ 0 };
+	if (kept && dice(3)) {
+		*e = shared->episode[dice(kept < KEPT ? kept : KEPT)];
+		e->segments %= SEGMENTS;
+	}
+	e->seed[e->segments] = next() & 0xffffffff;
+	e->calls[e->segments++] = CALLS;
+}
+
+/* One process, one episode: what it leaves open its end must clean up. */
+static pid_t begin(const struct episode *e, FILE *told, unsigned int worker)
+{
+	char text[128];
+	pid_t pid;
+
+	name(e, text, sizeof(text));
+	if (told) {
+		fprintf(told, "worker %u episode %s\n", worker, text);
+		fflush(told);
+	}
+	pid = fork();
+	if (pid)
+		return pid;
+	cover_start();
+	play(e);
+	_exit(0);
+}
+
+static int parse(struct episode *e, char *text)
+{
+	char *part;
+
+	*e = (struct episode){ 0 };
+	for (part = strtok(text, ","); part && e->segments < SEGMENTS; part = strtok(NULL, ",")) {
+		if (sscanf(part, "%" SCNx64 ":%u", &e->seed[e->segments],
+			   &e->calls[e->segments]) != 2)
+			return -1;
+		e->segments++;
+	}
+	return e->segments ? 0 : -1;
+}
+
+/* Workers come and go; some are killed in the middle. */
+static void explore(uint64_t seed, int64_t until, unsigned int workers)
+{
+	FILE *told = fopen("/dev/ttyS1", "w");
+	pid_t pid[16] = { 0 };
+	unsigned int i;
+
+	while (vf_deadline(0) < until) {
+		for (i = 0; i < workers; i++) {
+			struct episode e;
+
+			if (pid[i] && waitpid(pid[i], NULL, WNOHANG) != pid[i])
+				continue;
+			invent(&e, ++seed * UINT64_C(0xd1342543de82ef95));
+			pid[i] = begin(&e, told, i);
+		}
+		usleep(5000);
+		state = ++seed;
+		i = (unsigned int)dice(workers);
+		if (dice(100) == 0 && pid[i] && !kill(pid[i], SIGKILL))
+			atomic_fetch_add(&shared->kills, 1);
+	}
+	for (i = 0; i < workers; i++)
+		if (pid[i]) {
+			kill(pid[i], SIGKILL);
+			waitpid(pid[i], NULL, 0);
+		}
+}
+
+static void report(void)
+{
+	FILE *f = fopen("/out/pcs", "w");
+	unsigned int i;
+
+	printf("# %" PRIu64 " calls, %" PRIu64 " of them succeeded, %" PRIu64 " episodes, %" PRIu64
+	       " kills\n", shared->calls, shared->succeeded, shared->episodes, shared->kills);
+	printf("# %" PRIu64 " places of code reached, %" PRIu64 " episodes kept\n", shared->pcs,
+	       shared->kept);
+	for (i = 0; f && i < PCS; i++)
+		if (shared->pc[i])
+			fprintf(f, "%" PRIx64 "\n", shared->pc[i]);
+	if (f)
+		fclose(f);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int workers = 3;
+	int64_t seconds = 10;
+	uint64_t seed = 1;
+	char *replay = NULL;
+	int c;
+
+	while ((c = getopt(argc, argv, "s:t:w:r:v")) != -1)
+		switch (c) {
+		case 's': seed = strtoull(optarg, NULL, 0); break;
+		case 't': seconds = atoi(optarg); break;
+		case 'w': workers = (unsigned int)atoi(optarg) % 16; break;
+		case 'r': replay = optarg; break;
+		case 'v': verbose = true; break;
+		default: return 2;
+		}
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets))
+		return 2;
+	signal(SIGBUS, SIG_DFL);
+	if (replay) {
+		struct episode e;
+
+		if (parse(&e, replay))
+			return 2;
+		setvbuf(stdout, NULL, _IOLBF, 0);
+		waitpid(begin(&e, NULL, 0), NULL, 0);
+	} else {
+		explore(seed, vf_deadline(seconds * SECOND), workers ? workers : 1);
+	}
+	report();
+	return 0;
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * soak MINUTES: everything at once, for long, and then the books must balance.
+ *
+ * Processes come and go, and are killed in the middle: some play ping-pong between
+ * engines while threads wait and give up, some share fences with one another and with
+ * another adapter, some write logs that nobody reads. One adapter is unbound and bound
+ * all the while. In the end nothing is left, and what is counted adds up.
+ */
+
+#include <inttypes.h>
+
+#include "vfence_test.h"
+
+/* The adapters that stay; ADAPTER_GONE comes and goes. */
+static const unsigned int stays[] = { 0, 1, 8, 9, 10, 11 };
+#define STAYS		(sizeof(stays) / sizeof(*stays))
+#define ADAPTER_GONE	2
+#define WORKERS		8
+#define SHARED_FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+
+static uint64_t state;
+
+static unsigned int dice(unsigned int sides)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (unsigned int)(state >> 33) % sides;
+}
+
+static unsigned int some_adapter(void)
+{
+	return dice(8) ? stays[dice(STAYS)] : ADAPTER_GONE;
+}
+
+struct side {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *gfx, *copy;
+};
+
+static int side_open(struct side *s)
+{
+	int ret = vf_adapter_open(some_adapter(), &s->adapter);
+
+	ret = ret ? ret : vf_device_create(s->adapter, &s->device);
+	ret = ret ? ret : vf_queue_create(s->device, DRM_VFENCE_NODE_GFX, 65536, &s->gfx);
+	return ret ? ret : vf_queue_create(s->device, DRM_VFENCE_NODE_COPY, 65536, &s->copy);
+}
+
+static void *wait_and_give_up(void *arg)
+{
+	struct vf_fence *fence = arg;
+	unsigned int i;
+
+	for (i = 0; i < 200; i++)
+		vf_fence_wait(fence, i / 2 + 1, vf_deadline(i * 1000));
+	return NULL;
+}
+
+/* Engines, doorbells, waits that are met and waits that are not. */
+static void ping_pong(void)
+{
+	struct vf_fence *there, *back;
+	struct side s;
+	pthread_t thread;
+	unsigned int i;
+
+	if (side_open(&s) || vf_fence_create(s.device, 0, 0, &there) ||
+	    vf_fence_create(s.device, 0, 0, &back))
+		return;
+	pthread_create(&thread, NULL, wait_and_give_up, there);
+	for (i = 1; i <= 100; i++) {
+		vf_cmd_signal(s.gfx, there, i);
+		vf_cmd_wait(s.gfx, back, i);
+		vf_cmd_wait(s.copy, there, i);
+		vf_cmd_signal(s.copy, back, i);
+		if (i % 10 == 0 && (vf_queue_submit(s.gfx) || vf_queue_submit(s.copy)))
+			break;
+	}
+	vf_fence_wait(vf_queue_progress(s.gfx), vf_queue_last_queued(s.gfx), vf_deadline(SECOND));
+	pthread_join(thread, NULL);
+}
+
+/* One fence on two adapters; a child has it, too, and may outlive us. */
+static void share(void)
+{
+	struct vf_fence *mine, *theirs;
+	struct side a, b;
+	unsigned int i;
+	int fd;
+
+	if (side_open(&a) || side_open(&b) || vf_fence_create(a.device, SHARED_FLAGS, 0, &mine))
+		return;
+	fd = vf_fence_export(mine);
+	if (fd < 0 || vf_fence_open(b.device, fd, &theirs))
+		return;
+	for (i = 1; i <= 60; i++) {
+		vf_cmd_signal(a.gfx, mine, i);
+		vf_cmd_wait(b.gfx, theirs, i);
+		if (vf_queue_submit(b.gfx) || vf_queue_submit(a.gfx))
+			break;
+		vf_fence_wait(theirs, i, vf_deadline(SECOND));
+		if (i == 30)
+			vf_fence_destroy(mine);
+		if (i >= 30)
+			vf_fence_signal(theirs, i + 1);
+	}
+}
+
+/* More entries than a log has room for, with somebody who waits for the last. */
+static void overrun(void)
+{
+	struct vf_fence *fence;
+	struct side s;
+	unsigned int i, k;
+
+	if (side_open(&s) || vf_fence_create(s.device, 0, 0, &fence))
+		return;
+	for (i = 0; i < 5; i++) {
+		for (k = 1; k <= 300; k++)
+			vf_cmd_signal(s.gfx, fence, i * 300 + k);
+		if (vf_queue_submit(s.gfx))
+			return;
+		vf_fence_wait(fence, (i + 1) * 300, vf_deadline(SECOND));
+	}
+}
+
+static pid_t begin(uint64_t seed)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	state = seed;
+	for (;;)
+		switch (dice(3)) {
+		case 0:
+			ping_pong();
+			_exit(0);
+		case 1:
+			share();
+			_exit(0);
+		default:
+			overrun();
+			_exit(0);
+		}
+}
+
+/* What is counted adds up, and nothing is left. 0, or how much is wrong. */
+static int audit(unsigned int index)
+{
+	struct drm_vfence_counters c;
+	struct vf_adapter *adapter;
+	int wrong = 0;
+
+	if (vf_adapter_open(index, &adapter))
+		return 1;
+#define EQUAL(a, b) do {								\
+	uint64_t _a = (a), _b = (b);							\
+	if (_a != _b) {									\
+		printf("# adapter %u: " #a " is %" PRIu64 ", " #b " is %" PRIu64 "\n",	\
+		       index, _a, _b);							\
+		wrong = 1;								\
+	}										\
+} while (0)
+	/* The last who were killed are being cleaned up. */
+	if (!EVENTUALLY((c = counters(adapter), vf_counters_settled(&c) && !c.queues &&
+			 c.fences_created == c.fences_destroyed)))
+		printf("# adapter %u does not come to rest\n", index);
+	EQUAL(c.signals + c.shadow_posts, c.suppressed + c.posts);
+	EQUAL(c.posts, c.cmp_rechecked_out + c.cmp_recorded + c.cmp_overflowed);
+	EQUAL(c.cmp_recorded, c.records_useful + c.records_spurious);
+	EQUAL(c.handler_runs, c.interrupts_raised - c.interrupts_coalesced);
+	EQUAL(c.log_packets, c.log_entries_read + c.log_entries_lost + c.log_entries_unread);
+	EQUAL(c.waits_begun, c.waits_satisfied + c.waits_timed_out + c.waits_cancelled);
+	EQUAL(c.fences_created, c.fences_destroyed);
+	EQUAL(c.fences_opened, c.fences_closed);
+	EQUAL(c.queues, 0);
+	EQUAL(c.doorbells_connected, 0);
+	printf("# adapter %u: %" PRIu64 " signals, %" PRIu64 " waits, %" PRIu64
+	       " interrupts, %" PRIu64 " log entries lost\n", index, (uint64_t)c.signals,
+	       (uint64_t)c.waits_begun, (uint64_t)c.handler_runs, (uint64_t)c.log_entries_lost);
+	vf_adapter_close(adapter);
+	return wrong;
+}
+
+int main(int argc, char **argv)
+{
+	int64_t until = vf_deadline((int64_t)(atof(argc > 1 ? argv[1] : "1") * 60 * SECOND));
+	unsigned int i, begun = 0, killed = 0, rebound = 0, failed = 0;
+	pid_t pid[WORKERS] = { 0 };
+
+	state = 1;
+	while (vf_deadline(0) < until) {
+		for (i = 0; i < WORKERS; i++)
+			if (!pid[i] || waitpid(pid[i], NULL, WNOHANG) == pid[i])
+				pid[i] = begin(++begun);
+		usleep(2000);
+		i = dice(WORKERS);
+		if (dice(40) == 0 && !kill(pid[i], SIGKILL))
+			killed++;
+		if (dice(200) == 0 && !driver("unbind", ADAPTER_GONE) &&
+		    !driver("bind", ADAPTER_GONE))
+			rebound++;
+	}
+	for (i = 0; i < WORKERS; i++) {
+		kill(pid[i], SIGKILL);
+		waitpid(pid[i], NULL, 0);
+	}
+	printf("1..%zu\n# %u processes, %u killed, an adapter bound %u times anew\n", STAYS, begun,
+	       killed, rebound);
+	for (i = 0; i < STAYS; i++) {
+		int wrong = audit(stays[i]);
+
+		printf("%sok %u soak.adapter_%u_balances\n", wrong ? "not " : "", i + 1, stays[i]);
+		failed += (unsigned int)wrong;
+	}
+	return failed ? 1 : 0;
+}
