@@ -24,7 +24,7 @@ TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
 	KCFLAGS=-Werror
 
-.PHONY: all module lib tool help setup demo check matrix mutants races models check-debug fuzz soak guest-kcov rules lint guest-module \
+.PHONY: all module lib tool help setup demo check matrix mutants races models check-debug check-kcsan fuzz soak guest-kcov rules lint guest-module \
 	guest-mutants guest-programs build-only clean install
 
 all: module lib tool
@@ -42,6 +42,7 @@ help:
 	@echo 'make check-debug     the same on a kernel built for it: memory, locks, leaks, no memory'
 	@echo 'make fuzz            SECONDS=60 SEED=1: random calls on that kernel, with coverage'
 	@echo 'make soak            MINUTES=10: everything at once, then the books must balance'
+	@echo 'make check-kcsan     data races, on another'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
 	@echo 'make lint            checkpatch, headers alone, rooms kept apart'
 	@echo 'make setup           only install and download what the above need'
@@ -152,6 +153,11 @@ check-debug: setup
 	@tools/vm/kselftest >/dev/null
 	@$(MAKE) --no-print-directory -s guest-module guest-kcov guest-programs KERNEL=kasan
 	@PARTS="debug fuzz" tools/vm/check kasan
+
+check-kcsan: setup
+	@tools/vm/kselftest >/dev/null
+	@$(MAKE) --no-print-directory -s guest-module guest-mutants guest-programs KERNEL=kcsan
+	@PARTS=kcsan tools/vm/check kcsan
 
 fuzz: setup
 	@tools/vm/kselftest >/dev/null
