@@ -590,6 +590,22 @@ TEST_F(fence, interrupted_wait_signals_only_once)
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
 }
 
+TEST_F(fence, the_handle_of_an_event_that_fired_is_nobody_elses)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_point point = { self->fence, 1 }, other = { self->fence, 100 };
+	uint32_t first, second;
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, &first));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_TRUE(EVENTUALLY(vf_event_cancel(self->adapter, first) == -ENOENT));
+	/* Another thread arms one; the first one's owner learns late that it fired. */
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &other, 1, 0, efd, &second));
+	EXPECT_EQ(-ENOENT, vf_event_cancel(self->adapter, first));
+	EXPECT_EQ(0, vf_event_cancel(self->adapter, second));
+	close(efd);
+}
+
 TEST_F(fence, event_that_fired_cannot_be_cancelled)
 {
 	uint32_t event;

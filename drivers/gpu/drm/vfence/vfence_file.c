@@ -35,12 +35,17 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 
 	if (!atomic_add_unless(&table->count, 1, table->limit))
 		return -ENOSPC;
-	ret = xa_alloc(&table->objects, &id, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
-	if (ret)
-		atomic_dec(&table->count);
+	if (table->late)
+		ret = xa_alloc_cyclic(&table->objects, &id, object, xa_limit_31b, &table->next,
+				      GFP_KERNEL_ACCOUNT);
 	else
-		*handle = id;
-	return ret == -EBUSY ? -ENOSPC : ret;
+		ret = xa_alloc(&table->objects, &id, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	if (ret < 0) {
+		atomic_dec(&table->count);
+		return ret == -EBUSY ? -ENOSPC : ret;
+	}
+	*handle = id;
+	return 0;
 }
 
 /**
@@ -139,6 +144,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	table_init(&file->queues, VFENCE_MAX_QUEUES);
 	table_init(&file->fences, VFENCE_MAX_FENCES);
 	table_init(&file->events, VFENCE_MAX_EVENTS);
+	file->events.late = true;
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
 	drm_mm_init(&file->space, VA_START, DRM_VFENCE_VA_LIMIT - VA_START);
 	INIT_LIST_HEAD(&file->maps);

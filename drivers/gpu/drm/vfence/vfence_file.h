@@ -25,6 +25,13 @@ struct vfence_table {
 	unsigned int limit;
 	/** @count: objects now; the file's lock or atomic use */
 	atomic_t count;
+	/**
+	 * @late: handles come back late: those of events go when they fire, and a
+	 * thread that cancels one then must not hit another thread's
+	 */
+	bool late;
+	/** @next: allocation hint of such; changes under the lock of @objects */
+	u32 next;
 };
 
 int vfence_table_add(struct vfence_table *table, void *object, u32 *handle);
