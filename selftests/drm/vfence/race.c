@@ -94,6 +94,22 @@ static void *signaller(void *arg)
 	return NULL;
 }
 
+/* What was lost, with all there is to see of it. */
+static void lose(struct race *r, const char *what, uint64_t value, int ret)
+{
+	struct drm_vfence_fence_query q = { 0 };
+	struct drm_vfence_queue_query k = { 0 };
+
+	vf_fence_query(r->fence, &q);
+	vf_queue_query(r->queue, &k);
+	fprintf(stderr, "# lost: %s of %llu: %d; current %llu monitored %llx waiters %llu\n", what,
+		(unsigned long long)value, ret, (unsigned long long)q.current_value,
+		(unsigned long long)q.monitored_value, (unsigned long long)q.waiters);
+	fprintf(stderr, "# lost: queue state %u doorbell %u packets %llu fault %u\n", k.state,
+		k.doorbell_status, (unsigned long long)k.packets, k.fault);
+	atomic_fetch_add(&r->lost, 1);
+}
+
 /* A wait that may time out. */
 static void try_wait(struct race *r, uint64_t value, unsigned int *seed)
 {
@@ -115,7 +131,7 @@ static void try_event(struct race *r, uint64_t value, int efd)
 	if (!ret)
 		ret = vf_event_cancel(r->adapter, event);
 	if (ret == -ENOENT && !EVENTUALLY(fired(efd)))
-		atomic_fetch_add(&r->lost, 1);
+		lose(r, "an event", value, ret);
 	if (ret < 0 && ret != -ENOENT)
 		atomic_fetch_add(&r->wrong, 1);
 	if (fired(efd) && read(efd, &(uint64_t){ 0 }, 8) != 8)
@@ -128,6 +144,7 @@ static void *waiter(void *arg)
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	unsigned int seed = (unsigned int)(uintptr_t)&seed;
 	uint64_t seen = 0, last;
+	int ret;
 
 	/* One of the waiters is on another processor than the engine. */
 	pin(0, atomic_fetch_add(&r->next_cpu, 1) % 2);
@@ -150,8 +167,9 @@ static void *waiter(void *arg)
 			break;
 		}
 		/* This one must come, with nothing behind it that could help. */
-		if (vf_fence_wait(r->fence, last, DEADLINE)) {
-			atomic_fetch_add(&r->lost, 1);
+		ret = vf_fence_wait(r->fence, last, DEADLINE);
+		if (ret) {
+			lose(r, "a wait", last, ret);
 			atomic_store(&r->stop, true);
 		}
 		atomic_fetch_add(&r->waits, 1);
