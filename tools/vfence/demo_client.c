@@ -196,6 +196,17 @@ static uint64_t lost_so_far(struct client *c)
 	return vf_queue_query(c->queue, &query) ? 0 : query.log_lost;
 }
 
+/* The last signal's LOG packet follows it: the entry may come after the value. */
+static void wait_for_last_entry(struct client *c, struct demo_act *act)
+{
+	struct drm_vfence_queue_query query;
+
+	do
+		act->ioctls++;
+	while (!vf_queue_query(c->queue, &query) &&
+	       (query.state == DRM_VFENCE_QUEUE_READY || query.state == DRM_VFENCE_QUEUE_RUNNING));
+}
+
 static void take_queued(struct client *c)
 {
 	static const uint8_t ops[] = { DEMO_SIGNAL_QUEUED, DEMO_WAIT_QUEUED };
@@ -371,6 +382,7 @@ static int perform(struct client *c, struct waiter *w)
 	TRY(vf_queue_wait_idle(c->queue, vf_deadline(PATIENCE)));
 	c->stop_pump = true;
 	pthread_join(c->pump, NULL);
+	wait_for_last_entry(c, act);
 	fetch_both(c);
 	act->log_lost = lost_so_far(c) - c->lost_before;
 	act->ioctls++;

@@ -65,8 +65,8 @@ TEST_F(log, WDDM_86_87_88_96_entries_tell_what_happened)
 	vf_cmd_draw(self->gfx, 1, 500000);
 	vf_cmd_signal(self->gfx, self->fence, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	ASSERT_TRUE(drained(self->gfx));
-	ASSERT_TRUE(drained(self->copy));
+	ASSERT_TRUE(logged(self->gfx));
+	ASSERT_TRUE(logged(self->copy));
 
 	memset(e, POISON, sizeof(e));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
@@ -113,8 +113,8 @@ TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 	}
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
-	ASSERT_TRUE(drained(self->gfx));
-	ASSERT_TRUE(drained(self->copy));
+	ASSERT_TRUE(logged(self->gfx));
+	ASSERT_TRUE(logged(self->copy));
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
 	before = counters(self->adapter);
 	vf_cmd_signal(self->gfx, self->gate, 1);
@@ -175,7 +175,7 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 		vf_cmd_signal(queue, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(queue));
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
-	ASSERT_TRUE(drained(queue));
+	ASSERT_TRUE(logged(queue));
 	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, e, &n, &lost));
 	/* Nothing is lost, neither of the old buffer nor of the new one. */
 	EXPECT_EQ(0, lost);
@@ -187,7 +187,7 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 	for (i = 1; i <= 60; i++)
 		vf_cmd_signal(queue, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(queue));
-	ASSERT_TRUE(drained(queue));
+	ASSERT_TRUE(logged(queue));
 	EXPECT_EQ((4096 - 40) / 48, vf_queue_info(queue)->signal_log_entries);
 	n = 1024;
 	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, e, &n, &lost));
@@ -215,7 +215,7 @@ TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
 	for (i = 1; i <= 200; i++)
 		vf_cmd_signal(self->gfx, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(logged(self->gfx));
 	EXPECT_EQ(0, queue_fault(self->gfx));
 	ASSERT_EQ(0, knob(0, "logging_level", "0"));
 }
@@ -243,7 +243,7 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	vf_cmd_marker(self->copy, 1);
 	vf_cmd_signal(self->copy, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
-	ASSERT_TRUE(drained(self->copy));
+	ASSERT_TRUE(logged(self->copy));
 	ASSERT_EQ(0, knob(0, "logging_level", "1"));
 	/* It learns the level with this submission. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -251,7 +251,7 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	vf_cmd_signal(self->copy, self->fence, 3);
 	vf_cmd_marker(self->copy, 4);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
-	ASSERT_TRUE(drained(self->copy));
+	ASSERT_TRUE(logged(self->copy));
 	n = 8;
 	ASSERT_EQ(0, vf_queue_read_log(self->copy, SIGNALS, e, &n, NULL));
 	/* Signals are logged at either level: 1, two of progress, 3 and one more. */
@@ -280,7 +280,7 @@ TEST_F(log, WDDM_101_queue_times_come_from_the_client_not_from_the_log)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
-	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
 	n = vf_events_take(self->adapter, queued, 8);
 	for (i = 0; i < n; i++) {
 		if (queued[i].value != 9 || queued[i].op != VF_QUEUED_SIGNAL)
@@ -309,7 +309,7 @@ TEST_F(log, WDDM_96_timestamps_never_decrease)
 	for (i = 1; i <= 80; i++)
 		vf_cmd_signal(self->gfx, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
 	ASSERT_EQ(81, n);
 	for (i = 1; i < n; i++)
@@ -326,7 +326,7 @@ TEST_F(log, WDDM_94_overrun_overwrites_the_oldest_and_is_counted)
 	for (i = 1; i <= 500; i++)
 		vf_cmd_signal(self->gfx, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
 	memset(e, POISON, sizeof(e));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, &lost));
 	/* 501 entries were written, a turn is 84, of which one may be torn. */

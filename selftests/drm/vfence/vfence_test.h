@@ -112,6 +112,12 @@ static inline bool drained(struct vf_queue *queue)
 	return false;
 }
 
+/* The same, and the LOG packet of the last signal, which follows it, is executed, too. */
+static inline bool logged(struct vf_queue *queue)
+{
+	return drained(queue) && EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_IDLE);
+}
+
 static inline bool fired(int efd)
 {
 	struct pollfd p = { .fd = efd, .events = POLLIN };
