@@ -58,7 +58,7 @@ static void unlink_locked(struct vfence_point *point)
 	struct vfence_fence *fence = point->fence;
 
 	rb_erase_cached(&point->node, &fence->waiters);
-	fence->waiter_count--;
+	WRITE_ONCE(fence->waiter_count, fence->waiter_count - 1);
 	point->queued = false;
 }
 
@@ -306,7 +306,7 @@ static int queue_point(struct vfence_point *point)
 		kref_get(&point->wait->ref);
 		rb_add_cached(&point->node, &fence->waiters, awaits_less);
 		point->queued = true;
-		fence->waiter_count++;
+		WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
 		ret = 1;
 	}
 	spin_unlock_irqrestore(&fence->lock, flags);

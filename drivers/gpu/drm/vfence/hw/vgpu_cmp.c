@@ -10,9 +10,8 @@
 
 static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
-	cmp->null_nodes |= BIT(post->node);
-	if (post->unlogged)
-		cmp->null_nodes |= VGPU_OVERFLOW_UNLOGGED;
+	WRITE_ONCE(cmp->null_nodes, cmp->null_nodes | BIT(post->node) |
+		   (post->unlogged ? VGPU_OVERFLOW_UNLOGGED : 0));
 	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	vgpu_fence_note_missed(post->fence, post->value, post->time);
@@ -29,10 +28,12 @@ static void post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 		if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
 			vgpu_fence_note_missed(post->fence, post->value, post->time);
 	}
-	if (cmp->posted - cmp->taken < VGPU_POSTS)
-		cmp->fifo[cmp->posted++ % VGPU_POSTS] = *post;
-	else
+	if (cmp->posted - cmp->taken >= VGPU_POSTS) {
 		null_event_locked(cmp, post);
+		return;
+	}
+	cmp->fifo[cmp->posted % VGPU_POSTS] = *post;
+	WRITE_ONCE(cmp->posted, cmp->posted + 1);
 }
 
 /*
@@ -257,7 +258,7 @@ static void account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *record, 
 		cmp->counters.overflowed += record->posts;
 	else
 		cmp->counters.recorded += record->posts;
-	cmp->done = cmp->taken;
+	WRITE_ONCE(cmp->done, cmp->taken);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 	wake_up_all(&cmp->wait);
 }
@@ -275,9 +276,9 @@ static void handle_posts(struct vgpu *gpu)
 	vfence_race_point(CMP_RECHECK);
 	spin_lock_irqsave(&cmp->lock, flags);
 	used = collect_locked(gpu, &record, named);
-	cmp->taken += used;
+	WRITE_ONCE(cmp->taken, cmp->taken + used);
 	null_nodes = cmp->null_nodes;
-	cmp->null_nodes = 0;
+	WRITE_ONCE(cmp->null_nodes, 0);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
 	needed = is_needed(&record, used);

@@ -35,8 +35,17 @@ void vgpu_query_clock(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns)
 
 void vgpu_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)
 {
-	*info = gpu->engine[node].counters;
-	info->class_id = gpu->config.node_class[node];
+	const struct drm_vfence_node_info *counters = &gpu->engine[node].counters;
+
+	*info = (struct drm_vfence_node_info){
+		.class_id = gpu->config.node_class[node],
+		.packets = READ_ONCE(counters->packets),
+		.signals = READ_ONCE(counters->signals),
+		.suppressed = READ_ONCE(counters->suppressed),
+		.log_packets = READ_ONCE(counters->log_packets),
+		.waits_stalled = READ_ONCE(counters->waits_stalled),
+		.busy_ns = READ_ONCE(counters->busy_ns),
+	};
 }
 
 struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu)

@@ -77,7 +77,7 @@ static enum vgpu_step fetch(struct vgpu_queue *queue)
 static enum vgpu_step complete_packet(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	queue->exec.in_flight = false;
-	queue->read_ptr += queue->exec.packet.header.length;
+	WRITE_ONCE(queue->read_ptr, queue->read_ptr + queue->exec.packet.header.length);
 	/* Release: what the packet did. Partner: the client's acquire of read_ptr. */
 	smp_store_release(&queue->control->read_ptr, queue->read_ptr);
 	WRITE_ONCE(queue->packets, queue->packets + 1);

@@ -42,7 +42,7 @@ static void evict(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
 	if (!vfence_mutant_is(EVICT_NO_COPY))
 		memcpy(to, storage->kva, PAGE_SIZE);
 	WRITE_ONCE(storage->kva, to);
-	storage->local = false;
+	WRITE_ONCE(storage->local, false);
 	write_unlock_irqrestore(&gpu->residency, flags);
 }
 

@@ -65,7 +65,7 @@ bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force)
 		spin_unlock_irqrestore(&gpu->sched, flags);
 		return false;
 	}
-	engine->held = true;
+	WRITE_ONCE(engine->held, true);
 	queue = engine->running;
 	/* A kernel ring does not hang: it ends by itself. */
 	if (queue && !queue->kernel) {
@@ -87,7 +87,7 @@ void vgpu_resume_hw_engine(struct vgpu *gpu, unsigned int node)
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->sched, flags);
-	engine->held = vfence_mutant_is(RESET_NO_RESUME);
+	WRITE_ONCE(engine->held, vfence_mutant_is(RESET_NO_RESUME));
 	wake_up_all(&engine->wait);
 	spin_unlock_irqrestore(&gpu->sched, flags);
 }

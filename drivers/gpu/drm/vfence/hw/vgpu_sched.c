@@ -62,13 +62,15 @@ void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 
 	lockdep_assert_held(&queue->gpu->sched);
 	if (is_active(state) && !is_active(queue->state)) {
-		engine->active++;
+		WRITE_ONCE(engine->active, engine->active + 1);
 		stay_in_f0_locked(engine);
-	} else if (!is_active(state) && is_active(queue->state) && !--engine->active) {
+	} else if (!is_active(state) && is_active(queue->state)) {
+		WRITE_ONCE(engine->active, engine->active - 1);
 		/* It may want to doze. */
-		wake_up_all(&engine->wait);
+		if (!engine->active)
+			wake_up_all(&engine->wait);
 	}
-	queue->state = state;
+	WRITE_ONCE(queue->state, state);
 }
 
 void vgpu_sched_ready_locked(struct vgpu_queue *queue)

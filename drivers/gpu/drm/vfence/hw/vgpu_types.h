@@ -73,7 +73,7 @@ struct vgpu_post {
  * struct vgpu_cmp - the context management processor
  */
 struct vgpu_cmp {
-	/** @lock: protects all members but @task and @wait */
+	/** @lock: protects all members but @task and @wait; counts are peeked at without */
 	spinlock_t lock;
 	/** @task: its thread */
 	struct task_struct *task;
@@ -113,7 +113,7 @@ struct vgpu_engine {
 	wait_queue_head_t wait;
 	/** @run: run list of ready queues; vgpu.sched */
 	struct list_head run;
-	/** @active: queues not IDLE, FAULTED or ABORTED; vgpu.sched */
+	/** @active: queues not IDLE, FAULTED or ABORTED; vgpu.sched, peeked at without */
 	unsigned int active;
 	/** @f1: in F1; vgpu.sched */
 	bool f1;
