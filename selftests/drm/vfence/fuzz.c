@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fuzz [-s SEED] [-t SECONDS] [-w WORKERS] [-r EPISODE] [-v]: random calls that know the
- * grammar of the interface: ioctls with fields that are mostly right, packets in rings,
- * doorbells, mappings, descriptors passed from one process to another, forks and kills.
+ * fuzz [-s SEED] [-t SECONDS] [-w WORKERS]: random calls that know the grammar of the
+ * interface: ioctls with fields that are mostly right, packets in rings, doorbells,
+ * mappings, descriptors passed from one process to another, forks and kills.
+ * fuzz [-k CALLS] [-v] -r EPISODE: one episode again, or only some of its calls.
+ * fuzz [-k CALLS] [-c CHUNK] -m EPISODE: the same with ever fewer calls, until it breaks.
  *
  * An episode is a few hundred calls of one process on up to three files. It is named by
- * its segments, SEED:CALLS,SEED:CALLS, each of which draws from its own generator, so
- * that a name is all that is needed to do the same calls again (-r, -v prints them).
+ * its segments, SEED:CALLS,SEED:CALLS. Each call draws from a generator of its own, so
+ * that a name is all that is needed to do the same calls again, and that the others stay
+ * what they are if some are left out.
  * With KCOV, what reached code that nothing reached before is kept, and later episodes
  * begin as one of those did. Each episode's name goes to the second serial port before
  * it begins: after a crash the host knows what was going on.
@@ -69,6 +72,9 @@ static struct ring ring;
 static int fence_fd[POOL], event_fd[POOL], sockets[2];
 static uint64_t state;
 static bool verbose;
+/* Calls of the episode that are played, by their place; all of them if none is named. */
+static bool chosen[SEGMENTS * CALLS];
+static unsigned int place;
 static uint64_t *cover;
 
 /* ------------------------------------------------------------------- dice */
@@ -135,10 +141,27 @@ static void mutate(void *arg, size_t size)
 
 /* -------------------------------------------------------------------- calls */
 
+/* Before the call, which may be the last. */
+static void announce(const char *name, const void *arg, size_t size)
+{
+	const uint64_t *word = arg;
+	size_t i;
+
+	if (!verbose)
+		return;
+	printf("#   %u %s(", place, name);
+	for (i = 0; i < size / 8; i++)
+		printf("%s%" PRIx64, i ? " " : "", word[i]);
+	printf(")");
+	fflush(stdout);
+}
+
 static void say(const char *name, int ret)
 {
-	if (verbose)
-		printf("#   %s: %d\n", name, ret);
+	if (verbose && name)
+		printf("#   %u %s: %d\n", place, name, ret);
+	else if (verbose)
+		printf(": %d\n", ret);
 	atomic_fetch_add(&shared->calls, 1);
 	if (!ret)
 		atomic_fetch_add(&shared->succeeded, 1);
@@ -149,9 +172,10 @@ static int call(struct client *c, const char *name, unsigned long request, void 
 	int ret;
 
 	mutate(arg, size);
+	announce(name, arg, size);
 	/* Once: an interrupted call is as good as any. */
 	ret = ioctl(c->fd, request, arg) ? -errno : 0;
-	say(name, ret);
+	say(NULL, ret);
 	return ret;
 }
 
@@ -642,10 +666,20 @@ static void keep(const struct episode *e, unsigned int segment, unsigned int cal
 	shared->episode[at] = copy;
 }
 
+static unsigned int length(const struct episode *e)
+{
+	unsigned int s, n = 0;
+
+	for (s = 0; s < e->segments; s++)
+		n += e->calls[s];
+	return n;
+}
+
 static void play(const struct episode *e)
 {
 	unsigned int s, i;
 
+	place = 0;
 	for (i = 0; i < POOL; i++) {
 		fence_fd[i] = -1;
 		event_fd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -654,8 +688,10 @@ static void play(const struct episode *e)
 	for (i = 0; i < CLIENTS; i++)
 		clients[i] = (struct client){ .fd = -1 };
 	for (s = 0; s < e->segments; s++) {
-		state = e->seed[s];
-		for (i = 0; i < e->calls[s]; i++) {
+		for (i = 0; i < e->calls[s]; i++, place++) {
+			if (!chosen[place])
+				continue;
+			state = e->seed[s] * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)i << 32);
 			one_call();
 			if (new_code())
 				keep(e, s, i + 1);
@@ -704,12 +740,90 @@ static int parse(struct episode *e, char *text)
 
 	*e = (struct episode){ 0 };
 	for (part = strtok(text, ","); part && e->segments < SEGMENTS; part = strtok(NULL, ",")) {
-		if (sscanf(part, "%" SCNx64 ":%u", &e->seed[e->segments],
-			   &e->calls[e->segments]) != 2)
+		unsigned int *calls = &e->calls[e->segments];
+
+		if (sscanf(part, "%" SCNx64 ":%u", &e->seed[e->segments], calls) != 2 ||
+		    *calls > CALLS)
 			return -1;
 		e->segments++;
 	}
 	return e->segments ? 0 : -1;
+}
+
+static int choose(char *text)
+{
+	char *part;
+
+	memset(chosen, !text, sizeof(chosen));
+	for (part = text ? strtok(text, ",") : NULL; part; part = strtok(NULL, ",")) {
+		unsigned int at = (unsigned int)strtoul(part, NULL, 10);
+
+		if (at >= SEGMENTS * CALLS)
+			return -1;
+		chosen[at] = true;
+	}
+	return 0;
+}
+
+static void tell_chosen(FILE *told, const char *what, unsigned int chunk, unsigned int n)
+{
+	const char *comma = " ";
+	unsigned int i;
+
+	fprintf(told, "%s %u", what, chunk);
+	for (i = 0; i < n; i++)
+		if (chosen[i]) {
+			fprintf(told, "%s%u", comma, i);
+			comma = ",";
+		}
+	fprintf(told, "\n");
+	fflush(told);
+}
+
+/* Leave out the chosen calls from the @from-th on, @chunk of them. How many were there? */
+static unsigned int leave_out(unsigned int from, unsigned int chunk, unsigned int n)
+{
+	unsigned int i, k = 0, left = 0;
+
+	for (i = 0; i < n; i++) {
+		if (!chosen[i])
+			continue;
+		if (k >= from && k < from + chunk) {
+			chosen[i] = false;
+			left++;
+		}
+		k++;
+	}
+	return left;
+}
+
+/*
+ * What breaks with fewer calls breaks here, and the list that was told last does it.
+ * Chunks become smaller, from the end of the episode, which is the last to be needed.
+ */
+static void minimise(const struct episode *e, unsigned int chunk)
+{
+	FILE *told = fopen("/dev/ttyS1", "w");
+	unsigned int n = length(e);
+
+	for (chunk = chunk ? chunk : (n + 1) / 2; told && chunk; chunk /= 2) {
+		unsigned int i, count = 0, from;
+
+		for (i = 0; i < n; i++)
+			count += chosen[i];
+		for (from = (count - 1) / chunk * chunk; count; from -= chunk) {
+			bool before[SEGMENTS * CALLS];
+
+			memcpy(before, chosen, sizeof(before));
+			if (leave_out(from, chunk, n) < count) {
+				tell_chosen(told, "try", chunk, n);
+				waitpid(begin(e, NULL, 0), NULL, 0);
+			}
+			memcpy(chosen, before, sizeof(before));
+			if (!from)
+				break;
+		}
+	}
 }
 
 /* Workers come and go; some are killed in the middle. */
@@ -762,15 +876,20 @@ int main(int argc, char **argv)
 	unsigned int workers = 3;
 	int64_t seconds = 10;
 	uint64_t seed = 1;
-	char *replay = NULL;
+	char *replay = NULL, *calls = NULL;
+	bool fewer = false;
+	unsigned int chunk = 0;
 	int c;
 
-	while ((c = getopt(argc, argv, "s:t:w:r:v")) != -1)
+	while ((c = getopt(argc, argv, "s:t:w:r:m:k:c:v")) != -1)
 		switch (c) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
 		case 't': seconds = atoi(optarg); break;
 		case 'w': workers = (unsigned int)atoi(optarg) % 16; break;
 		case 'r': replay = optarg; break;
+		case 'm': replay = optarg; fewer = true; break;
+		case 'k': calls = optarg; break;
+		case 'c': chunk = (unsigned int)atoi(optarg); break;
 		case 'v': verbose = true; break;
 		default: return 2;
 		}
@@ -779,13 +898,18 @@ int main(int argc, char **argv)
 	if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets))
 		return 2;
 	signal(SIGBUS, SIG_DFL);
+	if (choose(calls))
+		return 2;
 	if (replay) {
 		struct episode e;
 
 		if (parse(&e, replay))
 			return 2;
 		setvbuf(stdout, NULL, _IOLBF, 0);
-		waitpid(begin(&e, NULL, 0), NULL, 0);
+		if (fewer)
+			minimise(&e, chunk);
+		else
+			waitpid(begin(&e, NULL, 0), NULL, 0);
 	} else {
 		explore(seed, vf_deadline(seconds * SECOND), workers ? workers : 1);
 	}
