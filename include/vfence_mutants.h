@@ -107,6 +107,10 @@ enum vfence_mutant {
 	VFENCE_MUTANT_HUNG_IGNORED,
 	/* a signal's time is read before its value can be seen */
 	VFENCE_MUTANT_SIGNAL_TIME_EARLY,
+	/* a handle of a monitored fence goes and leaves its waiters */
+	VFENCE_MUTANT_NO_UNWAIT,
+	/* a monitored fence is given a smaller value by anybody */
+	VFENCE_MUTANT_REWIND_ALLOWED,
 	VFENCE_MUTANT_COUNT,
 };
 

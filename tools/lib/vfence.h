@@ -126,8 +126,20 @@ int vf_fence_create_desc(struct vf_device *device, const struct vf_fence_desc *d
 			 struct vf_fence **fence);
 /** vf_fence_private_data - the bytes its creator gave along */
 const void *vf_fence_private_data(struct vf_fence *fence);
+/**
+ * vf_monitored_fence_create - create a monitored fence
+ * @device: parent
+ * @flags: DRM_VFENCE_MONITORED_*
+ * @initial_value: first current value
+ * @fence: out: used like a native one, but not by user-mode queues
+ */
+int vf_monitored_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
+			      struct vf_fence **fence);
 /** vf_fence_open - open a shared fence; the descriptor stays the caller's */
 int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
+/** vf_fence_open_flags - of a monitored fence with DRM_VFENCE_MONITORED_NO_SIGNAL or NO_WAIT */
+int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
+			struct vf_fence **fence);
 /** vf_fence_export - a descriptor (O_CLOEXEC) to share it, or a negative errno */
 int vf_fence_export(struct vf_fence *fence);
 /** vf_fence_export_rights - one that carries DRM_VFENCE_RIGHT_* only; -EACCES beyond our own */
@@ -154,6 +166,9 @@ struct vf_point {
 
 /** vf_signal - signal several fences at once, in order */
 int vf_signal(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count);
+/** vf_signal_flags - the same, with DRM_VFENCE_SIGNAL_* */
+int vf_signal_flags(struct vf_adapter *adapter, const struct vf_point *points,
+		    unsigned int count, uint32_t flags);
 /**
  * vf_wait - sleep until points are reached
  * @adapter: whose fences they are

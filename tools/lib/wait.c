@@ -38,7 +38,13 @@ static void empty(struct list *list)
 VF_EXPORT int vf_signal(struct vf_adapter *adapter, const struct vf_point *points,
 			unsigned int count)
 {
-	struct drm_vfence_fence_signal args = { 0 };
+	return vf_signal_flags(adapter, points, count, 0);
+}
+
+VF_EXPORT int vf_signal_flags(struct vf_adapter *adapter, const struct vf_point *points,
+			      unsigned int count, uint32_t flags)
+{
+	struct drm_vfence_fence_signal args = { .flags = flags };
 	struct list list;
 	int ret = fill(&list, points, count);
 

@@ -56,6 +56,8 @@ extern "C" {
  * - 1.9: CONTEXT_SUSPEND, CONTEXT_RESUME.
  * - 1.10: counters of power transitions.
  * - 1.11: %DRM_VFENCE_DEVICE_RESET, counter of engine resets.
+ * - 1.12: MONITORED_FENCE_CREATE, %DRM_VFENCE_FENCE_MONITORED, flags of &struct
+ *   drm_vfence_fence_open, %DRM_VFENCE_SIGNAL_ALLOW_REWIND.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -821,6 +823,11 @@ enum drm_vfence_fence_type {
 	 * a packet of the client stores (WDDM-31..33)
 	 */
 	DRM_VFENCE_FENCE_INTRA_GPU = 1,
+	/**
+	 * @DRM_VFENCE_FENCE_MONITORED: no native fence but a monitored one, of
+	 * MONITORED_FENCE_CREATE; what a query tells, and not for FENCE_CREATE
+	 */
+	DRM_VFENCE_FENCE_MONITORED = 2,
 };
 
 /**
@@ -829,9 +836,9 @@ enum drm_vfence_fence_type {
 struct drm_vfence_fence_mapping {
 	/** @current_offset: mmap() offset of the page of the current value, or 0 */
 	__u64 current_offset;
-	/** @current_va: GPU address of the current value: read and write */
+	/** @current_va: GPU address of the current value: read and write; or 0 */
 	__u64 current_va;
-	/** @monitored_va: GPU address of the monitored value: read only */
+	/** @monitored_va: GPU address of the monitored value: read only; or 0 */
 	__u64 monitored_va;
 	/** @current_page_offset: the value's place in that page, in bytes */
 	__u32 current_page_offset;
@@ -882,6 +889,54 @@ struct drm_vfence_fence_create {
 	__u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
+/**
+ * DRM_VFENCE_MONITORED_SHARED: may be exported; needs NT_SECURITY_SHARING. These
+ * flags have WDDM's values
+ */
+#define DRM_VFENCE_MONITORED_SHARED		(1 << 0)
+/** DRM_VFENCE_MONITORED_NT_SECURITY_SHARING: and only so; needs SHARED (WDDM-120) */
+#define DRM_VFENCE_MONITORED_NT_SECURITY_SHARING (1 << 1)
+/** DRM_VFENCE_MONITORED_NO_SIGNAL: this handle may not signal (WDDM-117) */
+#define DRM_VFENCE_MONITORED_NO_SIGNAL		(1 << 4)
+/** DRM_VFENCE_MONITORED_NO_WAIT: this handle may not wait (WDDM-118) */
+#define DRM_VFENCE_MONITORED_NO_WAIT		(1 << 5)
+/** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: it has no GPU address (WDDM-121) */
+#define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
+/**
+ * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end with the
+ * last handle and descriptor; without it they end, whoever's they are, each time
+ * one handle is destroyed (WDDM-125, WDDM-126)
+ */
+#define DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 10)
+
+/**
+ * struct drm_vfence_monitored_fence_create - create a monitored fence (WDDM-114)
+ *
+ * A value in memory that the hardware knows nothing of: there is no monitored
+ * value, and the CPU looks whenever something may have changed it. The handle is
+ * one like those of native fences: waits, events, signals and exports take both
+ * kinds, side by side. User-mode queues cannot use it (WDDM-113). It needs no
+ * feature, and is there where native fences are not.
+ *
+ * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for one of SHARED and
+ * NT_SECURITY_SHARING without the other, or a bit of engine_affinity without a
+ * physical adapter; ENOSPC beyond 4096 fences of both kinds.
+ */
+struct drm_vfence_monitored_fence_create {
+	/** @device: the parent */
+	__u32 device;
+	/** @flags: DRM_VFENCE_MONITORED_* */
+	__u32 flags;
+	/** @handle: out */
+	__u32 handle;
+	/** @engine_affinity: as in &struct drm_vfence_fence_create */
+	__u32 engine_affinity;
+	/** @initial_value: first current value */
+	__u64 initial_value;
+	/** @mapping: out: the value alone; the CPU reads it (WDDM-115) */
+	struct drm_vfence_fence_mapping mapping;
+};
+
 /** DRM_VFENCE_RIGHT_READ: open it at all, map and query it */
 #define DRM_VFENCE_RIGHT_READ		(1 << 0)
 /** DRM_VFENCE_RIGHT_WAIT: wait for it, on the CPU and on the GPU */
@@ -918,18 +973,22 @@ struct drm_vfence_fence_export {
  *
  * Within one file the addresses are those of the first holder (WDDM-42).
  *
- * Errors: EINVAL for a bit of engine_affinity without a physical adapter; EBADF
- * for a closed descriptor; EINVAL for one that is no fence, or a fence of another
- * adapter that is not CROSS_ADAPTER; EACCES for one without
- * %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP without the feature; ENOSPC beyond 4096
- * fences.
+ * Errors: EINVAL for a bit of engine_affinity without a physical adapter, both
+ * flags, or a flag with a native fence; EBADF for a closed descriptor; EINVAL for
+ * one that is no fence, or a fence of another adapter that is not CROSS_ADAPTER;
+ * EACCES for one without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for a native fence
+ * without the feature; ENOSPC beyond 4096 fences.
  */
 struct drm_vfence_fence_open {
 	/** @device: the parent */
 	__u32 device;
 	/** @fd: from DRM_IOCTL_VFENCE_FENCE_EXPORT */
 	__s32 fd;
-	/** @flags: zero */
+	/**
+	 * @flags: of a monitored fence: %DRM_VFENCE_MONITORED_NO_SIGNAL or
+	 * %DRM_VFENCE_MONITORED_NO_WAIT, on top of what the descriptor allows;
+	 * zero for a native one
+	 */
 	__u32 flags;
 	/** @handle: out */
 	__u32 handle;
@@ -956,15 +1015,22 @@ struct drm_vfence_fence_point {
 };
 
 /**
+ * DRM_VFENCE_SIGNAL_ALLOW_REWIND: monitored fences may be given a value below the
+ * one they have (WDDM-135); native ones always may
+ */
+#define DRM_VFENCE_SIGNAL_ALLOW_REWIND	(1 << 0)
+
+/**
  * struct drm_vfence_fence_signal - signal fences from the CPU, in order
  *
  * Everything is checked before the first value is stored. Calls are serialised;
  * the newest value wins (WDDM-69). Errors: EINVAL for a count of 0 or above
- * %DRM_VFENCE_MAX_POINTS; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL;
- * EOPNOTSUPP for a fence of type INTRA_GPU.
+ * %DRM_VFENCE_MAX_POINTS, or for a smaller value of a monitored fence without
+ * ALLOW_REWIND; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP
+ * for a fence of type INTRA_GPU.
  */
 struct drm_vfence_fence_signal {
-	/** @flags: zero */
+	/** @flags: DRM_VFENCE_SIGNAL_* */
 	__u32 flags;
 	/** @pad: zero */
 	__u32 pad;
@@ -982,7 +1048,7 @@ struct drm_vfence_fence_query {
 	__u32 flags;
 	/** @current_value: out: CurrentValue; 0 for INTRA_GPU */
 	__u64 current_value;
-	/** @monitored_value: out: MonitoredValue (WDDM-5, WDDM-6) */
+	/** @monitored_value: out: MonitoredValue (WDDM-5, WDDM-6), or U64_MAX */
 	__u64 monitored_value;
 	/** @waiters: out: CPU waits and events on it */
 	__u64 waiters;
@@ -1012,13 +1078,13 @@ struct drm_vfence_fence_query {
  *
  * Reached beats interrupted beats timed out. A point that was once reached
  * stays reached, though the fence be rewound. The optional signals are
- * performed first, once everything has been checked; if the wait is interrupted
- * after that, signals.count is set to 0, so that the restarted call does not
- * signal again. In all other cases it stays.
+ * performed first, once everything has been checked, without ALLOW_REWIND; if the
+ * wait is interrupted after that, signals.count is set to 0, so that the restarted
+ * call does not signal again. In all other cases it stays.
  *
  * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
- * holder; EIO where it is the progress fence of a queue that is lost; ENODEV
- * where the device went; EINVAL for a negative timeout, no points, or more than
+ * holder, or a monitored one by any; EIO where it is the progress fence of a queue
+ * that is lost; ENODEV where the device went; EINVAL for a negative timeout, no points, or more than
  * %DRM_VFENCE_MAX_POINTS of either kind; EACCES for a handle without the right
  * to wait, or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
  */
@@ -1349,6 +1415,8 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_CONTEXT_SUSPEND = 0x1b,
 	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume */
 	DRM_VFENCE_CONTEXT_RESUME = 0x1c,
+	/** @DRM_VFENCE_MONITORED_FENCE_CREATE: &struct drm_vfence_monitored_fence_create */
+	DRM_VFENCE_MONITORED_FENCE_CREATE = 0x1d,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -1412,6 +1480,8 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(WR, CONTEXT_SUSPEND, context_suspend)
 #define DRM_IOCTL_VFENCE_CONTEXT_RESUME \
 	DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
+#define DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE \
+	DRM_IOCTL_VFENCE(WR, MONITORED_FENCE_CREATE, monitored_fence_create)
 
 #if defined(__cplusplus)
 }

@@ -251,6 +251,14 @@ AT(fence_export, flags, 4);
 AT(fence_export, fd, 8);
 AT(fence_export, pad, 12);
 
+SIZE(monitored_fence_create, 56);
+AT(monitored_fence_create, device, 0);
+AT(monitored_fence_create, flags, 4);
+AT(monitored_fence_create, handle, 8);
+AT(monitored_fence_create, engine_affinity, 12);
+AT(monitored_fence_create, initial_value, 16);
+AT(monitored_fence_create, mapping, 24);
+
 SIZE(fence_open, 120);
 AT(fence_open, device, 0);
 AT(fence_open, fd, 4);
@@ -458,6 +466,7 @@ NUMBER(LOG_READ, 25);
 NUMBER(NOTIFY_WORK_SUBMISSION, 26);
 NUMBER(CONTEXT_SUSPEND, 27);
 NUMBER(CONTEXT_RESUME, 28);
+NUMBER(MONITORED_FENCE_CREATE, 29);
 
 int main(void)
 {

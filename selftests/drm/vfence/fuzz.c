@@ -277,9 +277,17 @@ static void do_fence(struct client *c)
 					      .fd = fence_fd[dice(POOL)] };
 	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
+	/* Flags that go together, mostly. */
+	static const uint32_t flags[] = { 0, 3, 3, 0x10, 0x13, 0x20, 0x80, 0x83, 0x400, 0x403 };
+	struct drm_vfence_monitored_fence_create monitored = {
+		.device = pick(&c->device), .flags = flags[dice(10)],
+		.initial_value = dice(3) ? 0 : value(),
+	};
 	int *slot;
 
-	switch (dice(8)) {
+	if (!dice(6))
+		open.flags = 0x10;
+	switch (dice(10)) {
 	case 0:
 	case 1:
 		if (CALL(c, FENCE_EXPORT, export))
@@ -299,6 +307,13 @@ static void do_fence(struct client *c)
 		break;
 	case 5:
 		CALL(c, FENCE_QUERY, query);
+		break;
+	case 6:
+	case 7:
+		if (CALL(c, MONITORED_FENCE_CREATE, monitored))
+			break;
+		put(&c->fence, monitored.handle);
+		ring.fence_va = monitored.mapping.current_va;
 		break;
 	default:
 		if (CALL(c, FENCE_CREATE, create))
@@ -332,7 +347,7 @@ static int64_t soon(void)
 static void do_wait(struct client *c)
 {
 	struct drm_vfence_fence_point p[64], s[64];
-	struct drm_vfence_fence_signal signal = { 0 };
+	struct drm_vfence_fence_signal signal = { .flags = (uint32_t)dice(2) };
 	struct drm_vfence_event_arm arm = { .eventfd = event_fd[dice(POOL)],
 					    .flags = (uint32_t)dice(2) };
 	struct drm_vfence_destroy cancel = { .handle = pick(&c->event) };

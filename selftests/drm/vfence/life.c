@@ -57,8 +57,12 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_point point = { self->fence, 2 };
 	struct drm_vfence_device_create create = { 0 };
+	int efd_monitored = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_fence *monitored_fence;
 	pthread_t thread;
 
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 7, &monitored_fence));
+	ASSERT_EQ(0, arm(self->adapter, monitored_fence, 8, efd_monitored));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &sleeper));
 	ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 1));
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
@@ -68,18 +72,23 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
+	EXPECT_EQ(7, vf_fence_current(monitored_fence));
 
 	ASSERT_EQ(0, driver("unbind", 0));
 	self->unbound = true;
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ENODEV, sleeper.ret);
 	EXPECT_TRUE(fired(efd));
+	EXPECT_TRUE(fired(efd_monitored));
 	/* Mappings read on: everything signaled, doorbells aborted. */
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->fence));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(monitored_fence));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
 	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
 	EXPECT_EQ(-ENODEV, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
 	EXPECT_EQ(-ENODEV, vf_fence_wait(self->fence, 1, 0));
+	vf_fence_destroy(monitored_fence);
+	close(efd_monitored);
 	close(efd);
 }
 
@@ -270,7 +279,7 @@ static int live(int ready)
 	struct vf_adapter *here, *there;
 	struct vf_device *dh, *dt;
 	struct vf_queue *gfx, *copy, *far;
-	struct vf_fence *cross, *opened, *local, *gate;
+	struct vf_fence *cross, *opened, *local, *gate, *memory;
 
 	ret = vf_adapter_open(2, &here);
 	ret = ret ? ret : vf_adapter_open(0, &there);
@@ -282,6 +291,8 @@ static int live(int ready)
 	ret = ret ? ret : vf_fence_create(dh, flags, 0, &cross);
 	ret = ret ? ret : vf_fence_create_desc(dh, &intra, &local);
 	ret = ret ? ret : vf_fence_create(dh, 0, 0, &gate);
+	ret = ret ? ret : vf_monitored_fence_create(dh, 0, 0, &memory);
+	ret = ret ? ret : arm(here, memory, UINT64_MAX, efd);
 	fd = ret ? -1 : vf_fence_export(cross);
 	ret = ret ? ret : vf_fence_open(dt, fd, &opened);
 	ret = ret ? ret : arm(there, opened, 100, efd);
@@ -301,6 +312,7 @@ static int live(int ready)
 		/* Signals in flight on both sides when the end comes. */
 		vf_fence_signal(opened, 1);
 		vf_fence_signal(cross, 2);
+		vf_fence_signal(memory, 3);
 	}
 	return ret;
 }

@@ -9,6 +9,8 @@
 #include "vfence_test.h"
 
 #define CROSS (DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+#define SHARED_MONITORED \
+	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 
 FIXTURE(oom) {
 	VFENCE_MEMBERS;
@@ -220,8 +222,14 @@ static void destroy_fence(FIXTURE_DATA(oom) *self)
 	vf_fence_destroy(self->fence_made);
 }
 
+static int create_monitored(FIXTURE_DATA(oom) *self)
+{
+	return vf_monitored_fence_create(self->device, SHARED_MONITORED, 1, &self->fence_made);
+}
+
 TEST_F(oom, fence_create)
 {
+	inject(_metadata, self, create_monitored, destroy_fence);
 	inject(_metadata, self, create_private, destroy_fence);
 	inject(_metadata, self, create_shareable, destroy_fence);
 	inject(_metadata, self, create_cross, destroy_fence);

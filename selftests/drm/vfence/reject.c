@@ -230,6 +230,9 @@ TEST_F(reject, WDDM_38_fence_share)
 	       { .handle = vf_fence_handle(self->shareable) }, a.pad = 1);
 	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = 1);
+	/* Those of a monitored fence, for a native one. */
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_MONITORED_NO_SIGNAL);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_MONITORED_NO_WAIT);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.pad = 1);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.engine_affinity = 2);
 	REJECT(EBADF, FENCE_OPEN, fence_open, O, a.fd = -1);
@@ -267,7 +270,7 @@ TEST_F(reject, fence_signal)
 	struct drm_vfence_fence_point two[2] = { self->point, self->point };
 #define S { .points = POINTS }
 
-	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.flags = 1);
+	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.flags = 2);
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.pad = 1);
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.count = 0);
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.count = 1025);

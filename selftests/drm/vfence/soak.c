@@ -18,6 +18,8 @@ static const unsigned int stays[] = { 0, 1, 8, 9, 10, 11 };
 #define ADAPTER_GONE	2
 #define WORKERS		8
 #define SHARED_FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+#define SHARED_MONITORED \
+	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 
 static uint64_t state;
 
@@ -125,6 +127,28 @@ static void overrun(void)
 	}
 }
 
+/* Monitored fences: waits that are met, given up, and ended by a handle that goes. */
+static void memory(void)
+{
+	struct vf_fence *fence, *second;
+	pthread_t thread;
+	struct side s;
+	unsigned int i;
+	int fd;
+
+	if (side_open(&s) || vf_monitored_fence_create(s.device, SHARED_MONITORED, 0, &fence))
+		return;
+	fd = vf_fence_export(fence);
+	pthread_create(&thread, NULL, wait_and_give_up, fence);
+	for (i = 1; i <= 150; i++) {
+		vf_fence_signal(fence, i);
+		if (i % 10 == 0 && !vf_fence_open(s.device, fd, &second))
+			vf_fence_destroy(second);
+		usleep((unsigned int)dice(100));
+	}
+	pthread_join(thread, NULL);
+}
+
 static pid_t begin(uint64_t seed)
 {
 	pid_t pid = fork();
@@ -133,12 +157,15 @@ static pid_t begin(uint64_t seed)
 		return pid;
 	state = seed;
 	for (;;)
-		switch (dice(3)) {
+		switch (dice(4)) {
 		case 0:
 			ping_pong();
 			_exit(0);
 		case 1:
 			share();
+			_exit(0);
+		case 2:
+			memory();
 			_exit(0);
 		default:
 			overrun();

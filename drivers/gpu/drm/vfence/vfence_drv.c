@@ -88,6 +88,7 @@ DEFINE_ENTRY(log_read, call_entered)
 DEFINE_ENTRY(notify_work_submission, call_entered)
 DEFINE_ENTRY(context_suspend, call)
 DEFINE_ENTRY(context_resume, call)
+DEFINE_ENTRY(monitored_fence_create, call_entered)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
 
@@ -121,6 +122,7 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(NOTIFY_WORK_SUBMISSION, notify_work_submission),
 	ENTRY(CONTEXT_SUSPEND, context_suspend),
 	ENTRY(CONTEXT_RESUME, context_resume),
+	ENTRY(MONITORED_FENCE_CREATE, monitored_fence_create),
 };
 
 static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -157,7 +159,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 11,
+	.minor = 12,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

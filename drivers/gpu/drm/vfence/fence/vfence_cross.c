@@ -108,7 +108,7 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	struct vfence_fence *member;
 
 	lockdep_assert_held(&file->lock);
-	memcpy(args.private_data, vgpu_fence_private_data(fence->hw), sizeof(args.private_data));
+	vfence_fence_private_data(fence, args.private_data);
 	mutex_lock(&cross->lock);
 	member = find_locked(cross, file->adapter);
 	if (!member)

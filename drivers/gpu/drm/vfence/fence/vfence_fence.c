@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Native fences: the global part, its creation and its end.
+ * Fences of both kinds: the global part, its creation and its end.
  */
 
 #include <linux/slab.h>
@@ -78,6 +78,7 @@ static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args 
 {
 	struct vfence_adapter *adapter = fence->adapter;
 	struct vgpu_fence_args hw = {
+		.os_handle = fence->global,
 		.type = args->type,
 		.current_value = fence->slots->current_value.hw,
 		.monitored_value = fence->slots->monitored_value.hw,
@@ -88,7 +89,20 @@ static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args 
 						       fence->slots, fence->index),
 		.private_data = args->private_data,
 	};
-	struct vgpu_fence *created;
+	struct vgpu_fence *created = vgpu_fence_create(adapter->gpu, &hw);
+
+	if (IS_ERR(created))
+		return PTR_ERR(created);
+	/* A move may look at it from here on. */
+	WRITE_ONCE(fence->hw, created);
+	vfence_count(adapter, VFENCE_COUNT_FENCE_CREATED);
+	return 0;
+}
+
+/* Of a monitored fence the hardware knows nothing. */
+static int publish(struct vfence_fence *fence, const struct vfence_fence_args *args)
+{
+	struct vfence_adapter *adapter = fence->adapter;
 	int ret;
 
 	/* Reserve the handle, fill it when the fence may be found. */
@@ -96,21 +110,16 @@ static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args 
 			      &adapter->next_fence, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
-	hw.os_handle = fence->global;
-	created = vgpu_fence_create(adapter->gpu, &hw);
-	if (IS_ERR(created)) {
+	ret = vfence_fence_is_monitored(fence) ? 0 : create_hw(fence, args);
+	if (ret)
 		xa_erase(&adapter->fences, fence->global);
-		return PTR_ERR(created);
-	}
-	/* A move may look at it from here on. */
-	WRITE_ONCE(fence->hw, created);
-	vfence_count(adapter, VFENCE_COUNT_FENCE_CREATED);
-	xa_store(&adapter->fences, fence->global, fence, GFP_KERNEL_ACCOUNT);
-	return 0;
+	else
+		xa_store(&adapter->fences, fence->global, fence, GFP_KERNEL_ACCOUNT);
+	return ret;
 }
 
 /**
- * vfence_fence_create - create a native fence
+ * vfence_fence_create - create a fence
  * @file: the creator, locked
  * @args: what it shall be
  *
@@ -132,6 +141,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->adapter = file->adapter;
 	fence->shareable = args->shareable;
 	fence->type = args->type;
+	fence->flags = args->flags;
 	fence->slots = vfence_slots_get(file, args, &fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);
@@ -144,7 +154,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		ret = vfence_cross_create(fence);
 	if (ret)
 		goto free_place;
-	ret = create_hw(fence, args);
+	ret = publish(fence, args);
 	if (ret)
 		goto leave;
 	/* The fence may outlive its file, in a descriptor or in a wait. */
@@ -176,12 +186,14 @@ static void destroy(struct kref *ref)
 	 * then its storage goes (WDDM-58, WDDM-59).
 	 */
 	forget_place(fence);
-	vgpu_fence_destroy(fence->hw);
-	vfence_irq_flush(adapter);
+	if (fence->hw) {
+		vgpu_fence_destroy(fence->hw);
+		vfence_irq_flush(adapter);
+		vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
+	}
 	xa_erase(&adapter->fences, fence->global);
 	if (fence->cross)
 		vfence_cross_put(fence->cross);
-	vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	free_place(fence);
 	mutex_destroy(&fence->look_lock);
 	kfree_rcu(fence, rcu);
@@ -243,7 +255,8 @@ void vfence_fence_unhold(struct vfence_fence *fence)
  * vfence_fence_set_always_signaled - nobody will signal it: let all queues pass
  * @fence: the fence
  *
- * Whatever waits on the GPU goes on, now and later (WDDM-66).
+ * Whatever waits on the GPU goes on, now and later (WDDM-66). Nothing waits there
+ * for a monitored fence.
  */
 void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 {
@@ -252,9 +265,17 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 		.kernel_va = fence->current_value,
 	};
 
-	if (vgpu_update_current_values_from_cpu(fence->adapter->gpu, &update, 1,
+	if (fence->hw &&
+	    vgpu_update_current_values_from_cpu(fence->adapter->gpu, &update, 1,
 						VGPU_UPDATE_ALWAYS_SIGNALED))
 		vfence_adapter_lose(fence->adapter, 0x13);
+}
+
+/** vfence_fence_private_data - the creator's bytes, if it is a native fence */
+void vfence_fence_private_data(struct vfence_fence *fence, u8 *data)
+{
+	if (fence->hw)
+		memcpy(data, vgpu_fence_private_data(fence->hw), DRM_VFENCE_PRIVATE_DATA);
 }
 
 /** vfence_fence_fail_all - the device goes: end every wait with @error */

@@ -37,6 +37,8 @@ struct vfence_slots {
 	struct vfence_adapter *adapter;
 	/** @type: &enum drm_vfence_fence_type of the fences in it */
 	enum drm_vfence_fence_type type;
+	/** @no_gpu_access: has no GPU addresses */
+	bool no_gpu_access;
 	/** @shareable: for one fence that may be exported */
 	bool shareable;
 	/** @shared_page: of the current value, if it is another adapter's, too */
@@ -77,6 +79,8 @@ struct vfence_fence_args {
 	enum drm_vfence_fence_type type;
 	/** @shareable: may be exported */
 	bool shareable;
+	/** @flags: DRM_VFENCE_MONITORED_*, for type MONITORED */
+	u32 flags;
 	/** @cross_adapter: may be opened on other adapters */
 	bool cross_adapter;
 	/** @cross: what it becomes a member of, locked, if there is one already */
@@ -101,7 +105,9 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map);
 /* ------------------------------------------------------------------ fences */
 
 /**
- * struct vfence_fence - global part of a native fence
+ * struct vfence_fence - global part of a fence
+ *
+ * Of a native fence, or of a monitored one, of which the hardware knows nothing.
  */
 struct vfence_fence {
 	/** @ref: locals, descriptors, waits, @cross; last put in process context */
@@ -120,8 +126,12 @@ struct vfence_fence {
 	struct vfence_cross *cross;
 	/** @cross_link: in cross->members; cross->lock */
 	struct list_head cross_link;
-	/** @hw: the virtual GPU's object */
+	/** @hw: the virtual GPU's object; a monitored fence has none */
 	struct vgpu_fence *hw;
+	/** @flags: DRM_VFENCE_MONITORED_* of a monitored fence */
+	u32 flags;
+	/** @rewinds: of a monitored fence: times a smaller value was stored */
+	atomic64_t rewinds;
 	/** @slots: where its values are */
 	struct vfence_slots *slots;
 	/** @index: which slot */
@@ -177,7 +187,13 @@ bool vfence_fence_hold(struct vfence_fence *fence);
 void vfence_fence_unhold(struct vfence_fence *fence);
 void vfence_fence_end(struct vfence_fence *fence);
 void vfence_fence_set_always_signaled(struct vfence_fence *fence);
+void vfence_fence_private_data(struct vfence_fence *fence, u8 *data);
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
+
+static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)
+{
+	return fence->type == DRM_VFENCE_FENCE_MONITORED;
+}
 
 static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 {
@@ -205,6 +221,11 @@ struct vfence_local {
 	u32 rights;
 };
 
+/** VFENCE_MONITORED_NOTHING: what no handle may have both of */
+#define VFENCE_MONITORED_NOTHING \
+	(DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT)
+
+u32 vfence_monitored_rights(u32 rights, u32 flags);
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);
@@ -213,6 +234,8 @@ void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *de
 struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights);
 int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_monitored_fence_create_ioctl(struct drm_device *drm, void *data,
+					struct drm_file *file);
 int vfence_fence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_fence_export_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
@@ -313,6 +336,7 @@ void vfence_points_complete(struct list_head *done, int error);
 unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value);
 unsigned int vfence_fence_look(struct vfence_fence *fence);
 void vfence_fence_fail(struct vfence_fence *fence, int error);
+void vfence_fence_unwait(struct vfence_fence *fence);
 
 /* vfence_wait.c */
 /**

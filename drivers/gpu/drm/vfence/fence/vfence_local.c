@@ -12,6 +12,11 @@
 #include "vfence_fence.h"
 
 #define FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+#define MONITORED_SHARED \
+	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
+#define MONITORED_FLAGS \
+	(MONITORED_SHARED | VFENCE_MONITORED_NOTHING | DRM_VFENCE_MONITORED_NO_GPU_ACCESS | \
+	 DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY)
 
 static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
 {
@@ -25,7 +30,7 @@ static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fenc
  */
 static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
 {
-	if (!adapter->optimized)
+	if (!adapter->optimized || vfence_fence_is_monitored(fence))
 		return;
 	vgpu_flush_posts(adapter->gpu);
 	vfence_irq_settle(adapter);
@@ -33,14 +38,42 @@ static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *f
 	vfence_fence_look(fence);
 }
 
+/* Once for each holder; of a monitored fence the hardware knows nothing. */
+static int open_hw(struct vfence_file *file, struct vfence_local *local)
+{
+	struct vfence_fence *fence = local->fence;
+	int ret;
+
+	if (!fence->hw)
+		return 0;
+	ret = vgpu_fence_open(file->vm, fence->hw, va_of(&local->map->current_node, fence),
+			      va_of(&local->map->monitored_node, fence), local->rights);
+	if (!ret)
+		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
+	return ret;
+}
+
+static void close_hw(struct vfence_file *file, struct vfence_local *local)
+{
+	struct vfence_fence *fence = local->fence;
+
+	if (fence->hw) {
+		vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence),
+				 local->rights);
+		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
+	} else if (!(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY) &&
+		   !vfence_mutant_is(NO_UNWAIT)) {
+		vfence_fence_unwait(fence);
+	}
+}
+
 static void free_local(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
 	lockdep_assert_held(&file->lock);
-	vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence), local->rights);
+	close_hw(file, local);
 	settle_handle(file->adapter, fence);
-	vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
 	vfence_fence_unhold(fence);
@@ -87,11 +120,9 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		ret = PTR_ERR(local->map);
 		goto free;
 	}
-	ret = vgpu_fence_open(file->vm, fence->hw, va_of(&local->map->current_node, fence),
-			      va_of(&local->map->monitored_node, fence), rights);
+	ret = open_hw(file, local);
 	if (ret)
 		goto put_map;
-	vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 	/* The caller holds it, so this cannot fail. */
 	vfence_fence_hold(fence);
 	vfence_device_get(device);
@@ -158,31 +189,25 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 	return fence;
 }
 
-static int create_locked(struct vfence_file *file, struct drm_vfence_fence_create *args)
+/* A new fence, and a handle of it with @rights; out: the creator's bytes as kept. */
+static int create_locked(struct vfence_file *file, u32 parent, struct vfence_fence_args *args,
+			 u32 rights, u32 *handle, struct drm_vfence_fence_mapping *mapping)
 {
-	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
-	struct vfence_fence_args create = {
-		.type = args->type,
-		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
-		.cross_adapter = args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER,
-		.initial_value = args->initial_value,
-	};
+	struct vfence_device *device = xa_load(&file->devices.objects, parent);
 	struct vfence_fence *fence;
 	int ret;
 
+	lockdep_assert_held(&file->lock);
 	if (!device)
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
-	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
-	fence = vfence_fence_create(file, &create);
+	fence = vfence_fence_create(file, args);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
-	ret = vfence_local_add(file, device, fence, DRM_VFENCE_RIGHTS_ALL, &args->handle,
-			       &args->mapping);
+	ret = vfence_local_add(file, device, fence, rights, handle, mapping);
 	if (!ret)
-		memcpy(args->private_data, vgpu_fence_private_data(fence->hw),
-		       sizeof(args->private_data));
+		vfence_fence_private_data(fence, args->private_data);
 	vfence_fence_unhold(fence);
 	return ret;
 }
@@ -191,6 +216,12 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_create *args = data;
+	struct vfence_fence_args create = {
+		.type = args->type,
+		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
+		.cross_adapter = args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER,
+		.initial_value = args->initial_value,
+	};
 	int ret;
 
 	if (vfence_reject(drm, args->flags & ~FLAGS || args->pad) ||
@@ -205,8 +236,50 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU &&
 			  !file->adapter->config.intra_gpu_fences))
 		return -EOPNOTSUPP;
+	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
 	mutex_lock(&file->lock);
-	ret = create_locked(file, args);
+	ret = create_locked(file, args->device, &create, DRM_VFENCE_RIGHTS_ALL, &args->handle,
+			    &args->mapping);
+	mutex_unlock(&file->lock);
+	if (!ret)
+		memcpy(args->private_data, create.private_data, sizeof(args->private_data));
+	return ret;
+}
+
+/** vfence_monitored_rights - what flags of a monitored fence leave of @rights */
+u32 vfence_monitored_rights(u32 rights, u32 flags)
+{
+	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
+		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
+	if (flags & DRM_VFENCE_MONITORED_NO_WAIT)
+		rights &= ~DRM_VFENCE_RIGHT_WAIT;
+	return rights;
+}
+
+int vfence_monitored_fence_create_ioctl(struct drm_device *drm, void *data,
+					struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_monitored_fence_create *args = data;
+	u32 shared = args->flags & MONITORED_SHARED;
+	struct vfence_fence_args create = {
+		.type = DRM_VFENCE_FENCE_MONITORED,
+		.flags = args->flags,
+		.shareable = shared,
+		.initial_value = args->initial_value,
+	};
+	int ret;
+
+	if (vfence_reject(drm, args->flags & ~MONITORED_FLAGS) ||
+	    vfence_reject(drm, (args->flags & VFENCE_MONITORED_NOTHING) ==
+			  VFENCE_MONITORED_NOTHING) ||
+	    vfence_reject(drm, shared && shared != MONITORED_SHARED) ||
+	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	ret = create_locked(file, args->device, &create,
+			    vfence_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
+			    &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
 	return ret;
 }
@@ -248,7 +321,7 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	args->spurious = fence->spurious;
 	args->woken = fence->woken;
 	spin_unlock_irqrestore(&fence->lock, flags);
-	args->signals = vgpu_fence_signals(fence->hw);
+	args->signals = fence->hw ? vgpu_fence_signals(fence->hw) : 0;
 	args->rights = rights;
 	args->type = fence->type;
 	args->current_system_va = va_of(&fence->slots->current_value.system_va, fence);

@@ -209,16 +209,20 @@ static void run_deferred(struct vfence_adapter *adapter)
 	}
 }
 
-/* A NULL array: look at every fence (WDDM-72). */
-static void scan_fences(struct vfence_adapter *adapter)
+/*
+ * Look at every fence of one kind: the native ones for a NULL array (WDDM-72), the
+ * others only if asked (WDDM-73, WDDM-74).
+ */
+static void scan_fences(struct vfence_adapter *adapter, bool is_monitored)
 {
 	struct vfence_fence *fence;
 	unsigned long index;
 
-	vfence_count(adapter, VFENCE_COUNT_SCANS);
+	vfence_count(adapter, is_monitored ? VFENCE_COUNT_LEGACY_SCANS : VFENCE_COUNT_SCANS);
 	rcu_read_lock();
 	xa_for_each(&adapter->fences, index, fence) {
-		if ((!READ_ONCE(fence->waiter_count) && !fence->cross) ||
+		if (vfence_fence_is_monitored(fence) != is_monitored ||
+		    (!READ_ONCE(fence->waiter_count) && !fence->cross) ||
 		    !kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();
@@ -236,12 +240,12 @@ static void scan(struct vfence_adapter *adapter, u32 nodes)
 		vfence_count(adapter, VFENCE_COUNT_LOG_SCANS);
 		vfence_log_read_nodes(adapter, nodes);
 		if (nodes & VGPU_OVERFLOW_UNLOGGED)
-			scan_fences(adapter);
+			scan_fences(adapter, false);
 	} else {
-		scan_fences(adapter);
+		scan_fences(adapter, false);
 	}
 	if (atomic_xchg(&adapter->legacy_scan_due, 0))
-		vfence_count(adapter, VFENCE_COUNT_LEGACY_SCANS);
+		scan_fences(adapter, true);
 	vfence_queue_scan_faults(adapter);
 }
 
@@ -305,7 +309,8 @@ void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 		vfence_cross_settle_rewinds(fence->cross);
 		return;
 	}
-	rewinds = vgpu_fence_rewinds(fence->hw);
+	rewinds = vfence_fence_is_monitored(fence) ? atomic64_read(&fence->rewinds) :
+						     vgpu_fence_rewinds(fence->hw);
 	if (READ_ONCE(fence->settled) == rewinds)
 		return;
 	vfence_notify_settle(fence);

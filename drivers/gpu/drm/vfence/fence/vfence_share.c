@@ -139,12 +139,23 @@ static int open_locked(struct vfence_file *file, struct vfence_fence *fence, u32
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
+	if (vfence_fence_is_monitored(fence))
+		rights = vfence_monitored_rights(rights, args->flags);
 	here = on_adapter(fence, file);
 	if (IS_ERR(here))
 		return PTR_ERR(here);
 	ret = vfence_local_add(file, device, here, rights, &args->handle, &args->mapping);
 	vfence_fence_put(here);
 	return ret;
+}
+
+static int check_kind(struct vfence_adapter *adapter, struct vfence_fence *fence, u32 flags)
+{
+	if (vfence_fence_is_monitored(fence))
+		return 0;
+	if (vfence_reject(&adapter->drm, !adapter->native_fence))
+		return -EOPNOTSUPP;
+	return vfence_reject(&adapter->drm, flags) ? -EINVAL : 0;
 }
 
 int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -155,20 +166,23 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	u32 rights;
 	int ret;
 
-	if (vfence_reject(drm, args->flags || args->pad) ||
+	if (vfence_reject(drm, args->flags & ~VFENCE_MONITORED_NOTHING || args->pad) ||
+	    vfence_reject(drm, args->flags == VFENCE_MONITORED_NOTHING) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
-	if (vfence_reject(drm, !file->adapter->native_fence))
-		return -EOPNOTSUPP;
 	fence = fence_of_fd(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
-	mutex_lock(&file->lock);
-	ret = open_locked(file, fence, rights, args);
-	mutex_unlock(&file->lock);
-	if (!ret)
-		memcpy(args->private_data, vgpu_fence_private_data(fence->hw),
-		       sizeof(args->private_data));
+	ret = check_kind(file->adapter, fence, args->flags);
+	if (!ret) {
+		mutex_lock(&file->lock);
+		ret = open_locked(file, fence, rights, args);
+		mutex_unlock(&file->lock);
+	}
+	if (!ret) {
+		memset(args->private_data, 0, sizeof(args->private_data));
+		vfence_fence_private_data(fence, args->private_data);
+	}
 	vfence_fence_unhold(fence);
 	return ret;
 }

@@ -36,12 +36,13 @@ static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
 	INIT_LIST_HEAD(&slots->fences);
 	slots->adapter = adapter;
 	slots->type = args->type;
+	slots->no_gpu_access = args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS;
 	slots->shareable = args->shareable;
 	slots->shared_page = args->cross ? args->cross->page : NULL;
 	vfence_storage_init(&slots->current_value, slots);
 	vfence_storage_init(&slots->monitored_value, slots);
 	ret = vfence_storage_alloc(&slots->current_value, VGPU_CURRENT_VALUE);
-	if (!ret)
+	if (!ret && args->type != DRM_VFENCE_FENCE_MONITORED)
 		ret = vfence_storage_alloc(&slots->monitored_value, VGPU_MONITORED_VALUE);
 	if (ret) {
 		vfence_slots_put(slots);
@@ -87,6 +88,12 @@ void vfence_slots_moved(struct vfence_slots *slots, struct vfence_storage *stora
 					     vfence_slots_offset(slots, fence->index));
 }
 
+static bool fits(const struct vfence_slots *slots, const struct vfence_fence_args *args)
+{
+	return slots->type == args->type &&
+	       slots->no_gpu_access == !!(args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS);
+}
+
 static bool take_index(struct vfence_slots *slots, unsigned int *index)
 {
 	unsigned int count = PAGE_SIZE / vfence_fence_caps(slots->adapter)->stride;
@@ -115,7 +122,7 @@ struct vfence_slots *vfence_slots_get(struct vfence_file *file,
 	lockdep_assert_held(&file->lock);
 	if (!shareable) {
 		list_for_each_entry(slots, &file->slots, link) {
-			if (slots->type == args->type && take_index(slots, index)) {
+			if (fits(slots, args) && take_index(slots, index)) {
 				kref_get(&slots->ref);
 				return slots;
 			}
@@ -149,6 +156,8 @@ static int map_page(struct vfence_file *file, struct drm_mm_node *node,
 	const struct vgpu_fence_caps *caps = vfence_fence_caps(file->adapter);
 	int ret;
 
+	if (!storage->hw || storage->slots->no_gpu_access)
+		return 0;
 	ret = vfence_file_reserve_va(file, node, PAGE_SIZE, caps->minimum_address,
 				     caps->maximum_address);
 	if (ret)
@@ -162,6 +171,8 @@ static int map_page(struct vfence_file *file, struct drm_mm_node *node,
 
 static void unmap_page(struct vfence_file *file, struct drm_mm_node *node)
 {
+	if (!drm_mm_node_allocated(node))
+		return;
 	vgpu_vm_unmap(file->vm, node->start, PAGE_SIZE);
 	drm_mm_remove_node(node);
 }

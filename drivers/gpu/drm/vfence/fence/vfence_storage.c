@@ -17,7 +17,7 @@ static int map_system(struct vfence_storage *storage)
 	struct drm_mm_node *node = &storage->system_va;
 	int ret;
 
-	if (!caps->map_to_system)
+	if (!caps->map_to_system || storage->slots->type == DRM_VFENCE_FENCE_MONITORED)
 		return 0;
 	mutex_lock(&adapter->system_lock);
 	/* The bounds hold for this space, too (WDDM A6). */
@@ -178,9 +178,12 @@ static int place_system(struct vfence_storage *storage, bool user, bool cpu)
 static int place(struct vfence_storage *storage, enum vgpu_fence_value value)
 {
 	struct vfence_slots *slots = storage->slots;
-	bool cpu = slots->type == DRM_VFENCE_FENCE_DEFAULT;
+	bool cpu = slots->type != DRM_VFENCE_FENCE_INTRA_GPU;
 	struct vgpu_placement answer;
 
+	/* Of memory that is no native fence's the hardware is not asked. */
+	if (slots->type == DRM_VFENCE_FENCE_MONITORED)
+		return place_system(storage, true, true);
 	vgpu_query_fence_storage(storage->adapter->gpu, slots->type, value, &answer);
 	/*
 	 * What is shared is in system memory (WDDM-25). Where video memory has no

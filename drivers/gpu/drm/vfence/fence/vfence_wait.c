@@ -109,22 +109,53 @@ bool vfence_wait_poll(struct vfence_wait *wait, bool any)
 	return !any;
 }
 
+/* What the hardware does for a native fence (WDDM-62). */
+static void store_monitored(struct vfence_fence *fence, u64 value)
+{
+	/* Counted before it is stored: who sees the value sees the count. */
+	if (value < vfence_fence_current(fence))
+		atomic64_inc(&fence->rewinds);
+	/* Release: what the caller did. Partner: vfence_fence_current(). */
+	smp_store_release(fence->current_value, value);
+}
+
+/* In order: natives in a row make one update. */
+static int store_points(struct vfence_adapter *adapter, struct vfence_point *points,
+			unsigned int count)
+{
+	struct vgpu_value_update update[BATCH];
+	unsigned int i, n = 0;
+	int ret = 0;
+
+	for (i = 0; !ret && i < count; i++) {
+		struct vfence_fence *fence = points[i].fence;
+		bool native = !vfence_fence_is_monitored(fence);
+
+		if (native)
+			update[n++] = (struct vgpu_value_update) {
+				.fence = fence->hw,
+				.kernel_va = fence->current_value,
+				.value = points[i].value,
+			};
+		if (n && (!native || i + 1 == count)) {
+			ret = vgpu_update_current_values_from_cpu(adapter->gpu, update, n, 0);
+			n = 0;
+		}
+		if (!native && !ret)
+			store_monitored(fence, points[i].value);
+	}
+	return ret;
+}
+
 /* Store up to BATCH values, then complete their CPU waits. */
 static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
 			unsigned int count)
 {
-	struct vgpu_value_update update[BATCH];
 	unsigned int i;
 	u64 time;
 
 	lockdep_assert_held(&adapter->signal_lock);
-	for (i = 0; i < count; i++)
-		update[i] = (struct vgpu_value_update) {
-			.fence = points[i].fence->hw,
-			.kernel_va = points[i].fence->current_value,
-			.value = points[i].value,
-		};
-	if (vgpu_update_current_values_from_cpu(adapter->gpu, update, count, 0)) {
+	if (store_points(adapter, points, count)) {
 		vfence_adapter_lose(adapter, 0x13);
 		return -EIO;
 	}
@@ -151,7 +182,33 @@ static bool any_cross(const struct vfence_wait *signals)
 	return false;
 }
 
-static int signal_all(struct vfence_wait *signals)
+/* What @points[@i] is signaled from: an earlier point of the list may raise it. */
+static u64 value_before(const struct vfence_point *points, unsigned int i)
+{
+	unsigned int k = i;
+
+	while (k--)
+		if (points[k].fence == points[i].fence)
+			return points[k].value;
+	return vfence_fence_current(points[i].fence);
+}
+
+/* Nobody else signals from the CPU meanwhile. */
+static bool rewinds_locked(const struct vfence_wait *signals)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&signals->adapter->signal_lock);
+	if (vfence_mutant_is(REWIND_ALLOWED))
+		return false;
+	for (i = 0; i < signals->count; i++)
+		if (vfence_fence_is_monitored(signals->points[i].fence) &&
+		    signals->points[i].value < value_before(signals->points, i))
+			return true;
+	return false;
+}
+
+static int signal_all(struct vfence_wait *signals, u32 flags)
 {
 	struct vfence_adapter *adapter = signals->adapter;
 	unsigned int i;
@@ -161,6 +218,9 @@ static int signal_all(struct vfence_wait *signals)
 		return -ERESTARTSYS;
 	if (READ_ONCE(adapter->lost))
 		ret = -EIO;
+	else if (vfence_reject(&adapter->drm, !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND) &&
+			       rewinds_locked(signals)))
+		ret = -EINVAL;
 	for (i = 0; !ret && i < signals->count; i += BATCH)
 		ret = signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
 	mutex_unlock(&adapter->signal_lock);
@@ -168,15 +228,15 @@ static int signal_all(struct vfence_wait *signals)
 }
 
 /* In order, and one call at a time: the newest value wins. */
-static int signal_points(struct vfence_wait *signals)
+static int signal_points(struct vfence_wait *signals, u32 flags)
 {
 	int ret;
 
 	if (!any_cross(signals))
-		return signal_all(signals);
+		return signal_all(signals, flags);
 	if (mutex_lock_interruptible(&cross_signal_lock))
 		return -ERESTARTSYS;
-	ret = signal_all(signals);
+	ret = signal_all(signals, flags);
 	mutex_unlock(&cross_signal_lock);
 	return ret;
 }
@@ -187,13 +247,13 @@ int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct vfence_wait *signals;
 	int ret;
 
-	if (vfence_reject(drm, args->flags || args->pad))
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_SIGNAL_ALLOW_REWIND || args->pad))
 		return -EINVAL;
 	signals = vfence_wait_create(drm_file->driver_priv, &args->points,
 				     DRM_VFENCE_RIGHT_SIGNAL, false);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
-	ret = signal_points(signals);
+	ret = signal_points(signals, args->flags);
 	vfence_wait_destroy(signals);
 	return ret;
 }
@@ -233,8 +293,8 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
  * vfence_request_signal - perform the signals of a request, once
  * @request: the request
  *
- * Return: 0, -ERESTARTSYS before anything was signaled, -EIO when the adapter is
- * lost.
+ * Return: 0, -ERESTARTSYS or -EINVAL before anything was signaled, -EIO when the
+ * adapter is lost.
  */
 int vfence_request_signal(struct vfence_request *request)
 {
@@ -242,7 +302,7 @@ int vfence_request_signal(struct vfence_request *request)
 
 	if (!request->signals)
 		return 0;
-	ret = signal_points(request->signals);
+	ret = signal_points(request->signals, 0);
 	vfence_wait_destroy(request->signals);
 	request->signals = NULL;
 	return ret;

@@ -44,8 +44,12 @@ static void update_monitored_locked(struct vfence_fence *fence)
 	};
 
 	lockdep_assert_held(&fence->lock);
-	/* Stays 0 for life: the others must hear of every signal (WDDM-104). */
-	if (fence->cross || update.value == fence->monitored)
+	/*
+	 * Stays 0 for life: the others must hear of every signal (WDDM-104). A
+	 * monitored fence has none: who signals it, or hears of it, looks.
+	 */
+	if (vfence_fence_is_monitored(fence) || fence->cross ||
+	    update.value == fence->monitored)
 		return;
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;
@@ -227,6 +231,8 @@ unsigned int vfence_fence_look(struct vfence_fence *fence)
 	/* Nobody waits for an INTRA_GPU fence. */
 	if (!fence->current_value)
 		return 0;
+	if (vfence_fence_is_monitored(fence))
+		return vfence_fence_complete(fence, 0);
 	mutex_lock(&fence->look_lock);
 	vgpu_fence_take_missed(fence->hw, &missed);
 	completed = vfence_fence_complete(fence, missed.value);
@@ -236,12 +242,8 @@ unsigned int vfence_fence_look(struct vfence_fence *fence)
 	return completed;
 }
 
-/**
- * vfence_fence_fail - end all waits, and refuse new ones
- * @fence: the fence
- * @error: what they return
- */
-void vfence_fence_fail(struct vfence_fence *fence, int error)
+/* End all waits; new ones return @later, if that is not 0. */
+static void end_waits(struct vfence_fence *fence, int error, int later)
 {
 	unsigned long flags;
 	unsigned int taken;
@@ -250,13 +252,30 @@ void vfence_fence_fail(struct vfence_fence *fence, int error)
 		LIST_HEAD(done);
 
 		spin_lock_irqsave(&fence->lock, flags);
-		fence->error = error;
+		if (later)
+			fence->error = later;
 		taken = take_locked(fence, ~(u64)0, VFENCE_PORTION, &done);
 		update_monitored_locked(fence);
 		spin_unlock_irqrestore(&fence->lock, flags);
 		vfence_points_complete(&done, error);
 		cond_resched();
 	} while (taken == VFENCE_PORTION);
+}
+
+/**
+ * vfence_fence_fail - end all waits, and refuse new ones
+ * @fence: the fence
+ * @error: what they return
+ */
+void vfence_fence_fail(struct vfence_fence *fence, int error)
+{
+	end_waits(fence, error, error);
+}
+
+/** vfence_fence_unwait - end all waits of now with ECANCELED; process context */
+void vfence_fence_unwait(struct vfence_fence *fence)
+{
+	end_waits(fence, -ECANCELED, 0);
 }
 
 /*

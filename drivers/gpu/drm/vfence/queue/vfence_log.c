@@ -196,7 +196,7 @@ static unsigned int complete_entry(struct vfence_file *owner,
 	/* Closed meanwhile: free_local() has looked. */
 	if (IS_ERR(fence))
 		return 0;
-	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL)) {
+	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
 		completed = vfence_fence_look(fence);
 	} else if (fence->current_value) {
 		completed = vfence_fence_complete(fence, entry->fence_value);

@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Monitored fences: creation, rights, CPU signals and waits, ends. On an adapter with
+ * native fences and on one without.
+ */
+
+#include "vfence_test.h"
+
+#define SHARED	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
+#define ONLY_ON_DESTROY	DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY
+
+FIXTURE(monitored) {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	int fd, efd;
+};
+
+FIXTURE_VARIANT(monitored) {
+	unsigned int adapter;
+};
+
+FIXTURE_VARIANT_ADD(monitored, beside_native_ones) {
+	.adapter = 0,
+};
+
+FIXTURE_VARIANT_ADD(monitored, without_native_ones) {
+	.adapter = 3,
+};
+
+FIXTURE_SETUP(monitored)
+{
+	if (vf_adapter_open(variant->adapter, &self->adapter))
+		SKIP(return, "needs the adapters of the guests");
+	self->fd = vf_adapter_fd(self->adapter);
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 5, &self->fence));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(monitored)
+{
+	close(self->efd);
+	vf_fence_destroy(self->fence);
+	vf_device_destroy(self->device);
+	vf_adapter_close(self->adapter);
+}
+
+/* For the next one. */
+static void clear_event(int efd)
+{
+	uint64_t n;
+
+	while (read(efd, &n, sizeof(n)) == sizeof(n))
+		;
+}
+
+static int make(FIXTURE_DATA(monitored) *self, uint32_t flags,
+		struct drm_vfence_monitored_fence_create *args)
+{
+	*args = (struct drm_vfence_monitored_fence_create){
+		.device = vf_device_handle(self->device), .flags = flags,
+	};
+	return raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, args);
+}
+
+TEST_F(monitored, WDDM_114_creation_tells_where_the_value_is)
+{
+	const struct drm_vfence_fence_mapping *at = vf_fence_mapping(self->fence);
+	struct drm_vfence_fence_query query;
+	struct vf_fence *other;
+
+	EXPECT_NE(0, vf_fence_handle(self->fence));
+	EXPECT_NE(0, at->current_offset);
+	EXPECT_NE(0, at->current_va);
+	EXPECT_EQ(0, at->current_va % 8);
+	EXPECT_EQ(0, at->current_page_offset % 8);
+	EXPECT_EQ(0, at->monitored_va);
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_fence_query(self->fence, &query));
+	EXPECT_EQ(DRM_VFENCE_FENCE_MONITORED, query.type);
+	EXPECT_EQ(5, query.current_value);
+	EXPECT_EQ(UINT64_MAX, query.monitored_value);
+	EXPECT_EQ(DRM_VFENCE_RIGHTS_ALL, query.rights);
+	/* Those of one file share a page; native ones have others. */
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &other));
+	EXPECT_EQ(at->current_offset, vf_fence_mapping(other)->current_offset);
+	EXPECT_NE(at->current_page_offset, vf_fence_mapping(other)->current_page_offset);
+	vf_fence_destroy(other);
+	if (vf_fence_create(self->device, 0, 0, &other))
+		return;
+	EXPECT_NE(at->current_offset, vf_fence_mapping(other)->current_offset);
+	vf_fence_destroy(other);
+}
+
+TEST_F(monitored, the_hardware_does_not_know_of_it)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_fence *other;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &other));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &(struct vf_point){ other, 1 }, 1, 0, self->efd,
+				  NULL));
+	ASSERT_EQ(0, vf_fence_signal(other, 1));
+	EXPECT_TRUE(fired(self->efd));
+	vf_fence_destroy(other);
+	after = counters(self->adapter);
+	EXPECT_EQ(before.fences_created, after.fences_created);
+	EXPECT_EQ(before.fences_opened, after.fences_opened);
+	EXPECT_EQ(before.monitored_updates, after.monitored_updates);
+	EXPECT_EQ(before.cpu_signals + 1, after.cpu_signals);
+}
+
+TEST_F(monitored, WDDM_115_the_cpu_reads_it_and_does_not_write)
+{
+	const struct drm_vfence_fence_mapping *at = vf_fence_mapping(self->fence);
+	off_t offset = (off_t)at->current_offset;
+	void *map;
+
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+				   offset));
+	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd, offset);
+	ASSERT_NE(MAP_FAILED, map);
+	EXPECT_EQ(5, *(uint64_t *)((char *)map + at->current_page_offset));
+	EXPECT_EQ(-1, mprotect(map, 4096, PROT_READ | PROT_WRITE));
+	munmap(map, 4096);
+}
+
+TEST_F(monitored, WDDM_117_118_what_a_handle_may_not_do)
+{
+	struct vf_fence *no_signal, *no_wait;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_SIGNAL, 0,
+					       &no_signal));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_WAIT, 0,
+					       &no_wait));
+	EXPECT_EQ(-EACCES, vf_fence_signal(no_signal, 1));
+	EXPECT_EQ(0, vf_fence_current(no_signal));
+	EXPECT_EQ(-ETIME, vf_fence_wait(no_signal, 1, 0));
+	EXPECT_EQ(-EACCES, vf_fence_wait(no_wait, 0, 0));
+	EXPECT_EQ(-EACCES, vf_event_arm(self->adapter, &(struct vf_point){ no_wait, 1 }, 1, 0,
+					self->efd, NULL));
+	EXPECT_EQ(0, vf_fence_signal(no_wait, 1));
+	EXPECT_EQ(1, vf_fence_current(no_wait));
+	vf_fence_destroy(no_signal);
+	vf_fence_destroy(no_wait);
+}
+
+TEST_F(monitored, WDDM_119_120_flags_that_do_not_go_together)
+{
+	static const uint32_t wrong[] = {
+		DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT,
+		DRM_VFENCE_MONITORED_SHARED, DRM_VFENCE_MONITORED_NT_SECURITY_SHARING,
+		1 << 2, 1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
+	};
+	struct drm_vfence_monitored_fence_create args, before;
+	unsigned int i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		EXPECT_EQ(-EINVAL, make(self, wrong[i], &args)) {
+			TH_LOG("flags %x", wrong[i]);
+		}
+	args = (struct drm_vfence_monitored_fence_create){
+		.device = vf_device_handle(self->device), .engine_affinity = 2,
+	};
+	before = args;
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args));
+	args.engine_affinity = 0;
+	args.device = 0x7fffffff;
+	before = args;
+	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args));
+	EXPECT_EQ(0, memcmp(&args, &before, sizeof(args)));
+	/* Without SHARED there is nothing to share it by. */
+	EXPECT_EQ(-EPERM, vf_fence_export(self->fence));
+}
+
+TEST_F(monitored, WDDM_121_without_gpu_access_there_is_no_gpu_address)
+{
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
+					       UINT64_MAX - 1, &fence));
+	EXPECT_EQ(0, vf_fence_mapping(fence)->current_va);
+	EXPECT_NE(vf_fence_mapping(self->fence)->current_offset,
+		  vf_fence_mapping(fence)->current_offset);
+	EXPECT_EQ(UINT64_MAX - 1, vf_fence_current(fence));
+	EXPECT_EQ(0, vf_fence_signal(fence, UINT64_MAX));
+	EXPECT_EQ(0, vf_fence_wait(fence, UINT64_MAX, 0));
+	vf_fence_destroy(fence);
+}
+
+struct sleeper {
+	struct vf_fence *fence;
+	uint64_t value;
+	int ret;
+};
+
+static void *sleep_on(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->ret = vf_fence_wait(s->fence, s->value, DEADLINE);
+	return NULL;
+}
+
+static uint64_t waiters(struct vf_fence *fence)
+{
+	struct drm_vfence_fence_query query;
+
+	return vf_fence_query(fence, &query) ? 0 : query.waiters;
+}
+
+TEST_F(monitored, WDDM_136_138_a_signal_is_seen_and_ends_waits)
+{
+	struct sleeper s = { self->fence, 10, 1 };
+	struct vf_point point = { self->fence, 10 };
+	pthread_t thread;
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
+	/* The blocking form blocks, the other returns at once. */
+	ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 1));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	EXPECT_EQ(2, waiters(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 9));
+	EXPECT_EQ(9, vf_fence_current(self->fence));
+	EXPECT_EQ(2, waiters(self->fence));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 10));
+	EXPECT_EQ(10, vf_fence_current(self->fence));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, s.ret);
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(0, waiters(self->fence));
+	/* Reached: neither form waits. */
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 10, 0));
+	EXPECT_EQ(1, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+}
+
+TEST_F(monitored, WDDM_139_any_and_all)
+{
+	struct vf_point point[2] = { { self->fence, 6 }, { NULL, 6 } };
+	unsigned int first = POISON;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 5, &point[1].fence));
+	EXPECT_EQ(-ETIME, vf_wait(self->adapter, point, 2, DRM_VFENCE_WAIT_ANY, 0, &first));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, point, 2, 0, self->efd, NULL));
+	ASSERT_EQ(0, vf_fence_signal(point[1].fence, 6));
+	EXPECT_EQ(0, vf_wait(self->adapter, point, 2, DRM_VFENCE_WAIT_ANY, 0, &first));
+	EXPECT_EQ(1, first);
+	EXPECT_EQ(-ETIME, vf_wait(self->adapter, point, 2, 0, 0, NULL));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 6));
+	EXPECT_EQ(0, vf_wait(self->adapter, point, 2, 0, 0, NULL));
+	EXPECT_TRUE(fired(self->efd));
+	vf_fence_destroy(point[1].fence);
+}
+
+TEST_F(monitored, WDDM_135_a_smaller_value_must_be_meant)
+{
+	struct vf_point list[2] = { { self->fence, 8 }, { self->fence, 7 } };
+
+	EXPECT_EQ(-EINVAL, vf_fence_signal(self->fence, 4));
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+	/* The list is looked at as a whole, and then nothing of it is done. */
+	EXPECT_EQ(-EINVAL, vf_signal(self->adapter, list, 2));
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+	EXPECT_EQ(-EINVAL, vf_signal_and_wait(self->adapter, list, 2, list, 1, 0, 0, NULL));
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+	EXPECT_EQ(0, vf_fence_signal(self->fence, 5));
+	EXPECT_EQ(0, vf_signal_flags(self->adapter, list, 2, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
+	EXPECT_EQ(7, vf_fence_current(self->fence));
+}
+
+TEST_F(monitored, who_waits_sees_the_pulse_and_who_comes_later_does_not)
+{
+	struct vf_point pulse[2] = { { self->fence, 100 }, { self->fence, 6 } };
+	struct vf_point point = { self->fence, 100 };
+
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	ASSERT_EQ(0, vf_signal_flags(self->adapter, pulse, 2, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
+	EXPECT_TRUE(fired(self->efd));
+	clear_event(self->efd);
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(1, waiters(self->fence));
+	EXPECT_EQ(6, vf_fence_current(self->fence));
+}
+
+TEST_F(monitored, WDDM_125_a_handle_that_goes_ends_the_waits_of_all)
+{
+	struct sleeper s = { .value = 10, .ret = 1 };
+	struct vf_fence *second;
+	pthread_t thread;
+	int fd;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED, 0, &s.fence));
+	fd = vf_fence_export(s.fence);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &second));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
+	ASSERT_TRUE(EVENTUALLY(waiters(s.fence) == 1));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &(struct vf_point){ s.fence, 1 }, 1, 0,
+				  self->efd, NULL));
+	vf_fence_destroy(second);
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ECANCELED, s.ret);
+	EXPECT_TRUE(fired(self->efd));
+	clear_event(self->efd);
+	/* The fence goes on for its other holder, and for who waits from now on. */
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &(struct vf_point){ s.fence, 1 }, 1, 0,
+				  self->efd, NULL));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(0, vf_fence_signal(s.fence, 1));
+	EXPECT_TRUE(fired(self->efd));
+	vf_fence_destroy(s.fence);
+	close(fd);
+}
+
+TEST_F(monitored, WDDM_126_or_only_the_last_one_that_goes)
+{
+	struct sleeper s = { .value = 10, .ret = 1 };
+	struct vf_fence *fence, *second;
+	pthread_t thread;
+	int fd;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED | ONLY_ON_DESTROY, 0,
+					       &fence));
+	fd = vf_fence_export(fence);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &second));
+	s.fence = second;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
+	ASSERT_TRUE(EVENTUALLY(waiters(fence) == 1));
+	vf_fence_destroy(fence);
+	EXPECT_EQ(1, waiters(second));
+	/* A descriptor is a holder, too. */
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &(struct vf_point){ second, 1 }, 1, 0,
+				  self->efd, NULL));
+	vf_fence_destroy(second);
+	EXPECT_FALSE(fired(self->efd));
+	close(fd);
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ECANCELED, s.ret);
+}
+
+TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
+{
+	struct vf_fence *fence, *reader, *opened;
+	struct drm_vfence_fence_query query;
+	struct vf_adapter *other;
+	struct vf_device *device;
+	int fd;
+
+	ASSERT_EQ(0, vf_adapter_open(variant->adapter, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED, 3, &fence));
+	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, vf_fence_open(device, fd, &reader));
+	EXPECT_EQ(3, vf_fence_current(reader));
+	EXPECT_EQ(-EACCES, vf_fence_signal(reader, 4));
+	EXPECT_EQ(-ETIME, vf_fence_wait(reader, 4, 0));
+	/* A device's own flags take more away, and never give. */
+	ASSERT_EQ(0, vf_fence_open_flags(device, fd, DRM_VFENCE_MONITORED_NO_WAIT, &opened));
+	ASSERT_EQ(0, vf_fence_query(opened, &query));
+	EXPECT_EQ(DRM_VFENCE_RIGHT_READ, query.rights);
+	vf_fence_destroy(opened);
+	EXPECT_EQ(-EINVAL, vf_fence_open_flags(device, fd, DRM_VFENCE_MONITORED_NO_WAIT |
+					       DRM_VFENCE_MONITORED_NO_SIGNAL, &opened));
+	close(fd);
+	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_WAIT);
+	EXPECT_EQ(-EACCES, vf_fence_open(device, fd, &opened));
+	close(fd);
+	/* What one signals the other sees, in its own mapping. */
+	ASSERT_EQ(0, vf_fence_signal(fence, 4));
+	EXPECT_EQ(4, vf_fence_current(reader));
+	vf_fence_destroy(reader);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+}
+
+TEST_F(monitored, both_kinds_in_one_call)
+{
+	struct vf_point point[3] = { { NULL, 1 }, { self->fence, 6 }, { NULL, 2 } };
+	struct drm_vfence_counters before, after;
+
+	if (vf_fence_create(self->device, 0, 0, &point[0].fence))
+		SKIP(return, "has no native fences");
+	point[2].fence = point[0].fence;
+	before = counters(self->adapter);
+	ASSERT_EQ(0, vf_event_arm(self->adapter, point, 3, 0, self->efd, NULL));
+	ASSERT_EQ(0, vf_signal(self->adapter, point, 3));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(2, vf_fence_current(point[0].fence));
+	EXPECT_EQ(6, vf_fence_current(self->fence));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.cpu_signals + 3, after.cpu_signals);
+	vf_fence_destroy(point[0].fence);
+}
+
+TEST_F(monitored, WDDM_113_user_mode_queues_refuse_it)
+{
+	const struct drm_vfence_fence_mapping *at = vf_fence_mapping(self->fence);
+	struct drm_vfence_queue_query query;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		if (vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &queue))
+			SKIP(return, "has no user-mode queues");
+		if (i)
+			vf_cmd_signal(queue, self->fence, 6);
+		else
+			vf_cmd_wait(queue, self->fence, 5);
+		/* It may be lost before the call returns. */
+		vf_queue_publish(queue);
+		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_FAULTED));
+		ASSERT_EQ(0, vf_queue_query(queue, &query));
+		EXPECT_EQ(DRM_VFENCE_FAULT_ACCESS, query.fault);
+		EXPECT_EQ(at->current_va, query.fault_va);
+		vf_queue_abort(queue);
+		vf_queue_destroy(queue);
+		/* That cost the device its life; the fence can still be looked at. */
+		EXPECT_EQ(5, vf_fence_current(self->fence));
+		vf_fence_destroy(self->fence);
+		vf_device_destroy(self->device);
+		ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
+		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 5, &self->fence));
+		at = vf_fence_mapping(self->fence);
+	}
+}
+
+TEST_HARNESS_MAIN
