@@ -58,6 +58,8 @@ extern "C" {
  * - 1.11: %DRM_VFENCE_DEVICE_RESET, counter of engine resets.
  * - 1.12: MONITORED_FENCE_CREATE, %DRM_VFENCE_FENCE_MONITORED, flags of &struct
  *   drm_vfence_fence_open, %DRM_VFENCE_SIGNAL_ALLOW_REWIND.
+ * - 1.13: cross-adapter fences where native fences are not supported:
+ *   %DRM_VFENCE_MONITORED_CROSS_ADAPTER.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -851,7 +853,8 @@ struct drm_vfence_fence_mapping {
 /**
  * DRM_VFENCE_FENCE_CROSS_ADAPTER: may be opened on other adapters, too; needs
  * SHAREABLE and type DEFAULT (WDDM-45). There is one current value for all, and
- * every signal other than 0 interrupts the CPU, which tells the other adapters
+ * every signal other than 0 interrupts the CPU, which tells the other adapters.
+ * Where native fences are not supported it is a monitored one (WDDM-109)
  */
 #define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
 
@@ -896,6 +899,11 @@ struct drm_vfence_fence_create {
 #define DRM_VFENCE_MONITORED_SHARED		(1 << 0)
 /** DRM_VFENCE_MONITORED_NT_SECURITY_SHARING: and only so; needs SHARED (WDDM-120) */
 #define DRM_VFENCE_MONITORED_NT_SECURITY_SHARING (1 << 1)
+/**
+ * DRM_VFENCE_MONITORED_CROSS_ADAPTER: may be opened on other adapters, too, and is
+ * a native fence where these are supported (WDDM-110); needs SHARED and GPU access
+ */
+#define DRM_VFENCE_MONITORED_CROSS_ADAPTER	(1 << 2)
 /** DRM_VFENCE_MONITORED_NO_SIGNAL: this handle may not signal (WDDM-117) */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL		(1 << 4)
 /** DRM_VFENCE_MONITORED_NO_WAIT: this handle may not wait (WDDM-118) */
@@ -919,8 +927,9 @@ struct drm_vfence_fence_create {
  * feature, and is there where native fences are not.
  *
  * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for one of SHARED and
- * NT_SECURITY_SHARING without the other, or a bit of engine_affinity without a
- * physical adapter; ENOSPC beyond 4096 fences of both kinds.
+ * NT_SECURITY_SHARING without the other, for CROSS_ADAPTER without SHARED or with
+ * NO_GPU_ACCESS, or a bit of engine_affinity without a physical adapter; ENOSPC
+ * beyond 4096 fences of both kinds.
  */
 struct drm_vfence_monitored_fence_create {
 	/** @device: the parent */
@@ -971,13 +980,15 @@ struct drm_vfence_fence_export {
 /**
  * struct drm_vfence_fence_open - open a shared fence
  *
- * Within one file the addresses are those of the first holder (WDDM-42).
+ * Within one file the addresses are those of the first holder (WDDM-42). Opened on
+ * another adapter than its creator's a fence is of the kind that adapter supports;
+ * DRM_IOCTL_VFENCE_FENCE_QUERY tells which.
  *
  * Errors: EINVAL for a bit of engine_affinity without a physical adapter, both
- * flags, or a flag with a native fence; EBADF for a closed descriptor; EINVAL for
- * one that is no fence, or a fence of another adapter that is not CROSS_ADAPTER;
- * EACCES for one without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for a native fence
- * without the feature; ENOSPC beyond 4096 fences.
+ * flags, or a flag with what is a native fence here; EBADF for a closed descriptor;
+ * EINVAL for one that is no fence, or a fence of another adapter that is not
+ * CROSS_ADAPTER; EACCES for one without %DRM_VFENCE_RIGHT_READ; ENOSPC beyond 4096
+ * fences.
  */
 struct drm_vfence_fence_open {
 	/** @device: the parent */
@@ -985,8 +996,8 @@ struct drm_vfence_fence_open {
 	/** @fd: from DRM_IOCTL_VFENCE_FENCE_EXPORT */
 	__s32 fd;
 	/**
-	 * @flags: of a monitored fence: %DRM_VFENCE_MONITORED_NO_SIGNAL or
-	 * %DRM_VFENCE_MONITORED_NO_WAIT, on top of what the descriptor allows;
+	 * @flags: of what is a monitored fence here: %DRM_VFENCE_MONITORED_NO_SIGNAL
+	 * or %DRM_VFENCE_MONITORED_NO_WAIT, on top of what the descriptor allows;
 	 * zero for a native one
 	 */
 	__u32 flags;
@@ -1084,8 +1095,8 @@ struct drm_vfence_fence_query {
  *
  * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
  * holder, or a monitored one by any; EIO where it is the progress fence of a queue
- * that is lost; ENODEV where the device went; EINVAL for a negative timeout, no points, or more than
- * %DRM_VFENCE_MAX_POINTS of either kind; EACCES for a handle without the right
+ * that is lost; ENODEV where the device went; EINVAL for a negative timeout, no
+ * points, or more than %DRM_VFENCE_MAX_POINTS of either kind; EACCES for a handle without the right
  * to wait, or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
  */
 struct drm_vfence_wait {

@@ -278,7 +278,7 @@ static void do_fence(struct client *c)
 	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
 	/* Flags that go together, mostly. */
-	static const uint32_t flags[] = { 0, 3, 3, 0x10, 0x13, 0x20, 0x80, 0x83, 0x400, 0x403 };
+	static const uint32_t flags[] = { 0, 3, 7, 0x10, 0x17, 0x20, 0x80, 0x83, 0x400, 0x407 };
 	struct drm_vfence_monitored_fence_create monitored = {
 		.device = pick(&c->device), .flags = flags[dice(10)],
 		.initial_value = dice(3) ? 0 : value(),

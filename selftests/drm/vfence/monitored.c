@@ -55,13 +55,17 @@ static void clear_event(int efd)
 		;
 }
 
-static int make(FIXTURE_DATA(monitored) *self, uint32_t flags,
-		struct drm_vfence_monitored_fence_create *args)
+/* 0, or a negative errno after which nothing has been written. */
+static int make(FIXTURE_DATA(monitored) *self, struct drm_vfence_monitored_fence_create args)
 {
-	*args = (struct drm_vfence_monitored_fence_create){
-		.device = vf_device_handle(self->device), .flags = flags,
-	};
-	return raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, args);
+	struct drm_vfence_monitored_fence_create before;
+	int ret;
+
+	memset(&args.mapping, POISON, sizeof(args.mapping));
+	args.handle = POISON;
+	before = args;
+	ret = raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args);
+	return ret && memcmp(&args, &before, sizeof(args)) ? 1 : ret;
 }
 
 TEST_F(monitored, WDDM_114_creation_tells_where_the_value_is)
@@ -151,25 +155,21 @@ TEST_F(monitored, WDDM_119_120_flags_that_do_not_go_together)
 	static const uint32_t wrong[] = {
 		DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT,
 		DRM_VFENCE_MONITORED_SHARED, DRM_VFENCE_MONITORED_NT_SECURITY_SHARING,
-		1 << 2, 1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
+		DRM_VFENCE_MONITORED_CROSS_ADAPTER,
+		DRM_VFENCE_MONITORED_CROSS_ADAPTER | SHARED | DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
+		1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
 	};
-	struct drm_vfence_monitored_fence_create args, before;
+	uint32_t device = vf_device_handle(self->device);
 	unsigned int i;
 
+#define M(...) (struct drm_vfence_monitored_fence_create){ __VA_ARGS__ }
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
-		EXPECT_EQ(-EINVAL, make(self, wrong[i], &args)) {
+		EXPECT_EQ(-EINVAL, make(self, M(.device = device, .flags = wrong[i]))) {
 			TH_LOG("flags %x", wrong[i]);
 		}
-	args = (struct drm_vfence_monitored_fence_create){
-		.device = vf_device_handle(self->device), .engine_affinity = 2,
-	};
-	before = args;
-	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args));
-	args.engine_affinity = 0;
-	args.device = 0x7fffffff;
-	before = args;
-	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args));
-	EXPECT_EQ(0, memcmp(&args, &before, sizeof(args)));
+	EXPECT_EQ(-EINVAL, make(self, M(.device = device, .engine_affinity = 2)));
+	EXPECT_EQ(-ENOENT, make(self, M(.device = 0x7fffffff)));
+	EXPECT_EQ(0, make(self, M(.device = device, .engine_affinity = 1)));
 	/* Without SHARED there is nothing to share it by. */
 	EXPECT_EQ(-EPERM, vf_fence_export(self->fence));
 }
@@ -428,6 +428,174 @@ TEST_F(monitored, WDDM_113_user_mode_queues_refuse_it)
 		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 5, &self->fence));
 		at = vf_fence_mapping(self->fence);
 	}
+}
+
+/*
+ * Across adapters of which one has native fences, dGPU in the names of the contract, and
+ * the other has none, iGPU.
+ */
+#define CROSS_MONITORED	(SHARED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)
+#define CROSS_NATIVE	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+
+FIXTURE(mixed) {
+	VFENCE_MEMBERS;
+	struct vf_adapter *i_adapter;
+	struct vf_device *i_device;
+	/* The same fence on either. */
+	struct vf_fence *d, *i;
+	int fence_fd, efd;
+};
+
+FIXTURE_VARIANT(mixed) {
+	unsigned int d;
+	bool created_native;
+};
+
+FIXTURE_VARIANT_ADD(mixed, created_native) {
+	.d = 0, .created_native = true,
+};
+
+FIXTURE_VARIANT_ADD(mixed, created_monitored) {
+	.d = 0, .created_native = false,
+};
+
+/* Without room for records, and where interrupts name queues. */
+FIXTURE_VARIANT_ADD(mixed, null_events) {
+	.d = 1, .created_native = false,
+};
+
+FIXTURE_VARIANT_ADD(mixed, queue_events) {
+	.d = 8, .created_native = true,
+};
+
+FIXTURE_SETUP(mixed)
+{
+	if (vf_adapter_open(3, &self->i_adapter))
+		SKIP(return, "needs the adapters of the guests");
+	VFENCE_SETUP(variant->d);
+	ASSERT_EQ(0, vf_device_create(self->i_adapter, &self->i_device));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (variant->created_native) {
+		ASSERT_EQ(0, vf_fence_create(self->device, CROSS_NATIVE, 3, &self->d));
+		self->fence_fd = vf_fence_export(self->d);
+		ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &self->i));
+	} else {
+		ASSERT_EQ(0, vf_monitored_fence_create(self->i_device, CROSS_MONITORED, 3,
+						       &self->i));
+		self->fence_fd = vf_fence_export(self->i);
+		ASSERT_EQ(0, vf_fence_open(self->device, self->fence_fd, &self->d));
+	}
+}
+
+FIXTURE_TEARDOWN(mixed)
+{
+	close(self->efd);
+	close(self->fence_fd);
+	vf_fence_destroy(self->i);
+	vf_fence_destroy(self->d);
+	vf_device_destroy(self->i_device);
+	vf_adapter_close(self->i_adapter);
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(mixed, WDDM_109_110_it_is_what_the_adapter_supports)
+{
+	struct drm_vfence_fence_query query;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_query(self->d, &query));
+	EXPECT_EQ(DRM_VFENCE_FENCE_DEFAULT, query.type);
+	EXPECT_EQ(0, query.monitored_value);
+	EXPECT_NE(0, vf_fence_mapping(self->d)->monitored_va);
+	ASSERT_EQ(0, vf_fence_query(self->i, &query));
+	EXPECT_EQ(DRM_VFENCE_FENCE_MONITORED, query.type);
+	EXPECT_EQ(UINT64_MAX, query.monitored_value);
+	EXPECT_EQ(0, vf_fence_mapping(self->i)->monitored_va);
+	/* One value. */
+	EXPECT_EQ(3, vf_fence_current(self->d));
+	EXPECT_EQ(3, vf_fence_current(self->i));
+	/* Its user-mode queues use it where it is native. */
+	vf_cmd_wait(self->copy, self->d, 4);
+	vf_cmd_signal(self->gfx, self->d, 4);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->copy));
+	EXPECT_EQ(4, vf_fence_current(self->i));
+	/* A device's own flags are for what is a monitored fence there. */
+	EXPECT_EQ(-EINVAL, vf_fence_open_flags(self->device, self->fence_fd,
+					       DRM_VFENCE_MONITORED_NO_SIGNAL, &fence));
+	ASSERT_EQ(0, vf_fence_open_flags(self->i_device, self->fence_fd,
+					 DRM_VFENCE_MONITORED_NO_SIGNAL, &fence));
+	EXPECT_EQ(-EACCES, vf_fence_signal(fence, 5));
+	vf_fence_destroy(fence);
+}
+
+TEST_F(mixed, scenario_2a_a_signal_here_ends_cpu_waits_there)
+{
+	struct drm_vfence_counters c;
+
+	ASSERT_EQ(0, arm(self->i_adapter, self->i, 10, self->efd));
+	vf_cmd_signal(self->gfx, self->d, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	clear_event(self->efd);
+	ASSERT_EQ(0, arm(self->i_adapter, self->i, 11, self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->d, 11));
+	/* A CPU signal has been told when it returns. */
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(11, vf_fence_current(self->i));
+	EXPECT_TRUE(settled(self->adapter, &c));
+}
+
+TEST_F(mixed, scenario_2b_a_cpu_signal_there_ends_all_waits_here)
+{
+	ASSERT_EQ(0, arm(self->adapter, self->d, 10, self->efd));
+	vf_cmd_wait(self->gfx, self->d, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_fence_signal(self->i, 10));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(10, vf_fence_current(self->d));
+}
+
+TEST_F(mixed, a_pulse_there_ends_the_waits_it_met)
+{
+	struct vf_point pulse[2] = { { self->i, 100 }, { self->i, 4 } };
+
+	ASSERT_EQ(0, arm(self->adapter, self->d, 100, self->efd));
+	vf_cmd_wait(self->gfx, self->d, 100);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	EXPECT_EQ(-EINVAL, vf_signal(self->i_adapter, pulse, 2));
+	EXPECT_EQ(3, vf_fence_current(self->i));
+	ASSERT_EQ(0, vf_signal_flags(self->i_adapter, pulse, 2, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_TRUE(drained(self->gfx));
+	clear_event(self->efd);
+	/* Not those who come after it, on either side. */
+	ASSERT_EQ(0, arm(self->adapter, self->d, 100, self->efd));
+	ASSERT_EQ(0, arm(self->i_adapter, self->i, 100, self->efd));
+	EXPECT_FALSE(fired(self->efd));
+}
+
+TEST_F(mixed, who_ends_which_waits)
+{
+	struct vf_fence *second;
+
+	/* The last handle of one side ends nothing that another may still signal... */
+	ASSERT_EQ(0, arm(self->adapter, self->d, 10, self->efd));
+	ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &second));
+	vf_fence_destroy(second);
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->i, 10));
+	EXPECT_TRUE(fired(self->efd));
+	clear_event(self->efd);
+	/* ... and a handle of a monitored fence only if it was created as one. */
+	ASSERT_EQ(0, arm(self->i_adapter, self->i, 20, self->efd));
+	ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &second));
+	vf_fence_destroy(second);
+	EXPECT_EQ(!variant->created_native, fired(self->efd));
 }
 
 TEST_HARNESS_MAIN

@@ -227,9 +227,16 @@ static int create_monitored(FIXTURE_DATA(oom) *self)
 	return vf_monitored_fence_create(self->device, SHARED_MONITORED, 1, &self->fence_made);
 }
 
+static int create_monitored_cross(FIXTURE_DATA(oom) *self)
+{
+	return vf_monitored_fence_create(self->device, SHARED_MONITORED |
+					 DRM_VFENCE_MONITORED_CROSS_ADAPTER, 1, &self->fence_made);
+}
+
 TEST_F(oom, fence_create)
 {
 	inject(_metadata, self, create_monitored, destroy_fence);
+	inject(_metadata, self, create_monitored_cross, destroy_fence);
 	inject(_metadata, self, create_private, destroy_fence);
 	inject(_metadata, self, create_shareable, destroy_fence);
 	inject(_metadata, self, create_cross, destroy_fence);

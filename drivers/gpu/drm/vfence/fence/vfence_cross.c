@@ -35,6 +35,9 @@ int vfence_cross_create(struct vfence_fence *fence)
 	kref_init(&cross->ref);
 	mutex_init(&cross->lock);
 	INIT_LIST_HEAD(&cross->members);
+	/* A native fence's waits end with the last holder alone. */
+	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :
+		       DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	cross->page = virt_to_page(fence->current_value);
 	get_page(cross->page);
 	/* As many as the fence had by itself: its creator. */
@@ -108,6 +111,11 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	struct vfence_fence *member;
 
 	lockdep_assert_held(&file->lock);
+	/* Of the kind that its adapter supports (WDDM-109, WDDM-110). */
+	if (!file->adapter->native_fence) {
+		args.type = DRM_VFENCE_FENCE_MONITORED;
+		args.flags = cross->flags;
+	}
 	vfence_fence_private_data(fence, args.private_data);
 	mutex_lock(&cross->lock);
 	member = find_locked(cross, file->adapter);
@@ -130,7 +138,7 @@ static unsigned int members(struct vfence_cross *cross, struct vfence_fence *but
 
 	mutex_lock(&cross->lock);
 	list_for_each_entry(fence, &cross->members, cross_link) {
-		*rewinds += vgpu_fence_rewinds(fence->hw);
+		*rewinds += vfence_fence_rewinds(fence);
 		if (fence != but && n < VFENCE_MAX_ADAPTERS &&
 		    !drm_dev_is_unplugged(&fence->adapter->drm))
 			member[n++] = vfence_fence_get(fence);
@@ -165,7 +173,9 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 		};
 		struct vfence_adapter *adapter = member[n]->adapter;
 
-		if (vgpu_update_current_values_from_cpu(adapter->gpu, &update, 1,
+		/* For a monitored fence no queue of the hardware waits. */
+		if (update.fence &&
+		    vgpu_update_current_values_from_cpu(adapter->gpu, &update, 1,
 							VGPU_UPDATE_NOTIFICATION_ONLY))
 			vfence_adapter_lose(adapter, 0x13);
 		vfence_fence_complete(member[n], value);

@@ -26,6 +26,8 @@ struct vfence_cross {
 	struct mutex lock;
 	/** @members: &struct vfence_fence, each with a reference until the last holder goes */
 	struct list_head members;
+	/** @flags: DRM_VFENCE_MONITORED_* of members that are monitored fences */
+	u32 flags;
 	/** @settled: rewinds, of all members, of which nothing is on its way */
 	u64 settled;
 	/** @page: of the current value */

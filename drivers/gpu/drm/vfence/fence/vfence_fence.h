@@ -195,6 +195,13 @@ static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)
 	return fence->type == DRM_VFENCE_FENCE_MONITORED;
 }
 
+/* Times a value was stored that is below the one before. */
+static inline u64 vfence_fence_rewinds(struct vfence_fence *fence)
+{
+	return vfence_fence_is_monitored(fence) ? atomic64_read(&fence->rewinds) :
+						  vgpu_fence_rewinds(fence->hw);
+}
+
 static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 {
 	kref_get(&fence->ref);

@@ -16,6 +16,7 @@
 	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 #define MONITORED_FLAGS \
 	(MONITORED_SHARED | VFENCE_MONITORED_NOTHING | DRM_VFENCE_MONITORED_NO_GPU_ACCESS | \
+	 DRM_VFENCE_MONITORED_CROSS_ADAPTER | \
 	 DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY)
 
 static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
@@ -266,11 +267,14 @@ int vfence_monitored_fence_create_ioctl(struct drm_device *drm, void *data,
 		.type = DRM_VFENCE_FENCE_MONITORED,
 		.flags = args->flags,
 		.shareable = shared,
+		.cross_adapter = args->flags & DRM_VFENCE_MONITORED_CROSS_ADAPTER,
 		.initial_value = args->initial_value,
 	};
 	int ret;
 
 	if (vfence_reject(drm, args->flags & ~MONITORED_FLAGS) ||
+	    vfence_reject(drm, create.cross_adapter &&
+			  (!shared || args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS)) ||
 	    vfence_reject(drm, (args->flags & VFENCE_MONITORED_NOTHING) ==
 			  VFENCE_MONITORED_NOTHING) ||
 	    vfence_reject(drm, shared && shared != MONITORED_SHARED) ||

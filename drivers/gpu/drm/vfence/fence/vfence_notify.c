@@ -309,8 +309,7 @@ void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 		vfence_cross_settle_rewinds(fence->cross);
 		return;
 	}
-	rewinds = vfence_fence_is_monitored(fence) ? atomic64_read(&fence->rewinds) :
-						     vgpu_fence_rewinds(fence->hw);
+	rewinds = vfence_fence_rewinds(fence);
 	if (READ_ONCE(fence->settled) == rewinds)
 		return;
 	vfence_notify_settle(fence);

@@ -139,23 +139,17 @@ static int open_locked(struct vfence_file *file, struct vfence_fence *fence, u32
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
-	if (vfence_fence_is_monitored(fence))
-		rights = vfence_monitored_rights(rights, args->flags);
 	here = on_adapter(fence, file);
 	if (IS_ERR(here))
 		return PTR_ERR(here);
+	if (vfence_reject(&file->adapter->drm, args->flags && !vfence_fence_is_monitored(here))) {
+		vfence_fence_put(here);
+		return -EINVAL;
+	}
+	rights = vfence_monitored_rights(rights, args->flags);
 	ret = vfence_local_add(file, device, here, rights, &args->handle, &args->mapping);
 	vfence_fence_put(here);
 	return ret;
-}
-
-static int check_kind(struct vfence_adapter *adapter, struct vfence_fence *fence, u32 flags)
-{
-	if (vfence_fence_is_monitored(fence))
-		return 0;
-	if (vfence_reject(&adapter->drm, !adapter->native_fence))
-		return -EOPNOTSUPP;
-	return vfence_reject(&adapter->drm, flags) ? -EINVAL : 0;
 }
 
 int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -173,12 +167,9 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	fence = fence_of_fd(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
-	ret = check_kind(file->adapter, fence, args->flags);
-	if (!ret) {
-		mutex_lock(&file->lock);
-		ret = open_locked(file, fence, rights, args);
-		mutex_unlock(&file->lock);
-	}
+	mutex_lock(&file->lock);
+	ret = open_locked(file, fence, rights, args);
+	mutex_unlock(&file->lock);
 	if (!ret) {
 		memset(args->private_data, 0, sizeof(args->private_data));
 		vfence_fence_private_data(fence, args->private_data);
