@@ -111,6 +111,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_NO_UNWAIT,
 	/* a monitored fence is given a smaller value by anybody */
 	VFENCE_MUTANT_REWIND_ALLOWED,
+	/* a value of 32 bits that is waited for is taken as it is */
+	VFENCE_MUTANT_WRAP_IGNORED,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -31,6 +31,20 @@ static inline bool vfence_reached(u64 current_value, u64 awaited)
 }
 
 /**
+ * vfence_widen - what a value of 32 bits means (WDDM-128)
+ * @near: a value of 64 bits it is not far from
+ * @low: its low half
+ *
+ * The nearest value with that low half, across the wrap; below 0 there is none.
+ */
+static inline u64 vfence_widen(u64 near, u32 low)
+{
+	u32 ahead = low - (u32)near, back = (u32)near - low;
+
+	return ahead <= back || near < back ? near + ahead : near - back;
+}
+
+/**
  * vfence_monitored - the monitored value for a least awaited value (WDDM-5)
  * @least_awaited: smallest value of any waiter; never 0, as 0 is always reached
  */

@@ -61,6 +61,11 @@ static const char *class_name(uint32_t class_id)
 	return class_id < 5 ? names[class_id] : "?";
 }
 
+static int value_bits(const struct drm_vfence_adapter_info *info)
+{
+	return info->flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS ? 32 : 64;
+}
+
 static int gather(unsigned int index, struct report *r)
 {
 	struct vf_adapter *adapter;
@@ -133,8 +138,9 @@ static void print_text(const struct report *r)
 	unsigned int i;
 
 	printf("vfence%u: %u nodes, %u physical doorbells, %u log entries, fence stride %u, "
-	       "GPU clock %llu Hz\n", r->index, r->info.nodes, r->info.physical_doorbells,
-	       r->info.log_entries, r->info.fence_stride,
+	       "values of %d bits, GPU clock %llu Hz\n", r->index, r->info.nodes,
+	       r->info.physical_doorbells, r->info.log_entries, r->info.fence_stride,
+	       value_bits(&r->info),
 	       (unsigned long long)r->clock.frequency_hz);
 	for (i = 0; i < r->node_count; i++) {
 		const struct drm_vfence_node_info *n = &r->nodes[i];
@@ -186,6 +192,7 @@ static json_object *to_json(const struct report *r)
 	json_object_object_add(o, "physical_doorbells",
 			       json_object_new_int((int)r->info.physical_doorbells));
 	json_object_object_add(o, "log_entries", json_object_new_int((int)r->info.log_entries));
+	json_object_object_add(o, "fence_value_bits", json_object_new_int(value_bits(&r->info)));
 	json_object_object_add(o, "fence_stride", json_object_new_int((int)r->info.fence_stride));
 	add_features(o, r);
 	add_u64(o, "va_start", r->info.va_start);

@@ -60,6 +60,7 @@ extern "C" {
  *   drm_vfence_fence_open, %DRM_VFENCE_SIGNAL_ALLOW_REWIND.
  * - 1.13: cross-adapter fences where native fences are not supported:
  *   %DRM_VFENCE_MONITORED_CROSS_ADAPTER.
+ * - 1.14: flags of &struct drm_vfence_adapter_info.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -413,6 +414,13 @@ struct drm_vfence_query {
 };
 
 /**
+ * DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS: the GPU writes 32 bits at once. There are no
+ * native fences, and of a monitored one, unless it has NO_GPU_ACCESS, 32 bits: of the
+ * values given the low halves count, which wrap (WDDM-128)
+ */
+#define DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS	(1 << 0)
+
+/**
  * struct drm_vfence_adapter_info - what the adapter is
  */
 struct drm_vfence_adapter_info {
@@ -432,6 +440,10 @@ struct drm_vfence_adapter_info {
 	__u32 doorbell_size;
 	/** @secondary_doorbell_size: of a secondary one; 0: not supported */
 	__u32 secondary_doorbell_size;
+	/** @flags: DRM_VFENCE_ADAPTER_* */
+	__u32 flags;
+	/** @pad: zero */
+	__u32 pad;
 };
 
 /**
@@ -924,12 +936,15 @@ struct drm_vfence_fence_create {
  * value, and the CPU looks whenever something may have changed it. The handle is
  * one like those of native fences: waits, events, signals and exports take both
  * kinds, side by side. User-mode queues cannot use it (WDDM-113). It needs no
- * feature, and is there where native fences are not.
+ * feature, and is there where native fences are not. Where it has 32 bits a value
+ * means the one nearest to the current value, so that waits work across the wrap
+ * as long as they and signals stay within 2^31 of the last signal.
  *
  * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for one of SHARED and
  * NT_SECURITY_SHARING without the other, for CROSS_ADAPTER without SHARED or with
- * NO_GPU_ACCESS, or a bit of engine_affinity without a physical adapter; ENOSPC
- * beyond 4096 fences of both kinds.
+ * NO_GPU_ACCESS, or a bit of engine_affinity without a physical adapter;
+ * EOPNOTSUPP for CROSS_ADAPTER where fences have 32 bits; ENOSPC beyond 4096 fences
+ * of both kinds.
  */
 struct drm_vfence_monitored_fence_create {
 	/** @device: the parent */
@@ -987,8 +1002,8 @@ struct drm_vfence_fence_export {
  * Errors: EINVAL for a bit of engine_affinity without a physical adapter, both
  * flags, or a flag with what is a native fence here; EBADF for a closed descriptor;
  * EINVAL for one that is no fence, or a fence of another adapter that is not
- * CROSS_ADAPTER; EACCES for one without %DRM_VFENCE_RIGHT_READ; ENOSPC beyond 4096
- * fences.
+ * CROSS_ADAPTER; EACCES for one without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for one
+ * of another adapter where fences have 32 bits; ENOSPC beyond 4096 fences.
  */
 struct drm_vfence_fence_open {
 	/** @device: the parent */

@@ -106,7 +106,7 @@ AT(query, type, 0);
 AT(query, size, 4);
 AT(query, data, 8);
 
-SIZE(adapter_info, 40);
+SIZE(adapter_info, 48);
 AT(adapter_info, nodes, 0);
 AT(adapter_info, fence_stride, 4);
 AT(adapter_info, physical_doorbells, 8);
@@ -115,6 +115,8 @@ AT(adapter_info, va_start, 16);
 AT(adapter_info, va_end, 24);
 AT(adapter_info, doorbell_size, 32);
 AT(adapter_info, secondary_doorbell_size, 36);
+AT(adapter_info, flags, 40);
+AT(adapter_info, pad, 44);
 
 SIZE(node_info, 56);
 AT(node_info, class_id, 0);

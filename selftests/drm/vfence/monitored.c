@@ -28,6 +28,10 @@ FIXTURE_VARIANT_ADD(monitored, without_native_ones) {
 	.adapter = 3,
 };
 
+FIXTURE_VARIANT_ADD(monitored, of_32_bits) {
+	.adapter = 12,
+};
+
 FIXTURE_SETUP(monitored)
 {
 	if (vf_adapter_open(variant->adapter, &self->adapter))
@@ -187,6 +191,77 @@ TEST_F(monitored, WDDM_121_without_gpu_access_there_is_no_gpu_address)
 	EXPECT_EQ(0, vf_fence_signal(fence, UINT64_MAX));
 	EXPECT_EQ(0, vf_fence_wait(fence, UINT64_MAX, 0));
 	vf_fence_destroy(fence);
+}
+
+TEST_F(monitored, WDDM_128_waits_work_across_the_wrap)
+{
+	struct drm_vfence_fence_query query;
+	struct drm_vfence_adapter_info info;
+	struct vf_point list[2];
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	if (!(info.flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS))
+		SKIP(return, "has values of 64 bits");
+	/* Of what is given the low half counts. */
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, UINT64_C(0x7ffffffff0), &fence));
+	EXPECT_EQ(UINT32_MAX - 15, vf_fence_current(fence));
+	EXPECT_EQ(-ETIME, vf_fence_wait(fence, 3, 0));
+	EXPECT_EQ(0, vf_fence_wait(fence, UINT32_MAX - 15, 0));
+	ASSERT_EQ(0, arm(self->adapter, fence, 3, self->efd));
+	/* Forwards, though the number is smaller. */
+	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_MAX));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(fence, 2));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(2, vf_fence_current(fence));
+	ASSERT_EQ(0, vf_fence_query(fence, &query));
+	EXPECT_EQ(2, query.current_value);
+	list[0] = (struct vf_point){ fence, 3 };
+	list[1] = (struct vf_point){ fence, UINT32_MAX - 1 };
+	EXPECT_EQ(-EINVAL, vf_signal(self->adapter, list, 2));
+	EXPECT_EQ(2, vf_fence_current(fence));
+	/* A pulse, and back before the wrap. */
+	ASSERT_EQ(0, vf_signal_flags(self->adapter, list, 2, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
+	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(UINT32_MAX - 1, vf_fence_current(fence));
+	EXPECT_EQ(-ETIME, vf_fence_wait(fence, UINT32_MAX, 0));
+	EXPECT_EQ(-ETIME, vf_fence_wait(fence, 0, 0));
+	/* Round and round, by less than half of it each time. */
+	clear_event(self->efd);
+	ASSERT_EQ(0, arm(self->adapter, fence, UINT32_C(0x70000000), self->efd));
+	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_C(0x60000000)));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_C(0xd0000000)));
+	EXPECT_TRUE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_C(0x40000000)));
+	EXPECT_EQ(0, vf_fence_wait(fence, UINT32_C(0xd0000000), 0));
+	vf_fence_destroy(fence);
+}
+
+TEST_F(monitored, values_of_32_bits_are_for_one_adapter)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_fence *fence, *opened;
+	struct vf_adapter *other;
+	struct vf_device *device;
+	int fd;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	if (!(info.flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS))
+		SKIP(return, "has values of 64 bits");
+	EXPECT_EQ(-EOPNOTSUPP, make(self, M(.device = vf_device_handle(self->device),
+					    .flags = SHARED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)));
+	ASSERT_EQ(0, vf_adapter_open(0, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE |
+				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &fence));
+	fd = vf_fence_export(fence);
+	EXPECT_EQ(-EOPNOTSUPP, vf_fence_open(self->device, fd, &opened));
+	close(fd);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
 }
 
 struct sleeper {

@@ -88,6 +88,24 @@ TEST(WDDM_48_49_50_negotiation)
 	}
 }
 
+TEST(WDDM_128_a_half_value_means_the_nearest_one)
+{
+	uint64_t i;
+
+	for (i = 0; i < 1000000; i++) {
+		uint64_t near = next() >> (next() % 60);
+		int64_t delta = (int64_t)(next() % 0xffffffff) - 0x7fffffff;
+
+		if (delta < 0 && near < (uint64_t)-delta)
+			continue;
+		ASSERT_EQ(near + delta, vfence_widen(near, (uint32_t)(near + delta)));
+	}
+	/* Nothing is below 0. */
+	EXPECT_EQ(0xffffffff, vfence_widen(5, 0xffffffff));
+	EXPECT_EQ(0x80000005, vfence_widen(4, 0x80000005));
+	EXPECT_EQ(UINT64_C(0x100000000), vfence_widen(0xffffffff, 0));
+}
+
 TEST(WDDM_52_overrides_only_narrow)
 {
 	struct vfence_versions offered = { 1, 3 };

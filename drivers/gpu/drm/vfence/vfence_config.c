@@ -82,6 +82,11 @@ module_param_array(gpu_native_fence, uint, NULL, 0444);
 MODULE_PARM_DESC(gpu_native_fence,
 		 "per adapter: the GPU's native fences: 0 none, 1 full, 2 experimental, 3 not on this configuration, 4 advertised without asking (default 1)");
 
+static bool no_64bit_atomics[VFENCE_MAX_ADAPTERS] = EACH(false);
+module_param_array(no_64bit_atomics, bool, NULL, 0444);
+MODULE_PARM_DESC(no_64bit_atomics,
+		 "per adapter: the GPU writes 32 bits at once: no native fences, narrow monitored ones (default off)");
+
 static bool optimized_fences[VFENCE_MAX_ADAPTERS] = EACH(false);
 module_param_array(optimized_fences, bool, NULL, 0444);
 MODULE_PARM_DESC(optimized_fences,
@@ -170,6 +175,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],
+		.gpu.no_64bit_atomics = no_64bit_atomics[index],
 		.gpu.fence_caps.stride = fence_stride[index],
 		.gpu.fence_caps.map_to_system = map_to_system[index],
 		.gpu.fence_caps.minimum_address = fence_min_va[index],

@@ -26,6 +26,8 @@ static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapt
 	info->doorbell_size = VGPU_DOORBELL_SIZE;
 	info->secondary_doorbell_size =
 		adapter->config.gpu.secondary_doorbells ? VGPU_DOORBELL_SIZE : 0;
+	info->flags = adapter->config.gpu.no_64bit_atomics ?
+		      DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS : 0;
 }
 
 static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)

@@ -31,7 +31,9 @@ static void place(struct vfence_fence *fence, const struct vfence_fence_args *ar
 	fence->monitored_value = slot_in(fence, &fence->slots->monitored_value);
 	list_add(&fence->slot_link, &fence->slots->fences);
 	if (fence->current_value && !args->cross)
-		WRITE_ONCE(*fence->current_value, args->initial_value);
+		WRITE_ONCE(*fence->current_value, fence->narrow ? (u32)args->initial_value :
+								  args->initial_value);
+	atomic64_set(&fence->wide, (u32)args->initial_value);
 	if (fence->monitored_value)
 		WRITE_ONCE(*fence->monitored_value, fence->monitored);
 	mutex_unlock(&segment->lock);
@@ -142,6 +144,9 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->shareable = args->shareable;
 	fence->type = args->type;
 	fence->flags = args->flags;
+	fence->narrow = args->type == DRM_VFENCE_FENCE_MONITORED &&
+			!(args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS) &&
+			file->adapter->config.gpu.no_64bit_atomics;
 	fence->slots = vfence_slots_get(file, args, &fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);

@@ -130,6 +130,10 @@ struct vfence_fence {
 	struct vgpu_fence *hw;
 	/** @flags: DRM_VFENCE_MONITORED_* of a monitored fence */
 	u32 flags;
+	/** @narrow: a monitored fence of 32 bits; all values below are widened */
+	bool narrow;
+	/** @wide: of a narrow fence: the last value, with its upper half */
+	atomic64_t wide;
 	/** @rewinds: of a monitored fence: times a smaller value was stored */
 	atomic64_t rewinds;
 	/** @slots: where its values are */
@@ -211,7 +215,9 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 {
 	/* Acquire: what the signaller did before. Partner: the engine's order. */
-	return smp_load_acquire(fence->current_value);
+	u64 value = smp_load_acquire(fence->current_value);
+
+	return fence->narrow ? vfence_widen(atomic64_read(&fence->wide), value) : value;
 }
 
 /**

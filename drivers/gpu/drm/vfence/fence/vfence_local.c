@@ -280,6 +280,9 @@ int vfence_monitored_fence_create_ioctl(struct drm_device *drm, void *data,
 	    vfence_reject(drm, shared && shared != MONITORED_SHARED) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
+	if (vfence_reject(drm, create.cross_adapter &&
+			  file->adapter->config.gpu.no_64bit_atomics))
+		return -EOPNOTSUPP;
 	mutex_lock(&file->lock);
 	ret = create_locked(file, args->device, &create,
 			    vfence_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
@@ -318,6 +321,8 @@ int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 		return PTR_ERR(fence);
 	spin_lock_irqsave(&fence->lock, flags);
 	args->current_value = fence->current_value ? vfence_fence_current(fence) : 0;
+	if (fence->narrow)
+		args->current_value = (u32)args->current_value;
 	args->monitored_value = fence->monitored_value ? READ_ONCE(*fence->monitored_value) :
 							 VFENCE_NOT_MONITORED;
 	args->waiters = fence->waiter_count;

@@ -123,9 +123,12 @@ static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd, 
 /* @fence as the file's adapter has it, with a reference. */
 static struct vfence_fence *on_adapter(struct vfence_fence *fence, struct vfence_file *file)
 {
-	if (fence->adapter != file->adapter)
-		return vfence_cross_member(fence, file);
-	return vfence_fence_get(fence);
+	if (fence->adapter == file->adapter)
+		return vfence_fence_get(fence);
+	/* Its values have 64 bits. */
+	if (vfence_reject(&file->adapter->drm, file->adapter->config.gpu.no_64bit_atomics))
+		return ERR_PTR(-EOPNOTSUPP);
+	return vfence_cross_member(fence, file);
 }
 
 static int open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,

@@ -28,6 +28,9 @@ static int resolve(struct vfence_file *file, struct vfence_wait *wait, u32 need,
 			return PTR_ERR(point->fence);
 		point->wait = wait;
 		point->value = in[wait->count].value;
+		if (point->fence->narrow && !vfence_mutant_is(WRAP_IGNORED))
+			point->value = vfence_widen(vfence_fence_current(point->fence),
+						    point->value);
 		/* The CPU cannot reach its values (WDDM-31). */
 		if (vfence_reject(&file->adapter->drm, !point->fence->current_value)) {
 			wait->count++;
@@ -115,8 +118,10 @@ static void store_monitored(struct vfence_fence *fence, u64 value)
 	/* Counted before it is stored: who sees the value sees the count. */
 	if (value < vfence_fence_current(fence))
 		atomic64_inc(&fence->rewinds);
+	/* In whichever order both are seen: either is near the other. */
+	atomic64_set(&fence->wide, value);
 	/* Release: what the caller did. Partner: vfence_fence_current(). */
-	smp_store_release(fence->current_value, value);
+	smp_store_release(fence->current_value, fence->narrow ? (u32)value : value);
 }
 
 /* In order: natives in a row make one update. */
@@ -193,33 +198,44 @@ static u64 value_before(const struct vfence_point *points, unsigned int i)
 	return vfence_fence_current(points[i].fence);
 }
 
-/* Nobody else signals from the CPU meanwhile. */
-static bool rewinds_locked(const struct vfence_wait *signals)
+/*
+ * What the values of narrow fences mean, and whether a monitored fence is rewound.
+ * Nobody else signals from the CPU meanwhile.
+ */
+static bool rewinds_locked(struct vfence_wait *signals)
 {
+	bool rewinds = false;
 	unsigned int i;
 
 	lockdep_assert_held(&signals->adapter->signal_lock);
-	if (vfence_mutant_is(REWIND_ALLOWED))
-		return false;
-	for (i = 0; i < signals->count; i++)
-		if (vfence_fence_is_monitored(signals->points[i].fence) &&
-		    signals->points[i].value < value_before(signals->points, i))
-			return true;
-	return false;
+	for (i = 0; i < signals->count; i++) {
+		struct vfence_point *point = &signals->points[i];
+		u64 before;
+
+		if (!vfence_fence_is_monitored(point->fence))
+			continue;
+		before = value_before(signals->points, i);
+		if (point->fence->narrow)
+			point->value = vfence_widen(before, point->value);
+		rewinds |= point->value < before;
+	}
+	return rewinds && !vfence_mutant_is(REWIND_ALLOWED);
 }
 
 static int signal_all(struct vfence_wait *signals, u32 flags)
 {
 	struct vfence_adapter *adapter = signals->adapter;
+	bool rewinds;
 	unsigned int i;
 	int ret = 0;
 
 	if (mutex_lock_interruptible(&adapter->signal_lock))
 		return -ERESTARTSYS;
+	rewinds = rewinds_locked(signals);
 	if (READ_ONCE(adapter->lost))
 		ret = -EIO;
-	else if (vfence_reject(&adapter->drm, !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND) &&
-			       rewinds_locked(signals)))
+	else if (vfence_reject(&adapter->drm,
+			       rewinds && !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND)))
 		ret = -EINVAL;
 	for (i = 0; !ret && i < signals->count; i += BATCH)
 		ret = signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));

@@ -139,6 +139,8 @@ struct vgpu_config {
 	unsigned int visible_pages;
 	/** @native_fence: &enum vgpu_native_fence_support */
 	unsigned int native_fence;
+	/** @no_64bit_atomics: No64BitAtomics: values of fences have 32 bits */
+	bool no_64bit_atomics;
 	/** @fence_caps: what its native fences are like */
 	struct vgpu_fence_caps fence_caps;
 };

@@ -10,7 +10,9 @@
 static void native_fence_support(const struct vgpu_config *config,
 				 struct vfence_feature_support *support)
 {
-	support->supported = config->native_fence != VGPU_NATIVE_FENCE_NONE;
+	/* Their values must never be torn (WDDM-2). */
+	support->supported = config->native_fence != VGPU_NATIVE_FENCE_NONE &&
+			     !config->no_64bit_atomics;
 	support->on_current_config = config->native_fence != VGPU_NATIVE_FENCE_NOT_NOW;
 	support->experimental = config->native_fence == VGPU_NATIVE_FENCE_EXPERIMENTAL;
 	support->versions.min = VGPU_NATIVE_FENCE_VERSION_MIN;
