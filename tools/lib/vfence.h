@@ -169,6 +169,11 @@ int vf_signal(struct vf_adapter *adapter, const struct vf_point *points, unsigne
 /** vf_signal_flags - the same, with DRM_VFENCE_SIGNAL_* */
 int vf_signal_flags(struct vf_adapter *adapter, const struct vf_point *points,
 		    unsigned int count, uint32_t flags);
+/** vf_fence_import_sync_file - signal @value when a sync_file has signaled */
+int vf_fence_import_sync_file(struct vf_fence *fence, int fd, uint64_t value);
+/** vf_fence_import_syncobj - likewise when a syncobj of the adapter's file has; @point: 0: binary */
+int vf_fence_import_syncobj(struct vf_fence *fence, uint32_t syncobj, uint64_t point,
+			    uint64_t value);
 /**
  * vf_wait - sleep until points are reached
  * @adapter: whose fences they are

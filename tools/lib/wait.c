@@ -63,6 +63,28 @@ VF_EXPORT int vf_fence_signal(struct vf_fence *fence, uint64_t value)
 	return vf_signal(fence->adapter, &point, 1);
 }
 
+static int import(struct vf_fence *fence, uint32_t flags, uint32_t source, uint64_t point,
+		  uint64_t value)
+{
+	struct drm_vfence_fence_import args = {
+		.fence = fence->handle, .flags = flags, .source = source, .point = point,
+		.value = value,
+	};
+
+	return vf_ioctl(fence->adapter, DRM_IOCTL_VFENCE_FENCE_IMPORT, &args);
+}
+
+VF_EXPORT int vf_fence_import_sync_file(struct vf_fence *fence, int fd, uint64_t value)
+{
+	return import(fence, 0, (uint32_t)fd, 0, value);
+}
+
+VF_EXPORT int vf_fence_import_syncobj(struct vf_fence *fence, uint32_t syncobj, uint64_t point,
+				      uint64_t value)
+{
+	return import(fence, DRM_VFENCE_IMPORT_SYNCOBJ, syncobj, point, value);
+}
+
 static void note(struct vf_adapter *adapter, enum vf_queued_op op, const struct vf_point *points,
 		 unsigned int count)
 {

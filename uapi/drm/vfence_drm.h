@@ -61,6 +61,7 @@ extern "C" {
  * - 1.13: cross-adapter fences where native fences are not supported:
  *   %DRM_VFENCE_MONITORED_CROSS_ADAPTER.
  * - 1.14: flags of &struct drm_vfence_adapter_info.
+ * - 1.15: FENCE_IMPORT.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1064,6 +1065,39 @@ struct drm_vfence_fence_signal {
 	struct drm_vfence_obj_array points;
 };
 
+/** DRM_VFENCE_IMPORT_SYNCOBJ: the source is a syncobj, not a sync_file */
+#define DRM_VFENCE_IMPORT_SYNCOBJ	(1 << 0)
+
+/**
+ * struct drm_vfence_fence_import - signal a fence when a dma_fence has signaled
+ *
+ * What a sync_file or a syncobj's point stands for at the time of the call becomes a
+ * signal of a fence of either kind, as FENCE_SIGNAL with ALLOW_REWIND would perform
+ * it. If the dma_fence failed, the fence fails: CPU waits for it, now and later, end
+ * with that error, and queues that wait for it go on (WDDM-66). Closing the file
+ * forgets what has not signaled. Nothing leads the other way: no fence of this
+ * driver is behind a dma_fence.
+ *
+ * Errors: EINVAL for a descriptor that is no sync_file; ENOENT for a syncobj
+ * that does not exist, EINVAL for one without a fence or a point nobody has submitted;
+ * EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type
+ * INTRA_GPU; ENOSPC beyond 1024 imports of a file that wait.
+ */
+struct drm_vfence_fence_import {
+	/** @fence: the fence to signal */
+	__u32 fence;
+	/** @flags: DRM_VFENCE_IMPORT_* */
+	__u32 flags;
+	/** @source: a sync_file's descriptor, or a syncobj's handle */
+	__u32 source;
+	/** @pad: zero */
+	__u32 pad;
+	/** @point: of a timeline syncobj; zero for a binary one and a sync_file */
+	__u64 point;
+	/** @value: to signal */
+	__u64 value;
+};
+
 /**
  * struct drm_vfence_fence_query - look at a fence
  */
@@ -1443,6 +1477,8 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_CONTEXT_RESUME = 0x1c,
 	/** @DRM_VFENCE_MONITORED_FENCE_CREATE: &struct drm_vfence_monitored_fence_create */
 	DRM_VFENCE_MONITORED_FENCE_CREATE = 0x1d,
+	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import */
+	DRM_VFENCE_FENCE_IMPORT = 0x1e,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -1508,6 +1544,8 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
 #define DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE \
 	DRM_IOCTL_VFENCE(WR, MONITORED_FENCE_CREATE, monitored_fence_create)
+#define DRM_IOCTL_VFENCE_FENCE_IMPORT \
+	DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
 
 #if defined(__cplusplus)
 }

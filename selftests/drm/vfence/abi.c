@@ -261,6 +261,14 @@ AT(monitored_fence_create, engine_affinity, 12);
 AT(monitored_fence_create, initial_value, 16);
 AT(monitored_fence_create, mapping, 24);
 
+SIZE(fence_import, 32);
+AT(fence_import, fence, 0);
+AT(fence_import, flags, 4);
+AT(fence_import, source, 8);
+AT(fence_import, pad, 12);
+AT(fence_import, point, 16);
+AT(fence_import, value, 24);
+
 SIZE(fence_open, 120);
 AT(fence_open, device, 0);
 AT(fence_open, fd, 4);
@@ -469,6 +477,7 @@ NUMBER(NOTIFY_WORK_SUBMISSION, 26);
 NUMBER(CONTEXT_SUSPEND, 27);
 NUMBER(CONTEXT_RESUME, 28);
 NUMBER(MONITORED_FENCE_CREATE, 29);
+NUMBER(FENCE_IMPORT, 30);
 
 int main(void)
 {

@@ -572,6 +572,28 @@ static void take(int *slot)
 	say("recvmsg", 0);
 }
 
+/* Of a syncobj that has signaled, mostly; of a descriptor of whatever is there. */
+static void do_import(struct client *c)
+{
+	struct drm_vfence_fence_import import = {
+		.fence = pick(&c->fence), .flags = (uint32_t)(dice(6) != 0),
+		.source = (uint32_t)fence_fd[dice(POOL)], .value = value(),
+	};
+	uint64_t point = dice(4);
+	uint32_t syncobj;
+
+	if (drmSyncobjCreate(c->fd, dice(3) ? DRM_SYNCOBJ_CREATE_SIGNALED : 0, &syncobj))
+		return;
+	if (!dice(3)) {
+		drmSyncobjTimelineSignal(c->fd, &syncobj, &point, 1);
+		import.point = dice(4);
+	}
+	if (import.flags)
+		import.source = syncobj;
+	CALL(c, FENCE_IMPORT, import);
+	drmSyncobjDestroy(c->fd, syncobj);
+}
+
 static void do_descriptor(struct client *c)
 {
 	int fd = fence_fd[dice(POOL)];
@@ -607,7 +629,9 @@ static void one_call(void)
 		do_packet(c);
 	else if (n < 94)
 		query_something(c);
-	else if (n < 97)
+	else if (n < 95)
+		do_import(c);
+	else if (n < 98)
 		do_mapping(c);
 	else
 		do_descriptor(c);

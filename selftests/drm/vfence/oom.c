@@ -26,6 +26,7 @@ FIXTURE(oom) {
 	uint32_t handle, event;
 	uint64_t va;
 	int fd_shared, fd_made, efd;
+	uint32_t syncobj;
 	/* The task's /proc file: the N-th allocation from now on fails. */
 	int nth;
 };
@@ -425,6 +426,20 @@ static int query(FIXTURE_DATA(oom) *self)
 TEST_F(oom, query)
 {
 	inject(_metadata, self, query, nothing);
+}
+
+static int import(FIXTURE_DATA(oom) *self)
+{
+	return vf_fence_import_syncobj(self->fence, self->syncobj, 0, 1);
+}
+
+TEST_F(oom, fence_import)
+{
+	ASSERT_EQ(0, drmSyncobjCreate(vf_adapter_fd(self->adapter), DRM_SYNCOBJ_CREATE_SIGNALED,
+				      &self->syncobj));
+	inject(_metadata, self, import, nothing);
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+	drmSyncobjDestroy(vf_adapter_fd(self->adapter), self->syncobj);
 }
 
 TEST_HARNESS_MAIN

@@ -89,6 +89,7 @@ DEFINE_ENTRY(notify_work_submission, call_entered)
 DEFINE_ENTRY(context_suspend, call)
 DEFINE_ENTRY(context_resume, call)
 DEFINE_ENTRY(monitored_fence_create, call_entered)
+DEFINE_ENTRY(fence_import, call_entered)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
 
@@ -123,6 +124,7 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(CONTEXT_SUSPEND, context_suspend),
 	ENTRY(CONTEXT_RESUME, context_resume),
 	ENTRY(MONITORED_FENCE_CREATE, monitored_fence_create),
+	ENTRY(FENCE_IMPORT, fence_import),
 };
 
 static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -159,7 +161,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 14,
+	.minor = 15,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -145,6 +145,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	table_init(&file->fences, VFENCE_MAX_FENCES);
 	table_init(&file->events, VFENCE_MAX_EVENTS);
 	file->events.late = true;
+	table_init(&file->imports, VFENCE_MAX_IMPORTS);
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
 	drm_mm_init(&file->space, VA_START, DRM_VFENCE_VA_LIMIT - VA_START);
 	INIT_LIST_HEAD(&file->maps);
@@ -163,6 +164,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	struct vfence_file *file = drm_file->driver_priv;
 
 	vfence_event_cancel_all(file);
+	vfence_sync_forget_all(file);
 	mutex_lock(&file->lock);
 	vfence_device_destroy_all(file);
 	vfence_bo_unbind_all(file);
@@ -175,6 +177,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->queues.objects);
 	xa_destroy(&file->fences.objects);
 	xa_destroy(&file->events.objects);
+	xa_destroy(&file->imports.objects);
 	xa_destroy(&file->mappings);
 	mutex_destroy(&file->lock);
 	kfree(file);

@@ -13,6 +13,7 @@ struct drm_gem_object;
 #define VFENCE_MAX_FENCES	4096
 #define VFENCE_MAX_EVENTS	4096
 #define VFENCE_MAX_EVENT_POINTS	65536
+#define VFENCE_MAX_IMPORTS	1024
 #define VFENCE_MAX_MAPPINGS	1024
 
 /**
@@ -57,6 +58,8 @@ struct vfence_file {
 	struct vfence_table fences;
 	/** @events: &struct vfence_event */
 	struct vfence_table events;
+	/** @imports: &struct vfence_import */
+	struct vfence_table imports;
 	/** @mappings: page number to &struct vfence_mapping */
 	struct xarray mappings;
 	/** @mapping_count: of them */
@@ -71,7 +74,7 @@ struct vfence_file {
 	struct list_head slots;
 	/** @id: unique number of the client */
 	u64 id;
-	/** @events_gone: the closer waits here for events that are being freed */
+	/** @events_gone: the closer waits here for events and imports being freed */
 	wait_queue_head_t events_gone;
 	/** @event_points: points of armed events */
 	atomic_t event_points;

@@ -362,6 +362,8 @@ struct vfence_request {
 	struct vfence_wait *signals;
 };
 
+struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value);
+int vfence_signal(struct vfence_wait *signals, u32 flags);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,
 			const struct drm_vfence_obj_array *signals);
@@ -373,6 +375,10 @@ int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_fil
 int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 void vfence_event_cancel_all(struct vfence_file *file);
+
+/* vfence_sync.c */
+int vfence_fence_import_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+void vfence_sync_forget_all(struct vfence_file *file);
 
 /* vfence_notify.c */
 void vfence_notify_settle(struct vfence_fence *fence);

@@ -81,6 +81,30 @@ struct vfence_wait *vfence_wait_create(struct vfence_file *file,
 	return wait;
 }
 
+/**
+ * vfence_signal_create - a list for vfence_signal() of one point
+ * @fence: the fence, of which a reference is taken
+ * @value: the value
+ *
+ * Return: the list, for vfence_wait_destroy(), or NULL.
+ */
+struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value)
+{
+	struct vfence_wait *wait = kvzalloc(struct_size(wait, points, 1), GFP_KERNEL_ACCOUNT);
+
+	if (!wait)
+		return NULL;
+	kref_init(&wait->ref);
+	wait->adapter = fence->adapter;
+	wait->count = 1;
+	wait->points[0] = (struct vfence_point) {
+		.fence = vfence_fence_get(fence),
+		.wait = wait,
+		.value = value,
+	};
+	return wait;
+}
+
 /** vfence_wait_destroy - the owner is done; nothing is armed */
 void vfence_wait_destroy(struct vfence_wait *wait)
 {
@@ -243,8 +267,14 @@ static int signal_all(struct vfence_wait *signals, u32 flags)
 	return ret;
 }
 
-/* In order, and one call at a time: the newest value wins. */
-static int signal_points(struct vfence_wait *signals, u32 flags)
+/**
+ * vfence_signal - signal from the CPU
+ * @signals: a list of points, resolved; stays the caller's
+ * @flags: DRM_VFENCE_SIGNAL_*
+ *
+ * In order, and one call at a time: the newest value wins.
+ */
+int vfence_signal(struct vfence_wait *signals, u32 flags)
 {
 	int ret;
 
@@ -269,7 +299,7 @@ int vfence_fence_signal_ioctl(struct drm_device *drm, void *data, struct drm_fil
 				     DRM_VFENCE_RIGHT_SIGNAL, false);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
-	ret = signal_points(signals, args->flags);
+	ret = vfence_signal(signals, args->flags);
 	vfence_wait_destroy(signals);
 	return ret;
 }
@@ -318,7 +348,7 @@ int vfence_request_signal(struct vfence_request *request)
 
 	if (!request->signals)
 		return 0;
-	ret = signal_points(request->signals, 0);
+	ret = vfence_signal(request->signals, 0);
 	vfence_wait_destroy(request->signals);
 	request->signals = NULL;
 	return ret;

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Imports: what a sync_file or a syncobj stands for becomes a signal. The foreign fences
+ * are vgem's.
+ */
+
+#include <linux/dma-buf.h>
+
+#include "vfence_test.h"
+
+/* include/uapi/drm/vgem_drm.h, which libdrm does not carry. */
+struct vgem_fence_attach {
+	uint32_t handle, flags, out_fence, pad;
+};
+
+struct vgem_fence_signal {
+	uint32_t fence, flags;
+};
+
+#define VGEM_WRITE	1
+#define VGEM_ATTACH	DRM_IOWR(DRM_COMMAND_BASE + 1, struct vgem_fence_attach)
+#define VGEM_SIGNAL	DRM_IOW(DRM_COMMAND_BASE + 2, struct vgem_fence_signal)
+
+FIXTURE(imports) {
+	VFENCE_MEMBERS;
+	struct vf_fence *native, *memory, *shared;
+	int vgem, efd;
+};
+
+static int open_vgem(void)
+{
+	char path[32];
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		drmVersionPtr version;
+		bool found;
+		int fd;
+
+		snprintf(path, sizeof(path), "/dev/dri/card%u", i);
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		if (fd < 0)
+			continue;
+		version = drmGetVersion(fd);
+		found = version && !strcmp(version->name, "vgem");
+		drmFreeVersion(version);
+		if (found)
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+FIXTURE_SETUP(imports)
+{
+	self->vgem = open_vgem();
+	if (self->vgem < 0)
+		SKIP(return, "needs vgem");
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->native));
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &self->shared));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &self->memory));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(imports)
+{
+	close(self->efd);
+	close(self->vgem);
+	vf_fence_destroy(self->native);
+	vf_fence_destroy(self->shared);
+	vf_fence_destroy(self->memory);
+	VFENCE_TEARDOWN();
+}
+
+/* A sync_file of a fence that signals when we say so; @fence: by which name. */
+static int foreign(int vgem, uint32_t *fence)
+{
+	struct drm_mode_create_dumb create = { .width = 64, .height = 64, .bpp = 32 };
+	struct dma_buf_export_sync_file export = { .flags = DMA_BUF_SYNC_RW, .fd = -1 };
+	struct vgem_fence_attach attach = { .flags = VGEM_WRITE };
+	int buf = -1;
+
+	if (raw(vgem, DRM_IOCTL_MODE_CREATE_DUMB, &create))
+		return -1;
+	attach.handle = create.handle;
+	if (!raw(vgem, VGEM_ATTACH, &attach) &&
+	    !drmPrimeHandleToFD(vgem, create.handle, DRM_CLOEXEC, &buf) &&
+	    ioctl(buf, DMA_BUF_IOCTL_EXPORT_SYNC_FILE, &export))
+		export.fd = -1;
+	close(buf);
+	drmCloseBufferHandle(vgem, create.handle);
+	*fence = attach.out_fence;
+	return export.fd;
+}
+
+static int signal_foreign(int vgem, uint32_t fence)
+{
+	struct vgem_fence_signal signal = { .fence = fence };
+
+	return raw(vgem, VGEM_SIGNAL, &signal);
+}
+
+TEST_F(imports, a_sync_file_signals_a_fence_of_either_kind)
+{
+	struct vf_point point[2] = { { self->native, 7 }, { self->memory, 9 } };
+	uint32_t fence;
+	int file = foreign(self->vgem, &fence);
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_fence_import_sync_file(self->native, file, 7));
+	ASSERT_EQ(0, vf_fence_import_sync_file(self->memory, file, 9));
+	/* The descriptor is needed for the call alone. */
+	close(file);
+	/* A queue waits for it without the CPU, and the CPU waits for both. */
+	vf_cmd_wait(self->gfx, self->native, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_event_arm(self->adapter, point, 2, 0, self->efd, NULL));
+	EXPECT_EQ(0, vf_fence_current(self->native));
+	ASSERT_EQ(0, signal_foreign(self->vgem, fence));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(7, vf_fence_current(self->native));
+	EXPECT_EQ(9, vf_fence_current(self->memory));
+}
+
+TEST_F(imports, a_syncobj_does_as_well)
+{
+	uint32_t binary, timeline, fence;
+	int file = foreign(self->vgem, &fence);
+	uint64_t point = 5;
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &binary));
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &timeline));
+	ASSERT_EQ(0, drmSyncobjImportSyncFile(self->fd, binary, file));
+	close(file);
+	ASSERT_EQ(0, drmSyncobjTransfer(self->fd, timeline, point, binary, 0, 0));
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->native, binary, 0, 1));
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->memory, timeline, point, 2));
+	/* What it stands for at the time of the call: a reset changes nothing. */
+	ASSERT_EQ(0, drmSyncobjReset(self->fd, &binary, 1));
+	ASSERT_EQ(0, arm(self->adapter, self->memory, 2, self->efd));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, signal_foreign(self->vgem, fence));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(0, vf_fence_wait(self->native, 1, DEADLINE));
+	EXPECT_EQ(2, vf_fence_current(self->memory));
+	drmSyncobjDestroy(self->fd, binary);
+	drmSyncobjDestroy(self->fd, timeline);
+}
+
+TEST_F(imports, what_has_signaled_signals_at_once)
+{
+	uint32_t syncobj;
+	uint64_t point = 3;
+
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, DRM_SYNCOBJ_CREATE_SIGNALED, &syncobj));
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->native, syncobj, 0, 4));
+	EXPECT_EQ(0, vf_fence_wait(self->native, 4, DEADLINE));
+	drmSyncobjDestroy(self->fd, syncobj);
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &syncobj));
+	ASSERT_EQ(0, drmSyncobjTimelineSignal(self->fd, &syncobj, &point, 1));
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->memory, syncobj, 3, 6));
+	EXPECT_EQ(0, vf_fence_wait(self->memory, 6, DEADLINE));
+	/* As a CPU signal that means it: back, too. */
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->memory, syncobj, 3, 5));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->memory) == 5));
+	drmSyncobjDestroy(self->fd, syncobj);
+}
+
+TEST_F(imports, one_wrong_thing_at_a_time)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct drm_vfence_fence_import args;
+	struct vf_fence *intra, *waiter;
+	uint32_t syncobj, fence;
+	int file, fd;
+
+	file = foreign(self->vgem, &fence);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &syncobj));
+#define REJECT(want, change) do {							\
+	args = (struct drm_vfence_fence_import){					\
+		.fence = vf_fence_handle(self->native), .source = (uint32_t)file,	\
+		.value = 1,								\
+	};										\
+	change;										\
+	EXPECT_EQ(-(want), raw(self->fd, DRM_IOCTL_VFENCE_FENCE_IMPORT, &args)) {	\
+		TH_LOG("%s", #change);							\
+	}										\
+} while (0)
+#define SYNCOBJ(handle) args.flags = DRM_VFENCE_IMPORT_SYNCOBJ, args.source = (handle)
+	REJECT(ENOENT, args.fence = 0x7fffffff);
+	REJECT(EINVAL, args.flags = 2);
+	REJECT(EINVAL, args.pad = 1);
+	REJECT(EINVAL, args.point = 1);
+	REJECT(EINVAL, args.source = UINT32_MAX);
+	REJECT(EINVAL, args.source = (uint32_t)self->efd);
+	REJECT(ENOENT, SYNCOBJ(0x7fffffff));
+	/* Without a fence, and a point that nobody has submitted: it does not wait. */
+	REJECT(EINVAL, SYNCOBJ(syncobj));
+	REJECT(EINVAL, SYNCOBJ(syncobj); args.point = 9);
+	ASSERT_EQ(0, vf_fence_create_desc(self->device, &desc, &intra));
+	REJECT(EOPNOTSUPP, args.fence = vf_fence_handle(intra));
+	vf_fence_destroy(intra);
+	fd = vf_fence_export_rights(self->shared, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &waiter));
+	REJECT(EACCES, args.fence = vf_fence_handle(waiter));
+	vf_fence_destroy(waiter);
+	close(fd);
+	ASSERT_EQ(0, signal_foreign(self->vgem, fence));
+	EXPECT_EQ(0, vf_fence_current(self->native));
+	close(file);
+	drmSyncobjDestroy(self->fd, syncobj);
+}
+
+TEST_F(imports, as_many_as_there_is_room_for)
+{
+	unsigned int n = 0, i;
+	uint32_t fence;
+	int file = foreign(self->vgem, &fence), ret;
+
+	ASSERT_LE(0, file);
+	do {
+		ret = vf_fence_import_sync_file(self->memory, file, ++n);
+	} while (!ret);
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(1024 + 1, n);
+	ASSERT_EQ(0, signal_foreign(self->vgem, fence));
+	/* There is room again. */
+	for (i = 0; i < 2; i++)
+		EXPECT_TRUE(EVENTUALLY(!vf_fence_import_sync_file(self->native, file, 1)));
+	EXPECT_EQ(0, vf_fence_wait(self->native, 1, DEADLINE));
+	close(file);
+}
+
+TEST_F(imports, a_file_that_closes_forgets_its_imports)
+{
+	struct vf_fence *opened;
+	struct vf_adapter *other;
+	struct vf_device *device;
+	unsigned int i;
+	uint32_t fence;
+	int fd, file;
+
+	fd = vf_fence_export(self->shared);
+	/* Closed before the signal, then at the same time. */
+	for (i = 0; i < 40; i++) {
+		pid_t pid;
+
+		file = foreign(self->vgem, &fence);
+		ASSERT_LE(0, file);
+		ASSERT_EQ(0, vf_adapter_open(0, &other));
+		ASSERT_EQ(0, vf_device_create(other, &device));
+		ASSERT_EQ(0, vf_fence_open(device, fd, &opened));
+		ASSERT_EQ(0, vf_fence_import_sync_file(opened, file, i + 1));
+		close(file);
+		if (i < 20) {
+			vf_fence_destroy(opened);
+			vf_device_destroy(device);
+			vf_adapter_close(other);
+			ASSERT_EQ(0, signal_foreign(self->vgem, fence));
+			EXPECT_EQ(0, vf_fence_current(self->shared));
+			continue;
+		}
+		pid = fork();
+		if (!pid)
+			_exit(signal_foreign(self->vgem, fence) ? 1 : 0);
+		vf_fence_destroy(opened);
+		vf_device_destroy(device);
+		vf_adapter_close(other);
+		ASSERT_EQ(pid, waitpid(pid, NULL, 0));
+	}
+	close(fd);
+}
+
+TEST_F(imports, a_device_that_goes_leaves_them_without_effect)
+{
+	uint32_t fence;
+	int file;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	file = foreign(self->vgem, &fence);
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_fence_import_sync_file(self->native, file, 7));
+	close(file);
+	ASSERT_EQ(0, driver("unbind", 0));
+	EXPECT_EQ(0, signal_foreign(self->vgem, fence));
+	/* The dummy page. */
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->native));
+	ASSERT_EQ(0, driver("bind", 0));
+}
+
+TEST_HARNESS_MAIN
