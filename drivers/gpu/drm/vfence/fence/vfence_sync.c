@@ -184,7 +184,10 @@ void vfence_sync_forget_all(struct vfence_file *file)
 
 	xa_for_each(&file->imports.objects, id, import)
 		forget(file, id);
-	/* The callback has queued their work before the callback could be missed. */
+	/*
+	 * A callback that could not be removed has run to its end, under the lock by
+	 * which removing looks: the work of what is left is queued.
+	 */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
 	flush_workqueue(file->adapter->work_wq);
 }
