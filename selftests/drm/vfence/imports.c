@@ -27,30 +27,6 @@ FIXTURE(imports) {
 	int vgem, efd;
 };
 
-static int open_vgem(void)
-{
-	char path[32];
-	unsigned int i;
-
-	for (i = 0; i < 64; i++) {
-		drmVersionPtr version;
-		bool found;
-		int fd;
-
-		snprintf(path, sizeof(path), "/dev/dri/card%u", i);
-		fd = open(path, O_RDWR | O_CLOEXEC);
-		if (fd < 0)
-			continue;
-		version = drmGetVersion(fd);
-		found = version && !strcmp(version->name, "vgem");
-		drmFreeVersion(version);
-		if (found)
-			return fd;
-		close(fd);
-	}
-	return -1;
-}
-
 FIXTURE_SETUP(imports)
 {
 	self->vgem = open_vgem();

@@ -53,6 +53,12 @@ static inline int64_t patience(void)
 		sched_yield();						\
 	_true; })
 
+/* The one other driver that stock kernels have; -1 without it. */
+static inline int open_vgem(void)
+{
+	return drmOpenWithType("vgem", NULL, DRM_NODE_PRIMARY);
+}
+
 static inline int raw(int fd, unsigned long request, void *arg)
 {
 	return drmIoctl(fd, request, arg) ? -errno : 0;

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every DRM driver with buffers and syncobjs does, and programs that know nothing
+ * of this one rely on.
+ */
+
+#include <dirent.h>
+#include <linux/dma-buf.h>
+#include <sys/stat.h>
+
+#include "vfence_test.h"
+
+FIXTURE(generic) {
+	VFENCE_MEMBERS;
+	int vgem;
+};
+
+FIXTURE_SETUP(generic)
+{
+	VFENCE_SETUP(0);
+	self->vgem = open_vgem();
+}
+
+FIXTURE_TEARDOWN(generic)
+{
+	if (self->vgem >= 0)
+		close(self->vgem);
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(generic, it_says_who_it_is)
+{
+	drmVersionPtr version = drmGetVersion(self->fd);
+	uint64_t cap = POISON;
+
+	ASSERT_NE(NULL, version);
+	EXPECT_STREQ("vfence", version->name);
+	EXPECT_LT(0, strlen(version->desc));
+	EXPECT_EQ(1, version->version_major);
+	EXPECT_LE(15, version->version_minor);
+	drmFreeVersion(version);
+	EXPECT_EQ(0, drmGetCap(self->fd, DRM_CAP_PRIME, &cap));
+	EXPECT_EQ(DRM_PRIME_CAP_IMPORT | DRM_PRIME_CAP_EXPORT, cap);
+	EXPECT_EQ(0, drmGetCap(self->fd, DRM_CAP_SYNCOBJ, &cap));
+	EXPECT_EQ(1, cap);
+	EXPECT_EQ(0, drmGetCap(self->fd, DRM_CAP_SYNCOBJ_TIMELINE, &cap));
+	EXPECT_EQ(1, cap);
+}
+
+static int wait_syncobj(int fd, uint32_t handle)
+{
+	return drmSyncobjWait(fd, &handle, 1, 0, 0, NULL);
+}
+
+TEST_F(generic, binary_syncobjs)
+{
+	uint32_t a, b;
+	int fd;
+
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &a));
+	/* Without a fence there is nothing to wait for; with one there is. */
+	EXPECT_EQ(-EINVAL, wait_syncobj(self->fd, a));
+	EXPECT_EQ(-ETIME, drmSyncobjWait(self->fd, &a, 1, 0, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
+					 NULL));
+	ASSERT_EQ(0, drmSyncobjSignal(self->fd, &a, 1));
+	EXPECT_EQ(0, wait_syncobj(self->fd, a));
+	/* By descriptor, and by sync_file. */
+	ASSERT_EQ(0, drmSyncobjHandleToFD(self->fd, a, &fd));
+	ASSERT_EQ(0, drmSyncobjFDToHandle(self->fd, fd, &b));
+	close(fd);
+	EXPECT_EQ(0, wait_syncobj(self->fd, b));
+	ASSERT_EQ(0, drmSyncobjReset(self->fd, &b, 1));
+	EXPECT_EQ(-EINVAL, wait_syncobj(self->fd, a));
+	ASSERT_EQ(0, drmSyncobjSignal(self->fd, &a, 1));
+	ASSERT_EQ(0, drmSyncobjExportSyncFile(self->fd, a, &fd));
+	drmSyncobjDestroy(self->fd, b);
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &b));
+	ASSERT_EQ(0, drmSyncobjImportSyncFile(self->fd, b, fd));
+	close(fd);
+	EXPECT_EQ(0, wait_syncobj(self->fd, b));
+	EXPECT_EQ(0, drmSyncobjDestroy(self->fd, a));
+	EXPECT_EQ(0, drmSyncobjDestroy(self->fd, b));
+	EXPECT_NE(0, drmSyncobjDestroy(self->fd, b));
+}
+
+TEST_F(generic, timeline_syncobjs)
+{
+	uint64_t point = 5, got = POISON;
+	uint32_t a, b;
+
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &a));
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &b));
+	ASSERT_EQ(0, drmSyncobjQuery(self->fd, &a, &got, 1));
+	EXPECT_EQ(0, got);
+	ASSERT_EQ(0, drmSyncobjTimelineSignal(self->fd, &a, &point, 1));
+	ASSERT_EQ(0, drmSyncobjQuery(self->fd, &a, &got, 1));
+	EXPECT_EQ(5, got);
+	for (point = 1; point <= 5; point++)
+		EXPECT_EQ(0, drmSyncobjTimelineWait(self->fd, &a, &point, 1, 0, 0, NULL));
+	EXPECT_EQ(-EINVAL, drmSyncobjTimelineWait(self->fd, &a, &point, 1, 0, 0, NULL));
+	EXPECT_EQ(-ETIME, drmSyncobjTimelineWait(self->fd, &a, &point, 1, 0,
+						 DRM_SYNCOBJ_WAIT_FLAGS_WAIT_AVAILABLE, NULL));
+	ASSERT_EQ(0, drmSyncobjTransfer(self->fd, b, 0, a, 5, 0));
+	EXPECT_EQ(0, wait_syncobj(self->fd, b));
+	drmSyncobjDestroy(self->fd, a);
+	drmSyncobjDestroy(self->fd, b);
+}
+
+TEST_F(generic, buffers_go_to_another_driver_and_back)
+{
+	struct drm_vfence_bo_create bo = { .size = 8192 };
+	struct drm_mode_map_dumb map = { 0 };
+	uint32_t there, again;
+	uint32_t *mine, *theirs;
+	int fd;
+
+	if (self->vgem < 0)
+		SKIP(return, "needs vgem");
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+	mine = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, self->fd,
+		    (off_t)bo.mmap_offset);
+	ASSERT_NE(MAP_FAILED, mine);
+	mine[1024] = 0x12345678;
+	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, bo.handle, DRM_CLOEXEC | DRM_RDWR, &fd));
+	EXPECT_EQ(8192, lseek(fd, 0, SEEK_END));
+	/* What comes home is what left. */
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &again));
+	EXPECT_EQ(bo.handle, again);
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->vgem, fd, &there));
+	theirs = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ASSERT_NE(MAP_FAILED, theirs);
+	EXPECT_EQ(0x12345678, theirs[1024]);
+	theirs[0] = 7;
+	EXPECT_EQ(7, mine[0]);
+	/* The memory stays as long as anybody has it. */
+	close(fd);
+	drmCloseBufferHandle(self->fd, bo.handle);
+	munmap(mine, 8192);
+	EXPECT_EQ(7, theirs[0]);
+	munmap(theirs, 8192);
+	map.handle = there;
+	drmCloseBufferHandle(self->vgem, there);
+	EXPECT_NE(0, raw(self->vgem, DRM_IOCTL_MODE_MAP_DUMB, &map));
+}
+
+TEST_F(generic, buffers_of_another_driver_come_here)
+{
+	struct drm_mode_create_dumb create = { .width = 32, .height = 32, .bpp = 32 };
+	struct drm_vfence_vm_bind bind = { .flags = DRM_VFENCE_VM_READ, .size = 4096 };
+	uint32_t handle, again;
+	int fd;
+
+	if (self->vgem < 0)
+		SKIP(return, "needs vgem");
+	ASSERT_EQ(0, raw(self->vgem, DRM_IOCTL_MODE_CREATE_DUMB, &create));
+	ASSERT_EQ(0, drmPrimeHandleToFD(self->vgem, create.handle, DRM_CLOEXEC, &fd));
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &handle));
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &again));
+	EXPECT_EQ(handle, again);
+	close(fd);
+	/* It can be handed on; the virtual GPU does not reach foreign memory. */
+	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, handle, DRM_CLOEXEC, &fd));
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->vgem, fd, &again));
+	EXPECT_EQ(create.handle, again);
+	close(fd);
+	bind.handle = handle;
+	EXPECT_EQ(-EOPNOTSUPP, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	EXPECT_EQ(0, drmCloseBufferHandle(self->fd, handle));
+	drmCloseBufferHandle(self->vgem, create.handle);
+}
+
+static bool fdinfo(int fd, const char *key, char *value, size_t size)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "r");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		size_t n = strlen(key);
+
+		if (strncmp(line, key, n) || line[n] != ':')
+			continue;
+		snprintf(value, size, "%s", line + n + 1 + strspn(line + n + 1, " \t"));
+		value[strcspn(value, "\n")] = 0;
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+TEST_F(generic, fdinfo_tells_driver_client_and_engines)
+{
+	static const char *const engines[] = {
+		"drm-engine-gfx", "drm-engine-compute", "drm-engine-copy", "drm-engine-mm",
+	};
+	char value[128], other[128];
+	struct vf_adapter *second;
+	unsigned int i;
+
+	ASSERT_TRUE(fdinfo(self->fd, "drm-driver", value, sizeof(value)));
+	EXPECT_STREQ("vfence", value);
+	ASSERT_TRUE(fdinfo(self->fd, "drm-client-id", value, sizeof(value)));
+	ASSERT_EQ(0, vf_adapter_open(0, &second));
+	ASSERT_TRUE(fdinfo(vf_adapter_fd(second), "drm-client-id", other, sizeof(other)));
+	EXPECT_STRNE(value, other);
+	vf_cmd_draw(self->gfx, 1, 3000000);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	for (i = 0; i < 4; i++) {
+		ASSERT_TRUE(fdinfo(self->fd, engines[i], value, sizeof(value)));
+		EXPECT_NE(NULL, strstr(value, " ns"));
+		EXPECT_EQ(!i, strtoull(value, NULL, 10) >= 3000000) {
+			TH_LOG("%s: %s", engines[i], value);
+		}
+		/* Each for its own client. */
+		ASSERT_TRUE(fdinfo(vf_adapter_fd(second), engines[i], value, sizeof(value)));
+		EXPECT_EQ(0, strtoull(value, NULL, 10));
+	}
+	vf_adapter_close(second);
+}
+
+/* Read every file below @path; how many there were. */
+static unsigned int read_all(const char *path, unsigned int depth)
+{
+	DIR *dir = opendir(path);
+	struct dirent *entry;
+	unsigned int n = 0;
+
+	while (dir && (entry = readdir(dir))) {
+		char name[512], buf[4096];
+		struct stat st;
+		int fd;
+
+		snprintf(name, sizeof(name), "%s/%s", path, entry->d_name);
+		if (entry->d_name[0] == '.' || lstat(name, &st))
+			continue;
+		if (S_ISDIR(st.st_mode) && depth)
+			n += read_all(name, depth - 1);
+		if (!S_ISREG(st.st_mode) || !(st.st_mode & 0444))
+			continue;
+		fd = open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		while (fd >= 0 && read(fd, buf, sizeof(buf)) > 0)
+			;
+		close(fd);
+		n++;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+TEST_F(generic, every_file_of_sysfs_and_debugfs_can_be_read)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	/* The switches are in the folder of one node or another. */
+	EXPECT_LT(8, read_all("/sys/kernel/debug/dri", 3));
+	EXPECT_LT(3, read_all("/sys/bus/platform/devices/vfence.0", 3));
+}
+
+TEST_F(generic, core_calls_with_nonsense_are_refused)
+{
+	struct drm_gem_close close = { .handle = 0x7fffffff };
+	struct drm_gem_flink flink = { .handle = 0x7fffffff };
+	struct drm_mode_create_dumb dumb = { 0 };
+	unsigned int i;
+
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOCTL_GEM_CLOSE, &close));
+	EXPECT_GT(0, raw(self->fd, DRM_IOCTL_GEM_FLINK, &flink));
+	EXPECT_GT(0, raw(self->fd, DRM_IOCTL_MODE_CREATE_DUMB, &dumb));
+	/* Numbers that nobody has. */
+	for (i = 0x40; i < 0x60; i++)
+		EXPECT_GT(0, raw(self->fd, DRM_IO(DRM_COMMAND_BASE + i), NULL));
+}
+
+TEST_HARNESS_MAIN
