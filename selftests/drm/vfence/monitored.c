@@ -391,6 +391,31 @@ TEST_F(monitored, WDDM_125_a_handle_that_goes_ends_the_waits_of_all)
 	close(fd);
 }
 
+TEST_F(monitored, an_open_that_fails_ends_no_waits)
+{
+	struct drm_vfence_monitored_fence_create fill = {
+		.device = vf_device_handle(self->device),
+	};
+	struct vf_adapter *other;
+	struct vf_device *device;
+	struct vf_fence *fence, *opened;
+	int fd;
+
+	ASSERT_EQ(0, vf_adapter_open(variant->adapter, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED, 0, &fence));
+	fd = vf_fence_export(fence);
+	ASSERT_EQ(0, arm(other, fence, 1, self->efd));
+	while (!raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &fill))
+		;
+	EXPECT_EQ(-ENOSPC, vf_fence_open(self->device, fd, &opened));
+	EXPECT_FALSE(fired(self->efd));
+	close(fd);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+}
+
 TEST_F(monitored, WDDM_126_or_only_the_last_one_that_goes)
 {
 	struct sleeper s = { .value = 10, .ret = 1 };

@@ -135,6 +135,8 @@ struct vfence_adapter {
 	u32 logging_level;
 	/** @doorbell_wq: the doorbell thread */
 	struct workqueue_struct *doorbell_wq;
+	/** @import_wq: what dma_fences signal, in their order */
+	struct workqueue_struct *import_wq;
 	/** @work_wq: reaping of events, faults of queues */
 	struct workqueue_struct *work_wq;
 	/** @lost: the hardware failed for good: nothing new until it is bound again */

@@ -132,7 +132,7 @@ struct vfence_fence {
 	u32 flags;
 	/** @narrow: a monitored fence of 32 bits; all values below are widened */
 	bool narrow;
-	/** @wide: of a narrow fence: the last value, with its upper half */
+	/** @wide: of a narrow fence: the value with its upper half */
 	atomic64_t wide;
 	/** @rewinds: of a monitored fence: times a smaller value was stored */
 	atomic64_t rewinds;
@@ -214,10 +214,14 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 {
+	/*
+	 * Both halves at once: the upper one of another moment may belong to a value
+	 * that is too far away. Acquire, as below. Partner: store_monitored().
+	 */
+	if (fence->narrow)
+		return atomic64_read_acquire(&fence->wide);
 	/* Acquire: what the signaller did before. Partner: the engine's order. */
-	u64 value = smp_load_acquire(fence->current_value);
-
-	return fence->narrow ? vfence_widen(atomic64_read(&fence->wide), value) : value;
+	return smp_load_acquire(fence->current_value);
 }
 
 /**

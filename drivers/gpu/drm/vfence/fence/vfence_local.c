@@ -62,9 +62,6 @@ static void close_hw(struct vfence_file *file, struct vfence_local *local)
 		vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence),
 				 local->rights);
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
-	} else if (!(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY) &&
-		   !vfence_mutant_is(NO_UNWAIT)) {
-		vfence_fence_unwait(fence);
 	}
 }
 
@@ -141,12 +138,22 @@ free:
 	return ret;
 }
 
+/* A handle of a monitored fence has gone (WDDM-125, WDDM-126). */
+static void unwait(struct vfence_fence *fence)
+{
+	if (vfence_fence_is_monitored(fence) &&
+	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY) &&
+	    !vfence_mutant_is(NO_UNWAIT))
+		vfence_fence_unwait(fence);
+}
+
 int vfence_local_destroy(struct vfence_file *file, u32 handle)
 {
 	struct vfence_local *local = vfence_table_remove(&file->fences, handle);
 
 	if (!local)
 		return -ENOENT;
+	unwait(local->fence);
 	free_local(file, local);
 	return 0;
 }

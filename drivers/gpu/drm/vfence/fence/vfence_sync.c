@@ -31,7 +31,7 @@ struct vfence_import {
 	struct vfence_file *file;
 	/** @id: place in file->imports */
 	u32 id;
-	/** @work: signals, in process context */
+	/** @work: signals, in process context and in the order of the dma_fences */
 	struct work_struct work;
 };
 
@@ -78,7 +78,7 @@ static void signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
 {
 	struct vfence_import *import = container_of(cb, struct vfence_import, cb);
 
-	queue_work(import->file->adapter->work_wq, &import->work);
+	queue_work(import->file->adapter->import_wq, &import->work);
 }
 
 static struct dma_fence *find_foreign(struct drm_file *drm_file,
@@ -104,7 +104,7 @@ static int add_import(struct vfence_file *file, struct vfence_import *import)
 		return ret;
 	/* Point of no failure: from here on it belongs to the callback. */
 	if (dma_fence_add_callback(import->foreign, &import->cb, signaled))
-		queue_work(file->adapter->work_wq, &import->work);
+		queue_work(file->adapter->import_wq, &import->work);
 	return 0;
 }
 
@@ -189,5 +189,5 @@ void vfence_sync_forget_all(struct vfence_file *file)
 	 * which removing looks: the work of what is left is queued.
 	 */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
-	flush_workqueue(file->adapter->work_wq);
+	flush_workqueue(file->adapter->import_wq);
 }

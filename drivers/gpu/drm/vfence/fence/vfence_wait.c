@@ -142,10 +142,9 @@ static void store_monitored(struct vfence_fence *fence, u64 value)
 	/* Counted before it is stored: who sees the value sees the count. */
 	if (value < vfence_fence_current(fence))
 		atomic64_inc(&fence->rewinds);
-	/* In whichever order both are seen: either is near the other. */
-	atomic64_set(&fence->wide, value);
-	/* Release: what the caller did. Partner: vfence_fence_current(). */
+	/* Release, twice: what the caller did. Partners: clients; vfence_fence_current(). */
 	smp_store_release(fence->current_value, fence->narrow ? (u32)value : value);
+	atomic64_set_release(&fence->wide, value);
 }
 
 /* In order: natives in a row make one update. */
@@ -188,6 +187,11 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 		vfence_adapter_lose(adapter, 0x13);
 		return -EIO;
 	}
+	/*
+	 * The values before the clock: a queue of another adapter that began to wait
+	 * later has seen them. Partner: the lock in vgpu_fence_block().
+	 */
+	smp_mb();
 	time = vgpu_clock(adapter->gpu);
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
