@@ -24,7 +24,8 @@ CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 #   11 engines that say when they hang
 #   12 the GPU writes 32 bits at once
 # shellcheck disable=SC2034
-PARAMS="adapters=13 no_64bit_atomics=0,0,0,0,0,0,0,0,0,0,0,0,1 secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
+PARAMS="adapters=13 no_64bit_atomics=0,0,0,0,0,0,0,0,0,0,0,0,1 \
+secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
 irq_records=64,0,64,64,64,64,64,64,64,0 irq_form=0,0,0,0,0,0,0,0,1,1,2 \
 fence_stride=64,64,128 fence_min_va=0,0,0x100000000 fence_max_va=0,0,0x200000000 \
 map_to_system=0,0,1 native_fence_min=0,0,1 native_fence_max=0,0,2 \

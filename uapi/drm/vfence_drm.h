@@ -925,8 +925,8 @@ struct drm_vfence_fence_create {
 #define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
 /**
  * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end with the
- * last handle and descriptor; without it they end, whoever's they are, each time
- * one handle is destroyed (WDDM-125, WDDM-126)
+ * last handle and descriptor; without it those on an adapter end, whoever's they
+ * are, each time one handle is destroyed there (WDDM-125, WDDM-126)
  */
 #define DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 10)
 
@@ -1073,8 +1073,9 @@ struct drm_vfence_fence_signal {
  *
  * What a sync_file or a syncobj's point stands for at the time of the call becomes a
  * signal of a fence of either kind, as FENCE_SIGNAL with ALLOW_REWIND would perform
- * it. If the dma_fence failed, the fence fails: CPU waits for it, now and later, end
- * with that error, and queues that wait for it go on (WDDM-66). Closing the file
+ * it. If the dma_fence failed, the fence fails on this adapter: CPU waits for it, now
+ * and later, end with that error, and queues that wait for it go on (WDDM-66). A
+ * syncobj's timeline point does not tell that what it contains failed. Closing the file
  * forgets what has not signaled. Nothing leads the other way: no fence of this
  * driver is behind a dma_fence.
  *

@@ -4,8 +4,6 @@
  * of this one rely on.
  */
 
-#include <dirent.h>
-#include <linux/dma-buf.h>
 #include <sys/stat.h>
 
 #include "vfence_test.h"

@@ -6,7 +6,6 @@
 
 #include "vfence_test.h"
 
-#define SHARED	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 #define ONLY_ON_DESTROY	DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY
 
 FIXTURE(monitored) {
@@ -160,7 +159,7 @@ TEST_F(monitored, WDDM_119_120_flags_that_do_not_go_together)
 		DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT,
 		DRM_VFENCE_MONITORED_SHARED, DRM_VFENCE_MONITORED_NT_SECURITY_SHARING,
 		DRM_VFENCE_MONITORED_CROSS_ADAPTER,
-		DRM_VFENCE_MONITORED_CROSS_ADAPTER | SHARED | DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
+		DRM_VFENCE_MONITORED_CROSS_ADAPTER | SHARED_MONITORED | DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
 		1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
 	};
 	uint32_t device = vf_device_handle(self->device);
@@ -251,7 +250,7 @@ TEST_F(monitored, values_of_32_bits_are_for_one_adapter)
 	if (!(info.flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS))
 		SKIP(return, "has values of 64 bits");
 	EXPECT_EQ(-EOPNOTSUPP, make(self, M(.device = vf_device_handle(self->device),
-					    .flags = SHARED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)));
+					    .flags = SHARED_MONITORED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)));
 	ASSERT_EQ(0, vf_adapter_open(0, &other));
 	ASSERT_EQ(0, vf_device_create(other, &device));
 	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE |
@@ -368,7 +367,7 @@ TEST_F(monitored, WDDM_125_a_handle_that_goes_ends_the_waits_of_all)
 	pthread_t thread;
 	int fd;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED, 0, &s.fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &s.fence));
 	fd = vf_fence_export(s.fence);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &second));
@@ -403,7 +402,7 @@ TEST_F(monitored, an_open_that_fails_ends_no_waits)
 
 	ASSERT_EQ(0, vf_adapter_open(variant->adapter, &other));
 	ASSERT_EQ(0, vf_device_create(other, &device));
-	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED, 0, &fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED_MONITORED, 0, &fence));
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, arm(other, fence, 1, self->efd));
 	while (!raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &fill))
@@ -423,7 +422,7 @@ TEST_F(monitored, WDDM_126_or_only_the_last_one_that_goes)
 	pthread_t thread;
 	int fd;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED | ONLY_ON_DESTROY, 0,
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED | ONLY_ON_DESTROY, 0,
 					       &fence));
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &second));
@@ -453,7 +452,7 @@ TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
 
 	ASSERT_EQ(0, vf_adapter_open(variant->adapter, &other));
 	ASSERT_EQ(0, vf_device_create(other, &device));
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED, 3, &fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 3, &fence));
 	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
 	ASSERT_EQ(0, vf_fence_open(device, fd, &reader));
 	EXPECT_EQ(3, vf_fence_current(reader));
@@ -534,7 +533,7 @@ TEST_F(monitored, WDDM_113_user_mode_queues_refuse_it)
  * Across adapters of which one has native fences, dGPU in the names of the contract, and
  * the other has none, iGPU.
  */
-#define CROSS_MONITORED	(SHARED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)
+#define CROSS_MONITORED	(SHARED_MONITORED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)
 #define CROSS_NATIVE	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 
 FIXTURE(mixed) {

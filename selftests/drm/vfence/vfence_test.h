@@ -36,6 +36,9 @@
 #define DEADLINE	vf_deadline(patience())
 #define POISON		0xcc
 #define NOT_MONITORED	UINT64_MAX
+/* Neither is legal without the other. */
+#define SHARED_MONITORED \
+	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 
 /* How long a failure takes to show; mutants are expected to fail, so less there. */
 static inline int64_t patience(void)
