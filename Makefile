@@ -17,7 +17,7 @@ LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
 TOOL_SRC := $(wildcard tools/vfence/*.c)
 TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o)
 HEADERS := $(wildcard uapi/drm/*.h include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
-GUEST_TESTS := feature types cross rewind fence monitored imports generic queue suspend hang power packet log share pages reject notify lost life race races oom fuzz soak
+GUEST_TESTS := feature types cross rewind fence monitored imports submit generic queue suspend hang power packet log share pages reject notify lost life race races oom fuzz soak
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Guests' modules: any compiler of the distribution, no BTF.

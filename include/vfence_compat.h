@@ -9,12 +9,15 @@
  * headers: distributions backport, so a version number says nothing.
  */
 
+#include <linux/dma-fence.h>
 #include <linux/eventfd.h>
 #include <linux/mm.h>
+#include <linux/module.h>
 #include <linux/platform_device.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
+#include <drm/gpu_scheduler.h>
 
 #ifdef VFENCE_HAVE_DRIVER_DATE
 #define VFENCE_DRIVER_DATE	.date = "20261120",
@@ -44,6 +47,81 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 {
 	vma->vm_flags &= ~flags;
 }
+#endif
+
+/*
+ * A dma_fence may outlive the module. New kernels forget the operations of one that has
+ * signaled, if it has its own lock and no release(); older ones look at them until it is
+ * freed, so that each keeps the module.
+ */
+#ifdef VFENCE_HAVE_DMA_FENCE_INLINE_LOCK
+struct vfence_dma_fence {
+	struct dma_fence base;
+};
+
+#define VFENCE_DEFINE_DMA_FENCE_OPS(name, driver, timeline)	\
+	static const struct dma_fence_ops name = {		\
+		.get_driver_name = driver,			\
+		.get_timeline_name = timeline,			\
+	}
+
+static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
+					 const struct dma_fence_ops *ops, u64 context)
+{
+	dma_fence_init64(&fence->base, ops, NULL, context, 0);
+}
+#else
+struct vfence_dma_fence {
+	struct dma_fence base;
+	/* of @base */
+	spinlock_t lock;
+};
+
+#define VFENCE_DEFINE_DMA_FENCE_OPS(name, driver, timeline)	\
+	static void name##_release(struct dma_fence *fence)	\
+	{							\
+		dma_fence_free(fence);				\
+		module_put(THIS_MODULE);			\
+	}							\
+								\
+	static const struct dma_fence_ops name = {		\
+		.use_64bit_seqno = true,			\
+		.get_driver_name = driver,			\
+		.get_timeline_name = timeline,			\
+		.release = name##_release,			\
+	}
+
+static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
+					 const struct dma_fence_ops *ops, u64 context)
+{
+	__module_get(THIS_MODULE);
+	spin_lock_init(&fence->lock);
+	dma_fence_init(&fence->base, ops, &fence->lock, context, 0);
+}
+#endif
+
+/* Where jobs have credits, schedulers have run queues and clients have numbers, too. */
+#ifdef VFENCE_HAVE_SCHED_CREDITS
+#define VFENCE_SCHED_RQS		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+#define vfence_sched_job_init(job, entity, file)	\
+	drm_sched_job_init(job, entity, 1, NULL, (file)->client_id)
+#else
+#define VFENCE_SCHED_RQS
+#define vfence_sched_job_init(job, entity, file)	drm_sched_job_init(job, entity, NULL)
+#endif
+
+#ifdef VFENCE_HAVE_SCHED_START_ERRNO
+#define vfence_sched_start(sched)	drm_sched_start(sched, 0)
+#elif defined(VFENCE_HAVE_SCHED_START_BOOL)
+#define vfence_sched_start(sched)	drm_sched_start(sched, true)
+#else
+#define vfence_sched_start(sched)	drm_sched_start(sched)
+#endif
+
+#ifdef VFENCE_HAVE_SCHED_STAT_RESET
+#define VFENCE_SCHED_STAT_RESET		DRM_GPU_SCHED_STAT_RESET
+#else
+#define VFENCE_SCHED_STAT_RESET		DRM_GPU_SCHED_STAT_NOMINAL
 #endif
 
 /* Newer kernels move an interrupt at once by default. */

@@ -113,6 +113,22 @@ enum vfence_mutant {
 	VFENCE_MUTANT_REWIND_ALLOWED,
 	/* a value of 32 bits that is waited for is taken as it is */
 	VFENCE_MUTANT_WRAP_IGNORED,
+	/* GPU waits end like those of the CPU when a handle goes */
+	VFENCE_MUTANT_UNWAIT_GPU,
+	/* submissions are not held back */
+	VFENCE_MUTANT_HOLD_IGNORED,
+	/* software signals do not wait for all queues */
+	VFENCE_MUTANT_BROADCAST_FIRST,
+	/* the GPU tells that a submission was fetched when it is done */
+	VFENCE_MUTANT_FETCHED_LATE,
+	/* nobody looks at monitored fences when a submission is done */
+	VFENCE_MUTANT_NO_COMPLETION_LOOK,
+	/* nobody looks at monitored fences when one was written */
+	VFENCE_MUTANT_NO_MONITORED_SCAN,
+	/* a NULL array never means monitored fences */
+	VFENCE_MUTANT_NO_EVALUATE_LEGACY,
+	/* a submission that takes too long is left alone */
+	VFENCE_MUTANT_TIMEOUT_IGNORED,
 	VFENCE_MUTANT_COUNT,
 };
 

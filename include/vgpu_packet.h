@@ -30,6 +30,7 @@ union vgpu_packet {
 	struct drm_vfence_packet_copy copy;
 	struct drm_vfence_packet_fill fill;
 	struct drm_vfence_packet_timestamp timestamp;
+	struct drm_vfence_packet_monitored monitored;
 	__u64 words[DRM_VFENCE_PACKET_MAX / 8];
 };
 
@@ -60,8 +61,24 @@ static inline unsigned int vgpu_packet_length(unsigned int opcode)
 		return sizeof(struct drm_vfence_packet_timestamp);
 	case DRM_VFENCE_OP_HANG:
 		return sizeof(struct drm_vfence_packet_header);
+	case DRM_VFENCE_OP_MONITORED_SIGNAL:
+		return sizeof(struct drm_vfence_packet_monitored);
 	default:
 		return 0;
+	}
+}
+
+/* Opcodes of one kind of queue alone: waits and logs there, monitored fences here. */
+static inline bool vgpu_packet_of_queue(unsigned int opcode, bool user_mode)
+{
+	switch (opcode) {
+	case DRM_VFENCE_OP_FENCE_WAIT:
+	case DRM_VFENCE_OP_LOG:
+		return user_mode;
+	case DRM_VFENCE_OP_MONITORED_SIGNAL:
+		return !user_mode;
+	default:
+		return true;
 	}
 }
 
@@ -69,15 +86,17 @@ static inline unsigned int vgpu_packet_length(unsigned int opcode)
  * vgpu_packet_check_header - may the packet be fetched
  * @h: private copy of the header
  * @available: bytes published behind the read pointer
+ * @user_mode: of a user-mode queue
  *
  * Return: DRM_VFENCE_FAULT_NONE or the fault.
  */
 static inline enum drm_vfence_fault
-vgpu_packet_check_header(const struct drm_vfence_packet_header *h, __u64 available)
+vgpu_packet_check_header(const struct drm_vfence_packet_header *h, __u64 available,
+			 bool user_mode)
 {
 	unsigned int length = vgpu_packet_length(h->opcode);
 
-	if (!length)
+	if (!length || !vgpu_packet_of_queue(h->opcode, user_mode))
 		return DRM_VFENCE_FAULT_OPCODE;
 	if (h->length < sizeof(*h) || h->length > DRM_VFENCE_PACKET_MAX ||
 	    h->length % 8 || h->length > available)
@@ -146,6 +165,9 @@ vgpu_packet_check_body(const union vgpu_packet *p, __u64 *va)
 		return vgpu_packet_check_span(p->fill.dst_va, p->fill.size);
 	case DRM_VFENCE_OP_TIMESTAMP:
 		*va = p->timestamp.dst_va;
+		return *va % 8 ? DRM_VFENCE_FAULT_ALIGNMENT : DRM_VFENCE_FAULT_NONE;
+	case DRM_VFENCE_OP_MONITORED_SIGNAL:
+		*va = p->monitored.current_va;
 		return *va % 8 ? DRM_VFENCE_FAULT_ALIGNMENT : DRM_VFENCE_FAULT_NONE;
 	default:
 		return DRM_VFENCE_FAULT_NONE;

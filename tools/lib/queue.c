@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Queues: ring, doorbell, commands, submission. */
+/* Queues of both kinds: ring and doorbell, commands, submission. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +13,8 @@ struct vf_queue {
 	struct vf_adapter *adapter;
 	uint32_t context;
 	struct drm_vfence_queue_create info;
+	/* Filled by the kernel: the ring is a buffer of ours, emptied at each submission. */
+	bool kernel;
 	struct vf_fence progress;
 	struct vf_buffer *ring_buffer;
 	struct vf_buffer *control_buffer;
@@ -72,11 +74,15 @@ static int create_parts(struct vf_device *device, unsigned int node, struct vf_q
 	if (ret)
 		return ret;
 	q->info.context = q->context;
-	q->info.flags = DRM_VFENCE_QUEUE_USER_MODE;
+	q->info.flags = q->kernel ? 0 : DRM_VFENCE_QUEUE_USER_MODE;
 	ret = vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_QUEUE_CREATE, &q->info);
 	if (!ret)
 		ret = vf_fence_init(q->adapter, q->info.progress_fence, &q->info.progress,
 				    &q->progress);
+	if (!ret && q->kernel) {
+		q->ring = calloc(1, q->ring_size);
+		return q->ring ? 0 : -ENOMEM;
+	}
 	if (!ret)
 		ret = vf_buffer_create(q->adapter, q->ring_size, &q->ring_buffer);
 	if (!ret)
@@ -114,11 +120,13 @@ static void release(struct vf_queue *q)
 	vf_fence_fini(&q->progress);
 	vf_buffer_destroy(q->control_buffer);
 	vf_buffer_destroy(q->ring_buffer);
+	if (q->kernel)
+		free(q->ring);
 	free(q);
 }
 
-VF_EXPORT int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
-			      struct vf_queue **queue)
+static int create(struct vf_device *device, unsigned int node, uint32_t ring_size, bool kernel,
+		  struct vf_queue **queue)
 {
 	struct vf_queue *q = calloc(1, sizeof(*q));
 	int ret;
@@ -127,6 +135,7 @@ VF_EXPORT int vf_queue_create(struct vf_device *device, unsigned int node, uint3
 		return -ENOMEM;
 	q->adapter = device->adapter;
 	q->ring_size = ring_size;
+	q->kernel = kernel;
 	ret = create_parts(device, node, q);
 	if (ret) {
 		release(q);
@@ -134,6 +143,18 @@ VF_EXPORT int vf_queue_create(struct vf_device *device, unsigned int node, uint3
 	}
 	*queue = q;
 	return 0;
+}
+
+VF_EXPORT int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
+			      struct vf_queue **queue)
+{
+	return create(device, node, ring_size, false, queue);
+}
+
+VF_EXPORT int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
+				     struct vf_queue **queue)
+{
+	return create(device, node, DRM_VFENCE_MAX_COMMANDS, true, queue);
 }
 
 VF_EXPORT void vf_queue_destroy(struct vf_queue *queue)
@@ -168,6 +189,9 @@ VF_EXPORT uint64_t vf_queue_last_queued(struct vf_queue *queue)
 
 VF_EXPORT uint64_t vf_queue_status(struct vf_queue *queue)
 {
+	/* Nothing to connect; one that is lost says so when it is waited for. */
+	if (queue->kernel)
+		return DRM_VFENCE_DOORBELL_CONNECTED;
 	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
 }
 
@@ -230,6 +254,8 @@ static bool room_for(struct vf_queue *q, size_t size)
 {
 	if (q->build + size <= q->limit)
 		return true;
+	if (q->kernel)
+		return q->build + size <= q->ring_size;
 	/* Acquire: the GPU has read what it passed. Partner: its release store. */
 	q->limit = __atomic_load_n(&q->control->read_ptr, __ATOMIC_ACQUIRE) + q->ring_size;
 	return q->build + size <= q->limit;
@@ -281,6 +307,8 @@ static void log_operation(struct vf_queue *q, enum drm_vfence_log_operation op, 
 	};
 	uint32_t entries = is_signal ? q->info.signal_log_entries : q->info.wait_log_entries;
 
+	if (!entries)
+		return;
 	vf_cmd_raw(q, &packet, sizeof(packet));
 	q->log_index[is_signal] = (q->log_index[is_signal] + 1) % entries;
 }
@@ -297,6 +325,18 @@ VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t 
 	log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value);
 }
 
+/* A monitored fence is memory; user-mode queues do not know it (WDDM-113). */
+static void signal_monitored(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
+{
+	struct drm_vfence_packet_monitored packet = {
+		.header = HEADER(MONITORED_SIGNAL, monitored),
+		.current_va = fence->mapping.current_va, .value = value,
+	};
+
+	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
 VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
 {
 	struct drm_vfence_packet_signal packet = {
@@ -305,6 +345,10 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 		.monitored_va = fence->mapping.monitored_va, .value = value,
 	};
 
+	if (q->kernel && !fence->mapping.monitored_va) {
+		signal_monitored(q, fence, value);
+		return;
+	}
 	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
 	vf_cmd_raw(q, &packet, sizeof(packet));
 	/* Directly behind it: the GPU logs before it decides on the interrupt. */
@@ -430,6 +474,8 @@ static int drop(struct vf_queue *q)
 
 VF_EXPORT int vf_queue_publish(struct vf_queue *q)
 {
+	if (q->kernel)
+		return -EOPNOTSUPP;
 	if (q->error)
 		return drop(q);
 	q->published = q->build;
@@ -439,8 +485,61 @@ VF_EXPORT int vf_queue_publish(struct vf_queue *q)
 	return ring(q);
 }
 
+static int submit_to_kernel(struct vf_queue **queues, unsigned int count,
+			    struct drm_vfence_submit *args)
+{
+	struct drm_vfence_submit_queue *entry = calloc(count, sizeof(*entry));
+	struct vf_queue *q = queues[0];
+	unsigned int i;
+	int ret;
+
+	if (!entry)
+		return -ENOMEM;
+	for (i = 0; i < count; i++)
+		entry[i].queue = queues[i]->info.handle;
+	args->queues = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(count, entry);
+	args->commands = q->build ? (uint64_t)(uintptr_t)q->ring : 0;
+	args->commands_size = (uint32_t)q->build;
+	ret = vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_SUBMIT, args);
+	for (i = 0; !ret && i < count; i++)
+		queues[i]->last_queued = entry[i].progress;
+	q->build = 0;
+	free(entry);
+	return ret;
+}
+
+VF_EXPORT int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what)
+{
+	struct drm_vfence_submit args = { .flags = what->flags, .eventfd = what->eventfd };
+	struct vf_list waits, signals;
+	int ret;
+
+	if (queues[0]->error)
+		return drop(queues[0]);
+	args.wait_syncobjs = (struct drm_vfence_obj_array)
+		DRM_VFENCE_OBJ_ARRAY(what->wait_syncobj_count, what->wait_syncobjs);
+	args.signal_syncobjs = (struct drm_vfence_obj_array)
+		DRM_VFENCE_OBJ_ARRAY(what->signal_syncobj_count, what->signal_syncobjs);
+	ret = vf_list_fill(&waits, what->waits, what->wait_count);
+	if (ret)
+		return ret;
+	ret = vf_list_fill(&signals, what->signals, what->signal_count);
+	if (!ret) {
+		args.waits = waits.array;
+		args.signals = signals.array;
+		ret = submit_to_kernel(queues, count, &args);
+		vf_list_empty(&signals);
+	}
+	vf_list_empty(&waits);
+	return ret;
+}
+
 VF_EXPORT int vf_queue_submit(struct vf_queue *q)
 {
+	static const struct vf_submit commands_alone;
+
+	if (q->kernel)
+		return vf_submit(&q, 1, &commands_alone);
 	/* (1) the value, (2) the buffer that ends with it, */
 	vf_cmd_signal(q, &q->progress, q->last_queued + 1);
 	if (q->error)

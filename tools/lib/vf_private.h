@@ -37,6 +37,17 @@ struct vf_fence {
 	const uint64_t *current;
 };
 
+/* Lists up to this length need no allocation. */
+#define VF_LIST_SMALL	16
+
+struct vf_list {
+	struct drm_vfence_fence_point small[VF_LIST_SMALL];
+	struct drm_vfence_fence_point *points;
+	struct drm_vfence_obj_array array;
+};
+
+int vf_list_fill(struct vf_list *list, const struct vf_point *points, unsigned int count);
+void vf_list_empty(struct vf_list *list);
 int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
 void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
 int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,

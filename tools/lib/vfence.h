@@ -224,6 +224,15 @@ int vf_recv_fd(int sock);
 int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
 		    struct vf_queue **queue);
 /**
+ * vf_kernel_queue_create - a kernel-mode queue
+ * @device: parent
+ * @node: node ordinal
+ * @queue: out: filled by the same commands, but no waits, and by vf_submit(). Signals of
+ *	monitored fences need %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL
+ */
+int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
+			   struct vf_queue **queue);
+/**
  * vf_queue_destroy - wait for what was submitted, then destroy (WDDM D6)
  *
  * A queue that is lost, or that never ends, is better aborted first.
@@ -291,9 +300,47 @@ void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
  * it as last queued, publishes the write pointer, rings the doorbell; connects
  * first, or again, where that is needed. In the steady state no system call.
  *
+ * Of a kernel-mode queue it is one system call, and there is nothing to connect.
+ *
  * -EIO: the queue is lost.
  */
 int vf_queue_submit(struct vf_queue *queue);
+
+/**
+ * struct vf_submit - what a submission of kernel-mode queues does beside commands
+ */
+struct vf_submit {
+	/** @flags: DRM_VFENCE_SUBMIT_* */
+	uint32_t flags;
+	/** @eventfd: with ENQUEUE_CPU_EVENT */
+	int eventfd;
+	/** @waits: what is waited for before the commands; NULL: nothing */
+	const struct vf_point *waits;
+	/** @wait_count: of these */
+	unsigned int wait_count;
+	/** @signals: what is signaled after them; NULL: nothing */
+	const struct vf_point *signals;
+	/** @signal_count: of these */
+	unsigned int signal_count;
+	/** @wait_syncobjs: likewise, waited for before */
+	const struct drm_vfence_syncobj *wait_syncobjs;
+	/** @wait_syncobj_count: of these */
+	unsigned int wait_syncobj_count;
+	/** @signal_syncobjs: get the submission's dma_fence */
+	const struct drm_vfence_syncobj *signal_syncobjs;
+	/** @signal_syncobj_count: of these */
+	unsigned int signal_syncobj_count;
+};
+
+/**
+ * vf_submit - queue waits, the commands of the first queue, and signals
+ * @queues: kernel-mode queues
+ * @count: of these; more than one without commands
+ * @what: waits and signals
+ *
+ * The commands are taken, whether that succeeds or not.
+ */
+int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);
 /** vf_queue_publish - as vf_queue_submit() without a progress signal */
 int vf_queue_publish(struct vf_queue *queue);
 

@@ -5,20 +5,11 @@
 
 #include "vf_private.h"
 
-/* Lists up to this length need no allocation. */
-#define SMALL	16
-
-struct list {
-	struct drm_vfence_fence_point small[SMALL];
-	struct drm_vfence_fence_point *points;
-	struct drm_vfence_obj_array array;
-};
-
-static int fill(struct list *list, const struct vf_point *points, unsigned int count)
+int vf_list_fill(struct vf_list *list, const struct vf_point *points, unsigned int count)
 {
 	unsigned int i;
 
-	list->points = count <= SMALL ? list->small : calloc(count, sizeof(*list->points));
+	list->points = count <= VF_LIST_SMALL ? list->small : calloc(count, sizeof(*list->points));
 	if (!list->points)
 		return -ENOMEM;
 	for (i = 0; i < count; i++)
@@ -29,7 +20,7 @@ static int fill(struct list *list, const struct vf_point *points, unsigned int c
 	return 0;
 }
 
-static void empty(struct list *list)
+void vf_list_empty(struct vf_list *list)
 {
 	if (list->points != list->small)
 		free(list->points);
@@ -45,14 +36,14 @@ VF_EXPORT int vf_signal_flags(struct vf_adapter *adapter, const struct vf_point 
 			      unsigned int count, uint32_t flags)
 {
 	struct drm_vfence_fence_signal args = { .flags = flags };
-	struct list list;
-	int ret = fill(&list, points, count);
+	struct vf_list list;
+	int ret = vf_list_fill(&list, points, count);
 
 	if (ret)
 		return ret;
 	args.points = list.array;
 	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_FENCE_SIGNAL, &args);
-	empty(&list);
+	vf_list_empty(&list);
 	return ret;
 }
 
@@ -98,22 +89,22 @@ VF_EXPORT int vf_signal_and_wait(struct vf_adapter *adapter, const struct vf_poi
 				 unsigned int *first)
 {
 	struct drm_vfence_wait args = { .flags = flags, .timeout_ns = timeout_ns };
-	struct list wait_list, signal_list;
+	struct vf_list wait_list, signal_list;
 	int ret;
 
-	ret = fill(&wait_list, points, count);
+	ret = vf_list_fill(&wait_list, points, count);
 	if (ret)
 		return ret;
-	ret = fill(&signal_list, signals, signal_count);
+	ret = vf_list_fill(&signal_list, signals, signal_count);
 	if (!ret) {
 		args.points = wait_list.array;
 		args.signals = signal_list.array;
 		note(adapter, VF_CPU_WAIT_BEGIN, points, count);
 		ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_WAIT, &args);
 		note(adapter, VF_CPU_WAIT_END, points, count);
-		empty(&signal_list);
+		vf_list_empty(&signal_list);
 	}
-	empty(&wait_list);
+	vf_list_empty(&wait_list);
 	if (!ret && first)
 		*first = args.first;
 	return ret;
@@ -137,14 +128,14 @@ VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *po
 			   unsigned int count, uint32_t flags, int eventfd, uint32_t *event)
 {
 	struct drm_vfence_event_arm args = { .flags = flags, .eventfd = eventfd };
-	struct list list;
-	int ret = fill(&list, points, count);
+	struct vf_list list;
+	int ret = vf_list_fill(&list, points, count);
 
 	if (ret)
 		return ret;
 	args.points = list.array;
 	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_EVENT_ARM, &args);
-	empty(&list);
+	vf_list_empty(&list);
 	if (ret)
 		return ret;
 	if (event)

@@ -62,6 +62,10 @@ extern "C" {
  *   %DRM_VFENCE_MONITORED_CROSS_ADAPTER.
  * - 1.14: flags of &struct drm_vfence_adapter_info.
  * - 1.15: FENCE_IMPORT.
+ * - 1.16: kernel-mode queues: QUEUE_CREATE without USER_MODE, SUBMIT, submissions in
+ *   &struct drm_vfence_queue_query and counters of them, %DRM_VFENCE_OP_MONITORED_SIGNAL,
+ *   %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
+ *   %DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -224,6 +228,8 @@ enum drm_vfence_opcode {
 	DRM_VFENCE_OP_TIMESTAMP = 7,
 	/** @DRM_VFENCE_OP_HANG: header only; never ends until the queue is aborted */
 	DRM_VFENCE_OP_HANG = 8,
+	/** @DRM_VFENCE_OP_MONITORED_SIGNAL: &struct drm_vfence_packet_monitored */
+	DRM_VFENCE_OP_MONITORED_SIGNAL = 9,
 };
 
 /** DRM_VFENCE_PACKET_MAX: longest packet, in bytes, header included */
@@ -348,6 +354,21 @@ struct drm_vfence_packet_timestamp {
 	__u64 dst_va;
 };
 
+/**
+ * struct drm_vfence_packet_monitored - write a monitored fence's value (WDDM-116)
+ *
+ * For kernel-mode queues of adapters with %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL; in
+ * others the opcode does not exist (WDDM-113).
+ */
+struct drm_vfence_packet_monitored {
+	/** @header: length 24 */
+	struct drm_vfence_packet_header header;
+	/** @current_va: GPU address of the fence's value */
+	__u64 current_va;
+	/** @value: the new value; a smaller one than before is a rewind, allowed */
+	__u64 value;
+};
+
 /* ----------------------------------------------------------------- objects */
 
 /**
@@ -420,6 +441,17 @@ struct drm_vfence_query {
  * values given the low halves count, which wrap (WDDM-128)
  */
 #define DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS	(1 << 0)
+
+/**
+ * DRM_VFENCE_ADAPTER_MONITORED_SIGNAL: engines write monitored fences by a packet.
+ * Without it software does, when a submission is done
+ */
+#define DRM_VFENCE_ADAPTER_MONITORED_SIGNAL	(1 << 1)
+/**
+ * DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT: and interrupt for it (WDDM-130). Without it
+ * the CPU looks when a submission is done (WDDM-129)
+ */
+#define DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT	(1 << 2)
 
 /**
  * struct drm_vfence_adapter_info - what the adapter is
@@ -572,7 +604,8 @@ struct drm_vfence_clock_info {
  * At rest: signals + shadow_posts = suppressed + posts; posts = cmp_rechecked_out +
  * cmp_recorded + cmp_overflowed; cmp_recorded = records_useful +
  * records_spurious, where a record that stands for several posts counts as many;
- * handler_runs = interrupts_raised - interrupts_coalesced.
+ * handler_runs = interrupts_raised - interrupts_coalesced; submissions =
+ * submissions_done + submissions_lost.
  */
 struct drm_vfence_counters {
 	/** @signals: GPU fence signals executed */
@@ -679,6 +712,18 @@ struct drm_vfence_counters {
 	__u64 d3_transitions;
 	/** @engine_resets: times an engine was reset (WDDM-195, WDDM-204) */
 	__u64 engine_resets;
+	/** @records_monitored: records that a monitored fence was written (WDDM-130) */
+	__u64 records_monitored;
+	/** @submissions: that kernel-mode queues took, one for each queue */
+	__u64 submissions;
+	/** @submissions_held: of these, held back for a time */
+	__u64 submissions_held;
+	/** @submissions_done: of these, done */
+	__u64 submissions_done;
+	/** @submissions_lost: of these, ended by the loss of their queue */
+	__u64 submissions_lost;
+	/** @submissions_timed_out: of these, those that took too long */
+	__u64 submissions_timed_out;
 };
 
 /**
@@ -917,10 +962,21 @@ struct drm_vfence_fence_create {
  * a native fence where these are supported (WDDM-110); needs SHARED and GPU access
  */
 #define DRM_VFENCE_MONITORED_CROSS_ADAPTER	(1 << 2)
+/**
+ * DRM_VFENCE_MONITORED_TOP_OF_PIPELINE: signals of submissions come when what was before
+ * them has been fetched by the GPU, done or not (WDDM-122)
+ */
+#define DRM_VFENCE_MONITORED_TOP_OF_PIPELINE	(1 << 3)
 /** DRM_VFENCE_MONITORED_NO_SIGNAL: this handle may not signal (WDDM-117) */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL		(1 << 4)
 /** DRM_VFENCE_MONITORED_NO_WAIT: this handle may not wait (WDDM-118) */
 #define DRM_VFENCE_MONITORED_NO_WAIT		(1 << 5)
+/**
+ * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: without it the fence jumps to its
+ * maximum when a reset, or a submission that took too long, costs a device with a
+ * handle that may signal it (WDDM-123, WDDM-124)
+ */
+#define DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 /** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: it has no GPU address (WDDM-121) */
 #define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
 /**
@@ -1074,8 +1130,7 @@ struct drm_vfence_fence_signal {
  * What a sync_file or a syncobj's point stands for at the time of the call becomes a
  * signal of a fence of either kind, as FENCE_SIGNAL with ALLOW_REWIND would perform
  * it. If the dma_fence failed, the fence fails on this adapter: CPU waits for it, now
- * and later, end with that error, and queues that wait for it go on (WDDM-66). A
- * syncobj's timeline point does not tell that what it contains failed. Closing the file
+ * and later, end with EIO, and queues that wait for it go on (WDDM-66). Closing the file
  * forgets what has not signaled. Nothing leads the other way: no fence of this
  * driver is behind a dma_fence.
  *
@@ -1192,27 +1247,33 @@ struct drm_vfence_event_arm {
 
 /** DRM_VFENCE_QUEUE_USER_MODE: filled by the client, started by a doorbell */
 #define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
+/**
+ * DRM_VFENCE_QUEUE_NATIVE_PROGRESS: out: the progress fence is a native one. That of a
+ * kernel-mode queue is a monitored one where these are not supported (WDDM-200)
+ */
+#define DRM_VFENCE_QUEUE_NATIVE_PROGRESS (1 << 1)
 
 /**
- * struct drm_vfence_queue_create - create a hardware queue with its progress
- * fence and its two logs
+ * struct drm_vfence_queue_create - create a hardware queue with its progress fence
  *
- * Errors: EOPNOTSUPP without USER_MODE (kernel-mode queues come with a later
- * minor), on a node that lacks it (WDDM-178) or without the feature; ENOSPC beyond
- * 64 queues.
+ * Without USER_MODE it is a kernel-mode queue: DRM_IOCTL_VFENCE_SUBMIT fills it, and
+ * it has no logs (WDDM-82) and no doorbell.
+ *
+ * Errors: EOPNOTSUPP for USER_MODE on a node that lacks it (WDDM-178) or without the
+ * feature, and without it on a node for the kernel's own work; ENOSPC beyond 64 queues.
  */
 struct drm_vfence_queue_create {
 	/** @context: the parent */
 	__u32 context;
-	/** @flags: DRM_VFENCE_QUEUE_* */
+	/** @flags: in: %DRM_VFENCE_QUEUE_USER_MODE or 0; out: DRM_VFENCE_QUEUE_* */
 	__u32 flags;
 	/** @handle: out */
 	__u32 handle;
-	/** @progress_fence: out: handle of the native progress fence (WDDM-200) */
+	/** @progress_fence: out: handle of the progress fence (WDDM-200) */
 	__u32 progress_fence;
 	/** @progress: out: where the progress fence's values are */
 	struct drm_vfence_fence_mapping progress;
-	/** @wait_log_va: out: GPU address of the wait log (WDDM-99) */
+	/** @wait_log_va: out: GPU address of the wait log (WDDM-99); 0: no logs */
 	__u64 wait_log_va;
 	/** @signal_log_va: out: GPU address of the signal log */
 	__u64 signal_log_va;
@@ -1232,8 +1293,8 @@ struct drm_vfence_queue_create {
  * buffers cannot be destroyed while it lives (WDDM-191).
  *
  * Errors: EEXIST if the queue has one; EINVAL for a bad ring size or buffers
- * that are too small or the same; EOPNOTSUPP for a second address where there are
- * none (WDDM-190).
+ * that are too small or the same; EOPNOTSUPP for a kernel-mode queue, or a second
+ * address where there are none (WDDM-190).
  */
 struct drm_vfence_doorbell_create {
 	/** @queue: the queue */
@@ -1371,7 +1432,10 @@ struct drm_vfence_queue_query {
 	__u32 fault_opcode;
 	/** @doorbell_status: out: &enum drm_vfence_doorbell_status */
 	__u32 doorbell_status;
-	/** @last_queued: out: what the client published (WDDM-198) */
+	/**
+	 * @last_queued: out: what the client published (WDDM-198), or the progress
+	 * value of the last submission
+	 */
 	__u64 last_queued;
 	/** @progress: out: current value of the progress fence */
 	__u64 progress;
@@ -1387,6 +1451,117 @@ struct drm_vfence_queue_query {
 	__u64 log_lost;
 	/** @notifications: out: NOTIFY_WORK_SUBMISSION calls that reached the GPU */
 	__u64 notifications;
+	/** @held: out: submissions that wait for fences, or behind such */
+	__u32 held;
+	/** @queued: out: submissions that were let go and are not done */
+	__u32 queued;
+};
+
+/* ------------------------------------------------------------- submissions */
+
+/** DRM_VFENCE_MAX_COMMANDS: bytes of one submission's packets */
+#define DRM_VFENCE_MAX_COMMANDS		16384
+/** DRM_VFENCE_MAX_SUBMISSIONS: submissions of one queue that are not done */
+#define DRM_VFENCE_MAX_SUBMISSIONS	256
+/** DRM_VFENCE_MAX_BROADCAST: queues of one submission */
+#define DRM_VFENCE_MAX_BROADCAST	64
+/** DRM_VFENCE_MAX_SYNCOBJS: entries of a list of syncobjs */
+#define DRM_VFENCE_MAX_SYNCOBJS		64
+
+/**
+ * DRM_VFENCE_SUBMIT_ALLOW_REWIND: monitored fences take values below those they have
+ * by then; without it they stay as they are. Native ones always take them
+ */
+#define DRM_VFENCE_SUBMIT_ALLOW_REWIND		(1 << 0)
+/**
+ * DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION: signal when what was submitted before has been
+ * given to the GPU, done or not; not with commands
+ */
+#define DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION	(1 << 1)
+/**
+ * DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT: signal @eventfd when all queues have come to the
+ * submission; not with signals, nor with commands (WDDM-134). A queue that is lost counts
+ */
+#define DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT	(1 << 2)
+
+/**
+ * struct drm_vfence_submit_queue - a queue that takes part in a submission
+ */
+struct drm_vfence_submit_queue {
+	/** @queue: a kernel-mode queue */
+	__u32 queue;
+	/** @pad: zero */
+	__u32 pad;
+	/** @progress: out: its progress fence has this value once the submission is done */
+	__u64 progress;
+};
+
+/**
+ * struct drm_vfence_syncobj - a syncobj of the file
+ */
+struct drm_vfence_syncobj {
+	/** @handle: the syncobj */
+	__u32 handle;
+	/** @pad: zero */
+	__u32 pad;
+	/** @point: of a timeline; 0: binary */
+	__u64 point;
+};
+
+/**
+ * struct drm_vfence_submit - queue waits, commands and signals, in this order
+ *
+ * What is queued is done queue by queue in the order of the calls. A submission
+ * that waits is held back with all behind it, and other queues go on; so without
+ * @signal_syncobjs the call never waits (WDDM-131). It waits for all points
+ * (WDDM-132), or until nobody can signal them any more; destroying a handle changes
+ * nothing (WDDM-127). Commands are packets, without padding and copied: no FENCE_WAIT
+ * and no LOG, as waits go by list and there are no logs.
+ *
+ * Fences of either kind are signaled from the CPU once all of the queues have done what
+ * was queued before (WDDM-133) and, with one queue, the commands; those with
+ * %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE when the GPU has fetched it all. If a queue is
+ * lost before, they are not.
+ *
+ * A syncobj's fence promises to signal, so that a submission that gives one waits for
+ * nothing a client decides: with @signal_syncobjs the call itself waits until its
+ * fence points are reached and nothing in front waits for any. It signals when the
+ * commands are done, with an error if they never will be: ETIME where they took longer
+ * than two seconds, for which the queue is aborted and its device
+ * %DRM_VFENCE_DEVICE_HUNG; ECANCELED for what was behind them, or the
+ * queue was aborted; EIO where a packet was bad; ENODEV where the device went.
+ *
+ * Errors: EINVAL for no queue, one twice, or more than %DRM_VFENCE_MAX_BROADCAST;
+ * commands, or @signal_syncobjs, and more than one queue; commands of a bad length or
+ * with a packet that cannot be right or is not for these queues; flags without what
+ * they go with; EOPNOTSUPP for a user-mode queue (WDDM-179), a
+ * MONITORED_SIGNAL packet where engines have none, a fence of type INTRA_GPU; ENOENT for a
+ * syncobj that does not exist, EINVAL for a wait for one without a fence or a point
+ * nobody has submitted; EACCES for a handle without the right to wait, or to signal;
+ * EBADF or EINVAL for a descriptor that is no eventfd; ENOSPC beyond
+ * %DRM_VFENCE_MAX_SUBMISSIONS of a queue; EIO where a queue is lost; EINTR.
+ */
+struct drm_vfence_submit {
+	/** @flags: DRM_VFENCE_SUBMIT_* */
+	__u32 flags;
+	/** @eventfd: with ENQUEUE_CPU_EVENT an eventfd; else zero */
+	__s32 eventfd;
+	/** @queues: array of &struct drm_vfence_submit_queue */
+	struct drm_vfence_obj_array queues;
+	/** @waits: array of &struct drm_vfence_fence_point, may be empty */
+	struct drm_vfence_obj_array waits;
+	/** @wait_syncobjs: array of &struct drm_vfence_syncobj, may be empty */
+	struct drm_vfence_obj_array wait_syncobjs;
+	/** @commands: address of packets */
+	__u64 commands;
+	/** @commands_size: bytes of them, a multiple of 8; may be 0 */
+	__u32 commands_size;
+	/** @pad: zero */
+	__u32 pad;
+	/** @signals: array of &struct drm_vfence_fence_point, may be empty */
+	struct drm_vfence_obj_array signals;
+	/** @signal_syncobjs: array of &struct drm_vfence_syncobj, may be empty */
+	struct drm_vfence_obj_array signal_syncobjs;
 };
 
 /**
@@ -1480,6 +1655,8 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_MONITORED_FENCE_CREATE = 0x1d,
 	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import */
 	DRM_VFENCE_FENCE_IMPORT = 0x1e,
+	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit */
+	DRM_VFENCE_SUBMIT = 0x1f,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -1547,6 +1724,8 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(WR, MONITORED_FENCE_CREATE, monitored_fence_create)
 #define DRM_IOCTL_VFENCE_FENCE_IMPORT \
 	DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
+#define DRM_IOCTL_VFENCE_SUBMIT \
+	DRM_IOCTL_VFENCE(W, SUBMIT, submit)
 
 #if defined(__cplusplus)
 }

@@ -92,6 +92,11 @@ SIZE(packet_timestamp, 16);
 AT(packet_timestamp, header, 0);
 AT(packet_timestamp, dst_va, 8);
 
+SIZE(packet_monitored, 24);
+AT(packet_monitored, header, 0);
+AT(packet_monitored, current_va, 8);
+AT(packet_monitored, value, 16);
+
 SIZE(obj_array, 16);
 AT(obj_array, stride, 0);
 AT(obj_array, count, 4);
@@ -133,7 +138,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 416);
+SIZE(counters, 464);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -186,6 +191,12 @@ AT(counters, f1_transitions, 384);
 AT(counters, engines_in_f1, 392);
 AT(counters, d3_transitions, 400);
 AT(counters, engine_resets, 408);
+AT(counters, records_monitored, 416);
+AT(counters, submissions, 424);
+AT(counters, submissions_held, 432);
+AT(counters, submissions_done, 440);
+AT(counters, submissions_lost, 448);
+AT(counters, submissions_timed_out, 456);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);
@@ -363,7 +374,7 @@ SIZE(notify_work_submission, 8);
 AT(notify_work_submission, queue, 0);
 AT(notify_work_submission, flags, 4);
 
-SIZE(queue_query, 104);
+SIZE(queue_query, 112);
 AT(queue_query, queue, 0);
 AT(queue_query, flags, 4);
 AT(queue_query, state, 8);
@@ -380,6 +391,30 @@ AT(queue_query, log_packets, 72);
 AT(queue_query, log_read, 80);
 AT(queue_query, log_lost, 88);
 AT(queue_query, notifications, 96);
+AT(queue_query, held, 104);
+AT(queue_query, queued, 108);
+
+SIZE(submit_queue, 16);
+AT(submit_queue, queue, 0);
+AT(submit_queue, pad, 4);
+AT(submit_queue, progress, 8);
+
+SIZE(syncobj, 16);
+AT(syncobj, handle, 0);
+AT(syncobj, pad, 4);
+AT(syncobj, point, 8);
+
+SIZE(submit, 104);
+AT(submit, flags, 0);
+AT(submit, eventfd, 4);
+AT(submit, queues, 8);
+AT(submit, waits, 24);
+AT(submit, wait_syncobjs, 40);
+AT(submit, commands, 56);
+AT(submit, commands_size, 64);
+AT(submit, pad, 68);
+AT(submit, signals, 72);
+AT(submit, signal_syncobjs, 88);
 
 SIZE(log_read, 48);
 AT(log_read, queue, 0);
@@ -410,6 +445,7 @@ NUMBER(OP_COPY, 5);
 NUMBER(OP_FILL, 6);
 NUMBER(OP_TIMESTAMP, 7);
 NUMBER(OP_HANG, 8);
+NUMBER(OP_MONITORED_SIGNAL, 9);
 NUMBER(QUERY_ADAPTER, 0);
 NUMBER(QUERY_NODES, 1);
 NUMBER(QUERY_CLOCK, 2);
@@ -478,6 +514,7 @@ NUMBER(CONTEXT_SUSPEND, 27);
 NUMBER(CONTEXT_RESUME, 28);
 NUMBER(MONITORED_FENCE_CREATE, 29);
 NUMBER(FENCE_IMPORT, 30);
+NUMBER(SUBMIT, 31);
 
 int main(void)
 {

@@ -160,7 +160,7 @@ TEST_F(monitored, WDDM_119_120_flags_that_do_not_go_together)
 		DRM_VFENCE_MONITORED_SHARED, DRM_VFENCE_MONITORED_NT_SECURITY_SHARING,
 		DRM_VFENCE_MONITORED_CROSS_ADAPTER,
 		DRM_VFENCE_MONITORED_CROSS_ADAPTER | SHARED_MONITORED | DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
-		1 << 3, 1 << 6, 1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
+		1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
 	};
 	uint32_t device = vf_device_handle(self->device);
 	unsigned int i;
@@ -540,39 +540,50 @@ FIXTURE(mixed) {
 	VFENCE_MEMBERS;
 	struct vf_adapter *i_adapter;
 	struct vf_device *i_device;
+	struct vf_queue *i_queue;
 	/* The same fence on either. */
 	struct vf_fence *d, *i;
 	int fence_fd, efd;
 };
 
 FIXTURE_VARIANT(mixed) {
-	unsigned int d;
+	unsigned int d, i;
 	bool created_native;
 };
 
 FIXTURE_VARIANT_ADD(mixed, created_native) {
-	.d = 0, .created_native = true,
+	.d = 0, .i = 3, .created_native = true,
 };
 
 FIXTURE_VARIANT_ADD(mixed, created_monitored) {
-	.d = 0, .created_native = false,
+	.d = 0, .i = 3, .created_native = false,
+};
+
+/* Engines that write monitored fences, without and with an interrupt. */
+FIXTURE_VARIANT_ADD(mixed, packets) {
+	.d = 0, .i = 5, .created_native = false,
+};
+
+FIXTURE_VARIANT_ADD(mixed, packets_with_interrupts) {
+	.d = 2, .i = 6, .created_native = true,
 };
 
 /* Without room for records, and where interrupts name queues. */
 FIXTURE_VARIANT_ADD(mixed, null_events) {
-	.d = 1, .created_native = false,
+	.d = 1, .i = 3, .created_native = false,
 };
 
 FIXTURE_VARIANT_ADD(mixed, queue_events) {
-	.d = 8, .created_native = true,
+	.d = 8, .i = 3, .created_native = true,
 };
 
 FIXTURE_SETUP(mixed)
 {
-	if (vf_adapter_open(3, &self->i_adapter))
+	if (vf_adapter_open(variant->i, &self->i_adapter))
 		SKIP(return, "needs the adapters of the guests");
 	VFENCE_SETUP(variant->d);
 	ASSERT_EQ(0, vf_device_create(self->i_adapter, &self->i_device));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->i_device, DRM_VFENCE_NODE_GFX, &self->i_queue));
 	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (variant->created_native) {
 		ASSERT_EQ(0, vf_fence_create(self->device, CROSS_NATIVE, 3, &self->d));
@@ -590,6 +601,8 @@ FIXTURE_TEARDOWN(mixed)
 {
 	close(self->efd);
 	close(self->fence_fd);
+	vf_queue_abort(self->i_queue);
+	vf_queue_destroy(self->i_queue);
 	vf_fence_destroy(self->i);
 	vf_fence_destroy(self->d);
 	vf_device_destroy(self->i_device);
@@ -656,6 +669,83 @@ TEST_F(mixed, scenario_2b_a_cpu_signal_there_ends_all_waits_here)
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_TRUE(drained(self->gfx));
 	EXPECT_EQ(10, vf_fence_current(self->d));
+}
+
+/* The queue of the adapter without native fences does something behind the fence. */
+static int wait_there(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
+{
+	struct vf_point point = { fence, value };
+	struct vf_submit what = { .waits = &point, .wait_count = 1 };
+
+	return vf_submit(&queue, 1, &what);
+}
+
+static uint32_t held(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) ? UINT32_MAX : query.held;
+}
+
+TEST_F(mixed, WDDM_111_a_signal_here_releases_software_contexts_and_cpu_waiters_there)
+{
+	ASSERT_EQ(0, arm(self->i_adapter, self->i, 10, self->efd));
+	ASSERT_EQ(0, wait_there(self->i_queue, self->i, 10));
+	EXPECT_EQ(1, held(self->i_queue));
+	vf_cmd_signal(self->gfx, self->d, 9);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(1, held(self->i_queue));
+	vf_cmd_signal(self->gfx, self->d, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->i_queue, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	/* And by a CPU signal. */
+	ASSERT_EQ(0, wait_there(self->i_queue, self->i, 11));
+	EXPECT_EQ(1, held(self->i_queue));
+	ASSERT_EQ(0, vf_fence_signal(self->d, 11));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->i_queue, DEADLINE));
+}
+
+TEST_F(mixed, WDDM_112_a_signal_of_a_software_context_there_releases_all_waits_here)
+{
+	struct drm_vfence_counters before = counters(self->i_adapter);
+	struct vf_point point = { self->i, 10 };
+	struct vf_submit what = { .signals = &point, .signal_count = 1 };
+
+	ASSERT_EQ(0, arm(self->adapter, self->d, 10, self->efd));
+	vf_cmd_wait(self->gfx, self->d, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	/* When the signal is at the head of its queue, and not before. */
+	vf_cmd_draw(self->i_queue, 1, SECOND / 2);
+	ASSERT_EQ(0, vf_queue_submit(self->i_queue));
+	ASSERT_EQ(0, vf_submit(&self->i_queue, 1, &what));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(3, vf_fence_current(self->d));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(10, vf_fence_current(self->d));
+	/* Written by the CPU, beside the progress fence where that is, too. */
+	EXPECT_TRUE(EVENTUALLY(counters(self->i_adapter).cpu_signals > before.cpu_signals));
+}
+
+TEST_F(mixed, a_packet_there_releases_all_waits_here)
+{
+	struct drm_vfence_adapter_info info;
+
+	ASSERT_EQ(0, vf_adapter_info(self->i_adapter, &info));
+	if (!(info.flags & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL))
+		SKIP(return, "engines cannot");
+	ASSERT_EQ(0, arm(self->adapter, self->d, 10, self->efd));
+	vf_cmd_wait(self->gfx, self->d, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	/* Nobody waits there, but somebody may elsewhere. */
+	vf_cmd_signal(self->i_queue, self->i, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->i_queue));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 }
 
 TEST_F(mixed, a_pulse_there_ends_the_waits_it_met)

@@ -12,7 +12,7 @@ FIXTURE(reject) {
 	struct vf_fence *shareable;
 	int efd;
 	uint32_t bo;
-	uint32_t context;
+	uint32_t context, paging;
 	struct drm_vfence_fence_point point;
 };
 
@@ -31,6 +31,9 @@ FIXTURE_SETUP(reject)
 	context.device = vf_device_handle(self->device);
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
 	self->context = context.handle;
+	context.node = DRM_VFENCE_NODE_PAGING;
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	self->paging = context.handle;
 	self->point = (struct drm_vfence_fence_point){
 		.fence = vf_fence_handle(self->fence), .value = 1,
 	};
@@ -414,7 +417,10 @@ TEST_F(reject, queue)
 #define U { .context = self->context, .flags = DRM_VFENCE_QUEUE_USER_MODE }
 	REJECT(ENOENT, QUEUE_CREATE, queue_create, U, a.context = BAD);
 	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 2);
-	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U, a.flags = 0);
+	/* The kernel's own node takes queues of neither kind. */
+	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U, a.context = self->paging);
+	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U,
+	       (a.flags = 0, a.context = self->paging));
 	REJECT(ENOENT, QUEUE_DESTROY, destroy, {}, a.handle = BAD);
 	REJECT(EINVAL, QUEUE_DESTROY, destroy, { .handle = vf_queue_handle(self->gfx) },
 	       a.pad = 1);

@@ -147,6 +147,7 @@ TEST(packets_that_pass_the_checks_are_within_bounds)
 	for (i = 0; i < 2000000; i++) {
 		union vgpu_packet p;
 		__u64 available = next() % 80, va;
+		bool user_mode = next() % 2;
 		unsigned int k;
 
 		for (k = 0; k < sizeof(p) / 8; k++)
@@ -154,8 +155,9 @@ TEST(packets_that_pass_the_checks_are_within_bounds)
 		p.header.opcode = next() % 12;
 		p.header.length = next() % 4 ? vgpu_packet_length(p.header.opcode) : next() % 80;
 		p.header.flags = next() % 4 == 0;
-		if (vgpu_packet_check_header(&p.header, available))
+		if (vgpu_packet_check_header(&p.header, available, user_mode))
 			continue;
+		ASSERT_TRUE(vgpu_packet_of_queue(p.header.opcode, user_mode));
 		ASSERT_LE(8, p.header.length);
 		ASSERT_GE(64, p.header.length);
 		ASSERT_LE(p.header.length, available);
@@ -169,6 +171,10 @@ TEST(packets_that_pass_the_checks_are_within_bounds)
 			ASSERT_EQ(0, (p.copy.size | p.copy.src_va | p.copy.dst_va) % 4);
 			ASSERT_GT(DRM_VFENCE_VA_LIMIT, p.copy.src_va);
 			ASSERT_GT(DRM_VFENCE_VA_LIMIT, p.copy.dst_va);
+		}
+		if (p.header.opcode == DRM_VFENCE_OP_MONITORED_SIGNAL) {
+			ASSERT_FALSE(user_mode);
+			ASSERT_EQ(0, p.monitored.current_va % 8);
 		}
 		if (p.header.opcode == DRM_VFENCE_OP_DRAW) {
 			ASSERT_LT(0, p.draw.count);

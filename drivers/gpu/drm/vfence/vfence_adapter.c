@@ -49,6 +49,8 @@ static void release(struct drm_device *drm, void *unused)
 
 	if (adapter->work_wq)
 		destroy_workqueue(adapter->work_wq);
+	if (adapter->submit_wq)
+		destroy_workqueue(adapter->submit_wq);
 	if (adapter->import_wq)
 		destroy_workqueue(adapter->import_wq);
 	if (adapter->doorbell_wq)
@@ -85,8 +87,11 @@ static int alloc_parts(struct vfence_adapter *adapter)
 {
 	adapter->doorbell_wq = alloc_ordered_workqueue("%s-doorbell", 0, adapter->name);
 	adapter->import_wq = alloc_ordered_workqueue("%s-import", 0, adapter->name);
+	adapter->submit_wq = alloc_workqueue("%s-submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+					     adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
-	if (!adapter->doorbell_wq || !adapter->import_wq || !adapter->work_wq)
+	if (!adapter->doorbell_wq || !adapter->import_wq || !adapter->submit_wq ||
+	    !adapter->work_wq)
 		return -ENOMEM;
 	adapter->gpu = vgpu_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
 	if (IS_ERR(adapter->gpu))
@@ -218,6 +223,7 @@ void vfence_adapter_unplug(struct vfence_adapter *adapter)
 	vfence_fence_fail_all(adapter, -ENODEV);
 	flush_workqueue(adapter->doorbell_wq);
 	flush_workqueue(adapter->import_wq);
+	flush_workqueue(adapter->submit_wq);
 	flush_workqueue(adapter->work_wq);
 	/* From here on faults find the dummy pages. */
 	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);

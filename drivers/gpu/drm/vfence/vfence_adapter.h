@@ -60,6 +60,12 @@ enum vfence_count {
 	VFENCE_COUNT_F1,
 	VFENCE_COUNT_D3,
 	VFENCE_COUNT_ENGINE_RESETS,
+	VFENCE_COUNT_RECORDS_MONITORED,
+	VFENCE_COUNT_SUBMISSIONS,
+	VFENCE_COUNT_SUBMISSIONS_HELD,
+	VFENCE_COUNT_SUBMISSIONS_DONE,
+	VFENCE_COUNT_SUBMISSIONS_LOST,
+	VFENCE_COUNT_SUBMISSIONS_TIMED_OUT,
 	VFENCE_COUNTS,
 };
 
@@ -137,7 +143,9 @@ struct vfence_adapter {
 	struct workqueue_struct *doorbell_wq;
 	/** @import_wq: what dma_fences signal, in their order */
 	struct workqueue_struct *import_wq;
-	/** @work_wq: reaping of events, faults of queues */
+	/** @submit_wq: submissions that go on, or are done: what dma_fences wait for */
+	struct workqueue_struct *submit_wq;
+	/** @work_wq: reaping of events, faults of queues, software signals */
 	struct workqueue_struct *work_wq;
 	/** @lost: the hardware failed for good: nothing new until it is bound again */
 	bool lost;

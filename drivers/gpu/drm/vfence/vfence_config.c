@@ -82,6 +82,11 @@ module_param_array(gpu_native_fence, uint, NULL, 0444);
 MODULE_PARM_DESC(gpu_native_fence,
 		 "per adapter: the GPU's native fences: 0 none, 1 full, 2 experimental, 3 not on this configuration, 4 advertised without asking (default 1)");
 
+static unsigned int monitored_signal[VFENCE_MAX_ADAPTERS] = EACH(VGPU_MONITORED_SIGNAL_BASIC);
+module_param_array(monitored_signal, uint, NULL, 0444);
+MODULE_PARM_DESC(monitored_signal,
+		 "per adapter: engines can 0 not write monitored fences, 1 write them, 2 and interrupt for it (default 1)");
+
 static bool no_64bit_atomics[VFENCE_MAX_ADAPTERS] = EACH(false);
 module_param_array(no_64bit_atomics, bool, NULL, 0444);
 MODULE_PARM_DESC(no_64bit_atomics,
@@ -137,6 +142,7 @@ static bool valid_gpu(const struct vgpu_config *gpu)
 	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->irq_form >= VGPU_IRQ_FORMS ||
 	    gpu->local_pages > LOCAL_PAGES_MAX ||
 	    gpu->visible_pages > gpu->local_pages ||
+	    gpu->monitored_signal >= VGPU_MONITORED_SIGNALS ||
 	    gpu->native_fence >= VGPU_NATIVE_FENCE_SUPPORTS)
 		return false;
 	if (!is_power_of_2(caps->stride) || caps->stride < VGPU_STRIDE_MIN ||
@@ -176,6 +182,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],
 		.gpu.no_64bit_atomics = no_64bit_atomics[index],
+		.gpu.monitored_signal = monitored_signal[index],
 		.gpu.fence_caps.stride = fence_stride[index],
 		.gpu.fence_caps.map_to_system = map_to_system[index],
 		.gpu.fence_caps.minimum_address = fence_min_va[index],

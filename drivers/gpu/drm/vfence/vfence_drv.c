@@ -22,6 +22,7 @@
 
 #include "fence/vfence_fence.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_submit.h"
 #include "vfence_adapter.h"
 #include "vfence_file.h"
 #include "vfence_power.h"
@@ -90,6 +91,7 @@ DEFINE_ENTRY(context_suspend, call)
 DEFINE_ENTRY(context_resume, call)
 DEFINE_ENTRY(monitored_fence_create, call_entered)
 DEFINE_ENTRY(fence_import, call_entered)
+DEFINE_ENTRY(submit, call)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
 
@@ -125,6 +127,7 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(CONTEXT_RESUME, context_resume),
 	ENTRY(MONITORED_FENCE_CREATE, monitored_fence_create),
 	ENTRY(FENCE_IMPORT, fence_import),
+	ENTRY(SUBMIT, submit),
 };
 
 static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -161,7 +164,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 15,
+	.minor = 16,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -28,6 +28,10 @@ static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapt
 		adapter->config.gpu.secondary_doorbells ? VGPU_DOORBELL_SIZE : 0;
 	info->flags = adapter->config.gpu.no_64bit_atomics ?
 		      DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS : 0;
+	if (adapter->config.gpu.monitored_signal != VGPU_MONITORED_SIGNAL_NONE)
+		info->flags |= DRM_VFENCE_ADAPTER_MONITORED_SIGNAL;
+	if (adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_ADVANCED)
+		info->flags |= DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT;
 }
 
 static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)
@@ -108,6 +112,12 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 		c->engines_in_f1 += vgpu_engine_in_f1(adapter->gpu, i);
 	c->d3_transitions = count(adapter, VFENCE_COUNT_D3);
 	c->engine_resets = count(adapter, VFENCE_COUNT_ENGINE_RESETS);
+	c->records_monitored = count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
+	c->submissions = count(adapter, VFENCE_COUNT_SUBMISSIONS);
+	c->submissions_held = count(adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
+	c->submissions_done = count(adapter, VFENCE_COUNT_SUBMISSIONS_DONE);
+	c->submissions_lost = count(adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
+	c->submissions_timed_out = count(adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
 }
 
 static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)

@@ -30,10 +30,10 @@ static void place(struct vfence_fence *fence, const struct vfence_fence_args *ar
 	fence->current_value = slot_in(fence, &fence->slots->current_value);
 	fence->monitored_value = slot_in(fence, &fence->slots->monitored_value);
 	list_add(&fence->slot_link, &fence->slots->fences);
+	atomic64_set(&fence->wide, (u32)args->initial_value);
 	if (fence->current_value && !args->cross)
 		WRITE_ONCE(*fence->current_value, fence->narrow ? (u32)args->initial_value :
 								  args->initial_value);
-	atomic64_set(&fence->wide, (u32)args->initial_value);
 	if (fence->monitored_value)
 		WRITE_ONCE(*fence->monitored_value, fence->monitored);
 	mutex_unlock(&segment->lock);

@@ -132,7 +132,7 @@ struct vfence_fence {
 	u32 flags;
 	/** @narrow: a monitored fence of 32 bits; all values below are widened */
 	bool narrow;
-	/** @wide: of a narrow fence: the value with its upper half */
+	/** @wide: of a narrow fence: a recent value with its upper half */
 	atomic64_t wide;
 	/** @rewinds: of a monitored fence: times a smaller value was stored */
 	atomic64_t rewinds;
@@ -212,14 +212,12 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 	return fence;
 }
 
+u64 vfence_fence_widened(const struct vfence_fence *fence);
+
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 {
-	/*
-	 * Both halves at once: the upper one of another moment may belong to a value
-	 * that is too far away. Acquire, as below. Partner: store_monitored().
-	 */
 	if (fence->narrow)
-		return atomic64_read_acquire(&fence->wide);
+		return vfence_fence_widened(fence);
 	/* Acquire: what the signaller did before. Partner: the engine's order. */
 	return smp_load_acquire(fence->current_value);
 }
@@ -236,6 +234,10 @@ struct vfence_local {
 	struct vfence_map *map;
 	/** @rights: DRM_VFENCE_RIGHT_* */
 	u32 rights;
+	/** @max_link: in device->max_signals, while @max_signal is; device->lock */
+	struct list_head max_link;
+	/** @max_signal: what to signal on TDR, or NULL; device->lock */
+	struct vfence_wait *max_signal;
 };
 
 /** VFENCE_MONITORED_NOTHING: what no handle may have both of */
@@ -247,6 +249,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);
 int vfence_local_destroy(struct vfence_file *file, u32 handle);
+void vfence_local_signal_max(struct vfence_device *device);
 void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device);
 struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights);
@@ -320,10 +323,12 @@ struct vfence_wait {
 	int error;
 	/** @sleepers: the owner, if it is a thread */
 	wait_queue_head_t sleepers;
-	/** @fire: the owner, if it is an event: ARMED became REACHED or FAILED */
+	/** @fire: the owner, if it is no thread: ARMED became REACHED or FAILED; under RCU */
 	void (*fire)(struct vfence_wait *wait);
-	/** @owner: the event, if it is one */
+	/** @owner: the event, or the queue that holds a submission back for it */
 	void *owner;
+	/** @gpu: such a queue: handles that go do not end it (WDDM-127) */
+	bool gpu;
 	/** @rcu: frees it from any context */
 	struct rcu_head rcu;
 	/** @count: number of points */
@@ -343,6 +348,7 @@ bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 		      enum vfence_wait_state to);
 void vfence_wait_put(struct vfence_wait *wait);
 int vfence_wait_account(struct vfence_wait *wait);
+int vfence_wait_sleep(struct vfence_wait *wait);
 
 /** VFENCE_PORTION: points completed at once, with interrupts off meanwhile */
 #define VFENCE_PORTION		64
@@ -366,7 +372,13 @@ struct vfence_request {
 	struct vfence_wait *signals;
 };
 
+/** VFENCE_SIGNAL_KEEP: monitored fences keep what is above the value, and that is fine */
+#define VFENCE_SIGNAL_KEEP	BIT(31)
+/** VFENCE_SIGNAL_MAX: whatever the value says, the highest there is */
+#define VFENCE_SIGNAL_MAX	BIT(30)
+
 struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value);
+struct vfence_wait *vfence_signal_split(struct vfence_wait *signals, u32 fence_flags);
 int vfence_signal(struct vfence_wait *signals, u32 flags);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,

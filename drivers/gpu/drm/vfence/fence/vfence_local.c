@@ -16,7 +16,8 @@
 	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 #define MONITORED_FLAGS \
 	(MONITORED_SHARED | VFENCE_MONITORED_NOTHING | DRM_VFENCE_MONITORED_NO_GPU_ACCESS | \
-	 DRM_VFENCE_MONITORED_CROSS_ADAPTER | \
+	 DRM_VFENCE_MONITORED_CROSS_ADAPTER | DRM_VFENCE_MONITORED_TOP_OF_PIPELINE | \
+	 DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR | \
 	 DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY)
 
 static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
@@ -39,17 +40,23 @@ static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *f
 	vfence_fence_look(fence);
 }
 
-/* Once for each holder; of a monitored fence the hardware knows nothing. */
+/* Of a monitored fence the hardware knows nothing but where packets may write. */
+static bool is_addressable(const struct vfence_local *local)
+{
+	return local->fence->hw || drm_mm_node_allocated(&local->map->current_node);
+}
+
+/* Once for each holder. */
 static int open_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 	int ret;
 
-	if (!fence->hw)
+	if (!is_addressable(local))
 		return 0;
 	ret = vgpu_fence_open(file->vm, fence->hw, va_of(&local->map->current_node, fence),
 			      va_of(&local->map->monitored_node, fence), local->rights);
-	if (!ret)
+	if (!ret && fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 	return ret;
 }
@@ -58,11 +65,75 @@ static void close_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
-	if (fence->hw) {
+	if (is_addressable(local))
 		vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence),
 				 local->rights);
+	if (fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
-	}
+}
+
+/* Who may signal a monitored fence takes it along when his device is lost (WDDM-123). */
+static int add_max(struct vfence_local *local)
+{
+	struct vfence_fence *fence = local->fence;
+	struct vfence_device *device = local->device;
+
+	INIT_LIST_HEAD(&local->max_link);
+	if (!vfence_fence_is_monitored(fence) || !(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
+	    fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
+		return 0;
+	local->max_signal = vfence_signal_create(fence, U64_MAX);
+	if (!local->max_signal)
+		return -ENOMEM;
+	spin_lock(&device->lock);
+	list_add(&local->max_link, &device->max_signals);
+	spin_unlock(&device->lock);
+	return 0;
+}
+
+static struct vfence_wait *take_max_locked(struct vfence_local *local)
+{
+	struct vfence_wait *signal = local->max_signal;
+
+	lockdep_assert_held(&local->device->lock);
+	list_del_init(&local->max_link);
+	local->max_signal = NULL;
+	return signal;
+}
+
+static void drop_max(struct vfence_local *local)
+{
+	struct vfence_wait *signal;
+
+	spin_lock(&local->device->lock);
+	signal = take_max_locked(local);
+	spin_unlock(&local->device->lock);
+	if (signal)
+		vfence_wait_destroy(signal);
+}
+
+/**
+ * vfence_local_signal_max - a reset cost a device: its monitored fences jump (WDDM-123)
+ * @device: the device, with a reference
+ *
+ * Those its handles may signal, once; process context.
+ */
+void vfence_local_signal_max(struct vfence_device *device)
+{
+	struct vfence_local *local;
+	struct vfence_wait *signal;
+
+	do {
+		spin_lock(&device->lock);
+		local = list_first_entry_or_null(&device->max_signals, struct vfence_local,
+						 max_link);
+		signal = local ? take_max_locked(local) : NULL;
+		spin_unlock(&device->lock);
+		if (signal) {
+			vfence_signal(signal, VFENCE_SIGNAL_MAX);
+			vfence_wait_destroy(signal);
+		}
+	} while (signal);
 }
 
 static void free_local(struct vfence_file *file, struct vfence_local *local)
@@ -70,6 +141,7 @@ static void free_local(struct vfence_file *file, struct vfence_local *local)
 	struct vfence_fence *fence = local->fence;
 
 	lockdep_assert_held(&file->lock);
+	drop_max(local);
 	close_hw(file, local);
 	settle_handle(file->adapter, fence);
 	vfence_map_put(file, local->map);
@@ -121,6 +193,9 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	ret = open_hw(file, local);
 	if (ret)
 		goto put_map;
+	ret = add_max(local);
+	if (ret)
+		goto close;
 	/* The caller holds it, so this cannot fail. */
 	vfence_fence_hold(fence);
 	vfence_device_get(device);
@@ -131,6 +206,8 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	}
 	describe(local, mapping);
 	return 0;
+close:
+	close_hw(file, local);
 put_map:
 	vfence_map_put(file, local->map);
 free:

@@ -83,7 +83,15 @@ static void null_record(struct vfence_adapter *adapter, const struct vgpu_irq_re
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_NULL);
 	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
 	atomic_or(BIT(record->node), &adapter->scan_due);
-	if (record->flags & VGPU_IRQ_EVALUATE_LEGACY)
+	if (record->flags & VGPU_IRQ_EVALUATE_LEGACY && !vfence_mutant_is(NO_EVALUATE_LEGACY))
+		atomic_set(&adapter->legacy_scan_due, 1);
+}
+
+/* Some monitored fence was written: all who wait for such are looked at (WDDM-130). */
+static void monitored_record(struct vfence_adapter *adapter)
+{
+	vfence_count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
+	if (!vfence_mutant_is(NO_MONITORED_SCAN))
 		atomic_set(&adapter->legacy_scan_due, 1);
 }
 
@@ -96,10 +104,16 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
 		vfence_queue_faulted(adapter, record->queue);
 		return;
 	}
+	if (record->type == VGPU_IRQ_DMA_COMPLETED && record->queue) {
+		vfence_queue_progressed(adapter, record->queue);
+		return;
+	}
 	if (record->type == VGPU_IRQ_DMA_COMPLETED) {
 		wake_up_all(&adapter->paging.done);
 		return;
 	}
+	if (record->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED)
+		monitored_record(adapter);
 	if (record->type == VGPU_IRQ_CONTEXT_SUSPENDED)
 		vfence_context_acknowledged(adapter, record->queue, record->suspend_fence);
 	if (record->type == VGPU_IRQ_GPU_ENGINE_STATE_CHANGE)
@@ -145,6 +159,8 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	spin_lock_irqsave(&adapter->irq_lock, flags);
 	overflow = vfence_mutant_is(D_NO_SCAN) ? 0 : atomic_xchg(&ring->overflow, 0);
 	atomic_or(overflow, &adapter->scan_due);
+	if (overflow & VGPU_OVERFLOW_MONITORED)
+		atomic_set(&adapter->legacy_scan_due, 1);
 	read = ring->read;
 	/* Acquire: the records. Partner: publish() in hw/vgpu_cmp.c. */
 	while (left && read != smp_load_acquire(&ring->write)) {
@@ -233,7 +249,7 @@ static void scan_fences(struct vfence_adapter *adapter, bool is_monitored)
 	rcu_read_unlock();
 }
 
-/* What a NULL event of @nodes stands for; a fault may be among it. */
+/* What a NULL event of @nodes stands for; faults and submissions may be among it. */
 static void scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (adapter->optimized) {
@@ -244,9 +260,7 @@ static void scan(struct vfence_adapter *adapter, u32 nodes)
 	} else {
 		scan_fences(adapter, false);
 	}
-	if (atomic_xchg(&adapter->legacy_scan_due, 0))
-		scan_fences(adapter, true);
-	vfence_queue_scan_faults(adapter);
+	vfence_queue_scan(adapter);
 }
 
 /** vfence_irq_settle - all that interrupts leave to be done; process context */
@@ -262,6 +276,9 @@ void vfence_irq_settle(struct vfence_adapter *adapter)
 	nodes = atomic_xchg(&adapter->scan_due, 0);
 	if (nodes)
 		scan(adapter, nodes);
+	/* Full barrier, before waiters are counted. Partner: update_monitored_locked(). */
+	if (atomic_xchg(&adapter->legacy_scan_due, 0))
+		scan_fences(adapter, true);
 	/* The optimised form reads one stream of entries: that of who signaled. */
 	if (!adapter->optimized)
 		vfence_log_read_all(adapter);

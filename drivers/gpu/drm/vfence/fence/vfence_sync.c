@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bridge to dma_fence, one way: what a sync_file or a syncobj stands for becomes a
- * signal of a fence. The other way there is none: a fence that a client can leave
- * unsignaled for ever must never be, or hide behind, a dma_fence.
+ * The bridge to dma_fence. What a sync_file or a syncobj stands for becomes a signal of a
+ * fence, or lets a submission go on. The other way there is nothing from fences: one that
+ * a client can leave unsignaled for ever must never be, or hide behind, a dma_fence.
+ * Submissions are dma_fences, as they are bounded: they wait for nothing but other
+ * dma_fences once one is told of them, and are aborted if they take too long.
  */
 
 #include <linux/dma-fence.h>
+#include <linux/dma-fence-chain.h>
 #include <linux/slab.h>
 #include <linux/sync_file.h>
 
@@ -13,6 +16,7 @@
 #include <drm/drm_syncobj.h>
 
 #include "vfence_fence.h"
+#include "vfence_sync.h"
 
 /**
  * struct vfence_import - a dma_fence that will signal a fence
@@ -42,17 +46,25 @@ static void free_import(struct vfence_import *import)
 	kfree(import);
 }
 
-/* An error is no value: who waits must not take it for one. */
+/* A link of a timeline does not tell, but what it contains does. */
+static bool failed(struct dma_fence *foreign)
+{
+	return dma_fence_get_status(dma_fence_chain_contained(foreign)) < 0;
+}
+
+/*
+ * A failure is no value: who waits must not take it for one. Nor for a failure of the
+ * waiting, which other drivers' errors could be: they all become one.
+ */
 static void perform(struct vfence_import *import)
 {
 	struct vfence_fence *fence = import->signal->points[0].fence;
-	int status = dma_fence_get_status(import->foreign);
 
-	if (status >= 0) {
+	if (!failed(import->foreign)) {
 		vfence_signal(import->signal, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
 		return;
 	}
-	vfence_fence_fail(fence, status);
+	vfence_fence_fail(fence, -EIO);
 	vfence_fence_set_always_signaled(fence);
 }
 
@@ -190,4 +202,271 @@ void vfence_sync_forget_all(struct vfence_file *file)
 	 */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
 	flush_workqueue(file->adapter->import_wq);
+}
+
+/* ---------------------------------------------------- what a submission is */
+
+/* Names nothing of ours but constants, as it may outlive its adapter. */
+static const char *driver_name(struct dma_fence *fence)
+{
+	return "vfence";
+}
+
+static const char *timeline_name(struct dma_fence *fence)
+{
+	return "kernel-mode queue";
+}
+
+VFENCE_DEFINE_DMA_FENCE_OPS(done_ops, driver_name, timeline_name);
+
+/**
+ * vfence_done_create - the dma_fence of a submission
+ * @context: timeline of its queue
+ *
+ * Nobody sees it until it has a place and is published. Return: the fence, or NULL.
+ */
+struct dma_fence *vfence_done_create(u64 context)
+{
+	struct vfence_dma_fence *done = kzalloc(sizeof(*done), GFP_KERNEL_ACCOUNT);
+
+	if (!done)
+		return NULL;
+	vfence_dma_fence_init(done, &done_ops, context);
+	return &done->base;
+}
+
+/** vfence_done_place - its place on the timeline, known when it is queued */
+void vfence_done_place(struct dma_fence *done, u64 seqno)
+{
+	done->seqno = seqno;
+}
+
+/** vfence_done_signal - it is over, with 0 or an error; any context, no lock held */
+void vfence_done_signal(struct dma_fence *done, int error)
+{
+	if (error)
+		dma_fence_set_error(done, error);
+	dma_fence_signal(done);
+}
+
+/* ------------------------------------------------ what a submission waits for */
+
+/**
+ * struct vfence_dependency - a dma_fence that a submission waits for
+ */
+struct vfence_dependency {
+	/** @cb: on @foreign */
+	struct dma_fence_cb cb;
+	/** @foreign: the dma_fence, with a reference */
+	struct dma_fence *foreign;
+	/** @deps: parent */
+	struct vfence_dependencies *deps;
+};
+
+/**
+ * struct vfence_dependencies - all of them
+ */
+struct vfence_dependencies {
+	/** @pending: dma_fences that have not signaled, and one while they are armed */
+	atomic_t pending;
+	/** @met: called once, when there are none */
+	void (*met)(void *owner);
+	/** @owner: its argument */
+	void *owner;
+	/** @count: number of dependencies */
+	unsigned int count;
+	/** @each: the dependencies */
+	struct vfence_dependency each[];
+};
+
+static struct drm_vfence_syncobj *get_syncobjs(const struct drm_vfence_obj_array *syncobjs)
+{
+	struct drm_vfence_syncobj *in;
+	u32 i;
+
+	in = vfence_uobj_get(syncobjs, sizeof(*in), DRM_VFENCE_MAX_SYNCOBJS);
+	for (i = 0; !IS_ERR(in) && i < syncobjs->count; i++) {
+		if (in[i].pad) {
+			kvfree(in);
+			in = ERR_PTR(-EINVAL);
+		}
+	}
+	return in;
+}
+
+/**
+ * vfence_dependencies_create - find what syncobjs stand for now
+ * @file: whose they are
+ * @syncobjs: &struct drm_vfence_syncobj in user memory
+ *
+ * Return: the dependencies, NULL for an empty list, or an ERR_PTR. Never waits for a
+ * submission.
+ */
+struct vfence_dependencies *
+vfence_dependencies_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
+{
+	struct vfence_dependencies *deps;
+	struct drm_vfence_syncobj *in;
+	int ret = 0;
+
+	if (!syncobjs->count)
+		return NULL;
+	in = get_syncobjs(syncobjs);
+	if (IS_ERR(in))
+		return ERR_CAST(in);
+	deps = kzalloc(struct_size(deps, each, syncobjs->count), GFP_KERNEL_ACCOUNT);
+	if (!deps)
+		ret = -ENOMEM;
+	for (; !ret && deps->count < syncobjs->count; deps->count += !ret) {
+		struct vfence_dependency *dep = &deps->each[deps->count];
+
+		dep->deps = deps;
+		INIT_LIST_HEAD(&dep->cb.node);
+		ret = drm_syncobj_find_fence(file, in[deps->count].handle, in[deps->count].point,
+					     0, &dep->foreign);
+	}
+	kvfree(in);
+	if (ret && deps)
+		vfence_dependencies_destroy(deps);
+	return ret ? ERR_PTR(ret) : deps;
+}
+
+static void one_met(struct vfence_dependencies *deps)
+{
+	if (atomic_dec_and_test(&deps->pending))
+		deps->met(deps->owner);
+}
+
+/* Any context, under the foreign fence's lock. That it failed is its owner's business. */
+static void dependency_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
+{
+	one_met(container_of(cb, struct vfence_dependency, cb)->deps);
+}
+
+/**
+ * vfence_dependencies_arm - have it told when all have signaled
+ * @deps: the dependencies
+ * @met: called once, in any context; queues work and nothing else
+ * @owner: its argument
+ */
+void vfence_dependencies_arm(struct vfence_dependencies *deps, void (*met)(void *owner),
+			     void *owner)
+{
+	unsigned int i;
+
+	deps->met = met;
+	deps->owner = owner;
+	atomic_set(&deps->pending, deps->count + 1);
+	for (i = 0; i < deps->count; i++)
+		if (dma_fence_add_callback(deps->each[i].foreign, &deps->each[i].cb,
+					   dependency_signaled))
+			one_met(deps);
+	one_met(deps);
+}
+
+bool vfence_dependencies_met(const struct vfence_dependencies *deps)
+{
+	return !atomic_read(&deps->pending);
+}
+
+/** vfence_dependencies_destroy - forget them: no callback runs on return */
+void vfence_dependencies_destroy(struct vfence_dependencies *deps)
+{
+	unsigned int i;
+
+	for (i = 0; i < deps->count; i++) {
+		dma_fence_remove_callback(deps->each[i].foreign, &deps->each[i].cb);
+		dma_fence_put(deps->each[i].foreign);
+	}
+	kfree(deps);
+}
+
+/* ------------------------------------------------- who is told of a submission */
+
+/**
+ * struct vfence_publication - syncobjs that will stand for a submission
+ */
+struct vfence_publication {
+	/** @count: number of syncobjs */
+	unsigned int count;
+	/** @each: the syncobjs */
+	struct {
+		/** @each.syncobj: the syncobj, with a reference */
+		struct drm_syncobj *syncobj;
+		/** @each.chain: link of a timeline, or NULL */
+		struct dma_fence_chain *chain;
+		/** @each.point: of the timeline */
+		u64 point;
+	} each[];
+};
+
+/**
+ * vfence_publication_create - everything that can fail of publishing a submission
+ * @file: whose syncobjs they are
+ * @syncobjs: &struct drm_vfence_syncobj in user memory
+ *
+ * Return: the publication, NULL for an empty list, or an ERR_PTR.
+ */
+struct vfence_publication *
+vfence_publication_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
+{
+	struct vfence_publication *publication;
+	struct drm_vfence_syncobj *in;
+	int ret = 0;
+	u32 i;
+
+	if (!syncobjs->count)
+		return NULL;
+	in = get_syncobjs(syncobjs);
+	if (IS_ERR(in))
+		return ERR_CAST(in);
+	publication = kzalloc(struct_size(publication, each, syncobjs->count),
+			      GFP_KERNEL_ACCOUNT);
+	if (!publication)
+		ret = -ENOMEM;
+	for (i = 0; !ret && i < syncobjs->count; i++) {
+		publication->each[i].syncobj = drm_syncobj_find(file, in[i].handle);
+		if (!publication->each[i].syncobj) {
+			ret = -ENOENT;
+			break;
+		}
+		publication->count++;
+		publication->each[i].point = in[i].point;
+		if (in[i].point)
+			publication->each[i].chain = dma_fence_chain_alloc();
+		if (in[i].point && !publication->each[i].chain)
+			ret = -ENOMEM;
+	}
+	kvfree(in);
+	if (ret && publication)
+		vfence_publication_destroy(publication);
+	return ret ? ERR_PTR(ret) : publication;
+}
+
+/** vfence_publication_publish - from here on others rely on @done */
+void vfence_publication_publish(struct vfence_publication *publication, struct dma_fence *done)
+{
+	unsigned int i;
+
+	for (i = 0; i < publication->count; i++) {
+		struct drm_syncobj *syncobj = publication->each[i].syncobj;
+
+		if (publication->each[i].chain)
+			drm_syncobj_add_point(syncobj, publication->each[i].chain, done,
+					      publication->each[i].point);
+		else
+			drm_syncobj_replace_fence(syncobj, done);
+		publication->each[i].chain = NULL;
+	}
+}
+
+void vfence_publication_destroy(struct vfence_publication *publication)
+{
+	unsigned int i;
+
+	for (i = 0; i < publication->count; i++) {
+		dma_fence_chain_free(publication->each[i].chain);
+		drm_syncobj_put(publication->each[i].syncobj);
+	}
+	kfree(publication);
 }

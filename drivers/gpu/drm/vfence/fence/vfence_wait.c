@@ -15,6 +15,18 @@
 /* Value updates handed to the virtual GPU at once. */
 #define BATCH	16
 
+static struct vfence_wait *alloc_wait(struct vfence_adapter *adapter, unsigned int points)
+{
+	struct vfence_wait *wait = kvzalloc(struct_size(wait, points, points), GFP_KERNEL_ACCOUNT);
+
+	if (!wait)
+		return NULL;
+	kref_init(&wait->ref);
+	wait->adapter = adapter;
+	init_waitqueue_head(&wait->sleepers);
+	return wait;
+}
+
 static int resolve(struct vfence_file *file, struct vfence_wait *wait, u32 need,
 		   const struct drm_vfence_fence_point *in, unsigned int count)
 {
@@ -62,14 +74,11 @@ struct vfence_wait *vfence_wait_create(struct vfence_file *file,
 	in = vfence_uobj_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS);
 	if (IS_ERR(in))
 		return ERR_CAST(in);
-	wait = kvzalloc(struct_size(wait, points, points->count), GFP_KERNEL_ACCOUNT);
+	wait = alloc_wait(file->adapter, points->count);
 	if (!wait) {
 		kvfree(in);
 		return ERR_PTR(-ENOMEM);
 	}
-	kref_init(&wait->ref);
-	wait->adapter = file->adapter;
-	init_waitqueue_head(&wait->sleepers);
 	atomic_set(&wait->pending, any ? 1 : points->count);
 	atomic_set(&wait->first, -1);
 	ret = resolve(file, wait, need, in, points->count);
@@ -90,12 +99,10 @@ struct vfence_wait *vfence_wait_create(struct vfence_file *file,
  */
 struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value)
 {
-	struct vfence_wait *wait = kvzalloc(struct_size(wait, points, 1), GFP_KERNEL_ACCOUNT);
+	struct vfence_wait *wait = alloc_wait(fence->adapter, 1);
 
 	if (!wait)
 		return NULL;
-	kref_init(&wait->ref);
-	wait->adapter = fence->adapter;
 	wait->count = 1;
 	wait->points[0] = (struct vfence_point) {
 		.fence = vfence_fence_get(fence),
@@ -103,6 +110,35 @@ struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value)
 		.value = value,
 	};
 	return wait;
+}
+
+/**
+ * vfence_signal_split - take the points of some fences out of a list
+ * @signals: the list
+ * @fence_flags: DRM_VFENCE_MONITORED_* of these fences, any
+ *
+ * Return: a list of these in their order, NULL if there are none, or an ERR_PTR.
+ */
+struct vfence_wait *vfence_signal_split(struct vfence_wait *signals, u32 fence_flags)
+{
+	struct vfence_wait *split;
+	unsigned int i, left = 0;
+
+	for (i = 0; i < signals->count; i++)
+		left += !(signals->points[i].fence->flags & fence_flags);
+	if (left == signals->count)
+		return NULL;
+	split = alloc_wait(signals->adapter, signals->count - left);
+	if (!split)
+		return ERR_PTR(-ENOMEM);
+	for (left = 0, i = 0; i < signals->count; i++) {
+		if (signals->points[i].fence->flags & fence_flags)
+			split->points[split->count++] = signals->points[i];
+		else
+			signals->points[left++] = signals->points[i];
+	}
+	signals->count = left;
+	return split;
 }
 
 /** vfence_wait_destroy - the owner is done; nothing is armed */
@@ -136,15 +172,41 @@ bool vfence_wait_poll(struct vfence_wait *wait, bool any)
 	return !any;
 }
 
+/**
+ * vfence_fence_widened - current value of a narrow fence, with its upper half
+ * @fence: the fence
+ *
+ * Of the memory 32 bits are known, and a value of not long ago: the one nearest to
+ * that is meant. The two are of one moment, or it is tried again. Any context.
+ */
+u64 vfence_fence_widened(const struct vfence_fence *fence)
+{
+	u64 anchor, value;
+
+	do {
+		/* Acquire: the low half of that moment, or a later one. */
+		anchor = atomic64_read_acquire(&fence->wide);
+		/* Acquire: what the signaller did before. Partner: who stores it. */
+		value = vfence_widen(anchor, smp_load_acquire((u32 *)fence->current_value));
+	} while (atomic64_read(&fence->wide) != anchor);
+	return value;
+}
+
 /* What the hardware does for a native fence (WDDM-62). */
 static void store_monitored(struct vfence_fence *fence, u64 value)
 {
 	/* Counted before it is stored: who sees the value sees the count. */
 	if (value < vfence_fence_current(fence))
 		atomic64_inc(&fence->rewinds);
-	/* Release, twice: what the caller did. Partners: clients; vfence_fence_current(). */
-	smp_store_release(fence->current_value, fence->narrow ? (u32)value : value);
-	atomic64_set_release(&fence->wide, value);
+	if (!fence->narrow) {
+		/* Release: what the caller did. Partners: clients; vfence_fence_current(). */
+		smp_store_release(fence->current_value, value);
+		return;
+	}
+	/* In this order a reader in between finds the value before. */
+	atomic64_set(&fence->wide, value);
+	/* Release: as above. */
+	smp_store_release((u32 *)fence->current_value, (u32)value);
 }
 
 /* In order: natives in a row make one update. */
@@ -230,7 +292,7 @@ static u64 value_before(const struct vfence_point *points, unsigned int i)
  * What the values of narrow fences mean, and whether a monitored fence is rewound.
  * Nobody else signals from the CPU meanwhile.
  */
-static bool rewinds_locked(struct vfence_wait *signals)
+static bool rewinds_locked(struct vfence_wait *signals, u32 flags)
 {
 	bool rewinds = false;
 	unsigned int i;
@@ -245,6 +307,11 @@ static bool rewinds_locked(struct vfence_wait *signals)
 		before = value_before(signals->points, i);
 		if (point->fence->narrow)
 			point->value = vfence_widen(before, point->value);
+		if (flags & VFENCE_SIGNAL_KEEP)
+			point->value = max(point->value, before);
+		/* The farthest of those that wrap: all who wait are nearer. */
+		if (flags & VFENCE_SIGNAL_MAX)
+			point->value = point->fence->narrow ? before + S32_MAX : U64_MAX;
 		rewinds |= point->value < before;
 	}
 	return rewinds && !vfence_mutant_is(REWIND_ALLOWED);
@@ -259,7 +326,7 @@ static int signal_all(struct vfence_wait *signals, u32 flags)
 
 	if (mutex_lock_interruptible(&adapter->signal_lock))
 		return -ERESTARTSYS;
-	rewinds = rewinds_locked(signals);
+	rewinds = rewinds_locked(signals, flags);
 	if (READ_ONCE(adapter->lost))
 		ret = -EIO;
 	else if (vfence_reject(&adapter->drm,
@@ -274,7 +341,7 @@ static int signal_all(struct vfence_wait *signals, u32 flags)
 /**
  * vfence_signal - signal from the CPU
  * @signals: a list of points, resolved; stays the caller's
- * @flags: DRM_VFENCE_SIGNAL_*
+ * @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_*
  *
  * In order, and one call at a time: the newest value wins.
  */
@@ -389,7 +456,7 @@ static void sleep(struct vfence_wait *wait, s64 timeout_ns)
 	finish_wait(&wait->sleepers, &entry);
 }
 
-static int wait_for(struct vfence_wait *wait, s64 timeout_ns)
+static int wait_until(struct vfence_wait *wait, s64 timeout_ns)
 {
 	int ret = vfence_wait_begin(wait);
 
@@ -398,6 +465,12 @@ static int wait_for(struct vfence_wait *wait, s64 timeout_ns)
 	sleep(wait, timeout_ns);
 	vfence_wait_disarm(wait);
 	return vfence_wait_account(wait);
+}
+
+/** vfence_wait_sleep - sleep until all points of a wait are reached */
+int vfence_wait_sleep(struct vfence_wait *wait)
+{
+	return vfence_wait_poll(wait, false) ? 0 : wait_until(wait, S64_MAX);
 }
 
 int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -418,7 +491,7 @@ int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_f
 	if (ret)
 		goto destroy;
 	if (!vfence_wait_poll(request.wait, any))
-		ret = args->timeout_ns ? wait_for(request.wait, args->timeout_ns) : -ETIME;
+		ret = args->timeout_ns ? wait_until(request.wait, args->timeout_ns) : -ETIME;
 	if (!ret)
 		args->first = any ? atomic_read(&request.wait->first) : 0;
 	/* The restarted call must not signal again. */

@@ -44,12 +44,14 @@ static void update_monitored_locked(struct vfence_fence *fence)
 	};
 
 	lockdep_assert_held(&fence->lock);
-	/*
-	 * Stays 0 for life: the others must hear of every signal (WDDM-104). A
-	 * monitored fence has none: who signals it, or hears of it, looks.
-	 */
-	if (vfence_fence_is_monitored(fence) || fence->cross ||
-	    update.value == fence->monitored)
+	/* There is none: who signals it, or hears of it, looks, if there are waiters. */
+	if (vfence_fence_is_monitored(fence)) {
+		/* Their count, before the value is sampled. Partner: vfence_irq_settle(). */
+		smp_mb();
+		return;
+	}
+	/* Stays 0 for life: the others must hear of every signal (WDDM-104). */
+	if (fence->cross || update.value == fence->monitored)
 		return;
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;
@@ -113,13 +115,19 @@ static unsigned int settle_locked(struct vfence_fence *fence, u64 value, unsigne
 static void finish(struct vfence_wait *wait, enum vfence_wait_state to)
 {
 	/* Still arming: its owner looks at the state before it relies on us. */
-	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, to) ||
-	    !vfence_wait_move(wait, VFENCE_WAIT_ARMED, to))
+	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, to))
 		return;
+	/* An owner that finds it decided and must go waits for the end of this section. */
+	rcu_read_lock();
+	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, to)) {
+		rcu_read_unlock();
+		return;
+	}
 	if (wait->fire)
 		wait->fire(wait);
 	else
 		wake_up_all(&wait->sleepers);
+	rcu_read_unlock();
 }
 
 static void complete_point(struct vfence_point *point, int error)
@@ -212,6 +220,18 @@ static void tell_others(struct vfence_fence *fence, const struct vgpu_missed *mi
 	vfence_cross_propagate(fence, vfence_fence_current(fence), now);
 }
 
+/*
+ * The GPU writes 32 bits: remember how far it has come, for the next look. A CPU signal
+ * that comes between is newer than what was read.
+ */
+static void move_anchor(struct vfence_fence *fence)
+{
+	s64 anchor = atomic64_read(&fence->wide);
+
+	atomic64_try_cmpxchg(&fence->wide, &anchor,
+			     vfence_widen(anchor, READ_ONCE(*(u32 *)fence->current_value)));
+}
+
 /**
  * vfence_fence_look - nothing tells which values were signaled: look
  * @fence: the fence
@@ -225,16 +245,17 @@ static void tell_others(struct vfence_fence *fence, const struct vgpu_missed *mi
  */
 unsigned int vfence_fence_look(struct vfence_fence *fence)
 {
-	struct vgpu_missed missed;
+	struct vgpu_missed missed = {};
 	unsigned int completed;
 
 	/* Nobody waits for an INTRA_GPU fence. */
 	if (!fence->current_value)
 		return 0;
-	if (vfence_fence_is_monitored(fence))
-		return vfence_fence_complete(fence, 0);
 	mutex_lock(&fence->look_lock);
-	vgpu_fence_take_missed(fence->hw, &missed);
+	if (fence->hw)
+		vgpu_fence_take_missed(fence->hw, &missed);
+	if (fence->narrow)
+		move_anchor(fence);
 	completed = vfence_fence_complete(fence, missed.value);
 	if (fence->cross)
 		tell_others(fence, &missed);
@@ -242,19 +263,45 @@ unsigned int vfence_fence_look(struct vfence_fence *fence)
 	return completed;
 }
 
-/* End all waits; new ones return @later, if that is not 0. */
-static void end_waits(struct vfence_fence *fence, int error, int later)
+/* Take what is to be ended: all, or those of the CPU. */
+static unsigned int take_ended_locked(struct vfence_fence *fence, bool gpu,
+				      struct list_head *done)
+{
+	struct rb_node *node = rb_first_cached(&fence->waiters);
+	unsigned int taken = 0;
+
+	while (node && taken < VFENCE_PORTION) {
+		struct vfence_point *point = rb_entry(node, struct vfence_point, node);
+
+		node = rb_next(node);
+		if (point->wait->gpu && !gpu && !vfence_mutant_is(UNWAIT_GPU))
+			continue;
+		unlink_locked(point);
+		list_add_tail(&point->link, done);
+		taken++;
+	}
+	fence->woken += taken;
+	return taken;
+}
+
+/*
+ * End all waits, or those of the CPU; new ones return @later, if that is not 0. What
+ * has been reached by now is, whatever comes.
+ */
+static void end_waits(struct vfence_fence *fence, int error, int later, bool gpu)
 {
 	unsigned long flags;
 	unsigned int taken;
 
+	if (fence->current_value)
+		vfence_fence_complete(fence, 0);
 	do {
 		LIST_HEAD(done);
 
 		spin_lock_irqsave(&fence->lock, flags);
 		if (later)
 			fence->error = later;
-		taken = take_locked(fence, ~(u64)0, VFENCE_PORTION, &done);
+		taken = take_ended_locked(fence, gpu, &done);
 		update_monitored_locked(fence);
 		spin_unlock_irqrestore(&fence->lock, flags);
 		vfence_points_complete(&done, error);
@@ -269,13 +316,13 @@ static void end_waits(struct vfence_fence *fence, int error, int later)
  */
 void vfence_fence_fail(struct vfence_fence *fence, int error)
 {
-	end_waits(fence, error, error);
+	end_waits(fence, error, error, true);
 }
 
-/** vfence_fence_unwait - end all waits of now with ECANCELED; process context */
+/** vfence_fence_unwait - end all CPU waits of now with ECANCELED; process context */
 void vfence_fence_unwait(struct vfence_fence *fence)
 {
-	end_waits(fence, -ECANCELED, 0);
+	end_waits(fence, -ECANCELED, 0, false);
 }
 
 /*

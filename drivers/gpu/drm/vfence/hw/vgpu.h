@@ -114,6 +114,20 @@ struct vgpu_host_ops {
 };
 
 /**
+ * enum vgpu_monitored_signal - what an engine can do with monitored fences
+ */
+enum vgpu_monitored_signal {
+	/** @VGPU_MONITORED_SIGNAL_NONE: nothing: they are signaled in software */
+	VGPU_MONITORED_SIGNAL_NONE,
+	/** @VGPU_MONITORED_SIGNAL_BASIC: write the value, and tell nobody (WDDM-129) */
+	VGPU_MONITORED_SIGNAL_BASIC,
+	/** @VGPU_MONITORED_SIGNAL_ADVANCED: write it and interrupt (WDDM-130) */
+	VGPU_MONITORED_SIGNAL_ADVANCED,
+	/** @VGPU_MONITORED_SIGNALS: how many there are */
+	VGPU_MONITORED_SIGNALS,
+};
+
+/**
  * struct vgpu_config - shape of a GPU
  */
 struct vgpu_config {
@@ -141,6 +155,8 @@ struct vgpu_config {
 	unsigned int native_fence;
 	/** @no_64bit_atomics: No64BitAtomics: values of fences have 32 bits */
 	bool no_64bit_atomics;
+	/** @monitored_signal: &enum vgpu_monitored_signal */
+	unsigned int monitored_signal;
 	/** @fence_caps: what its native fences are like */
 	struct vgpu_fence_caps fence_caps;
 };
@@ -171,13 +187,21 @@ enum vgpu_irq_form {
 #define VGPU_IRQ_UNLOGGED		BIT(1)
 /** VGPU_OVERFLOW_UNLOGGED: in the ring's overflow word: the same of what it missed */
 #define VGPU_OVERFLOW_UNLOGGED		BIT(VGPU_MAX_NODES)
+/** VGPU_OVERFLOW_MONITORED: likewise: monitored fences were among it (WDDM-73) */
+#define VGPU_OVERFLOW_MONITORED		BIT(VGPU_MAX_NODES + 1)
 
 /**
  * enum vgpu_irq_type - what a record reports; WDDM's numbers (WDDM-70)
  */
 enum vgpu_irq_type {
-	/** @VGPU_IRQ_DMA_COMPLETED: work of a kernel ring is done */
+	/** @VGPU_IRQ_DMA_COMPLETED: work of a kernel ring is done, or fetched */
 	VGPU_IRQ_DMA_COMPLETED = 1,
+	/**
+	 * @VGPU_IRQ_MONITORED_FENCE_SIGNALED: a monitored fence was written, by node
+	 * and engine; which one is not told. In the form INDISTINCT it is a
+	 * NATIVE_FENCE_SIGNALED without an array
+	 */
+	VGPU_IRQ_MONITORED_FENCE_SIGNALED = 11,
 	/** @VGPU_IRQ_CONTEXT_SUSPENDED: a context has left the GPU */
 	VGPU_IRQ_CONTEXT_SUSPENDED = 17,
 	/** @VGPU_IRQ_HWQUEUE_FAULTED: a queue stopped by its own packet */
@@ -225,9 +249,9 @@ struct vgpu_irq_record {
 	/** @engine: engine ordinal; 0, adapters are not linked */
 	u16 engine;
 	/**
-	 * @queue: OS-side queue handle, for HWQUEUE_FAULTED and in the form
-	 * QUEUE; means nothing in the others (WDDM-77). OS-side context handle,
-	 * for CONTEXT_SUSPENDED
+	 * @queue: OS-side queue handle, for HWQUEUE_FAULTED, DMA_COMPLETED and in
+	 * the form QUEUE; means nothing in the others (WDDM-77). OS-side context
+	 * handle, for CONTEXT_SUSPENDED
 	 */
 	u32 queue;
 	/** @flags: VGPU_IRQ_* */
@@ -255,7 +279,7 @@ struct vgpu_irq_ring {
 	u32 read;
 	/**
 	 * @overflow: mask of nodes of which a NULL event is due, and
-	 * %VGPU_OVERFLOW_UNLOGGED; set by the CMP, taken by the driver
+	 * VGPU_OVERFLOW_*; set by the CMP, taken by the driver
 	 */
 	atomic_t overflow;
 	/** @record: the records */
@@ -485,9 +509,18 @@ enum vgpu_kernel_opcode {
 	VGPU_OP_CLEAR_STORAGE = 0x8000,
 	/** @VGPU_OP_EVICT_STORAGE: &struct vgpu_packet_storage: move to @kva */
 	VGPU_OP_EVICT_STORAGE = 0x8001,
-	/** @VGPU_OP_COMPLETE: &struct vgpu_packet_complete */
+	/** @VGPU_OP_COMPLETE: &struct vgpu_packet_complete: done up to here */
 	VGPU_OP_COMPLETE = 0x8002,
+	/**
+	 * @VGPU_OP_FETCHED: &struct vgpu_packet_complete: all before is in the
+	 * pipeline. The front end sees it as soon as it has fetched the packet
+	 * before, though that may take long
+	 */
+	VGPU_OP_FETCHED = 0x8003,
 };
+
+/** VGPU_OP_KERNEL: first opcode that only kernel rings have */
+#define VGPU_OP_KERNEL		VGPU_OP_CLEAR_STORAGE
 
 /**
  * struct vgpu_packet_storage - paging: move or clear a page of values
@@ -504,17 +537,19 @@ struct vgpu_packet_storage {
 };
 
 /**
- * struct vgpu_packet_complete - note a submission as done and interrupt
+ * struct vgpu_packet_complete - note a submission as done, or fetched, and interrupt
  */
 struct vgpu_packet_complete {
 	/** @header: length 16 */
 	struct drm_vfence_packet_header header;
-	/** @fence_id: the node's last completed fence id from now on */
+	/** @fence_id: the ring's last completed, or fetched, fence id from now on */
 	u64 fence_id;
 };
 
-/** vgpu_last_completed - a node's last completed fence id. Any context. */
-u64 vgpu_last_completed(struct vgpu *gpu, unsigned int node);
+/** vgpu_last_completed - a kernel ring's last completed fence id. Any context. */
+u64 vgpu_last_completed(struct vgpu_queue *queue);
+/** vgpu_last_fetched - a kernel ring's last fetched fence id. Any context. */
+u64 vgpu_last_fetched(struct vgpu_queue *queue);
 
 /* --------------------------------------------------------- address spaces */
 
@@ -576,7 +611,7 @@ const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
 /**
  * vgpu_fence_open - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
  * @vm: the address space
- * @fence: the fence
+ * @fence: the fence; NULL for the value of a monitored one, which kernel rings write
  * @current_va: address of its current value
  * @monitored_va: address of its monitored value
  * @rights: DRM_VFENCE_RIGHT_* of this holder
@@ -721,7 +756,7 @@ void vgpu_resume_context(struct vgpu_context *context);
  * struct vgpu_queue_args - DxgkDdiCreateHwQueue
  */
 struct vgpu_queue_args {
-	/** @context: parent; NULL for a kernel ring */
+	/** @context: parent; NULL for the paging ring */
 	struct vgpu_context *context;
 	/** @vm: address space of its packets */
 	struct vgpu_vm *vm;
@@ -729,7 +764,7 @@ struct vgpu_queue_args {
 	unsigned int node;
 	/** @os_handle: the driver's handle, returned in interrupt records */
 	u32 os_handle;
-	/** @kernel: a kernel ring: only kernel opcodes, no doorbell page to arm */
+	/** @kernel: a kernel ring: kernel opcodes, too; no doorbell page to arm */
 	bool kernel;
 };
 

@@ -11,7 +11,9 @@
 static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
 	WRITE_ONCE(cmp->null_nodes, cmp->null_nodes | BIT(post->node) |
-		   (post->unlogged ? VGPU_OVERFLOW_UNLOGGED : 0));
+		   (post->unlogged ? VGPU_OVERFLOW_UNLOGGED : 0) |
+		   (post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED ?
+		    VGPU_OVERFLOW_MONITORED : 0));
 	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	vgpu_fence_note_missed(post->fence, post->value, post->time);
@@ -162,8 +164,11 @@ static void begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
 		.queue = post->queue,
 		.suspend_fence = post->suspend_fence,
 	};
-	if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED &&
-	    gpu->config.irq_form == VGPU_IRQ_FORM_INDISTINCT)
+	if (gpu->config.irq_form != VGPU_IRQ_FORM_INDISTINCT)
+		return;
+	if (post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED)
+		record->type = VGPU_IRQ_NATIVE_FENCE_SIGNALED;
+	if (record->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		record->flags = VGPU_IRQ_EVALUATE_LEGACY;
 }
 
@@ -172,7 +177,7 @@ static void begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
  * by itself. Returns the number of posts used up.
  */
 static unsigned int collect_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
-				   struct vgpu_fence **named)
+				   struct vgpu_fence **named, bool *monitored)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned int used = 0;
@@ -185,6 +190,7 @@ static unsigned int collect_locked(struct vgpu *gpu, struct vgpu_irq_record *rec
 		else if (!fits(gpu, record, post))
 			break;
 		used++;
+		*monitored |= post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED;
 		if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 			add_signal_locked(gpu, record, named, post);
 	}
@@ -243,9 +249,14 @@ static void raise(struct vgpu *gpu)
 	gpu->ops->raise_vector(gpu->host);
 }
 
-/* A record that nobody needs any more is none: all its posts were dropped. */
-static bool is_needed(const struct vgpu_irq_record *record, unsigned int used)
+/*
+ * A record that nobody needs any more is none: all its posts were dropped. Those of
+ * monitored fences never are.
+ */
+static bool is_needed(const struct vgpu_irq_record *record, unsigned int used, bool monitored)
 {
+	if (monitored)
+		return true;
 	return used && (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED || record->posts);
 }
 
@@ -268,20 +279,20 @@ static void handle_posts(struct vgpu *gpu)
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	struct vgpu_fence *named[VGPU_IRQ_FENCES];
 	struct vgpu_irq_record record = {};
-	bool needed, full = false;
+	bool needed, monitored = false, full = false;
 	unsigned long flags;
 	unsigned int used;
 	u32 null_nodes;
 
 	vfence_race_point(CMP_RECHECK);
 	spin_lock_irqsave(&cmp->lock, flags);
-	used = collect_locked(gpu, &record, named);
+	used = collect_locked(gpu, &record, named, &monitored);
 	WRITE_ONCE(cmp->taken, cmp->taken + used);
 	null_nodes = cmp->null_nodes;
 	WRITE_ONCE(cmp->null_nodes, 0);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
-	needed = is_needed(&record, used);
+	needed = is_needed(&record, used, monitored);
 	if (vfence_mutant_is(D_RAISE_FIRST) && (needed || null_nodes)) {
 		raise(gpu);
 		vfence_mutant_pause(D_RAISE_FIRST, 200);
@@ -296,6 +307,8 @@ static void handle_posts(struct vgpu *gpu)
 			null_nodes |= BIT(record.node);
 		if (record.flags & VGPU_IRQ_UNLOGGED)
 			null_nodes |= VGPU_OVERFLOW_UNLOGGED;
+		if (monitored)
+			null_nodes |= VGPU_OVERFLOW_MONITORED;
 	}
 	/* Before the vector is raised: handshake (d), see vfence_irq_drain(). */
 	if (null_nodes)

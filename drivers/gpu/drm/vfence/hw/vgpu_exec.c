@@ -36,6 +36,11 @@ static void copy_from_ring(struct vgpu_queue *queue, u64 pos, void *to, size_t s
 	memcpy(to + first, queue->ring, size - first);
 }
 
+static bool is_kernel_packet(const struct vgpu_queue *queue, const union vgpu_packet *packet)
+{
+	return queue->kernel && packet->header.opcode >= VGPU_OP_KERNEL;
+}
+
 /* Copy the packet at @pos, if one is complete, then check the copy. */
 static enum drm_vfence_fault fetch_at(struct vgpu_queue *queue, u64 pos, u64 write_ptr,
 				      union vgpu_packet *packet, u64 *va)
@@ -45,16 +50,42 @@ static enum drm_vfence_fault fetch_at(struct vgpu_queue *queue, u64 pos, u64 wri
 	memset(packet, 0, sizeof(*packet));
 	*va = 0;
 	copy_from_ring(queue, pos, &packet->header, sizeof(packet->header));
-	fault = queue->kernel ? vgpu_paging_check(&packet->header, write_ptr - pos) :
-				vgpu_packet_check_header(&packet->header, write_ptr - pos);
+	if (is_kernel_packet(queue, packet))
+		fault = vgpu_kernel_check(&packet->header, write_ptr - pos);
+	else
+		fault = vgpu_packet_check_header(&packet->header, write_ptr - pos, !queue->kernel);
 	if (fault)
 		return fault;
 	copy_from_ring(queue, pos + sizeof(packet->header), &packet->words[1],
 		       packet->header.length - sizeof(packet->header));
-	return queue->kernel ? DRM_VFENCE_FAULT_NONE : vgpu_packet_check_body(packet, va);
+	if (is_kernel_packet(queue, packet))
+		return DRM_VFENCE_FAULT_NONE;
+	return vgpu_packet_check_body(packet, va);
 }
 
-static enum vgpu_step fetch(struct vgpu_queue *queue)
+/*
+ * The front end of a kernel ring goes on to what tells that it has come so far, while
+ * the packet before is still to be done.
+ */
+static void look_ahead(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 write_ptr)
+{
+	u64 pos = queue->read_ptr + queue->exec.packet.header.length;
+	const struct vgpu_packet_complete *fetched;
+	union vgpu_packet packet;
+	u64 va;
+
+	if (!queue->kernel || vfence_mutant_is(FETCHED_LATE))
+		return;
+	while (pos != write_ptr && !fetch_at(queue, pos, write_ptr, &packet, &va) &&
+	       packet.header.opcode == VGPU_OP_FETCHED) {
+		fetched = (const void *)&packet;
+		pos += packet.header.length;
+		queue->ahead = pos;
+		vgpu_kernel_fetched(engine, queue, fetched->fence_id);
+	}
+}
+
+static enum vgpu_step fetch(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum drm_vfence_fault fault;
 	u64 write_ptr, va;
@@ -71,6 +102,7 @@ static enum vgpu_step fetch(struct vgpu_queue *queue)
 	queue->exec.cursor = 0;
 	queue->exec.draws_left = queue->exec.packet.header.opcode == DRM_VFENCE_OP_DRAW ?
 				 queue->exec.packet.draw.count : 0;
+	look_ahead(engine, queue, write_ptr);
 	return VGPU_STEP_MORE;
 }
 
@@ -102,7 +134,8 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 	if (queue->exec.released)
 		return complete_packet(engine, queue);
 	slot = vgpu_vm_slot(queue->vm, packet->current_va);
-	if (!slot)
+	/* No queue waits for a monitored fence (WDDM-113). */
+	if (!slot || !slot->fence)
 		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
 	if (!READ_ONCE(slot->waits) && !vfence_mutant_is(NO_RIGHTS))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
@@ -225,7 +258,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	enum vgpu_step step;
 	u64 hoisted = 0;
 
-	if (!slot)
+	if (!slot || !slot->fence)
 		return stop(queue, no_slot(queue->vm, packet.current_va), packet.current_va);
 	if (slot->monitored_va != packet.monitored_va)
 		return stop(queue, no_slot(queue->vm, packet.monitored_va), packet.monitored_va);
@@ -259,6 +292,40 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	       vgpu_fence_monitored(fence), queue->log_packets != log_packets);
 	vfence_mutant_pause(LOG_LATE, 500);
 	return step;
+}
+
+/* Tell that one of the monitored fences was written; nobody knows which (WDDM-130). */
+static void notify_monitored(struct vgpu_engine *engine)
+{
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
+		.node = engine->node,
+	};
+
+	if (engine->gpu->config.monitored_signal == VGPU_MONITORED_SIGNAL_ADVANCED)
+		vgpu_cmp_post(engine->gpu, &post);
+}
+
+/* A write to memory, as wide as the GPU can (WDDM-116, WDDM-128). */
+static enum vgpu_step signal_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	const struct drm_vfence_packet_monitored *packet = &queue->exec.packet.monitored;
+	struct vgpu_slot *slot = vgpu_vm_slot(queue->vm, packet->current_va);
+	void *value;
+
+	if (!slot || vgpu_vm_translate(queue->vm, packet->current_va, 0, &value))
+		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
+	if (slot->fence || (!READ_ONCE(slot->signals) && !vfence_mutant_is(NO_RIGHTS)))
+		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
+	if (engine->gpu->config.no_64bit_atomics)
+		/* Release: what the queue did before. Partner: vfence_fence_current(). */
+		smp_store_release((u32 *)value, (u32)packet->value);
+	else
+		/* Release: as above. */
+		smp_store_release((u64 *)value, packet->value);
+	complete_packet(engine, queue);
+	notify_monitored(engine);
+	return VGPU_STEP_MORE;
 }
 
 static enum vgpu_step draw(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -334,6 +401,8 @@ static enum vgpu_step execute(struct vgpu_engine *engine, struct vgpu_queue *que
 		return signal_fence(engine, queue, cost);
 	case DRM_VFENCE_OP_LOG:
 		return write_log(engine, queue);
+	case DRM_VFENCE_OP_MONITORED_SIGNAL:
+		return signal_monitored(engine, queue);
 	case DRM_VFENCE_OP_DRAW:
 		return draw(engine, queue, cost);
 	case DRM_VFENCE_OP_COPY:
@@ -362,15 +431,15 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 	struct vgpu *gpu = engine->gpu;
 
 	if (!queue->exec.in_flight)
-		step = fetch(queue);
+		step = fetch(engine, queue);
 	else if (queue->exec.packet.header.opcode == DRM_VFENCE_OP_DRAW &&
 		 !queue->exec.draws_left)
 		return complete_packet(engine, queue);
 	if (step != VGPU_STEP_MORE)
 		return step;
-	if (queue->kernel) {
+	if (is_kernel_packet(queue, &queue->exec.packet)) {
 		*cost = VGPU_PACKET_NS;
-		vgpu_paging_execute(engine, &queue->exec.packet);
+		vgpu_kernel_execute(engine, queue, &queue->exec.packet);
 		return complete_packet(engine, queue);
 	}
 	read_lock(&gpu->residency);

@@ -67,8 +67,8 @@ bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force)
 	}
 	WRITE_ONCE(engine->held, true);
 	queue = engine->running;
-	/* A kernel ring does not hang: it ends by itself. */
-	if (queue && !queue->kernel) {
+	/* The paging ring does not hang: it ends by itself. */
+	if (queue && queue->context) {
 		WRITE_ONCE(queue->abort, true);
 		context = queue->context->os_handle;
 		collateral = !is_cause(queue);

@@ -125,8 +125,6 @@ struct vgpu_engine {
 	bool hung;
 	/** @held: was reset and not resumed: picks nothing; vgpu.sched */
 	bool held;
-	/** @last_completed: last completed fence id of kernel rings */
-	u64 last_completed;
 	/** @free_at: when the work charged so far ends; thread only */
 	ktime_t free_at;
 	/** @quantum_end: when the running queue's turn ends; thread only */
@@ -249,7 +247,7 @@ struct vgpu_context {
  * struct vgpu_slot - a fence as one address space sees it
  */
 struct vgpu_slot {
-	/** @fence: the fence */
+	/** @fence: the fence; NULL for a monitored one */
 	struct vgpu_fence *fence;
 	/** @monitored_va: address of its monitored value */
 	u64 monitored_va;
@@ -375,7 +373,7 @@ struct vgpu_queue {
 	struct vgpu_vm *vm;
 	/** @engine: its node's engine */
 	struct vgpu_engine *engine;
-	/** @context: parent; NULL for a kernel ring */
+	/** @context: parent; NULL for the paging ring */
 	struct vgpu_context *context;
 	/** @context_link: in context->queues; vgpu.sched */
 	struct list_head context_link;
@@ -409,6 +407,12 @@ struct vgpu_queue {
 	struct drm_vfence_ring_control *control;
 	/** @read_ptr: our own copy, the client cannot move it */
 	u64 read_ptr;
+	/** @ahead: how far the front end has looked for FETCHED; engine only */
+	u64 ahead;
+	/** @last_completed: of a kernel ring: last completed fence id */
+	u64 last_completed;
+	/** @last_fetched: of a kernel ring: last fetched fence id */
+	u64 last_fetched;
 	/** @exec: packet in flight */
 	struct vgpu_exec exec;
 	/** @wait_observed: GPU time the last wait was met */
@@ -494,10 +498,12 @@ bool vgpu_context_suspended(const struct vgpu_queue *queue);
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);
 
-/* vgpu_paging.c */
-enum drm_vfence_fault vgpu_paging_check(const struct drm_vfence_packet_header *header,
+/* vgpu_kernel.c */
+enum drm_vfence_fault vgpu_kernel_check(const struct drm_vfence_packet_header *header,
 					u64 available);
-void vgpu_paging_execute(struct vgpu_engine *engine, const union vgpu_packet *packet);
+void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
+			 const union vgpu_packet *packet);
+void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id);
 
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);

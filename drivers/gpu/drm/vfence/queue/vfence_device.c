@@ -55,6 +55,8 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	kref_init(&device->ref);
 	device->file = file;
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
+	spin_lock_init(&device->lock);
+	INIT_LIST_HEAD(&device->max_signals);
 	mutex_lock(&file->lock);
 	ret = vfence_device_active(device) ?
 	      vfence_table_add(&file->devices, device, &args->handle) : -EIO;

@@ -352,6 +352,8 @@ static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorb
 	lockdep_assert_held(&file->lock);
 	if (!queue)
 		return -ENOENT;
+	if (vfence_reject(&file->adapter->drm, queue->kernel))
+		return -EOPNOTSUPP;
 	if (vfence_reject(&file->adapter->drm, queue->doorbell))
 		return -EEXIST;
 	vgpu_queue_query(queue->hw, &status);

@@ -98,6 +98,12 @@ int vfence_log_create(struct vfence_queue *queue)
 	return ret;
 }
 
+/** vfence_log_create_none - a kernel-mode queue: what it signals is read live */
+void vfence_log_create_none(struct vfence_queue *queue)
+{
+	vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS)->owner = queue->file;
+}
+
 /** vfence_log_unmap - give the GPU addresses back; nothing runs any more */
 void vfence_log_unmap(struct vfence_queue *queue)
 {
@@ -107,12 +113,12 @@ void vfence_log_unmap(struct vfence_queue *queue)
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
 		struct vfence_log *log = &queue->log[i];
 
-		if (!drm_mm_node_allocated(&log->node))
-			continue;
 		/* Who reads or replaces it goes by the owner. */
 		mutex_lock(&log->lock);
 		log->owner = NULL;
 		mutex_unlock(&log->lock);
+		if (!drm_mm_node_allocated(&log->node))
+			continue;
 		vgpu_vm_unmap(queue->file->vm, log->node.start, PAGE_SIZE);
 		drm_mm_remove_node(&log->node);
 	}
@@ -132,6 +138,9 @@ void vfence_log_free(struct vfence_queue *queue)
 
 static u64 position(struct vfence_log *log)
 {
+	/* A kernel-mode queue has none (WDDM-82). */
+	if (!log->header)
+		return 0;
 	/* Acquire: entries below. Partner: vgpu_log_write(). */
 	return vfence_log_position(smp_load_acquire((u64 *)log->header), log->entries);
 }
@@ -414,8 +423,8 @@ static int replace(struct vfence_queue *queue, enum drm_vfence_log_type type, si
 	if (!header)
 		return ret;
 	mutex_lock(&log->lock);
-	/* Of a queue that is being destroyed: nothing to do. */
-	ret = log->owner && log->entries != header->number_of_entries ?
+	/* Of a queue that has none, or is being destroyed: nothing to do. */
+	ret = log->owner && log->header && log->entries != header->number_of_entries ?
 	      set_buffer(queue, log, header) : -ENOENT;
 	if (!ret) {
 		read_locked(queue, log, position(log));
@@ -571,6 +580,10 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
+	if (vfence_reject(drm, queue->kernel)) {
+		vfence_queue_put(queue);
+		return -EOPNOTSUPP;
+	}
 	entries = kvmalloc_array(args->entries.count ?: 1, sizeof(*entries), GFP_KERNEL_ACCOUNT);
 	if (entries) {
 		vfence_log_read(queue);

@@ -86,7 +86,7 @@ static void submit(struct vfence_paging *paging, const struct vgpu_packet_storag
 
 static bool completed(struct vfence_adapter *adapter)
 {
-	return vgpu_last_completed(adapter->gpu, node_of(adapter)) == adapter->paging.submitted;
+	return vgpu_last_completed(adapter->paging.queue) == adapter->paging.submitted;
 }
 
 /**

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * User-mode hardware queues as objects: creation, errors, end.
+ * Hardware queues as objects: creation, errors, end.
  */
 
 #include <linux/slab.h>
@@ -9,6 +9,7 @@
 
 #include "fence/vfence_fence.h"
 #include "vfence_queue.h"
+#include "vfence_submit.h"
 
 /* The last user is gone: the owner has let go long before. */
 static void free_queue(struct kref *ref)
@@ -19,6 +20,8 @@ static void free_queue(struct kref *ref)
 	if (!IS_ERR_OR_NULL(queue->hw))
 		vgpu_queue_destroy(queue->hw);
 	vfence_log_free(queue);
+	if (queue->kernel)
+		vfence_kqueue_free(queue->kernel);
 	if (queue->progress_fence)
 		vfence_fence_put(queue->progress_fence);
 	vfence_context_put(queue->context);
@@ -64,20 +67,32 @@ static int to_device_state(u32 fault)
 
 /*
  * The queue is lost: nobody will signal its progress fence any more. CPU waits
- * for it fail, queues that wait for it, whoever's they are, go on.
+ * for it fail, queues that wait for it, whoever's they are, go on. @error is what
+ * became of the submission it was at.
  */
-static void stop(struct vfence_queue *queue)
+static void stop(struct vfence_queue *queue, int error)
 {
 	vfence_doorbell_abort(queue);
 	vgpu_queue_abort(queue->hw);
+	if (queue->kernel)
+		vfence_kqueue_stop(queue->kernel, error);
 	vfence_fence_fail(queue->progress_fence, -EIO);
 	vfence_fence_set_always_signaled(queue->progress_fence);
+}
+
+/* A bad packet, or what came from elsewhere. */
+static int to_error(struct vfence_queue *queue)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	return status.state == DRM_VFENCE_QUEUE_FAULTED ? -EIO : -ECANCELED;
 }
 
 static void stop_if_of(struct vfence_queue *queue, void *device)
 {
 	if (queue->device == device)
-		stop(queue);
+		stop(queue, to_error(queue));
 }
 
 /**
@@ -93,6 +108,8 @@ void vfence_queue_fail_device(struct vfence_adapter *adapter, struct vfence_devi
 {
 	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
 	vfence_queue_for_each(adapter, stop_if_of, device);
+	if (state == DRM_VFENCE_DEVICE_HUNG || state == DRM_VFENCE_DEVICE_RESET)
+		vfence_local_signal_max(device);
 }
 
 /* A queue stopped by itself. No lock of the owner is needed: references keep all. */
@@ -123,6 +140,18 @@ void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global)
 	if (queue)
 		report_fault(queue);
 	rcu_read_unlock();
+}
+
+/** vfence_queue_progressed - an interrupt record says a kernel-mode queue has come further */
+void vfence_queue_progressed(struct vfence_adapter *adapter, u32 global)
+{
+	struct vfence_queue *queue;
+
+	lockdep_assert_held(&adapter->irq_lock);
+	/* Its destroyer takes the lock before it cancels the work. */
+	queue = xa_load(&adapter->queues, global);
+	if (queue && queue->kernel)
+		queue_work(adapter->submit_wq, &queue->kernel->retire);
 }
 
 /**
@@ -181,10 +210,12 @@ static void scan_one(struct vfence_queue *queue, void *unused)
 	vgpu_queue_query(queue->hw, &status);
 	if (status.state == DRM_VFENCE_QUEUE_FAULTED)
 		report_fault(queue);
+	if (queue->kernel)
+		vfence_job_retire(queue->kernel);
 }
 
-/** vfence_queue_scan_faults - the record of a fault may have been lost */
-void vfence_queue_scan_faults(struct vfence_adapter *adapter)
+/** vfence_queue_scan - records of faults, or of progress, may have been lost */
+void vfence_queue_scan(struct vfence_adapter *adapter)
 {
 	vfence_queue_for_each(adapter, scan_one, NULL);
 }
@@ -193,7 +224,7 @@ static void stop_lost(struct vfence_queue *queue, void *unused)
 {
 	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
 		       DRM_VFENCE_DEVICE_STOPPED);
-	stop(queue);
+	stop(queue, -ENODEV);
 }
 
 /** vfence_queue_abort_all - the adapter goes */
@@ -232,7 +263,7 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
 
 	lockdep_assert_held(&file->lock);
-	stop(queue);
+	stop(queue, -ECANCELED);
 	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
 	/* Interrupts that name it need its log, or its fences, and find neither later. */
@@ -243,6 +274,12 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
 	xa_erase(&queue->adapter->queues, queue->global);
+	if (queue->kernel) {
+		/* An interrupt that has found it: vfence_queue_progressed(). */
+		spin_lock_irq(&queue->adapter->irq_lock);
+		spin_unlock_irq(&queue->adapter->irq_lock);
+		vfence_kqueue_destroy(queue->kernel);
+	}
 	atomic_dec(&queue->adapter->queue_count);
 	vfence_local_destroy(file, queue->progress);
 	queue->context->queues--;
@@ -263,7 +300,10 @@ void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *de
 static int create_progress(struct vfence_queue *queue,
 			   struct drm_vfence_fence_mapping *mapping)
 {
-	static const struct vfence_fence_args args;
+	const struct vfence_fence_args args = {
+		.type = queue->adapter->native_fence ? DRM_VFENCE_FENCE_DEFAULT :
+						       DRM_VFENCE_FENCE_MONITORED,
+	};
 	struct vfence_fence *fence = vfence_fence_create(queue->file, &args);
 	int ret;
 
@@ -284,6 +324,7 @@ static int create_hw(struct vfence_queue *queue, unsigned int node)
 		.context = queue->context->hw,
 		.vm = queue->file->vm,
 		.node = node,
+		.kernel = queue->kernel,
 	};
 	int ret;
 
@@ -298,12 +339,20 @@ static int create_hw(struct vfence_queue *queue, unsigned int node)
 	return PTR_ERR_OR_ZERO(queue->hw);
 }
 
-static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_context *context)
+static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_context *context,
+					bool user_mode)
 {
 	struct vfence_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
 
 	if (!queue)
 		return NULL;
+	if (!user_mode) {
+		queue->kernel = kzalloc(sizeof(*queue->kernel), GFP_KERNEL_ACCOUNT);
+		if (!queue->kernel) {
+			kfree(queue);
+			return NULL;
+		}
+	}
 	kref_init(&queue->ref);
 	queue->adapter = file->adapter;
 	queue->file = file;
@@ -323,15 +372,32 @@ static void describe(struct vfence_queue *queue, struct drm_vfence_queue_create 
 	struct vfence_log *signals = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
 
 	args->progress_fence = queue->progress;
+	if (!vfence_fence_is_monitored(queue->progress_fence))
+		args->flags |= DRM_VFENCE_QUEUE_NATIVE_PROGRESS;
+	args->wait_log_va = 0;
+	args->signal_log_va = 0;
+	args->wait_log_entries = 0;
+	args->signal_log_entries = 0;
+	if (queue->kernel)
+		return;
 	args->wait_log_va = waits->node.start;
 	args->signal_log_va = signals->node.start;
 	args->wait_log_entries = waits->header->number_of_entries;
 	args->signal_log_entries = signals->header->number_of_entries;
 }
 
+/* May a node have such queues? That of the kernel's own work has neither. */
+static bool takes(struct vfence_adapter *adapter, unsigned int node, bool user_mode)
+{
+	if (user_mode)
+		return adapter->config.user_nodes & BIT(node);
+	return adapter->config.gpu.node_class[node] != DRM_VFENCE_NODE_PAGING;
+}
+
 static int create_locked(struct vfence_file *file, struct drm_vfence_queue_create *args)
 {
 	struct vfence_context *context = xa_load(&file->contexts.objects, args->context);
+	bool user_mode = args->flags & DRM_VFENCE_QUEUE_USER_MODE;
 	struct drm_vfence_fence_mapping progress;
 	struct vfence_queue *queue;
 	int ret;
@@ -340,22 +406,27 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 		return -ENOENT;
 	if (!vfence_device_active(context->device))
 		return -EIO;
-	if (vfence_reject(&file->adapter->drm,
-			  !(file->adapter->config.user_nodes & BIT(context->node))))
+	if (vfence_reject(&file->adapter->drm, !takes(file->adapter, context->node, user_mode)))
 		return -EOPNOTSUPP;
-	queue = alloc_queue(file, context);
+	queue = alloc_queue(file, context, user_mode);
 	if (!queue)
 		return -ENOMEM;
 	ret = create_hw(queue, context->node);
 	if (ret)
 		goto put;
-	ret = vfence_log_create(queue);
+	if (user_mode)
+		ret = vfence_log_create(queue);
+	else
+		vfence_log_create_none(queue);
 	if (ret)
 		goto erase;
 	ret = create_progress(queue, &progress);
 	if (ret)
 		goto unmap_logs;
-	ret = vfence_table_add(&file->queues, queue, &args->handle);
+	if (!user_mode)
+		ret = vfence_kqueue_create(queue, &progress);
+	if (!ret)
+		ret = vfence_table_add(&file->queues, queue, &args->handle);
 	if (ret)
 		goto destroy_progress;
 	/* Once it is found, its logs may be replaced. */
@@ -370,10 +441,12 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	 */
 	smp_mb();
 	if (!vfence_device_active(queue->device))
-		stop(queue);
+		stop(queue, -ECANCELED);
 	context->queues++;
 	return 0;
 destroy_progress:
+	if (!user_mode)
+		vfence_kqueue_destroy(queue->kernel);
 	vfence_local_destroy(file, queue->progress);
 unmap_logs:
 	vfence_log_unmap(queue);
@@ -392,8 +465,8 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_QUEUE_USER_MODE))
 		return -EINVAL;
-	if (vfence_reject(drm, !(args->flags & DRM_VFENCE_QUEUE_USER_MODE)) ||
-	    vfence_reject(drm, !file->adapter->user_mode_submission))
+	if (vfence_reject(drm, args->flags & DRM_VFENCE_QUEUE_USER_MODE &&
+			  !file->adapter->user_mode_submission))
 		return -EOPNOTSUPP;
 	mutex_lock(&file->lock);
 	ret = create_locked(file, args);
@@ -433,7 +506,7 @@ int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file
 	queue = vfence_queue_lookup(file, args->handle);
 	if (!queue)
 		return -ENOENT;
-	stop(queue);
+	stop(queue, -ECANCELED);
 	vfence_queue_put(queue);
 	return 0;
 }
@@ -466,6 +539,10 @@ static void query(struct vfence_queue *queue, struct drm_vfence_queue_query *arg
 	args->notifications = status.notifications;
 	args->progress = vfence_fence_current(queue->progress_fence);
 	vfence_doorbell_query(queue, args);
+	args->held = 0;
+	args->queued = 0;
+	if (queue->kernel)
+		vfence_kqueue_query(queue->kernel, args);
 	args->pending = args->last_queued > args->progress;
 	vfence_log_query(queue, &args->log_read, &args->log_lost);
 }

@@ -20,6 +20,10 @@ struct vfence_device {
 	struct vfence_file *file;
 	/** @state: &enum drm_vfence_device_state; first error wins */
 	atomic_t state;
+	/** @lock: protects @max_signals */
+	spinlock_t lock;
+	/** @max_signals: &struct vfence_local that jump to the maximum on TDR */
+	struct list_head max_signals;
 };
 
 /**
@@ -105,9 +109,11 @@ struct vfence_log {
 };
 
 struct vfence_queue;
+struct vfence_kqueue;
 
 void vfence_log_setup(struct vfence_queue *queue);
 int vfence_log_create(struct vfence_queue *queue);
+void vfence_log_create_none(struct vfence_queue *queue);
 void vfence_log_unmap(struct vfence_queue *queue);
 int vfence_log_set_level(struct vfence_adapter *adapter, u32 level);
 void vfence_log_free(struct vfence_queue *queue);
@@ -187,7 +193,7 @@ void vfence_engine_invalidated(void *host, u32 global, bool collateral);
 /* ------------------------------------------------------------------ queues */
 
 /**
- * struct vfence_queue - a user-mode hardware queue
+ * struct vfence_queue - a hardware queue
  */
 struct vfence_queue {
 	/** @ref: the file's table; interrupt and scans while they use it */
@@ -214,6 +220,8 @@ struct vfence_queue {
 	struct vfence_fence *progress_fence;
 	/** @log: wait log, signal log */
 	struct vfence_log log[2];
+	/** @kernel: its kernel-mode part; NULL for a user-mode queue */
+	struct vfence_kqueue *kernel;
 	/** @doorbell: or NULL; changes under vfence_file.lock and doorbell_lock */
 	struct vfence_doorbell *doorbell;
 	/** @signaled: posts of interrupt records that name it, not accounted for */
@@ -239,10 +247,11 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
 bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle);
 u64 vfence_queue_busy_ns(struct vfence_queue *queue);
 void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global);
+void vfence_queue_progressed(struct vfence_adapter *adapter, u32 global);
 void vfence_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
 			   bool unlogged);
 void vfence_queue_run_signaled(struct vfence_adapter *adapter);
-void vfence_queue_scan_faults(struct vfence_adapter *adapter);
+void vfence_queue_scan(struct vfence_adapter *adapter);
 void vfence_queue_abort_all(struct vfence_adapter *adapter);
 void vfence_queue_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
 			      enum drm_vfence_device_state state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Packets of kernel rings: moving pages of values, and telling that work is done.
+ * Packets of kernel rings: moving pages of values, and telling how far work is.
  */
 
 #include <linux/mm.h>
@@ -9,7 +9,7 @@
 #include "vgpu_types.h"
 
 /* The kernel is trusted to send what it means, but not what it does not know. */
-enum drm_vfence_fault vgpu_paging_check(const struct drm_vfence_packet_header *header,
+enum drm_vfence_fault vgpu_kernel_check(const struct drm_vfence_packet_header *header,
 					u64 available)
 {
 	size_t length;
@@ -20,6 +20,7 @@ enum drm_vfence_fault vgpu_paging_check(const struct drm_vfence_packet_header *h
 		length = sizeof(struct vgpu_packet_storage);
 		break;
 	case VGPU_OP_COMPLETE:
+	case VGPU_OP_FETCHED:
 		length = sizeof(struct vgpu_packet_complete);
 		break;
 	default:
@@ -46,23 +47,48 @@ static void evict(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
 	write_unlock_irqrestore(&gpu->residency, flags);
 }
 
-static void complete_submission(struct vgpu_engine *engine, u64 fence_id)
+static void interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	struct vgpu_post post = { .type = VGPU_IRQ_DMA_COMPLETED, .node = engine->node };
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_DMA_COMPLETED,
+		.node = engine->node,
+		.queue = queue->os_handle,
+	};
 
-	/* Release: what the submission did. Partner: vgpu_last_completed(). */
-	smp_store_release(&engine->last_completed, fence_id);
 	vgpu_cmp_post(engine->gpu, &post);
 }
 
-void vgpu_paging_execute(struct vgpu_engine *engine, const union vgpu_packet *packet)
+static void complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,
+				u64 fence_id)
+{
+	/* Release: what the submission did. Partner: vgpu_last_completed(). */
+	smp_store_release(&queue->last_completed, fence_id);
+	interrupt(engine, queue);
+}
+
+/* The front end has taken everything before. */
+void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id)
+{
+	/* Release, for symmetry: nothing is done yet. Partner: vgpu_last_fetched(). */
+	smp_store_release(&queue->last_fetched, fence_id);
+	interrupt(engine, queue);
+}
+
+void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
+			 const union vgpu_packet *packet)
 {
 	const struct vgpu_packet_storage *paging = (const void *)packet;
 	const struct vgpu_packet_complete *complete = (const void *)packet;
 	struct vgpu_storage *storage;
 
-	if (packet->header.opcode == VGPU_OP_COMPLETE) {
-		complete_submission(engine, complete->fence_id);
+	switch (packet->header.opcode) {
+	case VGPU_OP_COMPLETE:
+		complete_submission(engine, queue, complete->fence_id);
+		return;
+	case VGPU_OP_FETCHED:
+		/* Unless the front end was here before. */
+		if (queue->ahead <= queue->read_ptr)
+			vgpu_kernel_fetched(engine, queue, complete->fence_id);
 		return;
 	}
 	storage = (void *)(unsigned long)paging->storage;
@@ -72,8 +98,14 @@ void vgpu_paging_execute(struct vgpu_engine *engine, const union vgpu_packet *pa
 		memset(storage->kva, 0, PAGE_SIZE);
 }
 
-u64 vgpu_last_completed(struct vgpu *gpu, unsigned int node)
+u64 vgpu_last_completed(struct vgpu_queue *queue)
 {
 	/* Acquire: what the submission did. Partner: complete_submission(). */
-	return smp_load_acquire(&gpu->engine[node].last_completed);
+	return smp_load_acquire(&queue->last_completed);
+}
+
+u64 vgpu_last_fetched(struct vgpu_queue *queue)
+{
+	/* Acquire: see vgpu_kernel_fetched(). */
+	return smp_load_acquire(&queue->last_fetched);
 }

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Submissions on the GPU: the drm_sched side of a kernel-mode queue. From here to
+ * vfence_done_signal() everything is waited for by others: nothing allocates, and no
+ * lock is taken over which others do.
+ */
+
+#include <linux/gfp.h>
+#include <linux/string.h>
+#include <linux/vmalloc.h>
+
+#include "fence/vfence_fence.h"
+#include "vfence_power.h"
+#include "vfence_submit.h"
+
+/* As long as Windows waits before it takes a GPU for hung. */
+#define PATIENCE_MS	2000
+/* Jobs on the ring at once: the GPU need not wait for the next. */
+#define CREDITS		4
+/* The end of a submission: fetched, progress, completed. */
+#define EPILOGUE	256
+#define RING_SIZE	(128 * 1024)
+
+static struct vfence_submission *to_submission(struct drm_sched_job *job)
+{
+	return container_of(job, struct vfence_submission, job);
+}
+
+static u64 append(struct vfence_kqueue *kqueue, u64 at, const void *packets, size_t size)
+{
+	size_t first = min_t(size_t, size, RING_SIZE - at % RING_SIZE);
+
+	memcpy(kqueue->ring + at % RING_SIZE, packets, first);
+	memcpy(kqueue->ring, packets + first, size - first);
+	return at + size;
+}
+
+static u64 append_mark(struct vfence_kqueue *kqueue, u64 at, enum vgpu_kernel_opcode opcode,
+		       u64 progress)
+{
+	struct vgpu_packet_complete mark = {
+		.header = { .opcode = opcode, .length = sizeof(mark) },
+		.fence_id = progress,
+	};
+
+	return append(kqueue, at, &mark, sizeof(mark));
+}
+
+/* The last instruction but the interrupt writes the progress value (WDDM-199). */
+static u64 append_progress(struct vfence_kqueue *kqueue, u64 at, u64 value)
+{
+	const struct drm_vfence_fence_mapping *progress = &kqueue->progress;
+	struct drm_vfence_packet_signal native = {
+		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(native) },
+		.current_va = progress->current_va,
+		.monitored_va = progress->monitored_va,
+		.value = value,
+	};
+	struct drm_vfence_packet_monitored monitored = {
+		.header = { .opcode = DRM_VFENCE_OP_MONITORED_SIGNAL,
+			    .length = sizeof(monitored) },
+		.current_va = progress->current_va,
+		.value = value,
+	};
+
+	if (kqueue->soft_progress)
+		return at;
+	if (vfence_fence_is_monitored(kqueue->queue->progress_fence))
+		return append(kqueue, at, &monitored, sizeof(monitored));
+	return append(kqueue, at, &native, sizeof(native));
+}
+
+static void write_ring_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
+{
+	u64 at = kqueue->control->write_ptr;
+
+	BUILD_BUG_ON(CREDITS * (DRM_VFENCE_MAX_COMMANDS + EPILOGUE) > RING_SIZE);
+	lockdep_assert_held(&kqueue->run_lock);
+	at = append(kqueue, at, submission->commands, submission->size);
+	if (submission->broadcast->stage[VFENCE_STAGE_FETCHED].signals)
+		at = append_mark(kqueue, at, VGPU_OP_FETCHED, submission->progress);
+	at = append_progress(kqueue, at, submission->progress);
+	at = append_mark(kqueue, at, VGPU_OP_COMPLETE, submission->progress);
+	/* Release: the packets. Partner: vgpu_sched_sane_write_ptr(). */
+	smp_store_release(&kqueue->control->write_ptr, at);
+	vgpu_doorbell_ring(kqueue->queue->hw);
+}
+
+static struct dma_fence *run_job(struct drm_sched_job *job)
+{
+	struct vfence_submission *submission = to_submission(job);
+	struct vfence_kqueue *kqueue = submission->kqueue;
+	int error;
+
+	/* Not later: once it is on the ring it may be done and gone. */
+	dma_fence_get(submission->done);
+	spin_lock(&kqueue->run_lock);
+	error = kqueue->error;
+	if (!error) {
+		list_add_tail(&submission->link, &kqueue->running);
+		write_ring_locked(kqueue, submission);
+	}
+	spin_unlock(&kqueue->run_lock);
+	if (!error) {
+		vfence_broadcast_arrive(submission, VFENCE_STAGE_SUBMITTED);
+		return submission->done;
+	}
+	vfence_broadcast_lose(submission, VFENCE_STAGE_SUBMITTED);
+	vfence_count(kqueue->queue->adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
+	vfence_done_signal(submission->done, error == -ENODEV ? error : -ECANCELED);
+	return submission->done;
+}
+
+static void free_work(struct work_struct *work)
+{
+	struct vfence_submission *submission = container_of(work, struct vfence_submission, free);
+
+	vfence_submission_free(submission);
+}
+
+/* Its references may take long to drop, and other jobs wait for us here. */
+static void free_job(struct drm_sched_job *job)
+{
+	struct vfence_submission *submission = to_submission(job);
+
+	INIT_WORK(&submission->free, free_work);
+	queue_work(submission->kqueue->queue->adapter->work_wq, &submission->free);
+}
+
+/*
+ * It took too long: the queue is aborted and the device lost, whoever is to blame, as
+ * others rely on an end.
+ */
+static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *job)
+{
+	struct vfence_submission *submission = to_submission(job);
+	struct vfence_kqueue *kqueue = submission->kqueue;
+	struct vfence_queue *queue = kqueue->queue;
+
+	if (vfence_mutant_is(TIMEOUT_IGNORED))
+		return VFENCE_SCHED_STAT_RESET;
+	vfence_count(queue->adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
+	drm_sched_stop(&kqueue->sched, job);
+	vfence_kqueue_stop(kqueue, -ETIME);
+	vfence_queue_fail_device(queue->adapter, queue->device, DRM_VFENCE_DEVICE_HUNG);
+	vfence_sched_start(&kqueue->sched);
+	return VFENCE_SCHED_STAT_RESET;
+}
+
+static const struct drm_sched_backend_ops job_ops = {
+	.run_job = run_job,
+	.timedout_job = timedout_job,
+	.free_job = free_job,
+};
+
+/** vfence_job_init - set up ring and scheduler of a queue */
+int vfence_job_init(struct vfence_kqueue *kqueue)
+{
+	struct vfence_adapter *adapter = kqueue->queue->adapter;
+	struct drm_gpu_scheduler *sched = &kqueue->sched;
+	const struct drm_sched_init_args args = {
+		.ops = &job_ops,
+		VFENCE_SCHED_RQS
+		.credit_limit = CREDITS,
+		.timeout = msecs_to_jiffies(PATIENCE_MS),
+		.name = adapter->name,
+		.dev = adapter->drm.dev,
+	};
+	struct vgpu_doorbell_args doorbell = { .ring_size = RING_SIZE };
+	int ret;
+
+	kqueue->ring = __vmalloc(RING_SIZE, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	kqueue->control = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
+	if (!kqueue->ring || !kqueue->control)
+		return -ENOMEM;
+	ret = drm_sched_init(sched, &args);
+	if (ret)
+		return ret;
+	ret = drm_sched_entity_init(&kqueue->entity, DRM_SCHED_PRIORITY_NORMAL, &sched, 1, NULL);
+	if (ret) {
+		drm_sched_fini(sched);
+		return ret;
+	}
+	kqueue->scheduling = true;
+	doorbell.ring = kqueue->ring;
+	doorbell.control = kqueue->control;
+	vgpu_doorbell_create(kqueue->queue->hw, &doorbell);
+	vgpu_doorbell_connect(kqueue->queue->hw);
+	return 0;
+}
+
+static struct vfence_submission *first_running(struct vfence_kqueue *kqueue)
+{
+	struct vfence_submission *first;
+
+	spin_lock(&kqueue->run_lock);
+	first = list_first_entry_or_null(&kqueue->running, struct vfence_submission, link);
+	spin_unlock(&kqueue->run_lock);
+	return first;
+}
+
+/* Off the ring, and told; its job may free it at once. */
+static void retire_one(struct vfence_kqueue *kqueue, struct vfence_submission *submission,
+		       int error)
+{
+	struct dma_fence *done = submission->done;
+
+	lockdep_assert_held(&kqueue->retire_lock);
+	spin_lock(&kqueue->run_lock);
+	list_del_init(&submission->link);
+	spin_unlock(&kqueue->run_lock);
+	if (!error) {
+		WRITE_ONCE(kqueue->retired, submission->progress);
+		vfence_broadcast_arrive(submission, VFENCE_STAGE_COMPLETED);
+	} else {
+		vfence_broadcast_lose(submission, submission->fetched ? VFENCE_STAGE_COMPLETED :
+									VFENCE_STAGE_FETCHED);
+	}
+	vfence_count(kqueue->queue->adapter, error ? VFENCE_COUNT_SUBMISSIONS_LOST :
+						     VFENCE_COUNT_SUBMISSIONS_DONE);
+	dma_fence_get(done);
+	vfence_done_signal(done, error);
+	dma_fence_put(done);
+}
+
+/* Nobody but the retirer takes submissions off the list, so they stay. True if any came so far. */
+static bool retire_fetched(struct vfence_kqueue *kqueue, u64 fetched)
+{
+	struct vfence_submission *submission;
+	bool more, any = false;
+
+	do {
+		more = false;
+		spin_lock(&kqueue->run_lock);
+		list_for_each_entry(submission, &kqueue->running, link) {
+			if (submission->progress > fetched)
+				break;
+			more = !submission->fetched;
+			submission->fetched = true;
+			if (more)
+				break;
+		}
+		spin_unlock(&kqueue->run_lock);
+		if (more)
+			vfence_broadcast_arrive(submission, VFENCE_STAGE_FETCHED);
+		any |= more;
+	} while (more);
+	return any;
+}
+
+/**
+ * vfence_job_retire - look how far the GPU has come
+ * @kqueue: the queue
+ *
+ * Once the queue is stopped, what is not done never will be: the first is who was
+ * at it, and gets the reason; the others are cancelled. Process context.
+ */
+void vfence_job_retire(struct vfence_kqueue *kqueue)
+{
+	struct vfence_submission *submission;
+	u64 completed, fetched;
+	bool signalling, news;
+	int error;
+
+	mutex_lock(&kqueue->retire_lock);
+	signalling = dma_fence_begin_signalling();
+	completed = vgpu_last_completed(kqueue->queue->hw);
+	fetched = max(vgpu_last_fetched(kqueue->queue->hw), completed);
+	news = retire_fetched(kqueue, fetched);
+	while ((submission = first_running(kqueue)) && submission->progress <= completed)
+		retire_one(kqueue, submission, 0);
+	error = READ_ONCE(kqueue->aborted);
+	while (error && (submission = first_running(kqueue))) {
+		retire_one(kqueue, submission, error);
+		error = error == -ENODEV ? error : -ECANCELED;
+	}
+	dma_fence_end_signalling(signalling);
+	mutex_unlock(&kqueue->retire_lock);
+	/* And nothing else: of a queue that is being destroyed there is none. */
+	if (news)
+		queue_work(kqueue->queue->adapter->work_wq, &kqueue->announce);
+}
+
+/** vfence_job_retire_work - the GPU said that it has come further */
+void vfence_job_retire_work(struct work_struct *work)
+{
+	vfence_job_retire(container_of(work, struct vfence_kqueue, retire));
+}

@@ -1,0 +1,1041 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Kernel-mode queues: what the kernel submits on behalf of clients. On adapters whose
+ * engines write monitored fences, write them and interrupt, or cannot.
+ */
+
+#include <linux/sync_file.h>
+
+#include "vfence_test.h"
+
+#define LONG	(SECOND / 2)
+#define TOP	DRM_VFENCE_MONITORED_TOP_OF_PIPELINE
+
+FIXTURE(submit) {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *gfx, *copy;
+	struct vf_fence *fence, *other;
+	struct vf_buffer *buffer;
+	volatile uint32_t *word;
+	uint64_t va;
+	uint32_t can;
+	int fd, efd;
+};
+
+FIXTURE_VARIANT(submit) {
+	unsigned int adapter;
+};
+
+FIXTURE_VARIANT_ADD(submit, written_by_packets) {
+	.adapter = 0,
+};
+
+FIXTURE_VARIANT_ADD(submit, written_with_interrupts) {
+	.adapter = 1,
+};
+
+FIXTURE_VARIANT_ADD(submit, written_by_software) {
+	.adapter = 2,
+};
+
+FIXTURE_VARIANT_ADD(submit, without_native_ones) {
+	.adapter = 3,
+};
+
+FIXTURE_VARIANT_ADD(submit, interrupts_that_name_queues) {
+	.adapter = 8,
+};
+
+FIXTURE_VARIANT_ADD(submit, interrupts_that_name_nothing) {
+	.adapter = 10,
+};
+
+FIXTURE_VARIANT_ADD(submit, of_32_bits) {
+	.adapter = 12,
+};
+
+FIXTURE_SETUP(submit)
+{
+	struct drm_vfence_adapter_info info;
+
+	if (vf_adapter_open(variant->adapter, &self->adapter))
+		SKIP(return, "needs the adapters of the guests");
+	self->fd = vf_adapter_fd(self->adapter);
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	self->can = info.flags;
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &self->gfx));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &self->copy));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &self->other));
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &self->buffer));
+	self->word = vf_buffer_map(self->buffer);
+	self->va = vf_buffer_va(self->buffer);
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(submit)
+{
+	close(self->efd);
+	vf_queue_abort(self->gfx);
+	vf_queue_abort(self->copy);
+	vf_queue_destroy(self->gfx);
+	vf_queue_destroy(self->copy);
+	vf_fence_destroy(self->fence);
+	vf_fence_destroy(self->other);
+	vf_buffer_destroy(self->buffer);
+	vf_device_destroy(self->device);
+	vf_adapter_close(self->adapter);
+}
+
+static struct drm_vfence_queue_query look(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query = { 0 };
+
+	vf_queue_query(queue, &query);
+	return query;
+}
+
+/* Wait for @fence at @value, then the commands. */
+static int submit_behind(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
+{
+	struct vf_point wait = { fence, value };
+	struct vf_submit what = { .waits = &wait, .wait_count = 1 };
+
+	return vf_submit(&queue, 1, &what);
+}
+
+/* The commands, then a software signal. */
+static int submit_before(struct vf_queue *queue, struct vf_fence *fence, uint64_t value,
+			 uint32_t flags)
+{
+	struct vf_point signal = { fence, value };
+	struct vf_submit what = { .flags = flags, .signals = &signal, .signal_count = 1 };
+
+	return vf_submit(&queue, 1, &what);
+}
+
+static bool reached(struct vf_queue *queue, uint64_t progress)
+{
+	return vf_fence_current(vf_queue_progress(queue)) >= progress;
+}
+
+TEST_F(submit, WDDM_198_199_commands_are_done_and_progress_tells)
+{
+	struct drm_vfence_queue_query before = look(self->gfx);
+	unsigned int i;
+
+	EXPECT_EQ(0, before.last_queued);
+	EXPECT_EQ(0, before.pending);
+	for (i = 1; i <= 20; i++) {
+		vf_cmd_fill(self->gfx, self->va, 4096, i);
+		vf_cmd_copy(self->gfx, self->va + 2048, self->va, 1024);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		EXPECT_EQ(i, vf_queue_last_queued(self->gfx));
+	}
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(20, self->word[0]);
+	EXPECT_EQ(20, self->word[1023]);
+	EXPECT_EQ(20, vf_fence_current(vf_queue_progress(self->gfx)));
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
+	EXPECT_EQ(20, look(self->gfx).last_queued);
+	EXPECT_EQ(0, look(self->gfx).pending);
+	/* One with nothing in it is one, too. */
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+}
+
+TEST_F(submit, WDDM_200_the_flag_tells_which_progress_fence_it_is)
+{
+	const struct drm_vfence_queue_create *info = vf_queue_info(self->gfx);
+	struct drm_vfence_fence_caps caps;
+	struct drm_vfence_fence_query query;
+
+	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter, &caps));
+	EXPECT_EQ(caps.flags & DRM_VFENCE_CAP_NATIVE_FENCE ? DRM_VFENCE_QUEUE_NATIVE_PROGRESS : 0,
+		  info->flags);
+	ASSERT_EQ(0, vf_fence_query(vf_queue_progress(self->gfx), &query));
+	EXPECT_EQ(info->flags ? DRM_VFENCE_FENCE_DEFAULT : DRM_VFENCE_FENCE_MONITORED, query.type);
+}
+
+TEST_F(submit, WDDM_82_kernel_mode_queues_have_no_logs)
+{
+	const struct drm_vfence_queue_create *info = vf_queue_info(self->gfx);
+	struct drm_vfence_doorbell_create doorbell = {
+		.queue = vf_queue_handle(self->gfx), .ring_size = 4096,
+		.ring = vf_buffer_handle(self->buffer),
+	};
+	struct vf_buffer *control;
+	struct drm_vfence_log_entry entry;
+	unsigned int count = 1;
+
+	EXPECT_EQ(0, info->wait_log_va | info->signal_log_va);
+	EXPECT_EQ(0, info->wait_log_entries | info->signal_log_entries);
+	EXPECT_EQ(-EOPNOTSUPP, vf_queue_read_log(self->gfx, DRM_VFENCE_LOG_SIGNALS, &entry,
+						 &count, NULL));
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &control));
+	doorbell.control = vf_buffer_handle(control);
+	EXPECT_EQ(-EOPNOTSUPP, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &doorbell));
+	vf_buffer_destroy(control);
+}
+
+TEST_F(submit, WDDM_131_a_gpu_wait_returns_at_once_and_holds_back_its_queue_alone)
+{
+	struct drm_vfence_counters before = counters(self->adapter);
+
+	vf_cmd_fill(self->gfx, self->va, 4, 1);
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 5));
+	vf_cmd_fill(self->gfx, self->va + 4, 4, 2);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	/* Others go on, of the same device, too. */
+	vf_cmd_fill(self->copy, self->va + 8, 4, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+	EXPECT_EQ(3, self->word[2]);
+	EXPECT_EQ(2, look(self->gfx).held);
+	EXPECT_EQ(0, look(self->gfx).queued);
+	EXPECT_EQ(0, self->word[0]);
+	EXPECT_EQ(0, self->word[1]);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 4));
+	EXPECT_EQ(2, look(self->gfx).held);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(1, self->word[0]);
+	EXPECT_EQ(2, self->word[1]);
+	EXPECT_EQ(0, look(self->gfx).held);
+	EXPECT_EQ(before.submissions + 3, counters(self->adapter).submissions);
+	EXPECT_EQ(before.submissions_held + 1, counters(self->adapter).submissions_held);
+	/* What is reached holds nothing back. */
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 5));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(before.submissions_held + 1, counters(self->adapter).submissions_held);
+}
+
+TEST_F(submit, WDDM_132_a_gpu_wait_needs_all_points)
+{
+	struct vf_point wait[2] = { { self->fence, 1 }, { self->other, 1 } };
+	struct vf_submit what = { .waits = wait, .wait_count = 2 };
+
+	vf_cmd_fill(self->gfx, self->va, 4, 1);
+	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
+	ASSERT_EQ(0, vf_fence_signal(self->other, 1));
+	EXPECT_EQ(1, look(self->gfx).held);
+	EXPECT_EQ(0, self->word[0]);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(1, self->word[0]);
+}
+
+TEST_F(submit, WDDM_127_a_handle_that_goes_ends_no_gpu_wait)
+{
+	struct vf_fence *one, *two;
+	int fd;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &one));
+	fd = vf_fence_export(one);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &two));
+	close(fd);
+	ASSERT_EQ(0, submit_behind(self->gfx, one, 1));
+	ASSERT_EQ(0, arm(self->adapter, two, 1, self->efd));
+	vf_fence_destroy(one);
+	/* CPU waits end with any handle, this one does not. */
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(1, look(self->gfx).held);
+	ASSERT_EQ(0, vf_fence_signal(two, 1));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	/* With the last it goes on, as nobody can signal any more. */
+	ASSERT_EQ(0, submit_behind(self->gfx, two, 2));
+	EXPECT_EQ(1, look(self->gfx).held);
+	vf_fence_destroy(two);
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+}
+
+TEST_F(submit, WDDM_133_a_broadcast_counts_when_all_queues_have_come)
+{
+	struct vf_queue *both[2] = { self->gfx, self->copy };
+	struct vf_point signal = { self->fence, 7 };
+	struct vf_submit what = { .signals = &signal, .signal_count = 1 };
+
+	ASSERT_EQ(0, submit_behind(self->copy, self->other, 1));
+	ASSERT_EQ(0, vf_submit(both, 2, &what));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	/* One more round, so that what it would have signaled has been. */
+	ASSERT_EQ(0, submit_before(self->gfx, self->other, 0, 0));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->other, 1));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 7, DEADLINE));
+}
+
+TEST_F(submit, WDDM_134_a_cpu_event_comes_when_all_queues_have_come)
+{
+	struct vf_queue *both[2] = { self->gfx, self->copy };
+	struct vf_submit what = {
+		.flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT, .eventfd = self->efd,
+	};
+
+	ASSERT_EQ(0, submit_behind(self->copy, self->other, 1));
+	ASSERT_EQ(0, vf_submit(both, 2, &what));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->other, 1));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+}
+
+TEST_F(submit, an_event_comes_though_a_queue_be_lost)
+{
+	struct vf_submit what = {
+		.flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT, .eventfd = self->efd,
+	};
+
+	ASSERT_EQ(0, submit_behind(self->gfx, self->other, 1));
+	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+}
+
+TEST_F(submit, WDDM_116_a_packet_signals_without_kernel_entry)
+{
+	struct drm_vfence_counters before, after;
+
+	if (!(self->can & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL))
+		SKIP(return, "engines cannot");
+	vf_cmd_signal(self->gfx, self->fence, 9);
+	vf_cmd_draw(self->gfx, 1, LONG);
+	before = counters(self->adapter);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	/* Seen by who polls, long before the submission is done. */
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 9));
+	EXPECT_FALSE(reached(self->gfx, 1));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.cpu_signals, after.cpu_signals);
+	/* The submission and the second look at the counters. */
+	EXPECT_EQ(before.ioctls + 2, after.ioctls);
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+}
+
+TEST_F(submit, WDDM_129_basic_engines_waiters_are_looked_at_at_completion)
+{
+	if (!(self->can & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL) ||
+	    self->can & DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT)
+		SKIP(return, "no basic engines");
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 9, self->efd));
+	vf_cmd_signal(self->gfx, self->fence, 9);
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 9));
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_FALSE(reached(self->gfx, 1));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 1)));
+}
+
+TEST_F(submit, WDDM_130_advanced_engines_interrupt_and_all_waiters_are_looked_at)
+{
+	struct drm_vfence_counters before, after;
+	bool named = variant->adapter != 10;
+
+	if (!(self->can & DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT))
+		SKIP(return, "no advanced engines");
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 9, self->efd));
+	before = counters(self->adapter);
+	vf_cmd_signal(self->gfx, self->fence, 9);
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_FALSE(reached(self->gfx, 1));
+	after = counters(self->adapter);
+	/* Where records can say so at all; adapter 1 has no room for any. */
+	if (named && variant->adapter != 1) {
+		EXPECT_EQ(before.records_monitored + 1, after.records_monitored);
+	}
+	EXPECT_LT(before.legacy_scans, after.legacy_scans);
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+}
+
+TEST_F(submit, WDDM_74_an_array_that_is_not_there_may_mean_both_kinds)
+{
+	struct drm_vfence_counters before, after;
+
+	if (variant->adapter != 10)
+		SKIP(return, "interrupts tell more");
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
+	before = counters(self->adapter);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	after = counters(self->adapter);
+	EXPECT_LT(before.records_null, after.records_null);
+	EXPECT_EQ(before.records_monitored, after.records_monitored);
+	EXPECT_LT(before.scans, after.scans);
+	EXPECT_LT(before.legacy_scans, after.legacy_scans);
+}
+
+TEST_F(submit, software_signals_where_engines_cannot)
+{
+	if (self->can & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL)
+		SKIP(return, "engines can");
+	vf_cmd_signal(self->gfx, self->fence, 9);
+	EXPECT_EQ(-EOPNOTSUPP, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, look(self->gfx).last_queued);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 9, self->efd));
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, submit_before(self->gfx, self->fence, 9, 0));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(9, vf_fence_current(self->fence));
+}
+
+/* A GPU wait for what is signaled by a packet, a software signal, or the CPU. */
+TEST_F(submit, a_queue_waits_for_another)
+{
+	unsigned int i;
+
+	for (i = 1; i <= 10; i++) {
+		vf_cmd_copy(self->copy, self->va + 4, self->va, 4);
+		ASSERT_EQ(0, submit_behind(self->copy, self->fence, i));
+		vf_cmd_fill(self->gfx, self->va, 4, i);
+		if (self->can & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL && i % 2) {
+			vf_cmd_signal(self->gfx, self->fence, i);
+			ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		} else {
+			ASSERT_EQ(0, submit_before(self->gfx, self->fence, i, 0));
+		}
+		ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+		EXPECT_EQ(i, self->word[1]);
+	}
+}
+
+TEST_F(submit, WDDM_122_top_of_pipeline_signals_when_all_has_been_fetched)
+{
+	struct vf_fence *top;
+	struct vf_point signal[2];
+	struct vf_submit what = { .signals = signal, .signal_count = 2 };
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, TOP, 0, &top));
+	signal[0] = (struct vf_point){ top, 3 };
+	signal[1] = (struct vf_point){ self->fence, 3 };
+	/* Not before what stands in front has been fetched, and that not before it runs. */
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	vf_cmd_fill(self->gfx, self->va, 4, 1);
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
+	EXPECT_EQ(0, vf_fence_wait(top, 3, DEADLINE));
+	EXPECT_TRUE(reached(self->gfx, 1));
+	EXPECT_EQ(1, self->word[0]);
+	EXPECT_FALSE(reached(self->gfx, 2));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 3, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 2)));
+	vf_fence_destroy(top);
+}
+
+TEST_F(submit, signals_at_submission_do_not_wait_for_completion)
+{
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, submit_before(self->gfx, self->other, 1, 0));
+	ASSERT_EQ(0, submit_before(self->gfx, self->fence, 1,
+				   DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+	EXPECT_FALSE(reached(self->gfx, 1));
+	EXPECT_EQ(0, vf_fence_current(self->other));
+	EXPECT_EQ(0, vf_fence_wait(self->other, 1, DEADLINE));
+	/* But what is held back has not been submitted. */
+	ASSERT_EQ(0, submit_behind(self->gfx, self->other, 2));
+	ASSERT_EQ(0, submit_before(self->gfx, self->fence, 2,
+				   DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION));
+	EXPECT_EQ(2, look(self->gfx).held);
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->other, 2));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 2, DEADLINE));
+}
+
+TEST_F(submit, WDDM_121_no_gpu_access_leaves_the_lists)
+{
+	struct vf_fence *plain;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
+					       DRM_VFENCE_MONITORED_NO_GPU_ACCESS, 0, &plain));
+	EXPECT_EQ(0, vf_fence_mapping(plain)->current_va);
+	ASSERT_EQ(0, submit_behind(self->copy, plain, UINT64_C(1) << 40));
+	EXPECT_EQ(1, look(self->copy).held);
+	ASSERT_EQ(0, submit_before(self->gfx, plain, UINT64_C(1) << 40, 0));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+	/* 64 bits, whatever the GPU can. */
+	EXPECT_EQ(UINT64_C(1) << 40, vf_fence_current(plain));
+	vf_fence_destroy(plain);
+}
+
+TEST_F(submit, WDDM_135_a_submission_rewinds_if_it_says_so)
+{
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 10));
+	ASSERT_EQ(0, submit_before(self->gfx, self->fence, 5, 0));
+	ASSERT_EQ(0, submit_before(self->gfx, self->other, 1, 0));
+	ASSERT_EQ(0, vf_fence_wait(self->other, 1, DEADLINE));
+	EXPECT_EQ(10, vf_fence_current(self->fence));
+	ASSERT_EQ(0, submit_before(self->gfx, self->fence, 5, DRM_VFENCE_SUBMIT_ALLOW_REWIND));
+	ASSERT_EQ(0, submit_before(self->gfx, self->other, 2, 0));
+	ASSERT_EQ(0, vf_fence_wait(self->other, 2, DEADLINE));
+	EXPECT_EQ(5, vf_fence_current(self->fence));
+}
+
+TEST_F(submit, WDDM_128_packets_write_across_the_wrap)
+{
+	struct vf_fence *fence;
+	uint64_t near = UINT32_MAX - 1;
+
+	if (!(self->can & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS))
+		SKIP(return, "has values of 64 bits");
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, near, &fence));
+	ASSERT_EQ(0, arm(self->adapter, fence, 3, self->efd));
+	ASSERT_EQ(0, submit_behind(self->copy, fence, 3));
+	vf_cmd_signal(self->gfx, fence, UINT32_MAX);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
+	EXPECT_EQ(1, look(self->copy).held);
+	EXPECT_FALSE(fired(self->efd));
+	vf_cmd_signal(self->gfx, fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+	vf_fence_destroy(fence);
+}
+
+TEST_F(submit, packets_signal_what_their_file_may)
+{
+	struct vf_device *device;
+	struct vf_fence *mine, *theirs;
+	struct vf_queue *queue;
+	int fd;
+
+	if (!(self->can & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL))
+		SKIP(return, "engines cannot");
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &mine));
+	fd = vf_fence_export_rights(mine, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, vf_fence_open(device, fd, &theirs));
+	close(fd);
+	/* Handles of one file share the address, so who has the right must go first. */
+	fd = vf_fence_export(mine);
+	vf_fence_destroy(mine);
+	vf_cmd_signal(queue, theirs, 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(EVENTUALLY(queue_fault(queue) == DRM_VFENCE_FAULT_ACCESS));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT));
+	EXPECT_EQ(0, vf_fence_current(theirs));
+	EXPECT_EQ(-EIO, vf_queue_submit(queue));
+	close(fd);
+	vf_fence_destroy(theirs);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+}
+
+TEST_F(submit, native_waits_and_signals_work)
+{
+	struct vf_point wait, signal;
+	struct vf_submit what = { .waits = &wait, .wait_count = 1,
+				  .signals = &signal, .signal_count = 1 };
+	struct vf_fence *native, *back;
+	struct vf_queue *user;
+
+	if (vf_fence_create(self->device, 0, 0, &native))
+		SKIP(return, "has no native fences");
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &back));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &user));
+	/* Held back until a user-mode queue signals, which waits for the answer. */
+	wait = (struct vf_point){ native, 1 };
+	signal = (struct vf_point){ back, 1 };
+	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
+	EXPECT_EQ(1, look(self->gfx).held);
+	vf_cmd_signal(user, native, 1);
+	vf_cmd_wait(user, back, 1);
+	ASSERT_EQ(0, vf_queue_submit(user));
+	EXPECT_TRUE(drained(user));
+	/* The GPU's own signals, by packet, and its progress fence. */
+	vf_cmd_signal(self->gfx, native, 2);
+	vf_cmd_wait(user, native, 2);
+	vf_cmd_wait(user, vf_queue_progress(self->gfx), 2);
+	ASSERT_EQ(0, vf_queue_submit(user));
+	EXPECT_TRUE(EVENTUALLY(queue_state(user) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(user));
+	EXPECT_EQ(0, vf_fence_wait(native, 2, DEADLINE));
+	vf_queue_destroy(user);
+	vf_fence_destroy(native);
+	vf_fence_destroy(back);
+}
+
+TEST_F(submit, a_queue_takes_256_and_no_more)
+{
+	struct drm_vfence_queue_query query;
+	unsigned int i;
+
+	for (i = 0; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	EXPECT_EQ(-ENOSPC, submit_behind(self->gfx, self->fence, 1));
+	query = look(self->gfx);
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS, query.held);
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS, query.last_queued);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+}
+
+TEST_F(submit, an_abort_ends_what_is_held_queued_and_running)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	unsigned int i;
+
+	for (i = 0; i < 8; i++) {
+		vf_cmd_draw(self->gfx, 1, 10 * SECOND);
+		ASSERT_EQ(0, submit_before(self->gfx, self->other, i + 1, 0));
+	}
+	for (i = 0; i < 8; i++)
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	EXPECT_EQ(8, look(self->gfx).held);
+	ASSERT_EQ(0, arm(self->adapter, vf_queue_progress(self->gfx), 3, self->efd));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	EXPECT_EQ(0, look(self->gfx).held);
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(-EIO, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.submissions + 16, after.submissions);
+	EXPECT_EQ(before.submissions_lost + 16, after.submissions_lost);
+	/* What would have been signaled is not, and its sibling goes on. */
+	EXPECT_EQ(0, vf_fence_current(self->other));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+}
+
+/* ------------------------------------------------------------------ syncobjs */
+
+static struct drm_vfence_syncobj syncobj_of(int fd, uint64_t point)
+{
+	struct drm_vfence_syncobj syncobj = { .point = point };
+
+	drmSyncobjCreate(fd, 0, &syncobj.handle);
+	return syncobj;
+}
+
+/* The commands, with a syncobj that tells when they are done. */
+static int submit_told(struct vf_queue *queue, const struct drm_vfence_syncobj *syncobj)
+{
+	struct vf_submit what = { .signal_syncobjs = syncobj, .signal_syncobj_count = 1 };
+
+	return vf_submit(&queue, 1, &what);
+}
+
+static int wait_syncobj(int fd, const struct drm_vfence_syncobj *syncobj, int64_t until)
+{
+	uint64_t point = syncobj->point;
+	uint32_t handle = syncobj->handle;
+
+	if (point)
+		return drmSyncobjTimelineWait(fd, &handle, &point, 1, until, 0, NULL);
+	return drmSyncobjWait(fd, &handle, 1, until, 0, NULL);
+}
+
+/* Status of what it stands for: 1 signaled, 0 not, negative: an error. */
+static int status_of(int fd, uint32_t handle)
+{
+	struct sync_file_info info = { 0 };
+	int file = -1;
+	int ret;
+
+	if (drmSyncobjExportSyncFile(fd, handle, &file))
+		return -EBADF;
+	ret = ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
+	close(file);
+	return ret;
+}
+
+TEST_F(submit, a_syncobj_tells_when_a_submission_is_done)
+{
+	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
+	struct drm_vfence_syncobj timeline = syncobj_of(self->fd, 4);
+
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, submit_told(self->gfx, &binary));
+	vf_cmd_fill(self->gfx, self->va, 4, 1);
+	ASSERT_EQ(0, submit_told(self->gfx, &timeline));
+	EXPECT_EQ(-ETIME, wait_syncobj(self->fd, &binary, 0));
+	EXPECT_EQ(0, status_of(self->fd, binary.handle));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &timeline, DEADLINE));
+	EXPECT_EQ(1, self->word[0]);
+	EXPECT_EQ(1, status_of(self->fd, binary.handle));
+	drmSyncobjDestroy(self->fd, binary.handle);
+	drmSyncobjDestroy(self->fd, timeline.handle);
+}
+
+TEST_F(submit, submissions_that_are_told_of_wait_for_each_other_in_the_kernel)
+{
+	struct drm_vfence_syncobj link[10];
+	unsigned int i;
+
+	/* A chain across two queues, all of it queued before the first is done. */
+	for (i = 0; i < 10; i++) {
+		struct vf_submit what = {
+			.wait_syncobjs = &link[i - !!i], .wait_syncobj_count = !!i,
+			.signal_syncobjs = &link[i], .signal_syncobj_count = 1,
+		};
+		struct vf_queue *queue = i % 2 ? self->copy : self->gfx;
+
+		link[i] = syncobj_of(self->fd, i % 3);
+		if (i) {
+			vf_cmd_copy(queue, self->va + 4 * i, self->va + 4 * (i - 1), 4);
+		} else {
+			vf_cmd_draw(queue, 1, LONG);
+			vf_cmd_fill(queue, self->va, 4, 77);
+		}
+		ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	}
+	EXPECT_FALSE(reached(self->gfx, 1));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &link[9], DEADLINE));
+	EXPECT_EQ(77, self->word[9]);
+	for (i = 0; i < 10; i++)
+		drmSyncobjDestroy(self->fd, link[i].handle);
+}
+
+struct told {
+	struct vf_queue *queue;
+	const struct drm_vfence_syncobj *syncobj;
+	struct vf_fence *fence;
+	uint64_t value;
+	int ret, returned;
+};
+
+static void *submit_thread(void *arg)
+{
+	struct told *told = arg;
+	struct vf_point wait = { told->fence, told->value };
+	struct vf_submit what = {
+		.waits = &wait, .wait_count = told->fence ? 1 : 0,
+		.signal_syncobjs = told->syncobj, .signal_syncobj_count = 1,
+	};
+
+	told->ret = vf_submit(&told->queue, 1, &what);
+	__atomic_store_n(&told->returned, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static bool returned(struct told *told)
+{
+	return __atomic_load_n(&told->returned, __ATOMIC_ACQUIRE);
+}
+
+/* No dma_fence stands for what a client can keep from happening. */
+TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
+{
+	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct told behind = { .queue = self->gfx, .syncobj = &syncobj };
+	struct told waits = { .queue = self->copy, .syncobj = &syncobj,
+			      .fence = self->fence, .value = 2 };
+	pthread_t thread[2];
+
+	/* Behind a submission that waits for a fence, and waiting for one itself. */
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, submit_thread, &behind));
+	ASSERT_EQ(0, pthread_create(&thread[1], NULL, submit_thread, &waits));
+	ASSERT_EQ(0, vf_fence_wait(self->other, 0, DEADLINE));
+	EXPECT_EQ(-EBADF, status_of(self->fd, syncobj.handle));
+	EXPECT_FALSE(returned(&behind));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, pthread_join(thread[0], NULL));
+	EXPECT_EQ(0, behind.ret);
+	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
+	EXPECT_FALSE(returned(&waits));
+	EXPECT_EQ(0, look(self->copy).last_queued);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 2));
+	ASSERT_EQ(0, pthread_join(thread[1], NULL));
+	EXPECT_EQ(0, waits.ret);
+	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
+	/* An end of the queue ends the call. */
+	waits.value = 3;
+	waits.returned = 0;
+	behind.returned = 0;
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 3));
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, submit_thread, &behind));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	ASSERT_EQ(0, pthread_join(thread[0], NULL));
+	EXPECT_EQ(-EIO, behind.ret);
+	drmSyncobjDestroy(self->fd, syncobj.handle);
+}
+
+TEST_F(submit, what_takes_too_long_is_aborted)
+{
+	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
+	struct drm_vfence_counters before = counters(self->adapter);
+	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, submit_told(self->gfx, &first));
+	ASSERT_EQ(0, submit_told(self->gfx, &next));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
+	EXPECT_EQ(-ETIME, status_of(self->fd, first.handle));
+	EXPECT_EQ(-ECANCELED, status_of(self->fd, next.handle));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
+	EXPECT_EQ(before.submissions_timed_out + 1, counters(self->adapter).submissions_timed_out);
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->copy));
+	/* Others on the engine go on. */
+	vf_cmd_fill(queue, self->va, 4, 8);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	EXPECT_EQ(8, self->word[0]);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	drmSyncobjDestroy(self->fd, first.handle);
+	drmSyncobjDestroy(self->fd, next.handle);
+}
+
+TEST_F(submit, a_bad_address_fails_its_submission)
+{
+	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+
+	vf_cmd_draw(self->gfx, 1, LONG);
+	vf_cmd_fill(self->gfx, 0x7000, 4, 1);
+	ASSERT_EQ(0, submit_told(self->gfx, &first));
+	ASSERT_EQ(0, submit_told(self->gfx, &next));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
+	EXPECT_EQ(-EIO, status_of(self->fd, first.handle));
+	EXPECT_EQ(-ECANCELED, status_of(self->fd, next.handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(self->device));
+	drmSyncobjDestroy(self->fd, first.handle);
+	drmSyncobjDestroy(self->fd, next.handle);
+}
+
+/* Our own dma_fence under our own callback, and that it failed. */
+TEST_F(submit, a_submission_signals_a_fence_by_import)
+{
+	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
+	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
+	struct drm_vfence_syncobj timeline = syncobj_of(self->fd, 2);
+	struct vf_device *device;
+	struct vf_fence *good, *bad[2];
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &good));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &bad[0]));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &bad[1]));
+	vf_cmd_draw(self->gfx, 1, LONG);
+	ASSERT_EQ(0, submit_told(self->gfx, &binary));
+	ASSERT_EQ(0, vf_fence_import_syncobj(good, binary.handle, 0, 6));
+	EXPECT_EQ(0, vf_fence_wait(good, 6, DEADLINE));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, submit_told(self->gfx, &binary));
+	ASSERT_EQ(0, submit_told(self->gfx, &timeline));
+	ASSERT_EQ(0, vf_fence_import_syncobj(bad[0], binary.handle, 0, 6));
+	ASSERT_EQ(0, vf_fence_import_syncobj(bad[1], timeline.handle, 2, 6));
+	EXPECT_EQ(-EIO, vf_fence_wait(bad[0], 6, DEADLINE));
+	EXPECT_EQ(-EIO, vf_fence_wait(bad[1], 6, DEADLINE));
+	EXPECT_EQ(0, vf_fence_current(bad[0]));
+	vf_fence_destroy(good);
+	vf_fence_destroy(bad[0]);
+	vf_fence_destroy(bad[1]);
+	vf_device_destroy(device);
+	drmSyncobjDestroy(self->fd, binary.handle);
+	drmSyncobjDestroy(self->fd, timeline.handle);
+}
+
+TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximum)
+{
+	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
+	struct vf_fence *stays, *theirs, *mine;
+	struct vf_device *device;
+	int fd;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
+			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
+	/* One that the device may only wait for stays as it is, too. */
+	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED_MONITORED, 0, &theirs));
+	fd = vf_fence_export_rights(theirs, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &mine));
+	close(fd);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1000, self->efd));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	if (self->can & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS) {
+		EXPECT_EQ(INT32_MAX, vf_fence_current(self->fence));
+	} else {
+		EXPECT_EQ(UINT64_MAX, vf_fence_current(self->fence));
+	}
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->other) >= INT32_MAX));
+	EXPECT_EQ(0, vf_fence_current(stays));
+	EXPECT_EQ(0, vf_fence_current(theirs));
+	vf_fence_destroy(stays);
+	vf_fence_destroy(mine);
+	vf_fence_destroy(theirs);
+	vf_device_destroy(device);
+}
+
+/* ------------------------------------------------------------------- the rest */
+
+TEST_F(submit, stock_viewers_see_jobs)
+{
+	const char *on = "/sys/kernel/tracing/events/gpu_scheduler/enable";
+	const char *trace = "/sys/kernel/tracing/trace";
+	bool seen = false;
+	char line[1000];
+	FILE *f;
+
+	if (write_text(trace, "") || write_text(on, "1"))
+		SKIP(return, "no tracing");
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	write_text(on, "0");
+	f = fopen(trace, "re");
+	ASSERT_NE(NULL, f);
+	while (fgets(line, sizeof(line), f))
+		seen |= strstr(line, "drm_run_job") || strstr(line, "drm_sched_job_run");
+	fclose(f);
+	EXPECT_TRUE(seen);
+}
+
+#define SUBMIT_ARGS(...) ({							\
+	struct drm_vfence_submit_queue _q[65] = { { .queue = handle } };	\
+	struct drm_vfence_submit a = {						\
+		.queues = { .stride = sizeof(_q[0]), .count = 1,		\
+			    .array = (uintptr_t)_q },				\
+	};									\
+	__VA_ARGS__;								\
+	raw(self->fd, DRM_IOCTL_VFENCE_SUBMIT, &a); })
+
+TEST_F(submit, one_wrong_thing_at_a_time)
+{
+	struct drm_vfence_fence_point point = { .fence = vf_fence_handle(self->fence), .value = 1 };
+	struct drm_vfence_syncobj empty = syncobj_of(self->fd, 0);
+	uint32_t handle = vf_queue_handle(self->gfx);
+	uint64_t nop[2] = { 8 << 16, 8 << 16 };
+	struct vf_fence *deaf, *mute;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_WAIT, 0, &deaf));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_SIGNAL, 0,
+					       &mute));
+#define LIST(l, e, n) a.l = (struct drm_vfence_obj_array){ sizeof(e), n, (uintptr_t)&(e) }
+#define COMMANDS(p, size) a.commands = (uintptr_t)(p), a.commands_size = (size)
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = 8));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.pad = 1));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.eventfd = self->efd));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 0));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 65));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.stride = 8));
+	EXPECT_EQ(-EFAULT, SUBMIT_ARGS(a.queues.array = 8));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(_q[0].pad = 1));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(_q[0].queue = 0x7fffffff));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 2, _q[1].queue = handle));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 2,
+				       _q[1].queue = vf_queue_handle(self->copy),
+				       COMMANDS(nop, 8)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 2,
+				       _q[1].queue = vf_queue_handle(self->copy),
+				       LIST(signal_syncobjs, empty, 1)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.commands = (uintptr_t)nop));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(COMMANDS(nop, 4)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(COMMANDS(nop, DRM_VFENCE_MAX_COMMANDS + 8)));
+	EXPECT_EQ(-EFAULT, SUBMIT_ARGS(COMMANDS(8, 8)));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(point.fence = 0x7fffffff, LIST(waits, point, 1)));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(LIST(signals, point, 1)));
+	EXPECT_EQ(-EACCES, SUBMIT_ARGS(point.fence = vf_fence_handle(deaf), LIST(waits, point, 1)));
+	EXPECT_EQ(-EACCES, SUBMIT_ARGS(point.fence = vf_fence_handle(mute),
+				       LIST(signals, point, 1)));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(empty.handle += 100, LIST(wait_syncobjs, empty, 1)));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(LIST(signal_syncobjs, empty, 1)));
+	empty.handle -= 100;
+	/* Nobody has given it anything to stand for. */
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(wait_syncobjs, empty, 1)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(empty.pad = 1, LIST(signal_syncobjs, empty, 1)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(wait_syncobjs, empty, 65)));
+#define EVENT(f) a.flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT, a.eventfd = (f)
+	EXPECT_EQ(-EBADF, SUBMIT_ARGS(EVENT(1000)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->fd)));
+	point.fence = vf_fence_handle(self->fence);
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->efd), LIST(signals, point, 1)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->efd), COMMANDS(nop, 8)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION,
+				       LIST(signals, point, 1), COMMANDS(nop, 8)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND));
+	/* Nothing of all this was queued; and what all that is wrong with is nothing. */
+	EXPECT_EQ(0, look(self->gfx).last_queued);
+	EXPECT_EQ(0, look(self->copy).last_queued);
+	EXPECT_EQ(0, SUBMIT_ARGS(COMMANDS(nop, 16), LIST(signals, point, 1)));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+	drmSyncobjDestroy(self->fd, empty.handle);
+	vf_fence_destroy(deaf);
+	vf_fence_destroy(mute);
+}
+
+TEST_F(submit, packets_that_cannot_be_right_are_refused)
+{
+	static const struct {
+		uint16_t opcode, length;
+		uint32_t flags;
+		int error;
+	} packet[] = {
+		{ DRM_VFENCE_OP_NOP, 0, 0, EINVAL },
+		{ DRM_VFENCE_OP_NOP, 12, 0, EINVAL },
+		{ DRM_VFENCE_OP_NOP, 72, 0, EINVAL },
+		{ DRM_VFENCE_OP_NOP, 8, 1, EINVAL },
+		{ DRM_VFENCE_OP_FENCE_WAIT, 24, 0, EINVAL },
+		{ DRM_VFENCE_OP_LOG, 40, 0, EINVAL },
+		{ DRM_VFENCE_OP_DRAW, 24, 0, EINVAL },
+		{ DRM_VFENCE_OP_COPY, 32, 0, EINVAL },
+		{ DRM_VFENCE_OP_MONITORED_SIGNAL + 1, 8, 0, EINVAL },
+		{ DRM_VFENCE_OP_MONITORED_SIGNAL, 16, 0, EINVAL },
+		{ 0x8000, 24, 0, EINVAL },
+		{ 0x8001, 24, 0, EINVAL },
+		{ 0x8002, 16, 0, EINVAL },
+		{ 0x8003, 16, 0, EINVAL },
+		{ 0xffff, 8, 0, EINVAL },
+	};
+	uint32_t handle = vf_queue_handle(self->gfx);
+	unsigned int i;
+
+	for (i = 0; i < sizeof(packet) / sizeof(packet[0]); i++) {
+		uint64_t words[16] = { 8 << 16 };
+
+		memcpy(&words[1], &packet[i], 8);
+		EXPECT_EQ(-packet[i].error, SUBMIT_ARGS(COMMANDS(words, 80))) {
+			TH_LOG("packet %u", i);
+		}
+		/* Cut off by the end. */
+		EXPECT_EQ(-EINVAL, SUBMIT_ARGS(COMMANDS(words, 16))) {
+			TH_LOG("packet %u", i);
+		}
+	}
+	EXPECT_EQ(0, look(self->gfx).last_queued);
+}
+
+TEST_F(submit, WDDM_179_a_user_mode_queue_takes_no_submissions)
+{
+	struct vf_queue *user;
+	uint32_t handle;
+
+	if (vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &user))
+		SKIP(return, "has no user-mode queues");
+	handle = vf_queue_handle(user);
+	EXPECT_EQ(-EOPNOTSUPP, SUBMIT_ARGS());
+	vf_queue_destroy(user);
+}
+
+TEST_HARNESS_MAIN
