@@ -278,7 +278,7 @@ static void do_fence(struct client *c)
 	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
 	/* Flags that go together, mostly. */
-	static const uint32_t flags[] = { 0, 3, 7, 0x10, 0x17, 0x20, 0x80, 0x83, 0x400, 0x407 };
+	static const uint32_t flags[] = { 0, 3, 7, 0x18, 0x17, 0x20, 0x80, 0x83, 0x448, 0x407 };
 	struct drm_vfence_monitored_fence_create monitored = {
 		.device = pick(&c->device), .flags = flags[dice(10)],
 		.initial_value = dice(3) ? 0 : value(),
@@ -388,7 +388,7 @@ static void *map_at(struct client *c, uint64_t offset, int prot)
 static void make_queue(struct client *c)
 {
 	struct drm_vfence_queue_create create = { .context = pick(&c->context),
-						  .flags = DRM_VFENCE_QUEUE_USER_MODE };
+						  .flags = (uint32_t)dice(2) };
 	struct drm_vfence_bo_create bo = { .size = 4096 }, control = { .size = 4096 };
 	struct drm_vfence_doorbell_create doorbell = { .ring_size = 4096,
 						       .flags = (uint32_t)(dice(4) == 0) };
@@ -398,6 +398,8 @@ static void make_queue(struct client *c)
 		return;
 	put(&c->queue, create.handle);
 	put(&c->fence, create.progress_fence);
+	if (!(create.flags & DRM_VFENCE_QUEUE_USER_MODE) && dice(20))
+		return;
 	if (CALL(c, BO_CREATE, bo) || CALL(c, BO_CREATE, control))
 		return;
 	doorbell.queue = create.handle;
@@ -472,27 +474,25 @@ static uint64_t address(struct client *c)
 	return dice(6) ? ring.fence_va : edge();
 }
 
-/* A packet, in a ring that may not be running, and maybe the store that tells of it. */
-static void do_packet(struct client *c)
+union packet {
+	struct drm_vfence_packet_header header;
+	struct drm_vfence_packet_wait wait;
+	struct drm_vfence_packet_signal signal;
+	struct drm_vfence_packet_log log;
+	struct drm_vfence_packet_draw draw;
+	struct drm_vfence_packet_copy copy;
+	struct drm_vfence_packet_fill fill;
+	uint64_t words[8];
+};
+
+static union packet make_packet(struct client *c)
 {
-	union {
-		struct drm_vfence_packet_header header;
-		struct drm_vfence_packet_wait wait;
-		struct drm_vfence_packet_signal signal;
-		struct drm_vfence_packet_log log;
-		struct drm_vfence_packet_draw draw;
-		struct drm_vfence_packet_copy copy;
-		struct drm_vfence_packet_fill fill;
-		uint64_t words[8];
-	} packet = { 0 };
+	union packet packet = { 0 };
 	static const uint8_t length[] = { 8, sizeof(packet.wait), sizeof(packet.signal),
 					  sizeof(packet.log), sizeof(packet.draw),
-					  sizeof(packet.copy), sizeof(packet.fill), 16, 8, 8 };
-	unsigned int i;
+					  sizeof(packet.copy), sizeof(packet.fill), 16, 8, 24, 8 };
 
-	if (!ring.base || !ring.control)
-		return;
-	packet.header.opcode = (uint16_t)dice(10);
+	packet.header.opcode = (uint16_t)dice(11);
 	packet.header.length = length[packet.header.opcode];
 	switch (packet.header.opcode) {
 	case DRM_VFENCE_OP_FENCE_WAIT:
@@ -508,6 +508,10 @@ static void do_packet(struct client *c)
 		packet.log.value = value();
 		packet.log.operation = (uint32_t)dice(4);
 		break;
+	case DRM_VFENCE_OP_MONITORED_SIGNAL:
+		packet.words[1] = dice(10) ? ring.fence_va : address(c);
+		packet.words[2] = value();
+		break;
 	case DRM_VFENCE_OP_DRAW:
 		packet.draw.count = (uint32_t)dice(3) + 1;
 		packet.draw.duration_ns = dice(200000);
@@ -518,6 +522,17 @@ static void do_packet(struct client *c)
 		packet.words[3] = dice(9000) & ~7ull;
 	}
 	mutate(&packet, packet.header.length & ~7u ? packet.header.length & ~7u : 8);
+	return packet;
+}
+
+/* In a ring that may not be running, and maybe the store that tells of it. */
+static void do_packet(struct client *c)
+{
+	union packet packet = make_packet(c);
+	unsigned int i;
+
+	if (!ring.base || !ring.control)
+		return;
 	for (i = 0; i < packet.header.length / 8u && i < 8; i++)
 		memcpy(ring.base + (ring.put + i * 8) % 4096, &packet.words[i], 8);
 	ring.put += packet.header.length;
@@ -594,6 +609,52 @@ static void do_import(struct client *c)
 	drmSyncobjDestroy(c->fd, syncobj);
 }
 
+/* What a queue of either kind is given; nothing here takes long or waits for ever. */
+static void do_submit(struct client *c)
+{
+	struct drm_vfence_fence_point wait[64], signal[64];
+	struct drm_vfence_submit_queue queue[3] = { 0 };
+	struct drm_vfence_syncobj syncobj[2] = { 0 };
+	struct drm_vfence_submit submit = { .flags = (uint32_t)(dice(4) ? 0 : dice(8)) };
+	uint64_t words[64];
+	unsigned int i, n = (unsigned int)dice(4);
+
+	for (i = 0; i < 3; i++)
+		queue[i].queue = pick(&c->queue);
+	submit.queues = (struct drm_vfence_obj_array)
+		DRM_VFENCE_OBJ_ARRAY((uint32_t)(dice(6) ? 1 : dice(4)), queue);
+	for (i = 0; i < n && submit.queues.count == 1; i++) {
+		union packet packet = make_packet(c);
+		uint32_t length = packet.header.length > 64 ? 8 : packet.header.length & ~7u;
+
+		/* Two seconds for each would be a dull way to spend a minute. */
+		if (packet.header.opcode == DRM_VFENCE_OP_HANG && dice(40))
+			continue;
+		memcpy((uint8_t *)words + submit.commands_size, &packet, length);
+		submit.commands_size += length;
+	}
+	submit.commands = submit.commands_size ? (uintptr_t)words : 0;
+	if (!dice(3))
+		points(c, wait, &submit.waits);
+	if (!dice(2))
+		points(c, signal, &submit.signals);
+	if (submit.flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT)
+		submit.eventfd = event_fd[dice(POOL)];
+	/* With these the call may sleep, and nothing but a signal wakes it. */
+	for (i = 0; !submit.waits.count && !dice(3) && i < 2; i++) {
+		if (drmSyncobjCreate(c->fd, i ? 0 : DRM_SYNCOBJ_CREATE_SIGNALED,
+				     &syncobj[i].handle))
+			break;
+		*(i ? &submit.signal_syncobjs : &submit.wait_syncobjs) =
+			(struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &syncobj[i]);
+	}
+	mutate(queue, sizeof(queue));
+	mutate(syncobj, sizeof(syncobj));
+	CALL(c, SUBMIT, submit);
+	for (i = 0; i < 2; i++)
+		drmSyncobjDestroy(c->fd, syncobj[i].handle);
+}
+
 static void do_descriptor(struct client *c)
 {
 	int fd = fence_fd[dice(POOL)];
@@ -625,6 +686,8 @@ static void one_call(void)
 		do_wait(c);
 	else if (n < 74)
 		do_queue(c);
+	else if (n < 82)
+		do_submit(c);
 	else if (n < 92)
 		do_packet(c);
 	else if (n < 94)

@@ -278,7 +278,12 @@ static int live(int ready)
 	int efd = eventfd(0, EFD_CLOEXEC), fd, ret;
 	struct vf_adapter *here, *there;
 	struct vf_device *dh, *dt;
-	struct vf_queue *gfx, *copy, *far;
+	struct vf_queue *gfx, *copy, *far, *kernel[2];
+	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_point gated;
+	struct vf_submit held = { .waits = &gated, .wait_count = 1 };
+	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
+	unsigned int i;
 	struct vf_fence *cross, *opened, *local, *gate, *memory;
 
 	ret = vf_adapter_open(2, &here);
@@ -288,6 +293,9 @@ static int live(int ready)
 	ret = ret ? ret : vf_queue_create(dh, DRM_VFENCE_NODE_GFX, 65536, &gfx);
 	ret = ret ? ret : vf_queue_create(dh, DRM_VFENCE_NODE_COPY, 65536, &copy);
 	ret = ret ? ret : vf_queue_create(dt, DRM_VFENCE_NODE_GFX, 65536, &far);
+	ret = ret ? ret : vf_kernel_queue_create(dh, DRM_VFENCE_NODE_GFX, &kernel[0]);
+	ret = ret ? ret : vf_kernel_queue_create(dh, DRM_VFENCE_NODE_COPY, &kernel[1]);
+	ret = ret ? ret : drmSyncobjCreate(vf_adapter_fd(here), 0, &syncobj.handle);
 	ret = ret ? ret : vf_fence_create(dh, flags, 0, &cross);
 	ret = ret ? ret : vf_fence_create_desc(dh, &intra, &local);
 	ret = ret ? ret : vf_fence_create(dh, 0, 0, &gate);
@@ -297,6 +305,14 @@ static int live(int ready)
 	ret = ret ? ret : vf_fence_open(dt, fd, &opened);
 	ret = ret ? ret : arm(there, opened, 100, efd);
 	ret = ret ? ret : arm(here, gate, 100, efd);
+	if (ret)
+		return ret;
+	/* Submissions that run, are queued, are told of and are held back. */
+	gated = (struct vf_point){ memory, 1000 };
+	for (i = 0; !ret && i < 16; i++) {
+		vf_cmd_draw(kernel[i % 2], 1, 1000000000);
+		ret = vf_submit(&kernel[i % 2], 1, i < 8 ? &told : &held);
+	}
 	if (ret)
 		return ret;
 	/* One blocked across adapters, one blocked here, one suspended in a draw. */
@@ -352,6 +368,7 @@ TEST(killed_clients_leave_nothing_of_any_kind)
 		EXPECT_TRUE(settled(adapter[k], &c));
 		EXPECT_EQ(c.waits_begun, c.waits_satisfied + c.waits_timed_out +
 			  c.waits_cancelled);
+		EXPECT_EQ(c.submissions, c.submissions_done + c.submissions_lost);
 	}
 	EXPECT_EQ(before.local_pages, counters(adapter[1]).local_pages);
 	vf_adapter_close(adapter[0]);

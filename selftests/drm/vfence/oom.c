@@ -24,7 +24,10 @@ FIXTURE(oom) {
 	uint32_t handle, event;
 	uint64_t va;
 	int fd_shared, fd_made, efd;
-	uint32_t syncobj;
+	uint32_t syncobj, timeline;
+	uint64_t point;
+	struct vf_queue *second;
+	struct vf_fence *top;
 	/* The task's /proc file: the N-th allocation from now on fails. */
 	int nth;
 };
@@ -185,6 +188,16 @@ static void destroy_queue(FIXTURE_DATA(oom) *self)
 TEST_F(oom, queue_create)
 {
 	inject(_metadata, self, create_queue, destroy_queue);
+}
+
+static int create_kernel_queue(FIXTURE_DATA(oom) *self)
+{
+	return vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &self->queue_made);
+}
+
+TEST_F(oom, kernel_queue_create)
+{
+	inject(_metadata, self, create_kernel_queue, destroy_queue);
 }
 
 static int create_of(FIXTURE_DATA(oom) *self, struct vf_device *device, uint32_t flags,
@@ -438,6 +451,71 @@ TEST_F(oom, fence_import)
 	inject(_metadata, self, import, nothing);
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
 	drmSyncobjDestroy(vf_adapter_fd(self->adapter), self->syncobj);
+}
+
+/* Everything that a submission can have. */
+static int submit(FIXTURE_DATA(oom) *self)
+{
+	struct vf_point point[2] = { { self->fence, 0 }, { self->top, 0 } };
+	struct drm_vfence_syncobj syncobj = { .handle = self->syncobj };
+	struct vf_submit what = {
+		.waits = point, .wait_count = 1, .signals = point, .signal_count = 2,
+		.wait_syncobjs = &syncobj, .wait_syncobj_count = 1,
+	};
+
+	vf_cmd_nop(self->queue_made, 8);
+	return vf_submit(&self->queue_made, 1, &what);
+}
+
+/* And what those can have that are told of. */
+static int submit_told(FIXTURE_DATA(oom) *self)
+{
+	struct vf_point point = { self->fence, 0 };
+	struct drm_vfence_syncobj syncobj[2] = {
+		{ .handle = self->syncobj }, { .handle = self->timeline, .point = ++self->point },
+	};
+	struct vf_submit what = {
+		.waits = &point, .wait_count = 1,
+		.signal_syncobjs = syncobj, .signal_syncobj_count = 2,
+	};
+
+	return vf_submit(&self->queue_made, 1, &what);
+}
+
+static int broadcast(FIXTURE_DATA(oom) *self)
+{
+	struct vf_queue *both[2] = { self->queue_made, self->second };
+	struct vf_submit what = {
+		.flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT, .eventfd = self->efd,
+	};
+
+	return vf_submit(both, 2, &what);
+}
+
+TEST_F(oom, submit)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	int fd = vf_adapter_fd(self->adapter);
+
+	ASSERT_EQ(0, create_kernel_queue(self));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &self->second));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
+			DRM_VFENCE_MONITORED_TOP_OF_PIPELINE, 0, &self->top));
+	ASSERT_EQ(0, drmSyncobjCreate(fd, DRM_SYNCOBJ_CREATE_SIGNALED, &self->syncobj));
+	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &self->timeline));
+	inject(_metadata, self, submit, nothing);
+	inject(_metadata, self, submit_told, nothing);
+	inject(_metadata, self, broadcast, nothing);
+	/* Each that failed left nothing, each that worked is done. */
+	ASSERT_EQ(0, vf_queue_wait_idle(self->queue_made, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter), after.submissions ==
+				after.submissions_done + after.submissions_lost)));
+	EXPECT_EQ(before.submissions_lost, after.submissions_lost);
+	drmSyncobjDestroy(fd, self->syncobj);
+	drmSyncobjDestroy(fd, self->timeline);
+	vf_fence_destroy(self->top);
+	vf_queue_destroy(self->second);
+	vf_queue_destroy(self->queue_made);
 }
 
 TEST_HARNESS_MAIN

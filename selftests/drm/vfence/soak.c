@@ -147,6 +147,37 @@ static void memory(void)
 	pthread_join(thread, NULL);
 }
 
+/* Kernel-mode queues: held back, chained, broadcast, and left with work. */
+static void submit(void)
+{
+	struct vf_queue *queue[2];
+	struct vf_fence *fence;
+	struct side s;
+	unsigned int i;
+
+	if (side_open(&s) || vf_kernel_queue_create(s.device, DRM_VFENCE_NODE_GFX, &queue[0]) ||
+	    vf_kernel_queue_create(s.device, DRM_VFENCE_NODE_COPY, &queue[1]) ||
+	    vf_monitored_fence_create(s.device, 0, 0, &fence))
+		return;
+	for (i = 1; i <= 100; i++) {
+		struct vf_point before = { fence, i - 1 }, after = { fence, i };
+		struct vf_submit what = {
+			.waits = &before, .wait_count = 1, .signals = &after, .signal_count = 1,
+		};
+
+		vf_cmd_draw(queue[i % 2], 1, dice(20000));
+		if (vf_submit(&queue[i % 2], 1, &what))
+			return;
+		what.wait_count = 0;
+		what.flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND;
+		after.value = i;
+		if (i % 10 == 0 && vf_submit(queue, 2, &what))
+			return;
+	}
+	if (dice(2))
+		vf_fence_wait(fence, 100, vf_deadline(SECOND));
+}
+
 static pid_t begin(uint64_t seed)
 {
 	pid_t pid = fork();
@@ -155,7 +186,7 @@ static pid_t begin(uint64_t seed)
 		return pid;
 	state = seed;
 	for (;;)
-		switch (dice(4)) {
+		switch (dice(5)) {
 		case 0:
 			ping_pong();
 			_exit(0);
@@ -164,6 +195,9 @@ static pid_t begin(uint64_t seed)
 			_exit(0);
 		case 2:
 			memory();
+			_exit(0);
+		case 3:
+			submit();
 			_exit(0);
 		default:
 			overrun();
@@ -198,13 +232,15 @@ static int audit(unsigned int index)
 	EQUAL(c.handler_runs, c.interrupts_raised - c.interrupts_coalesced);
 	EQUAL(c.log_packets, c.log_entries_read + c.log_entries_lost + c.log_entries_unread);
 	EQUAL(c.waits_begun, c.waits_satisfied + c.waits_timed_out + c.waits_cancelled);
+	EQUAL(c.submissions, c.submissions_done + c.submissions_lost);
 	EQUAL(c.fences_created, c.fences_destroyed);
 	EQUAL(c.fences_opened, c.fences_closed);
 	EQUAL(c.queues, 0);
 	EQUAL(c.doorbells_connected, 0);
 	printf("# adapter %u: %" PRIu64 " signals, %" PRIu64 " waits, %" PRIu64
-	       " interrupts, %" PRIu64 " log entries lost\n", index, (uint64_t)c.signals,
-	       (uint64_t)c.waits_begun, (uint64_t)c.handler_runs, (uint64_t)c.log_entries_lost);
+	       " interrupts, %" PRIu64 " submissions, %" PRIu64 " log entries lost\n", index,
+	       (uint64_t)c.signals, (uint64_t)c.waits_begun, (uint64_t)c.handler_runs,
+	       (uint64_t)c.submissions, (uint64_t)c.log_entries_lost);
 	vf_adapter_close(adapter);
 	return wrong;
 }
