@@ -43,7 +43,7 @@ static const struct {
 	C(records_queue_null), C(log_scans), C(live_reads), C(legacy_scans),
 	C(f1_transitions), C(engines_in_f1), C(d3_transitions), C(engine_resets),
 	C(records_monitored), C(submissions), C(submissions_held), C(submissions_done),
-	C(submissions_lost), C(submissions_timed_out),
+	C(submissions_lost), C(submissions_timed_out), C(handler_ns), C(handler_max_ns),
 };
 
 #define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))

@@ -66,6 +66,7 @@ extern "C" {
  *   &struct drm_vfence_queue_query and counters of them, %DRM_VFENCE_OP_MONITORED_SIGNAL,
  *   %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
  *   %DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR.
+ * - 1.17: counters of the time in the interrupt handler.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -724,6 +725,10 @@ struct drm_vfence_counters {
 	__u64 submissions_lost;
 	/** @submissions_timed_out: of these, those that took too long */
 	__u64 submissions_timed_out;
+	/** @handler_ns: time in the hard half of the interrupt handler, interrupts off */
+	__u64 handler_ns;
+	/** @handler_max_ns: the longest of its runs */
+	__u64 handler_max_ns;
 };
 
 /**

@@ -138,7 +138,7 @@ AT(clock_info, frequency_hz, 0);
 AT(clock_info, gpu_ticks, 8);
 AT(clock_info, cpu_ns, 16);
 
-SIZE(counters, 464);
+SIZE(counters, 480);
 AT(counters, signals, 0);
 AT(counters, suppressed, 8);
 AT(counters, posts, 16);
@@ -197,6 +197,8 @@ AT(counters, submissions_held, 432);
 AT(counters, submissions_done, 440);
 AT(counters, submissions_lost, 448);
 AT(counters, submissions_timed_out, 456);
+AT(counters, handler_ns, 464);
+AT(counters, handler_max_ns, 472);
 
 SIZE(device_create, 8);
 AT(device_create, flags, 0);

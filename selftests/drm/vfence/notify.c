@@ -552,4 +552,24 @@ TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 	vf_adapter_close(adapter);
 }
 
+/* The time is of the runs: none without one, and the longest is one of them. */
+TEST_F(notify, time_in_the_handler_is_counted)
+{
+	struct drm_vfence_counters before = counters(self->adapter), after;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	uint64_t runs, ns;
+
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, efd));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_TRUE(settled(self->adapter, &after));
+	runs = after.handler_runs - before.handler_runs;
+	ns = after.handler_ns - before.handler_ns;
+	EXPECT_LT(0, runs);
+	EXPECT_LT(0, ns);
+	EXPECT_LE(ns, runs * after.handler_max_ns);
+	close(efd);
+}
+
 TEST_HARNESS_MAIN

@@ -66,6 +66,7 @@ enum vfence_count {
 	VFENCE_COUNT_SUBMISSIONS_DONE,
 	VFENCE_COUNT_SUBMISSIONS_LOST,
 	VFENCE_COUNT_SUBMISSIONS_TIMED_OUT,
+	VFENCE_COUNT_HANDLER_NS,
 	VFENCE_COUNTS,
 };
 
@@ -101,6 +102,8 @@ struct vfence_adapter {
 	spinlock_t irq_lock;
 	/** @deferred: fences whose completion goes on in the threaded half */
 	struct llist_head deferred;
+	/** @handler_max_ns: longest run of the hard half, which is one at a time */
+	u64 handler_max_ns;
 	/** @scan_due: nodes with a NULL event that waits for the threaded half */
 	atomic_t scan_due;
 	/** @legacy_scan_due: waiters of monitored fences are to be looked at */

@@ -164,7 +164,7 @@ static const struct drm_driver driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 16,
+	.minor = 17,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

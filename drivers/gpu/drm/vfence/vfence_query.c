@@ -117,6 +117,8 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->submissions_held = count(adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
 	c->submissions_done = count(adapter, VFENCE_COUNT_SUBMISSIONS_DONE);
 	c->submissions_lost = count(adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
+	c->handler_ns = count(adapter, VFENCE_COUNT_HANDLER_NS);
+	c->handler_max_ns = READ_ONCE(adapter->handler_max_ns);
 	c->submissions_timed_out = count(adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
 }
 

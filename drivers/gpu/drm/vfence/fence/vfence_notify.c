@@ -5,6 +5,7 @@
  */
 
 #include <linux/interrupt.h>
+#include <linux/timekeeping.h>
 
 #include "queue/vfence_queue.h"
 #include "vfence_fence.h"
@@ -197,9 +198,14 @@ void vfence_irq_flush(struct vfence_adapter *adapter)
 irqreturn_t vfence_irq_handler(int irq, void *data)
 {
 	struct vfence_adapter *adapter = data;
+	u64 ns = ktime_get_mono_fast_ns();
 
 	vfence_count(adapter, VFENCE_COUNT_HANDLER_RUNS);
 	vfence_irq_drain(adapter);
+	ns = ktime_get_mono_fast_ns() - ns;
+	vfence_count_add(adapter, VFENCE_COUNT_HANDLER_NS, ns);
+	if (ns > adapter->handler_max_ns)
+		WRITE_ONCE(adapter->handler_max_ns, ns);
 	/* Logs are read after every signal (WDDM A13), and not in hard context. */
 	return IRQ_WAKE_THREAD;
 }

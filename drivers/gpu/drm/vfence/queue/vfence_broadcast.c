@@ -164,6 +164,7 @@ static void look_at_monitored(struct vfence_file *file)
 	struct vfence_local *local;
 	unsigned long handle = 0;
 
+	vfence_count(file->adapter, VFENCE_COUNT_LEGACY_SCANS);
 	for (;;) {
 		struct vfence_fence *fence = NULL;
 
