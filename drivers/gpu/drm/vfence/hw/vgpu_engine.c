@@ -5,6 +5,7 @@
 
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/sched.h>
 
 #include "vgpu_types.h"
 
@@ -126,6 +127,8 @@ static int engine_thread(void *data)
 	struct vgpu_engine *engine = data;
 	struct vgpu_queue *queue;
 
+	/* GPU time is what the packet says, not up to 50 us more. */
+	current->timer_slack_ns = 1;
 	while (!kthread_should_stop()) {
 		queue = vgpu_sched_pick(engine);
 		if (queue)
