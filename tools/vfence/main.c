@@ -9,12 +9,15 @@
 
 static const struct command {
 	const char *name;
+	/* A word behind it, or NULL. */
+	const char *topic;
 	int (*run)(const struct options *options);
 	const char *help;
 } commands[] = {
-	{ "info", info_main, "adapters, engines, capabilities, counters" },
-	{ "demo", demo_main, "two processes, two engines, native fences, one picture" },
-	{ "bench", bench_main, "cost of single operations" },
+	{ "info", NULL, info_main, "adapters, engines, capabilities, counters" },
+	{ "demo", NULL, demo_main, "two processes, two engines, native fences, one picture" },
+	{ "bench", NULL, bench_main, "cost of single operations" },
+	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -25,13 +28,22 @@ static void usage(FILE *to)
 
 	fputs("usage: vfence COMMAND [options]\n\ncommands:\n", to);
 	for (i = 0; i < N_COMMANDS; i++)
-		fprintf(to, "  %-6s %s\n", commands[i].name, commands[i].help);
+		fprintf(to, "  %-6s%-8s%s\n", commands[i].name,
+			commands[i].topic ? commands[i].topic : "", commands[i].help);
 	fputs("\noptions:\n"
 	      "  -a, --adapter N    adapter number (default 0; info: all)\n"
 	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
-	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt\n"
+	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
+	      "                     bench fences: fences.svg, fences.json\n"
 	      "  -j, --json         print JSON\n"
 	      "  -h, --help         this text\n", to);
+}
+
+static bool is_meant(const struct command *command, char **words, int count)
+{
+	if (strcmp(words[0], command->name) || count != (command->topic ? 2 : 1))
+		return false;
+	return !command->topic || !strcmp(words[1], command->topic);
 }
 
 static bool number(const char *text, unsigned int min, unsigned int max, unsigned int *value)
@@ -87,12 +99,12 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (optind + 1 != argc) {
+	if (optind + 1 != argc && optind + 2 != argc) {
 		usage(stderr);
 		return 2;
 	}
 	for (i = 0; i < N_COMMANDS; i++)
-		if (!strcmp(argv[optind], commands[i].name))
+		if (is_meant(&commands[i], argv + optind, argc - optind))
 			return commands[i].run(&options) ? 1 : 0;
 	fprintf(stderr, "vfence: no such command: %s\n", argv[optind]);
 	usage(stderr);

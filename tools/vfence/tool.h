@@ -20,5 +20,6 @@ struct options {
 int info_main(const struct options *options);
 int demo_main(const struct options *options);
 int bench_main(const struct options *options);
+int bench_fences_main(const struct options *options);
 
 #endif
