@@ -124,6 +124,16 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 #define VFENCE_SCHED_STAT_RESET		DRM_GPU_SCHED_STAT_NOMINAL
 #endif
 
+/*
+ * Who maps a dma-buf for the CPU holds its reservation, or must not: there the exporter
+ * takes what it needs.
+ */
+#ifdef VFENCE_HAVE_DMA_BUF_VMAP_UNLOCKED
+#define vfence_vmap_under_resv(obj)	((void)(obj), true)
+#else
+#define vfence_vmap_under_resv(obj)	(!(obj)->import_attach)
+#endif
+
 /* Newer kernels move an interrupt at once by default. */
 #ifdef VFENCE_HAVE_IRQ_MOVE_PCNTXT
 #define vfence_irq_set_move_pcntxt(irq)	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT)

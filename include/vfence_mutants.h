@@ -129,6 +129,8 @@ enum vfence_mutant {
 	VFENCE_MUTANT_NO_EVALUATE_LEGACY,
 	/* a submission that takes too long is left alone */
 	VFENCE_MUTANT_TIMEOUT_IGNORED,
+	/* what dma_fences signal comes in any order */
+	VFENCE_MUTANT_IMPORT_UNORDERED,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -66,7 +66,8 @@ extern "C" {
  *   &struct drm_vfence_queue_query and counters of them, %DRM_VFENCE_OP_MONITORED_SIGNAL,
  *   %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
  *   %DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR.
- * - 1.17: counters of the time in the interrupt handler.
+ * - 1.17: counters of the time in the interrupt handler; dma-bufs of other devices in
+ *   the GPU address space.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -847,7 +848,7 @@ struct drm_vfence_bo_create {
  * struct drm_vfence_vm_bind - map a buffer into the file's GPU address space
  *
  * Errors: EEXIST where the range is taken; ENOSPC when no room is left, or
- * beyond 1024 mappings; EOPNOTSUPP for a dma-buf of another device.
+ * beyond 1024 mappings; EOPNOTSUPP for a dma-buf that is not plain memory.
  */
 struct drm_vfence_vm_bind {
 	/** @handle: GEM handle */

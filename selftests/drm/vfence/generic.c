@@ -144,8 +144,12 @@ TEST_F(generic, buffers_go_to_another_driver_and_back)
 TEST_F(generic, buffers_of_another_driver_come_here)
 {
 	struct drm_mode_create_dumb create = { .width = 32, .height = 32, .bpp = 32 };
-	struct drm_vfence_vm_bind bind = { .flags = DRM_VFENCE_VM_READ, .size = 4096 };
-	uint32_t handle, again;
+	struct drm_vfence_vm_bind bind = {
+		.flags = DRM_VFENCE_VM_READ | DRM_VFENCE_VM_WRITE, .size = 4096,
+	};
+	struct drm_vfence_vm_unbind unbind;
+	struct drm_mode_map_dumb map = { 0 };
+	uint32_t *theirs, handle, again;
 	int fd;
 
 	if (self->vgem < 0)
@@ -156,14 +160,39 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &again));
 	EXPECT_EQ(handle, again);
 	close(fd);
-	/* It can be handed on; the virtual GPU does not reach foreign memory. */
+	/* It can be handed on. */
 	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, handle, DRM_CLOEXEC, &fd));
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->vgem, fd, &again));
 	EXPECT_EQ(create.handle, again);
 	close(fd);
+	/* And the GPU works on it, where its owner sees it. */
+	map.handle = create.handle;
+	ASSERT_EQ(0, raw(self->vgem, DRM_IOCTL_MODE_MAP_DUMB, &map));
+	theirs = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->vgem,
+		      (off_t)map.offset);
+	ASSERT_NE(MAP_FAILED, theirs);
+	theirs[0] = 41;
 	bind.handle = handle;
-	EXPECT_EQ(-EOPNOTSUPP, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	vf_cmd_copy(self->gfx, bind.va + 4, bind.va, 4);
+	vf_cmd_fill(self->gfx, bind.va + 8, 4, 43);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(41, theirs[1]);
+	EXPECT_EQ(43, theirs[2]);
+	/* The handle may go, the mapping keeps the buffer. */
 	EXPECT_EQ(0, drmCloseBufferHandle(self->fd, handle));
+	unbind.va = bind.va;
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind));
+	/* One page of it is all there is. */
+	ASSERT_EQ(0, drmPrimeHandleToFD(self->vgem, create.handle, DRM_CLOEXEC, &fd));
+	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &bind.handle));
+	close(fd);
+	bind.size = 8192;
+	bind.va = 0;
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	EXPECT_EQ(0, drmCloseBufferHandle(self->fd, bind.handle));
+	munmap(theirs, 4096);
 	drmCloseBufferHandle(self->vgem, create.handle);
 }
 

@@ -23,27 +23,39 @@ struct vfence_mapping {
 	struct vfence_vmapped memory;
 };
 
+/*
+ * The shmem helper of some kernels wants the reservation held, that of others has a
+ * lock of its own inside it: holding it suits all, but for buffers of other drivers.
+ */
+static void unmap_object(struct drm_gem_object *obj, struct iosys_map *map)
+{
+	bool lock = vfence_vmap_under_resv(obj);
+
+	if (lock)
+		dma_resv_lock(obj->resv, NULL);
+	obj->funcs->vunmap(obj, map);
+	if (lock)
+		dma_resv_unlock(obj->resv);
+}
+
 static int vmap_object(struct drm_gem_object *obj, struct vfence_vmapped *mapped)
 {
+	bool lock = vfence_vmap_under_resv(obj);
 	struct iosys_map map;
 	int ret;
 
-	/*
-	 * A foreign exporter has locking rules of its own that differ between
-	 * kernels, and its memory need not be memory. Buffers of this device that
-	 * come back through PRIME are themselves, not imports.
-	 */
-	if (obj->import_attach)
-		return -EOPNOTSUPP;
-	/*
-	 * The shmem helper of some kernels wants the reservation held, that of
-	 * others has a lock of its own inside it: holding it suits all.
-	 */
-	dma_resv_lock(obj->resv, NULL);
+	if (lock)
+		dma_resv_lock(obj->resv, NULL);
 	ret = obj->funcs->vmap(obj, &map);
-	dma_resv_unlock(obj->resv);
+	if (lock)
+		dma_resv_unlock(obj->resv);
 	if (ret)
 		return ret;
+	/* The virtual GPU reaches memory, and no other device. */
+	if (map.is_iomem) {
+		unmap_object(obj, &map);
+		return -EOPNOTSUPP;
+	}
 	mapped->obj = obj;
 	mapped->kva = map.vaddr;
 	return 0;
@@ -79,9 +91,7 @@ void vfence_bo_vunmap(struct vfence_vmapped *mapped)
 	if (!mapped->obj)
 		return;
 	iosys_map_set_vaddr(&map, mapped->kva);
-	dma_resv_lock(mapped->obj->resv, NULL);
-	mapped->obj->funcs->vunmap(mapped->obj, &map);
-	dma_resv_unlock(mapped->obj->resv);
+	unmap_object(mapped->obj, &map);
 	drm_gem_object_put(mapped->obj);
 	mapped->obj = NULL;
 }

@@ -74,6 +74,8 @@ static void import_work(struct work_struct *work)
 	struct vfence_file *file = import->file;
 	int idx;
 
+	if (import->id % 2)
+		vfence_mutant_pause(IMPORT_UNORDERED, 500);
 	/* Once the device is gone all waits have failed. */
 	if (drm_dev_enter(&file->adapter->drm, &idx)) {
 		perform(import);
@@ -85,12 +87,19 @@ static void import_work(struct work_struct *work)
 	wake_up_all(&file->events_gone);
 }
 
+/* In the order in which they come here. */
+static void queue_import(struct vfence_import *import)
+{
+	struct vfence_adapter *adapter = import->file->adapter;
+
+	queue_work(vfence_mutant_is(IMPORT_UNORDERED) ? adapter->work_wq : adapter->import_wq,
+		   &import->work);
+}
+
 /* Any context, under the foreign fence's lock. */
 static void signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
 {
-	struct vfence_import *import = container_of(cb, struct vfence_import, cb);
-
-	queue_work(import->file->adapter->import_wq, &import->work);
+	queue_import(container_of(cb, struct vfence_import, cb));
 }
 
 static struct dma_fence *find_foreign(struct drm_file *drm_file,
@@ -116,7 +125,7 @@ static int add_import(struct vfence_file *file, struct vfence_import *import)
 		return ret;
 	/* Point of no failure: from here on it belongs to the callback. */
 	if (dma_fence_add_callback(import->foreign, &import->cb, signaled))
-		queue_work(file->adapter->import_wq, &import->work);
+		queue_import(import);
 	return 0;
 }
 

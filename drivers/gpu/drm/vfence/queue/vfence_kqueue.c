@@ -238,7 +238,8 @@ static int create_soft_progress(struct vfence_kqueue *kqueue)
  *
  * Return: 0, or an error, after which vfence_kqueue_free() is still due.
  */
-int vfence_kqueue_create(struct vfence_queue *queue, const struct drm_vfence_fence_mapping *progress)
+int vfence_kqueue_create(struct vfence_queue *queue,
+			 const struct drm_vfence_fence_mapping *progress)
 {
 	struct vfence_kqueue *kqueue = queue->kernel;
 	int ret;

@@ -133,7 +133,7 @@ struct vfence_kqueue {
 	u64 submitted;
 	/** @late: a wait fired while the queue was stopped; @lock */
 	bool late;
-	/** @live: submissions, from their creation to their end; the last goes under @wait's lock */
+	/** @live: submissions, from creation to end; the last goes under @wait's lock */
 	atomic_t live;
 	/** @wait: for @live, @unbounded and @error to change */
 	wait_queue_head_t wait;
@@ -160,13 +160,15 @@ struct vfence_kqueue {
 };
 
 /* vfence_kqueue.c */
-int vfence_kqueue_create(struct vfence_queue *queue, const struct drm_vfence_fence_mapping *progress);
+int vfence_kqueue_create(struct vfence_queue *queue,
+			 const struct drm_vfence_fence_mapping *progress);
 void vfence_kqueue_stop(struct vfence_kqueue *kqueue, int error);
 void vfence_kqueue_destroy(struct vfence_kqueue *kqueue);
 void vfence_kqueue_free(struct vfence_kqueue *kqueue);
 bool vfence_kqueue_enter(struct vfence_kqueue *kqueue);
 void vfence_kqueue_leave(struct vfence_kqueue *kqueue);
-u64 vfence_kqueue_hold_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission);
+u64 vfence_kqueue_hold_locked(struct vfence_kqueue *kqueue,
+			      struct vfence_submission *submission);
 void vfence_kqueue_query(struct vfence_kqueue *kqueue, struct drm_vfence_queue_query *args);
 
 /* vfence_job.c */
