@@ -196,6 +196,41 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	drmCloseBufferHandle(self->vgem, create.handle);
 }
 
+/* Dumb buffers: of the primary node, as everywhere. */
+TEST_F(generic, dumb_buffers)
+{
+	struct drm_mode_create_dumb create = { .width = 100, .height = 10, .bpp = 32 };
+	struct drm_mode_map_dumb map = { 0 };
+	struct drm_mode_destroy_dumb destroy = { 0 };
+	char *name = drmGetPrimaryDeviceNameFromFd(self->fd);
+	uint32_t *words;
+	int card;
+
+	ASSERT_NE(NULL, name);
+	card = open(name, O_RDWR | O_CLOEXEC);
+	free(name);
+	ASSERT_LE(0, card);
+	ASSERT_EQ(0, raw(card, DRM_IOCTL_MODE_CREATE_DUMB, &create));
+	EXPECT_LE(400, create.pitch);
+	EXPECT_LE(create.pitch * 10, create.size);
+	map.handle = create.handle;
+	ASSERT_EQ(0, raw(card, DRM_IOCTL_MODE_MAP_DUMB, &map));
+	words = mmap(NULL, create.size, PROT_READ | PROT_WRITE, MAP_SHARED, card,
+		     (off_t)map.offset);
+	ASSERT_NE(MAP_FAILED, words);
+	EXPECT_EQ(0, words[0]);
+	words[create.size / 4 - 1] = 7;
+	destroy.handle = create.handle;
+	EXPECT_EQ(0, raw(card, DRM_IOCTL_MODE_DESTROY_DUMB, &destroy));
+	EXPECT_EQ(-EINVAL, raw(card, DRM_IOCTL_MODE_DESTROY_DUMB, &destroy));
+	/* The mapping keeps it. */
+	EXPECT_EQ(7, words[create.size / 4 - 1]);
+	munmap(words, create.size);
+	create.width = 0;
+	EXPECT_EQ(-EINVAL, raw(card, DRM_IOCTL_MODE_CREATE_DUMB, &create));
+	close(card);
+}
+
 static bool fdinfo(int fd, const char *key, char *value, size_t size)
 {
 	char path[64], line[256];

@@ -4,6 +4,7 @@
  * unbound and bound again by sysfs, so these run last and alone.
  */
 
+#include <linux/sync_file.h>
 #include <sys/syscall.h>
 
 #include "vfence_test.h"
@@ -90,6 +91,48 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	vf_fence_destroy(monitored_fence);
 	close(efd_monitored);
 	close(efd);
+}
+
+/* What others have of ours outlives the adapter: a sync_file, a dma-buf. */
+TEST_F(life, what_was_handed_on_outlives_the_adapter)
+{
+	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
+	struct sync_file_info info = { 0 };
+	struct pollfd file = { .events = POLLIN };
+	struct vf_buffer *buffer;
+	struct vf_queue *kernel;
+	uint32_t *words;
+	int memory;
+
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &kernel));
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &buffer));
+	memory = vf_buffer_export(buffer);
+	ASSERT_LE(0, memory);
+	*(uint32_t *)vf_buffer_map(buffer) = 77;
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &syncobj.handle));
+	vf_cmd_draw(kernel, 1, 10 * SECOND);
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &told));
+	ASSERT_EQ(0, drmSyncobjExportSyncFile(self->fd, syncobj.handle, &file.fd));
+	EXPECT_EQ(0, poll(&file, 1, 0));
+	ASSERT_EQ(0, driver("unbind", 0));
+	self->unbound = true;
+	EXPECT_EQ(1, poll(&file, 1, (int)(patience() / 1000000)));
+	EXPECT_EQ(0, ioctl(file.fd, SYNC_IOC_FILE_INFO, &info));
+	EXPECT_EQ(-ENODEV, info.status);
+	EXPECT_EQ(-ENODEV, vf_queue_submit(kernel));
+	vf_queue_destroy(kernel);
+	vf_buffer_destroy(buffer);
+	/* Of the buffer the exporter's file is all there is now. */
+	words = mmap(NULL, 4096, PROT_READ, MAP_SHARED, memory, 0);
+	if (words != MAP_FAILED) {
+		EXPECT_EQ(77, words[0]);
+		munmap(words, 4096);
+	}
+	close(memory);
+	info = (struct sync_file_info){ 0 };
+	EXPECT_EQ(0, ioctl(file.fd, SYNC_IOC_FILE_INFO, &info));
+	close(file.fd);
 }
 
 TEST_F(life, a_second_device_comes_up_while_the_old_files_are_open)
