@@ -131,6 +131,10 @@ enum vfence_mutant {
 	VFENCE_MUTANT_TIMEOUT_IGNORED,
 	/* what dma_fences signal comes in any order */
 	VFENCE_MUTANT_IMPORT_UNORDERED,
+	/* syncobjs stand for submissions that wait for fences */
+	VFENCE_MUTANT_UNBOUNDED_TOLD,
+	/* monitored fences of a lost device stay as they are */
+	VFENCE_MUTANT_NO_MAX_ON_TDR,
 	VFENCE_MUTANT_COUNT,
 };
 

@@ -5,8 +5,7 @@
  * that somebody waits for no more than one interrupt.
  *
  * The work is a chain: two engines hand a token to and fro, 100 us apart, and a thread
- * waits for every so manyth hand-over. Its time is told by the number of threads waiting;
- * a fan is one signal with many waiters.
+ * waits for every n-th hand-over. A fan is one signal that many wait for.
  */
 
 #include <dirent.h>

@@ -704,7 +704,7 @@ struct drm_vfence_counters {
 	__u64 log_scans;
 	/** @live_reads: fences read live, as a log did not tell (WDDM-80) */
 	__u64 live_reads;
-	/** @legacy_scans: times waiters of monitored fences were to be looked at */
+	/** @legacy_scans: looks at all waiters of monitored fences, or of a file's */
 	__u64 legacy_scans;
 	/** @f1_transitions: engines that went from F0 to F1 (WDDM-196) */
 	__u64 f1_transitions;
@@ -754,7 +754,8 @@ enum drm_vfence_device_state {
 	DRM_VFENCE_DEVICE_RESET = 2,
 	/**
 	 * @DRM_VFENCE_DEVICE_HUNG: a queue of it got nowhere, or a context did not
-	 * leave when it was suspended: its engine was reset
+	 * leave when it was suspended: its engine was reset; or a submission took more
+	 * than two seconds: its queue was aborted
 	 */
 	DRM_VFENCE_DEVICE_HUNG = 3,
 	/** @DRM_VFENCE_DEVICE_STOPPED: the adapter is gone */
@@ -796,8 +797,9 @@ struct drm_vfence_context_create {
  * in flight, until it is resumed (WDDM-193)
  *
  * Doorbells stay connected, rings resident; what is submitted meanwhile is done
- * after the resume. Returns when the GPU has let go of all queues. A context that
- * is suspended already stays so.
+ * after the resume. Kernel-mode queues still have two seconds for each submission.
+ * Returns when the GPU has let go of all queues. A context that is suspended already
+ * stays so.
  *
  * Errors: ETIME where the GPU did not acknowledge within two seconds: the engine was
  * reset and the device is %DRM_VFENCE_DEVICE_HUNG; EINTR, after which it is suspended or will be.
@@ -980,7 +982,7 @@ struct drm_vfence_fence_create {
 /**
  * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: without it the fence jumps to its
  * maximum when a reset, or a submission that took too long, costs a device with a
- * handle that may signal it (WDDM-123, WDDM-124)
+ * handle that may signal it, where it is a monitored one (WDDM-123, WDDM-124)
  */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 /** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: it has no GPU address (WDDM-121) */
@@ -1039,7 +1041,8 @@ struct drm_vfence_monitored_fence_create {
  *
  * The descriptor carries rights, and so do the handles opened from it. Calls are
  * checked by the handle they name; packets by what the handles of their file
- * allow together, as these share their addresses.
+ * allow together, as these share their addresses. It cannot be polled: there is no value
+ * to poll for (EVENT_ARM).
  *
  * Errors: EPERM where the fence is not shareable (WDDM-41); EACCES for a right
  * the handle does not have; EMFILE.
@@ -1135,7 +1138,7 @@ struct drm_vfence_fence_signal {
  *
  * What a sync_file or a syncobj's point stands for at the time of the call becomes a
  * signal of a fence of either kind, as FENCE_SIGNAL with ALLOW_REWIND would perform
- * it. If the dma_fence failed, the fence fails on this adapter: CPU waits for it, now
+ * it. If the dma_fence failed, the fence fails, on all adapters: CPU waits for it, now
  * and later, end with EIO, and queues that wait for it go on (WDDM-66). Closing the file
  * forgets what has not signaled. Nothing leads the other way: no fence of this
  * driver is behind a dma_fence.
@@ -1180,7 +1183,7 @@ struct drm_vfence_fence_query {
 	__u64 spurious;
 	/** @woken: out: waits it satisfied after they had been put on it */
 	__u64 woken;
-	/** @signals: out: GPU signals executed on it */
+	/** @signals: out: GPU signals executed on it; 0 for a monitored fence */
 	__u64 signals;
 	/** @rights: out: DRM_VFENCE_RIGHT_* of the handle */
 	__u32 rights;
@@ -1459,7 +1462,7 @@ struct drm_vfence_queue_query {
 	__u64 notifications;
 	/** @held: out: submissions that wait for fences, or behind such */
 	__u32 held;
-	/** @queued: out: submissions that were let go and are not done */
+	/** @queued: out: submissions that are on their way to or from the GPU */
 	__u32 queued;
 };
 
@@ -1467,7 +1470,7 @@ struct drm_vfence_queue_query {
 
 /** DRM_VFENCE_MAX_COMMANDS: bytes of one submission's packets */
 #define DRM_VFENCE_MAX_COMMANDS		16384
-/** DRM_VFENCE_MAX_SUBMISSIONS: submissions of one queue that are not done */
+/** DRM_VFENCE_MAX_SUBMISSIONS: of one queue, held and queued */
 #define DRM_VFENCE_MAX_SUBMISSIONS	256
 /** DRM_VFENCE_MAX_BROADCAST: queues of one submission */
 #define DRM_VFENCE_MAX_BROADCAST	64
@@ -1520,9 +1523,11 @@ struct drm_vfence_syncobj {
  * What is queued is done queue by queue in the order of the calls. A submission
  * that waits is held back with all behind it, and other queues go on; so without
  * @signal_syncobjs the call never waits (WDDM-131). It waits for all points
- * (WDDM-132), or until nobody can signal them any more; destroying a handle changes
- * nothing (WDDM-127). Commands are packets, without padding and copied: no FENCE_WAIT
- * and no LOG, as waits go by list and there are no logs.
+ * (WDDM-132); one that nobody can signal any more counts as reached, and destroying one
+ * of several handles changes nothing (WDDM-127). Syncobjs stand for what they stand for at
+ * the time of the call; whether that failed makes no difference. Commands are packets,
+ * without padding and copied: no FENCE_WAIT and no LOG, as waits go by list and there
+ * are no logs.
  *
  * Fences of either kind are signaled from the CPU once all of the queues have done what
  * was queued before (WDDM-133) and, with one queue, the commands; those with
@@ -1530,8 +1535,9 @@ struct drm_vfence_syncobj {
  * lost before, they are not.
  *
  * A syncobj's fence promises to signal, so that a submission that gives one waits for
- * nothing a client decides: with @signal_syncobjs the call itself waits until its
- * fence points are reached and nothing in front waits for any. It signals when the
+ * nothing a client decides: with @signal_syncobjs the call itself waits, once all has
+ * been checked, until its fence points are reached and nothing in front waits for any,
+ * or until the queue is lost. It signals when the
  * commands are done, with an error if they never will be: ETIME where they took longer
  * than two seconds, for which the queue is aborted and its device
  * %DRM_VFENCE_DEVICE_HUNG; ECANCELED for what was behind them, or the
@@ -1544,7 +1550,8 @@ struct drm_vfence_syncobj {
  * MONITORED_SIGNAL packet where engines have none, a fence of type INTRA_GPU; ENOENT for a
  * syncobj that does not exist, EINVAL for a wait for one without a fence or a point
  * nobody has submitted; EACCES for a handle without the right to wait, or to signal;
- * EBADF or EINVAL for a descriptor that is no eventfd; ENOSPC beyond
+ * EBADF or EINVAL for a descriptor that is no eventfd; EINVAL for lists longer than
+ * %DRM_VFENCE_MAX_POINTS or %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC beyond
  * %DRM_VFENCE_MAX_SUBMISSIONS of a queue; EIO where a queue is lost; EINTR.
  */
 struct drm_vfence_submit {

@@ -54,6 +54,29 @@ static int hang(struct vf_queue *queue)
 	return vf_queue_publish(queue);
 }
 
+/* Of the device that hung its engine; others keep what they have. */
+TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_fence *mine, *stays, *theirs;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &mine));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
+			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, 0, 0, &theirs));
+	ASSERT_EQ(0, arm(self->adapter, mine, 5, efd));
+	ASSERT_EQ(0, hang(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(0, vf_fence_current(stays));
+	EXPECT_EQ(0, vf_fence_current(theirs));
+	vf_fence_destroy(mine);
+	vf_fence_destroy(stays);
+	vf_fence_destroy(theirs);
+	close(efd);
+}
+
 TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 {
 	struct drm_vfence_counters after;

@@ -418,6 +418,56 @@ TEST(killed_clients_leave_nothing_of_any_kind)
 	vf_adapter_close(adapter[1]);
 }
 
+/* Where a client's sync_file ends up, and what it says once the client has gone. */
+static int tell(int sock)
+{
+	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int fd, ret;
+
+	ret = vf_adapter_open(0, &adapter);
+	ret = ret ? ret : vf_device_create(adapter, &device);
+	ret = ret ? ret : vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue);
+	ret = ret ? ret : drmSyncobjCreate(vf_adapter_fd(adapter), 0, &syncobj.handle);
+	if (ret)
+		return ret;
+	vf_cmd_draw(queue, 1, 10 * SECOND);
+	ret = vf_submit(&queue, 1, &told);
+	ret = ret ? ret : drmSyncobjExportSyncFile(vf_adapter_fd(adapter), syncobj.handle, &fd);
+	ret = ret ? ret : vf_send_fd(sock, fd);
+	while (!ret)
+		pause();
+	return ret;
+}
+
+TEST(a_sync_file_of_a_killed_client_ends)
+{
+	struct sync_file_info info = { 0 };
+	struct pollfd file = { .events = POLLIN };
+	int socks[2], status;
+	pid_t pid;
+
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, socks));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(tell(socks[1]) ? 1 : 0);
+	file.fd = vf_recv_fd(socks[0]);
+	ASSERT_LE(0, file.fd);
+	EXPECT_EQ(0, poll(&file, 1, 0));
+	ASSERT_EQ(0, kill(pid, SIGKILL));
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(1, poll(&file, 1, (int)(patience() / 1000000)));
+	EXPECT_EQ(0, ioctl(file.fd, SYNC_IOC_FILE_INFO, &info));
+	EXPECT_EQ(-ECANCELED, info.status);
+	close(file.fd);
+	close(socks[0]);
+	close(socks[1]);
+}
+
 TEST(unbind_under_clients_with_everything)
 {
 	unsigned int i;

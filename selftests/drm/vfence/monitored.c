@@ -748,6 +748,26 @@ TEST_F(mixed, a_packet_there_releases_all_waits_here)
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 }
 
+/* A dma_fence that failed fails the fence wherever it is. */
+TEST_F(mixed, a_failed_import_there_fails_it_here)
+{
+	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
+	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
+	int fd = vf_adapter_fd(self->i_adapter);
+
+	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &syncobj.handle));
+	vf_cmd_raw(self->i_queue, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_submit(&self->i_queue, 1, &told));
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->i, syncobj.handle, 0, 10));
+	vf_cmd_wait(self->gfx, self->d, 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	EXPECT_EQ(-EIO, vf_fence_wait(self->d, UINT64_MAX, DEADLINE));
+	EXPECT_TRUE(drained(self->gfx));
+	drmSyncobjDestroy(fd, syncobj.handle);
+}
+
 TEST_F(mixed, a_pulse_there_ends_the_waits_it_met)
 {
 	struct vf_point pulse[2] = { { self->i, 100 }, { self->i, 4 } };

@@ -49,6 +49,8 @@ static void release(struct drm_device *drm, void *unused)
 
 	if (adapter->work_wq)
 		destroy_workqueue(adapter->work_wq);
+	if (adapter->signal_wq)
+		destroy_workqueue(adapter->signal_wq);
 	if (adapter->submit_wq)
 		destroy_workqueue(adapter->submit_wq);
 	if (adapter->import_wq)
@@ -89,9 +91,10 @@ static int alloc_parts(struct vfence_adapter *adapter)
 	adapter->import_wq = alloc_ordered_workqueue("%s-import", 0, adapter->name);
 	adapter->submit_wq = alloc_workqueue("%s-submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 					     adapter->name);
+	adapter->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
 	if (!adapter->doorbell_wq || !adapter->import_wq || !adapter->submit_wq ||
-	    !adapter->work_wq)
+	    !adapter->signal_wq || !adapter->work_wq)
 		return -ENOMEM;
 	adapter->gpu = vgpu_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
 	if (IS_ERR(adapter->gpu))
@@ -224,6 +227,7 @@ void vfence_adapter_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->doorbell_wq);
 	flush_workqueue(adapter->import_wq);
 	flush_workqueue(adapter->submit_wq);
+	flush_workqueue(adapter->signal_wq);
 	flush_workqueue(adapter->work_wq);
 	/* From here on faults find the dummy pages. */
 	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);

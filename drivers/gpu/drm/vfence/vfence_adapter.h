@@ -148,7 +148,9 @@ struct vfence_adapter {
 	struct workqueue_struct *import_wq;
 	/** @submit_wq: submissions that go on, or are done: what dma_fences wait for */
 	struct workqueue_struct *submit_wq;
-	/** @work_wq: reaping of events, faults of queues, software signals */
+	/** @signal_wq: software signals; who stops a queue waits for them */
+	struct workqueue_struct *signal_wq;
+	/** @work_wq: reaping of events, faults of queues, ends of submissions */
 	struct workqueue_struct *work_wq;
 	/** @lost: the hardware failed for good: nothing new until it is bound again */
 	bool lost;

@@ -183,6 +183,21 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 	}
 }
 
+/** vfence_cross_fail - a fence fails, on all adapters; process context */
+void vfence_cross_fail(struct vfence_cross *cross, int error)
+{
+	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
+	u64 unused = 0;
+	unsigned int n;
+
+	n = members(cross, NULL, member, &unused);
+	while (n--) {
+		vfence_fence_fail(member[n], error);
+		vfence_fence_set_always_signaled(member[n]);
+		vfence_fence_put(member[n]);
+	}
+}
+
 /**
  * vfence_cross_note_locked - remember a signal for vfence_cross_propagate_noted()
  * @fence: the member, locked

@@ -140,6 +140,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	mutex_init(&fence->look_lock);
 	spin_lock_init(&fence->lock);
 	fence->waiters = RB_ROOT_CACHED;
+	fence->gpu_waiters = RB_ROOT_CACHED;
 	fence->adapter = file->adapter;
 	fence->shareable = args->shareable;
 	fence->type = args->type;

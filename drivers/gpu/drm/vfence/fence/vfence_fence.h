@@ -157,11 +157,13 @@ struct vfence_fence {
 	spinlock_t lock;
 	/** @waiters: &struct vfence_point by value */
 	struct rb_root_cached waiters;
+	/** @gpu_waiters: those of queues that hold submissions back */
+	struct rb_root_cached gpu_waiters;
 	/** @monitored: what the slot says */
 	u64 monitored;
 	/** @error: why no wait can be put on it any more, or 0 */
 	int error;
-	/** @waiter_count: of the tree */
+	/** @waiter_count: of the trees */
 	u64 waiter_count;
 	/** @interrupts: records that named it */
 	u64 interrupts;
@@ -270,7 +272,7 @@ struct vfence_wait;
  */
 struct vfence_point {
 	union {
-		/** @node: in vfence_fence.waiters, while queued */
+		/** @node: in one of the fence's trees, while queued */
 		struct rb_node node;
 		/** @link: on the way out, once completed */
 		struct list_head link;
@@ -327,7 +329,10 @@ struct vfence_wait {
 	void (*fire)(struct vfence_wait *wait);
 	/** @owner: the event, or the queue that holds a submission back for it */
 	void *owner;
-	/** @gpu: such a queue: handles that go do not end it (WDDM-127) */
+	/**
+	 * @gpu: such a queue: handles that go do not end it (WDDM-127), and a point that
+	 * nobody can signal any more counts as reached (WDDM-66)
+	 */
 	bool gpu;
 	/** @rcu: frees it from any context */
 	struct rcu_head rcu;
@@ -348,7 +353,6 @@ bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 		      enum vfence_wait_state to);
 void vfence_wait_put(struct vfence_wait *wait);
 int vfence_wait_account(struct vfence_wait *wait);
-int vfence_wait_sleep(struct vfence_wait *wait);
 
 /** VFENCE_PORTION: points completed at once, with interrupts off meanwhile */
 #define VFENCE_PORTION		64

@@ -32,7 +32,12 @@ static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fenc
  */
 static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
 {
-	if (!adapter->optimized || vfence_fence_is_monitored(fence))
+	/* Nobody looks by this handle any more at what its packets have written. */
+	if (vfence_fence_is_monitored(fence)) {
+		vfence_fence_look(fence);
+		return;
+	}
+	if (!adapter->optimized)
 		return;
 	vgpu_flush_posts(adapter->gpu);
 	vfence_irq_settle(adapter);
@@ -205,6 +210,13 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		return ret;
 	}
 	describe(local, mapping);
+	/*
+	 * Found by who signals for a lost device, or finds that it came too late. Partner:
+	 * the atomic of vfence_queue_fail_device().
+	 */
+	smp_mb();
+	if (vfence_device_was_reset(device))
+		vfence_local_signal_max(device);
 	return 0;
 close:
 	close_hw(file, local);

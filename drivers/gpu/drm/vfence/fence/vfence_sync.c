@@ -64,6 +64,10 @@ static void perform(struct vfence_import *import)
 		vfence_signal(import->signal, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
 		return;
 	}
+	if (fence->cross) {
+		vfence_cross_fail(fence->cross, -EIO);
+		return;
+	}
 	vfence_fence_fail(fence, -EIO);
 	vfence_fence_set_always_signaled(fence);
 }

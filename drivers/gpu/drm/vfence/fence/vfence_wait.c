@@ -317,6 +317,15 @@ static bool rewinds_locked(struct vfence_wait *signals, u32 flags)
 	return rewinds && !vfence_mutant_is(REWIND_ALLOWED);
 }
 
+/* A call may be interrupted and come again; what a reset signals comes once. */
+static int lock(struct mutex *mutex, u32 flags)
+{
+	if (!(flags & VFENCE_SIGNAL_MAX))
+		return mutex_lock_interruptible(mutex);
+	mutex_lock(mutex);
+	return 0;
+}
+
 static int signal_all(struct vfence_wait *signals, u32 flags)
 {
 	struct vfence_adapter *adapter = signals->adapter;
@@ -324,7 +333,7 @@ static int signal_all(struct vfence_wait *signals, u32 flags)
 	unsigned int i;
 	int ret = 0;
 
-	if (mutex_lock_interruptible(&adapter->signal_lock))
+	if (lock(&adapter->signal_lock, flags))
 		return -ERESTARTSYS;
 	rewinds = rewinds_locked(signals, flags);
 	if (READ_ONCE(adapter->lost))
@@ -351,7 +360,7 @@ int vfence_signal(struct vfence_wait *signals, u32 flags)
 
 	if (!any_cross(signals))
 		return signal_all(signals, flags);
-	if (mutex_lock_interruptible(&cross_signal_lock))
+	if (lock(&cross_signal_lock, flags))
 		return -ERESTARTSYS;
 	ret = signal_all(signals, flags);
 	mutex_unlock(&cross_signal_lock);
@@ -456,7 +465,7 @@ static void sleep(struct vfence_wait *wait, s64 timeout_ns)
 	finish_wait(&wait->sleepers, &entry);
 }
 
-static int wait_until(struct vfence_wait *wait, s64 timeout_ns)
+static int wait_for(struct vfence_wait *wait, s64 timeout_ns)
 {
 	int ret = vfence_wait_begin(wait);
 
@@ -465,12 +474,6 @@ static int wait_until(struct vfence_wait *wait, s64 timeout_ns)
 	sleep(wait, timeout_ns);
 	vfence_wait_disarm(wait);
 	return vfence_wait_account(wait);
-}
-
-/** vfence_wait_sleep - sleep until all points of a wait are reached */
-int vfence_wait_sleep(struct vfence_wait *wait)
-{
-	return vfence_wait_poll(wait, false) ? 0 : wait_until(wait, S64_MAX);
 }
 
 int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -491,7 +494,7 @@ int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_f
 	if (ret)
 		goto destroy;
 	if (!vfence_wait_poll(request.wait, any))
-		ret = args->timeout_ns ? wait_until(request.wait, args->timeout_ns) : -ETIME;
+		ret = args->timeout_ns ? wait_for(request.wait, args->timeout_ns) : -ETIME;
 	if (!ret)
 		args->first = any ? atomic_read(&request.wait->first) : 0;
 	/* The restarted call must not signal again. */

@@ -18,9 +18,24 @@
 #include "vfence_race.h"
 #include "vfence_trace.h"
 
+static struct rb_root_cached *tree_of(struct vfence_point *point)
+{
+	return point->wait->gpu ? &point->fence->gpu_waiters : &point->fence->waiters;
+}
+
+static struct vfence_point *first_in(struct rb_root_cached *tree)
+{
+	return rb_entry_safe(rb_first_cached(tree), struct vfence_point, node);
+}
+
 static struct vfence_point *first_point(struct vfence_fence *fence)
 {
-	return rb_entry_safe(rb_first_cached(&fence->waiters), struct vfence_point, node);
+	struct vfence_point *cpu = first_in(&fence->waiters);
+	struct vfence_point *gpu = first_in(&fence->gpu_waiters);
+
+	if (!cpu || !gpu)
+		return cpu ? cpu : gpu;
+	return gpu->value < cpu->value ? gpu : cpu;
 }
 
 static bool awaits_less(struct rb_node *a, const struct rb_node *b)
@@ -63,7 +78,7 @@ static void unlink_locked(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 
-	rb_erase_cached(&point->node, &fence->waiters);
+	rb_erase_cached(&point->node, tree_of(point));
 	WRITE_ONCE(fence->waiter_count, fence->waiter_count - 1);
 	point->queued = false;
 }
@@ -130,9 +145,18 @@ static void finish(struct vfence_wait *wait, enum vfence_wait_state to)
 	rcu_read_unlock();
 }
 
+/* What nobody will signal holds no queue back; what has gone does not come back. */
+static bool counts_as_reached(const struct vfence_wait *wait, int error)
+{
+	return wait->gpu && error != -ENODEV;
+}
+
 static void complete_point(struct vfence_point *point, int error)
 {
 	struct vfence_wait *wait = point->wait;
+
+	if (error && counts_as_reached(wait, error))
+		error = 0;
 
 	if (error) {
 		WRITE_ONCE(wait->error, error);
@@ -267,15 +291,12 @@ unsigned int vfence_fence_look(struct vfence_fence *fence)
 static unsigned int take_ended_locked(struct vfence_fence *fence, bool gpu,
 				      struct list_head *done)
 {
-	struct rb_node *node = rb_first_cached(&fence->waiters);
+	struct vfence_point *point;
 	unsigned int taken = 0;
 
-	while (node && taken < VFENCE_PORTION) {
-		struct vfence_point *point = rb_entry(node, struct vfence_point, node);
-
-		node = rb_next(node);
-		if (point->wait->gpu && !gpu && !vfence_mutant_is(UNWAIT_GPU))
-			continue;
+	gpu |= vfence_mutant_is(UNWAIT_GPU);
+	while (taken < VFENCE_PORTION &&
+	       (point = gpu ? first_point(fence) : first_in(&fence->waiters))) {
 		unlink_locked(point);
 		list_add_tail(&point->link, done);
 		taken++;
@@ -370,7 +391,7 @@ static int queue_point(struct vfence_point *point)
 		vfence_race_point(WAITER_INSERT);
 		/* The tree has a reference; whoever takes the point out puts it. */
 		kref_get(&point->wait->ref);
-		rb_add_cached(&point->node, &fence->waiters, awaits_less);
+		rb_add_cached(&point->node, tree_of(point), awaits_less);
 		point->queued = true;
 		WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
 		ret = 1;
@@ -386,9 +407,9 @@ static int arm_point(struct vfence_point *point)
 
 	vfence_notify_settle_rewinds(point->fence);
 	ret = queue_point(point);
-	if (ret < 0)
+	if (ret < 0 && !counts_as_reached(point->wait, ret))
 		return ret;
-	if (!ret) {
+	if (ret <= 0) {
 		kref_get(&point->wait->ref);
 		complete_point(point, 0);
 		return 0;

@@ -115,7 +115,7 @@ static void arrive(struct vfence_kqueue *kqueue, struct vfence_announcement *ann
 	spin_lock(&kqueue->run_lock);
 	list_add_tail(&announcement->link, &kqueue->due);
 	spin_unlock(&kqueue->run_lock);
-	queue_work(kqueue->queue->adapter->work_wq, &kqueue->announce);
+	queue_work(kqueue->queue->adapter->signal_wq, &kqueue->announce);
 }
 
 /** vfence_broadcast_arrive - a queue has come to a stage of a submission */
@@ -127,16 +127,18 @@ void vfence_broadcast_arrive(struct vfence_submission *submission, enum vfence_s
 /** vfence_broadcast_lose - it never will come to @from, nor further; events tell */
 void vfence_broadcast_lose(struct vfence_submission *submission, enum vfence_stage from)
 {
-	WRITE_ONCE(submission->broadcast->lost, true);
-	for (; from < VFENCE_STAGES; from++)
+	for (; from < VFENCE_STAGES; from++) {
+		/* Before it is due, be it by another queue. Partner: the atomic in arrive(). */
+		WRITE_ONCE(submission->broadcast->stage[from].lost, true);
 		arrive(submission->kqueue, &submission->broadcast->stage[from]);
+	}
 }
 
 static void announce(struct vfence_announcement *announcement)
 {
 	struct vfence_broadcast *broadcast = announcement->broadcast;
 
-	if (announcement->signals && !READ_ONCE(broadcast->lost))
+	if (announcement->signals && !READ_ONCE(announcement->lost))
 		vfence_signal(announcement->signals, broadcast->flags);
 	if (announcement->event)
 		vfence_eventfd_signal(announcement->event);
@@ -199,9 +201,13 @@ void vfence_broadcast_announce_work(struct work_struct *work)
 	struct vfence_adapter *adapter = kqueue->queue->adapter;
 	struct vfence_announcement *announcement;
 
-	while ((announcement = take_due(kqueue)))
-		announce(announcement);
-	progress(kqueue);
+	/* What is due was retired before, and so is told of behind its progress value. */
+	do {
+		announcement = take_due(kqueue);
+		progress(kqueue);
+		if (announcement)
+			announce(announcement);
+	} while (announcement);
 	if (adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC &&
 	    !vfence_mutant_is(NO_COMPLETION_LOOK))
 		look_at_monitored(kqueue->queue->file);

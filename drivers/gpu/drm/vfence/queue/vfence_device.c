@@ -40,6 +40,14 @@ bool vfence_device_active(struct vfence_device *device)
 	return state_of(device) == DRM_VFENCE_DEVICE_ACTIVE;
 }
 
+/** vfence_device_was_reset - is it lost by a reset, or a submission that took too long */
+bool vfence_device_was_reset(struct vfence_device *device)
+{
+	int state = atomic_read(&device->state);
+
+	return state == DRM_VFENCE_DEVICE_HUNG || state == DRM_VFENCE_DEVICE_RESET;
+}
+
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;

@@ -14,7 +14,7 @@
 #include "vfence_submit.h"
 
 /* As long as Windows waits before it takes a GPU for hung. */
-#define PATIENCE_MS	2000
+#define TIMEOUT_MS	2000
 /* Jobs on the ring at once: the GPU need not wait for the next. */
 #define CREDITS		4
 /* The end of a submission: fetched, progress, completed. */
@@ -90,24 +90,24 @@ static struct dma_fence *run_job(struct drm_sched_job *job)
 {
 	struct vfence_submission *submission = to_submission(job);
 	struct vfence_kqueue *kqueue = submission->kqueue;
-	int error;
+	bool signalling = dma_fence_begin_signalling();
+	bool on_ring;
 
-	/* Not later: once it is on the ring it may be done and gone. */
+	/* Not later: once it is on the list it may be done. Its job lives until we return. */
 	dma_fence_get(submission->done);
 	spin_lock(&kqueue->run_lock);
-	error = kqueue->error;
-	if (!error) {
-		list_add_tail(&submission->link, &kqueue->running);
+	on_ring = !kqueue->error;
+	submission->on_ring = on_ring;
+	list_add_tail(&submission->link, &kqueue->running);
+	if (on_ring)
 		write_ring_locked(kqueue, submission);
-	}
 	spin_unlock(&kqueue->run_lock);
-	if (!error) {
+	if (on_ring)
 		vfence_broadcast_arrive(submission, VFENCE_STAGE_SUBMITTED);
-		return submission->done;
-	}
-	vfence_broadcast_lose(submission, VFENCE_STAGE_SUBMITTED);
-	vfence_count(kqueue->queue->adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
-	vfence_done_signal(submission->done, error == -ENODEV ? error : -ECANCELED);
+	else
+		/* What is in front may still be told of: it ends behind that. */
+		queue_work(kqueue->queue->adapter->submit_wq, &kqueue->retire);
+	dma_fence_end_signalling(signalling);
 	return submission->done;
 }
 
@@ -136,14 +136,20 @@ static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *job)
 	struct vfence_submission *submission = to_submission(job);
 	struct vfence_kqueue *kqueue = submission->kqueue;
 	struct vfence_queue *queue = kqueue->queue;
+	bool late;
 
-	if (vfence_mutant_is(TIMEOUT_IGNORED))
-		return VFENCE_SCHED_STAT_RESET;
-	vfence_count(queue->adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
 	drm_sched_stop(&kqueue->sched, job);
-	vfence_kqueue_stop(kqueue, -ETIME);
-	vfence_queue_fail_device(queue->adapter, queue->device, DRM_VFENCE_DEVICE_HUNG);
+	/* It may be done, and nobody have said so yet. */
+	vfence_job_retire(kqueue);
+	late = !dma_fence_is_signaled(submission->done);
+	if (late)
+		vfence_kqueue_halt(kqueue, -ETIME);
+	/* From here on the job may be gone, and what is queued behind it can end. */
 	vfence_sched_start(&kqueue->sched);
+	if (late) {
+		vfence_count(queue->adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
+		vfence_queue_fail_device(queue->adapter, queue->device, DRM_VFENCE_DEVICE_HUNG);
+	}
 	return VFENCE_SCHED_STAT_RESET;
 }
 
@@ -162,7 +168,8 @@ int vfence_job_init(struct vfence_kqueue *kqueue)
 		.ops = &job_ops,
 		VFENCE_SCHED_RQS
 		.credit_limit = CREDITS,
-		.timeout = msecs_to_jiffies(PATIENCE_MS),
+		.timeout = vfence_mutant_is(TIMEOUT_IGNORED) ? MAX_SCHEDULE_TIMEOUT :
+							       msecs_to_jiffies(TIMEOUT_MS),
 		.name = adapter->name,
 		.dev = adapter->drm.dev,
 	};
@@ -203,6 +210,7 @@ static struct vfence_submission *first_running(struct vfence_kqueue *kqueue)
 static void retire_one(struct vfence_kqueue *kqueue, struct vfence_submission *submission,
 		       int error)
 {
+	enum vfence_stage lost = VFENCE_STAGE_SUBMITTED;
 	struct dma_fence *done = submission->done;
 
 	lockdep_assert_held(&kqueue->retire_lock);
@@ -213,8 +221,9 @@ static void retire_one(struct vfence_kqueue *kqueue, struct vfence_submission *s
 		WRITE_ONCE(kqueue->retired, submission->progress);
 		vfence_broadcast_arrive(submission, VFENCE_STAGE_COMPLETED);
 	} else {
-		vfence_broadcast_lose(submission, submission->fetched ? VFENCE_STAGE_COMPLETED :
-									VFENCE_STAGE_FETCHED);
+		if (submission->on_ring)
+			lost = submission->fetched ? VFENCE_STAGE_COMPLETED : VFENCE_STAGE_FETCHED;
+		vfence_broadcast_lose(submission, lost);
 	}
 	vfence_count(kqueue->queue->adapter, error ? VFENCE_COUNT_SUBMISSIONS_LOST :
 						     VFENCE_COUNT_SUBMISSIONS_DONE);
@@ -248,37 +257,53 @@ static bool retire_fetched(struct vfence_kqueue *kqueue, u64 fetched)
 	return any;
 }
 
+/*
+ * The first that the GPU had when the queue was stopped is what it was at, and gets the
+ * reason; the others are cancelled.
+ */
+static int error_of(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
+{
+	int reason = kqueue->aborted;
+
+	lockdep_assert_held(&kqueue->retire_lock);
+	if (reason == -ENODEV || (submission->on_ring && !kqueue->blamed)) {
+		kqueue->blamed = true;
+		return reason;
+	}
+	return -ECANCELED;
+}
+
 /**
  * vfence_job_retire - look how far the GPU has come
  * @kqueue: the queue
  *
- * Once the queue is stopped, what is not done never will be: the first is who was
- * at it, and gets the reason; the others are cancelled. Process context.
+ * Once the queue is stopped, what is not done never will be. Process context.
  */
 void vfence_job_retire(struct vfence_kqueue *kqueue)
 {
 	struct vfence_submission *submission;
 	u64 completed, fetched;
 	bool signalling, news;
-	int error;
+	int aborted;
 
 	mutex_lock(&kqueue->retire_lock);
 	signalling = dma_fence_begin_signalling();
+	/* Acquire: what the GPU had done by then. Partner: vfence_kqueue_halt(). */
+	aborted = smp_load_acquire(&kqueue->aborted);
 	completed = vgpu_last_completed(kqueue->queue->hw);
 	fetched = max(vgpu_last_fetched(kqueue->queue->hw), completed);
 	news = retire_fetched(kqueue, fetched);
-	while ((submission = first_running(kqueue)) && submission->progress <= completed)
+	while ((submission = first_running(kqueue)) && submission->progress <= completed) {
 		retire_one(kqueue, submission, 0);
-	error = READ_ONCE(kqueue->aborted);
-	while (error && (submission = first_running(kqueue))) {
-		retire_one(kqueue, submission, error);
-		error = error == -ENODEV ? error : -ECANCELED;
+		news = true;
 	}
+	while (aborted && (submission = first_running(kqueue)))
+		retire_one(kqueue, submission, error_of(kqueue, submission));
 	dma_fence_end_signalling(signalling);
-	mutex_unlock(&kqueue->retire_lock);
-	/* And nothing else: of a queue that is being destroyed there is none. */
+	/* Under the lock: who destroys the queue retires once more, then flushes this. */
 	if (news)
-		queue_work(kqueue->queue->adapter->work_wq, &kqueue->announce);
+		queue_work(kqueue->queue->adapter->signal_wq, &kqueue->announce);
+	mutex_unlock(&kqueue->retire_lock);
 }
 
 /** vfence_job_retire_work - the GPU said that it has come further */

@@ -65,6 +65,8 @@ static bool reached_locked(struct vfence_kqueue *kqueue, struct vfence_submissio
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED) ||
 	    atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
 		return false;
+	/* Who decided it may have its fire() still before it: vfence_kqueue_destroy(). */
+	kqueue->late = true;
 	vfence_wait_account(wait);
 	vfence_wait_disarm(wait);
 	return true;
@@ -87,21 +89,28 @@ static void take_locked(struct vfence_kqueue *kqueue, struct vfence_submission *
 	WRITE_ONCE(kqueue->held_count, kqueue->held_count - 1);
 }
 
-/* Let go what is first and need not wait. Nothing of it can fail. */
+/* Nothing of it can fail. Not ours any more: it may be done and gone. */
+static void let_go_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
+{
+	take_locked(kqueue, submission);
+	drm_sched_job_arm(&submission->job);
+	drm_sched_entity_push_job(&submission->job);
+}
+
+static struct vfence_submission *first_held_locked(struct vfence_kqueue *kqueue)
+{
+	lockdep_assert_held(&kqueue->lock);
+	return list_first_entry_or_null(&kqueue->held, struct vfence_submission, link);
+}
+
+/* Let go what is first and need not wait. */
 static void advance_locked(struct vfence_kqueue *kqueue)
 {
 	struct vfence_submission *submission;
 
-	lockdep_assert_held(&kqueue->lock);
-	while (!READ_ONCE(kqueue->error)) {
-		submission = list_first_entry_or_null(&kqueue->held, struct vfence_submission,
-						      link);
-		if (!submission || !ready_locked(kqueue, submission))
-			return;
-		take_locked(kqueue, submission);
-		drm_sched_job_arm(&submission->job);
-		drm_sched_entity_push_job(&submission->job);
-	}
+	while (!READ_ONCE(kqueue->error) && (submission = first_held_locked(kqueue)) &&
+	       ready_locked(kqueue, submission))
+		let_go_locked(kqueue, submission);
 }
 
 static void advance_work(struct work_struct *work)
@@ -113,28 +122,30 @@ static void advance_work(struct work_struct *work)
 	mutex_unlock(&kqueue->lock);
 }
 
-/* It never gets to the GPU. */
-static void cancel_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
+static void end_wait_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
 {
-	int error = kqueue->error == -ENODEV ? -ENODEV : -ECANCELED;
+	struct vfence_wait *wait = submission->wait;
 
-	take_locked(kqueue, submission);
-	if (submission->wait) {
-		if (submission->begun) {
-			/* Who fires it may still be at it: see vfence_kqueue_destroy(). */
-			vfence_wait_move(submission->wait, VFENCE_WAIT_ARMING,
-					 VFENCE_WAIT_CANCELLED);
-			kqueue->late |= !vfence_wait_move(submission->wait, VFENCE_WAIT_ARMED,
-							  VFENCE_WAIT_CANCELLED);
-			vfence_wait_account(submission->wait);
-			vfence_wait_disarm(submission->wait);
-		}
-		wait_over_locked(kqueue, submission);
+	if (submission->begun) {
+		vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_CANCELLED);
+		/* As above: somebody else decided it. */
+		kqueue->late |= !vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
+		vfence_wait_account(wait);
+		vfence_wait_disarm(wait);
 	}
-	vfence_broadcast_lose(submission, VFENCE_STAGE_SUBMITTED);
-	vfence_count(kqueue->queue->adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
-	vfence_done_signal(submission->done, error);
-	vfence_submission_free(submission);
+	wait_over_locked(kqueue, submission);
+}
+
+/* The queue is stopped: none gets on the ring, and each ends behind those before. */
+static void let_all_go_locked(struct vfence_kqueue *kqueue)
+{
+	struct vfence_submission *submission;
+
+	while ((submission = first_held_locked(kqueue))) {
+		if (submission->wait)
+			end_wait_locked(kqueue, submission);
+		let_go_locked(kqueue, submission);
+	}
 }
 
 /**
@@ -142,7 +153,7 @@ static void cancel_locked(struct vfence_kqueue *kqueue, struct vfence_submission
  * @kqueue: the queue, locked
  * @submission: what its queue has from now on; may be gone on return
  *
- * A queue that is stopped cancels it at once. Return: its progress value.
+ * On a queue that is stopped it fails. Return: its progress value.
  */
 u64 vfence_kqueue_hold_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
 {
@@ -163,18 +174,30 @@ u64 vfence_kqueue_hold_locked(struct vfence_kqueue *kqueue, struct vfence_submis
 	if (submission->deps)
 		vfence_dependencies_arm(submission->deps, met, kqueue);
 	vfence_count(kqueue->queue->adapter, VFENCE_COUNT_SUBMISSIONS);
-	/* It is stopped under the lock after the error is set, or finds what is here. */
+	/* Who stops it takes the lock after the error is set, and finds what is here. */
 	if (READ_ONCE(kqueue->error))
-		cancel_locked(kqueue, submission);
+		let_all_go_locked(kqueue);
 	else
 		advance_locked(kqueue);
 	return progress;
 }
 
-/** vfence_kqueue_enter - room for one more submission */
-bool vfence_kqueue_enter(struct vfence_kqueue *kqueue)
+/**
+ * vfence_kqueue_enter - one more submission, to be queued or to leave soon
+ * @kqueue: the queue, which somebody keeps from being freed
+ *
+ * Its destroyer waits for it: nothing behind this may wait for a client, or for a lock
+ * that is held while one destroys queues. Return: 0, -ENOSPC, or -EIO if it is stopped.
+ */
+int vfence_kqueue_enter(struct vfence_kqueue *kqueue)
 {
-	return atomic_add_unless(&kqueue->live, 1, DRM_VFENCE_MAX_SUBMISSIONS);
+	/* The count, then the error: a full barrier. Partner: vfence_kqueue_destroy(). */
+	if (!atomic_add_unless(&kqueue->live, 1, DRM_VFENCE_MAX_SUBMISSIONS))
+		return -ENOSPC;
+	if (!READ_ONCE(kqueue->error))
+		return 0;
+	vfence_kqueue_leave(kqueue);
+	return -EIO;
 }
 
 /** vfence_kqueue_leave - one less; the queue may be gone on return */
@@ -189,36 +212,98 @@ void vfence_kqueue_leave(struct vfence_kqueue *kqueue)
 	spin_unlock_irqrestore(&kqueue->wait.lock, flags);
 }
 
-static void cancel_held(struct vfence_kqueue *kqueue)
-{
-	struct vfence_submission *submission;
-
-	mutex_lock(&kqueue->lock);
-	while ((submission = list_first_entry_or_null(&kqueue->held, struct vfence_submission,
-						      link)))
-		cancel_locked(kqueue, submission);
-	mutex_unlock(&kqueue->lock);
-}
-
 /**
- * vfence_kqueue_stop - end all submissions that are not done, for good
+ * vfence_kqueue_halt - nothing more gets on the ring, and nothing happens there
  * @kqueue: the queue
- * @error: why the first of them is not
+ * @error: what became of the submission it was at
  *
- * What is done has been told of on return. Process context.
+ * Those that the GPU had have ended on return, and been told of. Process context; waits
+ * for nothing that needs memory.
  */
-void vfence_kqueue_stop(struct vfence_kqueue *kqueue, int error)
+void vfence_kqueue_halt(struct vfence_kqueue *kqueue, int error)
 {
 	spin_lock(&kqueue->run_lock);
 	if (!kqueue->error)
 		WRITE_ONCE(kqueue->error, error);
 	spin_unlock(&kqueue->run_lock);
 	vgpu_queue_abort(kqueue->queue->hw);
-	WRITE_ONCE(kqueue->aborted, kqueue->error);
+	/* Release: the GPU does nothing any more. Partner: vfence_job_retire(). */
+	smp_store_release(&kqueue->aborted, kqueue->error);
 	vfence_job_retire(kqueue);
-	cancel_held(kqueue);
+}
+
+/**
+ * vfence_kqueue_stop - end all submissions that are not done, for good
+ * @kqueue: the queue
+ * @error: what became of the one it was at
+ *
+ * What was held back ends a moment after the return; what was done is signaled by then.
+ */
+void vfence_kqueue_stop(struct vfence_kqueue *kqueue, int error)
+{
+	vfence_kqueue_halt(kqueue, error);
+	mutex_lock(&kqueue->lock);
+	let_all_go_locked(kqueue);
+	mutex_unlock(&kqueue->lock);
 	wake_up_all(&kqueue->wait);
+	/* Packets of what is not done may have written monitored fences. */
+	queue_work(kqueue->queue->adapter->signal_wq, &kqueue->announce);
 	flush_work(&kqueue->announce);
+}
+
+/* A call sleeps for the points itself. Any context, under RCU. */
+static void wake(struct vfence_wait *wait)
+{
+	struct vfence_kqueue *kqueue = wait->owner;
+
+	wake_up_all(&kqueue->wait);
+}
+
+static bool is_over(struct vfence_kqueue *kqueue, struct vfence_wait *wait)
+{
+	return atomic_read(&wait->state) != VFENCE_WAIT_ARMED || READ_ONCE(kqueue->error);
+}
+
+/**
+ * vfence_kqueue_sleep_reached - sleep until points are reached
+ * @kqueue: the queue, which somebody keeps from being freed
+ * @wait: the points, ARMING; nothing is armed on return
+ *
+ * Return: 0, also if the queue was stopped, -ENODEV, or -ERESTARTSYS.
+ */
+int vfence_kqueue_sleep_reached(struct vfence_kqueue *kqueue, struct vfence_wait *wait)
+{
+	int ret;
+
+	wait->gpu = true;
+	if (vfence_wait_poll(wait, false))
+		return 0;
+	wait->fire = wake;
+	wait->owner = kqueue;
+	ret = vfence_wait_begin(wait);
+	if (ret)
+		return ret;
+	lockdep_assert_none_held_once();
+	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
+	ret = wait_event_interruptible(kqueue->wait, is_over(kqueue, wait));
+	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED)) {
+		mutex_lock(&kqueue->lock);
+		kqueue->late = true;
+		mutex_unlock(&kqueue->lock);
+		/* Reached beats interrupted. */
+		ret = atomic_read(&wait->state) == VFENCE_WAIT_FAILED ? wait->error : 0;
+	}
+	vfence_wait_account(wait);
+	vfence_wait_disarm(wait);
+	return ret;
+}
+
+/** vfence_kqueue_sleep_bounded - sleep until nothing of it waits for fences, or it is stopped */
+int vfence_kqueue_sleep_bounded(struct vfence_kqueue *kqueue)
+{
+	lockdep_assert_none_held_once();
+	return wait_event_interruptible(kqueue->wait, !READ_ONCE(kqueue->unbounded) ||
+					READ_ONCE(kqueue->error));
 }
 
 static int create_soft_progress(struct vfence_kqueue *kqueue)
@@ -272,11 +357,13 @@ void vfence_kqueue_destroy(struct vfence_kqueue *kqueue)
 {
 	if (!kqueue->scheduling)
 		return;
+	/* The error, then the count. Partner: vfence_kqueue_enter(). */
+	smp_mb();
 	wait_event(kqueue->wait, !atomic_read(&kqueue->live));
 	/* The last may still be at it: vfence_kqueue_leave(). */
 	spin_lock_irq(&kqueue->wait.lock);
 	spin_unlock_irq(&kqueue->wait.lock);
-	/* Who has decided a wait that was cancelled queues its work in a section. */
+	/* Who has decided a wait calls fire() in the same section. */
 	if (kqueue->late)
 		synchronize_rcu();
 	cancel_work_sync(&kqueue->advance);

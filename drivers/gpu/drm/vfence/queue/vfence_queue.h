@@ -61,6 +61,7 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
+bool vfence_device_was_reset(struct vfence_device *device);
 void vfence_device_destroy_all(struct vfence_file *file);
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_device_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

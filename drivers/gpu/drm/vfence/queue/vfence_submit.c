@@ -37,8 +37,6 @@ struct vfence_submit {
 	struct vfence_broadcast *broadcast;
 	/** @publication: who is told, or NULL */
 	struct vfence_publication *publication;
-	/** @reached: the fence points are, by the call itself */
-	bool reached;
 };
 
 /**
@@ -48,7 +46,8 @@ struct vfence_submit {
 void vfence_submission_free(struct vfence_submission *submission)
 {
 	struct vfence_kqueue *kqueue = submission->kqueue;
-	struct vfence_queue *queue = kqueue->queue;
+	struct vfence_adapter *adapter = kqueue->queue->adapter;
+	bool entered = submission->entered;
 
 	if (submission->job.s_fence)
 		drm_sched_job_cleanup(&submission->job);
@@ -61,32 +60,10 @@ void vfence_submission_free(struct vfence_submission *submission)
 	dma_fence_put(submission->done);
 	kvfree(submission->commands);
 	kfree(submission);
-	vfence_power_put(queue->adapter);
-	vfence_kqueue_leave(kqueue);
-}
-
-/* One more of a queue: there is room, and power. */
-static struct vfence_submission *alloc_submission(struct vfence_kqueue *kqueue)
-{
-	struct vfence_submission *submission;
-	int ret = -ENOMEM;
-
-	if (!vfence_kqueue_enter(kqueue))
-		return ERR_PTR(-ENOSPC);
-	submission = kzalloc(sizeof(*submission), GFP_KERNEL_ACCOUNT);
-	if (!submission)
-		goto leave;
-	ret = vfence_power_get(kqueue->queue->adapter);
-	if (ret)
-		goto free;
-	submission->kqueue = kqueue;
-	INIT_LIST_HEAD(&submission->link);
-	return submission;
-free:
-	kfree(submission);
-leave:
-	vfence_kqueue_leave(kqueue);
-	return ERR_PTR(ret);
+	if (entered) {
+		vfence_power_put(adapter);
+		vfence_kqueue_leave(kqueue);
+	}
 }
 
 static int check_packet(const union vgpu_packet *packet)
@@ -144,7 +121,7 @@ static int find_waits(struct vfence_submit *submit, struct vfence_submission *su
 	struct vfence_dependencies *deps;
 	struct vfence_wait *wait;
 
-	if (args->waits.count && !submit->reached) {
+	if (args->waits.count) {
 		wait = vfence_wait_create(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false);
 		if (IS_ERR(wait))
 			return PTR_ERR(wait);
@@ -157,7 +134,7 @@ static int find_waits(struct vfence_submit *submit, struct vfence_submission *su
 	return 0;
 }
 
-/* Everything of one submission that can fail, but its place in the queue. */
+/* All that a client can make us wait for, or that takes its file's lock. */
 static int prepare(struct vfence_submit *submit, struct vfence_submission *submission)
 {
 	int ret = copy_commands(submission, submit->args);
@@ -169,10 +146,7 @@ static int prepare(struct vfence_submit *submit, struct vfence_submission *submi
 	submission->broadcast = submit->broadcast;
 	kref_get(&submit->broadcast->ref);
 	submission->done = vfence_done_create(submission->kqueue->timeline);
-	if (!submission->done)
-		return -ENOMEM;
-	return vfence_sched_job_init(&submission->job, &submission->kqueue->entity,
-				     submit->drm_file);
+	return submission->done ? 0 : -ENOMEM;
 }
 
 static struct vfence_queue *find_queue(struct vfence_submit *submit, unsigned int i)
@@ -191,24 +165,25 @@ static struct vfence_queue *find_queue(struct vfence_submit *submit, unsigned in
 	return queue ? queue : ERR_PTR(-ENOENT);
 }
 
-/* A submission of one queue. */
+/* A submission of one queue, which has nothing to do with it yet. */
 static int add_queue(struct vfence_submit *submit, unsigned int i)
 {
 	struct vfence_submission *submission;
 	struct vfence_queue *queue = find_queue(submit, i);
-	int ret = 0;
 
 	if (IS_ERR(queue))
 		return PTR_ERR(queue);
-	if (vfence_reject(&queue->adapter->drm, !queue->kernel))
-		ret = -EOPNOTSUPP;
-	else if (!vfence_device_active(queue->device) || READ_ONCE(queue->kernel->error))
-		ret = -EIO;
-	submission = ret ? ERR_PTR(ret) : alloc_submission(queue->kernel);
-	if (IS_ERR(submission)) {
+	if (vfence_reject(&queue->adapter->drm, !queue->kernel)) {
 		vfence_queue_put(queue);
-		return PTR_ERR(submission);
+		return -EOPNOTSUPP;
 	}
+	submission = kzalloc(sizeof(*submission), GFP_KERNEL_ACCOUNT);
+	if (!submission) {
+		vfence_queue_put(queue);
+		return -ENOMEM;
+	}
+	submission->kqueue = queue->kernel;
+	INIT_LIST_HEAD(&submission->link);
 	submit->queue[submit->count] = queue;
 	submit->submission[submit->count++] = submission;
 	return prepare(submit, submission);
@@ -266,17 +241,15 @@ static int build(struct vfence_submit *submit)
 	return ret;
 }
 
-/* What did not get to a queue. */
 static void release(struct vfence_submit *submit)
 {
 	unsigned int i;
 
 	for (i = 0; i < submit->count; i++) {
-		struct vfence_queue *queue = submit->queue[i];
-
+		/* What did not get to its queue. */
 		if (submit->submission[i])
 			vfence_submission_free(submit->submission[i]);
-		vfence_queue_put(queue);
+		vfence_queue_put(submit->queue[i]);
 	}
 	if (!IS_ERR_OR_NULL(submit->publication))
 		vfence_publication_destroy(submit->publication);
@@ -288,9 +261,41 @@ static void release(struct vfence_submit *submit)
 		kvfree(submit->entry);
 }
 
+/* A place in the queue, and power: once all else is there. */
+static int enter(struct vfence_submit *submit, struct vfence_submission *submission)
+{
+	struct vfence_kqueue *kqueue = submission->kqueue;
+	int ret;
+
+	if (submission->entered)
+		return 0;
+	if (!vfence_device_active(kqueue->queue->device))
+		return -EIO;
+	ret = vfence_kqueue_enter(kqueue);
+	if (ret)
+		return ret;
+	ret = vfence_power_get(kqueue->queue->adapter);
+	if (ret) {
+		vfence_kqueue_leave(kqueue);
+		return ret;
+	}
+	submission->entered = true;
+	return vfence_sched_job_init(&submission->job, &kqueue->entity, submit->drm_file);
+}
+
+/* Give it back: its queue may be destroyed while the call sleeps. */
+static void leave(struct vfence_submission *submission)
+{
+	drm_sched_job_cleanup(&submission->job);
+	memset(&submission->job, 0, sizeof(submission->job));
+	submission->entered = false;
+	vfence_power_put(submission->kqueue->queue->adapter);
+	vfence_kqueue_leave(submission->kqueue);
+}
+
 /*
  * Point of no failure: from here on the queues have them. One that is stopped meanwhile
- * cancels its own, as if it had been stopped a moment later.
+ * fails its own, as if it had been stopped a moment later.
  */
 static void queue_all(struct vfence_submit *submit)
 {
@@ -315,7 +320,7 @@ static bool queue_published(struct vfence_submit *submit)
 	struct dma_fence *done;
 
 	mutex_lock(&kqueue->lock);
-	if (kqueue->unbounded) {
+	if (kqueue->unbounded && !vfence_mutant_is(UNBOUNDED_TOLD)) {
 		mutex_unlock(&kqueue->lock);
 		return false;
 	}
@@ -339,90 +344,58 @@ static void answer(struct vfence_submit *submit)
 }
 
 /* Return: 0, -EAGAIN if it would not be bounded, or an error. */
-static int try(struct drm_file *drm_file, const struct drm_vfence_submit *args, bool reached)
+static int try(struct vfence_submit *submit)
 {
-	struct vfence_submit submit = {
-		.drm_file = drm_file,
-		.args = args,
-		.reached = reached,
-	};
-	int ret, idx;
+	unsigned int i;
+	int ret = 0, idx;
 
-	if (!drm_dev_enter(drm_file->minor->dev, &idx))
+	if (!drm_dev_enter(submit->drm_file->minor->dev, &idx))
 		return -ENODEV;
-	ret = build(&submit);
-	if (!ret && submit.publication)
-		ret = queue_published(&submit) ? 0 : -EAGAIN;
-	else if (!ret)
-		queue_all(&submit);
-	if (!ret)
-		answer(&submit);
-	release(&submit);
+	for (i = 0; !ret && i < submit->count; i++)
+		ret = enter(submit, submit->submission[i]);
+	if (!ret && !submit->publication) {
+		queue_all(submit);
+	} else if (!ret && !queue_published(submit)) {
+		leave(submit->submission[0]);
+		ret = -EAGAIN;
+	}
 	drm_dev_exit(idx);
 	return ret;
 }
 
-/* Sleep until the fence points are reached; those nobody can signal count as such. */
-static int wait_reached(struct vfence_file *file, const struct drm_vfence_submit *args)
-{
-	struct vfence_wait *wait;
-	int ret;
-
-	if (!args->waits.count)
-		return 0;
-	wait = vfence_wait_create(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false);
-	if (IS_ERR(wait))
-		return PTR_ERR(wait);
-	wait->gpu = true;
-	ret = vfence_wait_sleep(wait);
-	vfence_wait_destroy(wait);
-	return ret == -ECANCELED || ret == -EIO ? 0 : ret;
-}
-
-/* Sleep until nothing of the queue waits for fences. */
-static int wait_bounded(struct vfence_file *file, const struct drm_vfence_submit *args)
-{
-	struct drm_vfence_submit_queue *entry;
-	struct vfence_kqueue *kqueue;
-	struct vfence_queue *queue;
-	int ret;
-
-	entry = vfence_uobj_get(&args->queues, sizeof(*entry), 1);
-	if (IS_ERR(entry))
-		return PTR_ERR(entry);
-	queue = vfence_queue_lookup(file, entry->queue);
-	kvfree(entry);
-	if (!queue)
-		return -ENOENT;
-	kqueue = queue->kernel;
-	ret = !kqueue ? -EOPNOTSUPP :
-	      wait_event_interruptible(kqueue->wait, !READ_ONCE(kqueue->unbounded) ||
-				       READ_ONCE(kqueue->error));
-	vfence_queue_put(queue);
-	return ret;
-}
-
 /* Others will rely on it: it waits for nothing that a client decides. */
-static int submit_published(struct drm_file *drm_file, const struct drm_vfence_submit *args)
+static int try_published(struct vfence_submit *submit)
 {
-	int ret = wait_reached(drm_file->driver_priv, args);
+	struct vfence_submission *submission = submit->submission[0];
+	struct vfence_kqueue *kqueue = submission->kqueue;
+	int ret = 0;
 
+	if (submission->wait) {
+		ret = vfence_kqueue_sleep_reached(kqueue, submission->wait);
+		vfence_wait_destroy(submission->wait);
+		submission->wait = NULL;
+	}
 	while (!ret) {
-		ret = try(drm_file, args, true);
+		ret = try(submit);
 		if (ret != -EAGAIN)
 			break;
-		ret = wait_bounded(drm_file->driver_priv, args);
+		ret = vfence_kqueue_sleep_bounded(kqueue);
 	}
 	return ret;
 }
 
 int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
-	const struct drm_vfence_submit *args = data;
-	int ret = check(drm, args);
+	struct vfence_submit submit = { .drm_file = drm_file, .args = data };
+	int ret = check(drm, submit.args);
 
 	if (ret)
 		return ret;
-	return args->signal_syncobjs.count ? submit_published(drm_file, args) :
-					     try(drm_file, args, false);
+	ret = build(&submit);
+	if (!ret)
+		ret = submit.publication ? try_published(&submit) : try(&submit);
+	if (!ret)
+		answer(&submit);
+	release(&submit);
+	return ret;
 }

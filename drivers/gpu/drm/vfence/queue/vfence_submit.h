@@ -38,6 +38,8 @@ struct vfence_announcement {
 	struct eventfd_ctx *event;
 	/** @pending: queues that have not come so far */
 	atomic_t pending;
+	/** @lost: one of them never will: no fence is signaled */
+	bool lost;
 };
 
 /**
@@ -48,8 +50,6 @@ struct vfence_broadcast {
 	struct kref ref;
 	/** @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_KEEP */
 	u32 flags;
-	/** @lost: a queue will never come so far: nothing is signaled */
-	bool lost;
 	/** @stage: what is announced at each */
 	struct vfence_announcement stage[VFENCE_STAGES];
 };
@@ -59,13 +59,14 @@ struct vfence_broadcast {
  *
  * ::
  *
- *            head of its queue,        run_job()            retired
- *    HELD --------------------> QUEUED ---------> RUNNING ----------> done
- *      |     waits met             |                 |
- *      +---------------------------+-----------------+--------------> failed
- *                          the queue is stopped
+ *            head of its queue,        run_job()             retired
+ *    HELD --------------------> QUEUED ----------> RUNNING ----------> done
+ *            waits met, or         |                  |
+ *            the queue is stopped  | it is stopped    | it is stopped
+ *                                  +------------------+--------------> failed
  *
- * HELD it belongs to its queue, later to its drm_sched job.
+ * HELD it belongs to its queue, later to its drm_sched job. All end in the order in which
+ * they came, be the queue stopped or not: vfence_job_retire() is where.
  */
 struct vfence_submission {
 	/** @job: from QUEUED on the scheduler's */
@@ -84,6 +85,8 @@ struct vfence_submission {
 	struct vfence_dependencies *deps;
 	/** @broadcast: what it announces */
 	struct vfence_broadcast *broadcast;
+	/** @on_ring: the GPU has it; before it is in kqueue->running */
+	bool on_ring;
 	/** @fetched: it has announced that it was; kqueue->retire_lock */
 	bool fetched;
 	/** @done: it, to others */
@@ -92,6 +95,8 @@ struct vfence_submission {
 	void *commands;
 	/** @size: bytes of them */
 	u32 size;
+	/** @entered: it counts in kqueue->live, and keeps the adapter awake */
+	bool entered;
 	/** @free: frees it, where nothing waits for that */
 	struct work_struct free;
 };
@@ -131,7 +136,7 @@ struct vfence_kqueue {
 	unsigned int unbounded;
 	/** @submitted: last progress value given out; @lock, read without */
 	u64 submitted;
-	/** @late: a wait fired while the queue was stopped; @lock */
+	/** @late: somebody else decided a wait, and may be about to say so; @lock */
 	bool late;
 	/** @live: submissions, from creation to end; the last goes under @wait's lock */
 	atomic_t live;
@@ -145,12 +150,14 @@ struct vfence_kqueue {
 	int error;
 	/** @aborted: nor does anything happen there; the same reason; read without */
 	int aborted;
-	/** @running: submissions on the ring, in order */
+	/** @running: submissions on the ring, in order, and those that never got there */
 	struct list_head running;
 	/** @due: announcements, in order */
 	struct list_head due;
 	/** @retired: progress value of the last that is done; read without */
 	u64 retired;
+	/** @blamed: the submission that the queue was at has got the reason; @retire_lock */
+	bool blamed;
 	/** @retire_lock: who retires submissions does it alone */
 	struct mutex retire_lock;
 	/** @retire: looks how far the GPU has come */
@@ -162,10 +169,13 @@ struct vfence_kqueue {
 /* vfence_kqueue.c */
 int vfence_kqueue_create(struct vfence_queue *queue,
 			 const struct drm_vfence_fence_mapping *progress);
+void vfence_kqueue_halt(struct vfence_kqueue *kqueue, int error);
 void vfence_kqueue_stop(struct vfence_kqueue *kqueue, int error);
+int vfence_kqueue_sleep_reached(struct vfence_kqueue *kqueue, struct vfence_wait *wait);
+int vfence_kqueue_sleep_bounded(struct vfence_kqueue *kqueue);
 void vfence_kqueue_destroy(struct vfence_kqueue *kqueue);
 void vfence_kqueue_free(struct vfence_kqueue *kqueue);
-bool vfence_kqueue_enter(struct vfence_kqueue *kqueue);
+int vfence_kqueue_enter(struct vfence_kqueue *kqueue);
 void vfence_kqueue_leave(struct vfence_kqueue *kqueue);
 u64 vfence_kqueue_hold_locked(struct vfence_kqueue *kqueue,
 			      struct vfence_submission *submission);
