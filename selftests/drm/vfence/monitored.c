@@ -755,16 +755,23 @@ TEST_F(mixed, a_failed_import_there_fails_it_here)
 	struct drm_vfence_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
 	int fd = vf_adapter_fd(self->i_adapter);
+	struct vf_device *device;
+	struct vf_queue *queue;
 
+	/* A device of its own: those that hang take their fences to the maximum. */
+	ASSERT_EQ(0, vf_device_create(self->i_adapter, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &syncobj.handle));
-	vf_cmd_raw(self->i_queue, &hang, sizeof(hang));
-	ASSERT_EQ(0, vf_submit(&self->i_queue, 1, &told));
+	vf_cmd_raw(queue, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_submit(&queue, 1, &told));
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->i, syncobj.handle, 0, 10));
 	vf_cmd_wait(self->gfx, self->d, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	EXPECT_EQ(-EIO, vf_fence_wait(self->d, UINT64_MAX, DEADLINE));
 	EXPECT_TRUE(drained(self->gfx));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
 	drmSyncobjDestroy(fd, syncobj.handle);
 }
 
