@@ -208,7 +208,9 @@ void vfence_broadcast_announce_work(struct work_struct *work)
 		if (announcement)
 			announce(announcement);
 	} while (announcement);
-	if (adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC &&
+	mutex_lock(&kqueue->lock);
+	if (kqueue->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC &&
 	    !vfence_mutant_is(NO_COMPLETION_LOOK))
-		look_at_monitored(kqueue->queue->file);
+		look_at_monitored(kqueue->file);
+	mutex_unlock(&kqueue->lock);
 }

@@ -330,6 +330,7 @@ int vfence_kqueue_create(struct vfence_queue *queue,
 	int ret;
 
 	kqueue->queue = queue;
+	kqueue->file = queue->file;
 	kqueue->progress = *progress;
 	kqueue->timeline = dma_fence_context_alloc(1);
 	mutex_init(&kqueue->lock);
@@ -374,11 +375,18 @@ void vfence_kqueue_destroy(struct vfence_kqueue *kqueue)
 	kqueue->scheduling = false;
 	cancel_work_sync(&kqueue->retire);
 	flush_work(&kqueue->announce);
+	/* Somebody may have found the queue before, and stop it now. */
+	mutex_lock(&kqueue->lock);
+	kqueue->file = NULL;
+	mutex_unlock(&kqueue->lock);
 }
 
 /** vfence_kqueue_free - free its memory; nobody looks any more */
 void vfence_kqueue_free(struct vfence_kqueue *kqueue)
 {
+	/* A call that slept for its points may have found them reached after the end. */
+	if (kqueue->late)
+		synchronize_rcu();
 	if (kqueue->soft_progress)
 		vfence_wait_destroy(kqueue->soft_progress);
 	free_page((unsigned long)kqueue->control);

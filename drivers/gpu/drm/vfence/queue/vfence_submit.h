@@ -110,6 +110,8 @@ struct vfence_submission {
 struct vfence_kqueue {
 	/** @queue: parent */
 	struct vfence_queue *queue;
+	/** @file: whose fences are looked at; NULL once the owner has let go; @lock */
+	struct vfence_file *file;
 	/** @sched: scheduler of this queue alone */
 	struct drm_gpu_scheduler sched;
 	/** @entity: what feeds it */
