@@ -908,6 +908,37 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 	drmSyncobjDestroy(self->fd, next.handle);
 }
 
+/* Interrupts that are late are no reason to abort anything. */
+TEST_F(submit, a_time_out_sees_what_nobody_has_told)
+{
+	struct drm_vfence_counters before = counters(self->adapter);
+	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+
+	if (knob(variant->adapter, "hold_posts", "1"))
+		SKIP(return, "needs root and debugfs");
+	/* One that is done when its time is over, one that is at it, and has its own time. */
+	vf_cmd_fill(self->gfx, self->va, 4, 1);
+	EXPECT_EQ(0, submit_told(self->gfx, &first));
+	vf_cmd_draw(self->gfx, 3, 9 * SECOND / 10);
+	vf_cmd_fill(self->gfx, self->va + 4, 4, 2);
+	EXPECT_EQ(0, submit_told(self->gfx, &next));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &first, DEADLINE));
+	EXPECT_EQ(1, status_of(self->fd, first.handle));
+	EXPECT_EQ(1, self->word[0]);
+	EXPECT_EQ(0, self->word[1]);
+	EXPECT_EQ(0, status_of(self->fd, next.handle));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
+	EXPECT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
+	EXPECT_EQ(1, status_of(self->fd, next.handle));
+	EXPECT_EQ(2, self->word[1]);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(before.submissions_timed_out, counters(self->adapter).submissions_timed_out);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	drmSyncobjDestroy(self->fd, first.handle);
+	drmSyncobjDestroy(self->fd, next.handle);
+}
+
 /* What was told of ends in order, and says that it was not done. */
 TEST_F(submit, an_abort_cancels_what_was_told_of)
 {

@@ -128,6 +128,19 @@ static void free_job(struct drm_sched_job *job)
 }
 
 /*
+ * drm_sched_stop() has let go of what jobs wait for, so that a driver can run them anew.
+ * Ours are where they were, and drm_sched_start() listens to them again.
+ */
+static void keep_jobs(struct drm_gpu_scheduler *sched)
+{
+	struct drm_sched_job *job;
+
+	list_for_each_entry(job, &sched->pending_list, list)
+		if (!job->s_fence->parent)
+			job->s_fence->parent = dma_fence_get(to_submission(job)->done);
+}
+
+/*
  * It took too long: the queue is aborted and the device lost, whoever is to blame, as
  * others rely on an end.
  */
@@ -144,6 +157,7 @@ static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *job)
 	late = !dma_fence_is_signaled(submission->done);
 	if (late)
 		vfence_kqueue_halt(kqueue, -ETIME);
+	keep_jobs(&kqueue->sched);
 	/* From here on the job may be gone, and what is queued behind it can end. */
 	vfence_sched_start(&kqueue->sched);
 	if (late) {
