@@ -66,7 +66,7 @@ static bool reached_locked(struct vfence_kqueue *kqueue, struct vfence_submissio
 	    atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
 		return false;
 	/* Who decided it may have its fire() still before it: vfence_kqueue_destroy(). */
-	kqueue->late = true;
+	WRITE_ONCE(kqueue->late, true);
 	vfence_wait_account(wait);
 	vfence_wait_disarm(wait);
 	return true;
@@ -129,7 +129,8 @@ static void end_wait_locked(struct vfence_kqueue *kqueue, struct vfence_submissi
 	if (submission->begun) {
 		vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_CANCELLED);
 		/* As above: somebody else decided it. */
-		kqueue->late |= !vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
+		if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
+			WRITE_ONCE(kqueue->late, true);
 		vfence_wait_account(wait);
 		vfence_wait_disarm(wait);
 	}
@@ -287,11 +288,10 @@ int vfence_kqueue_sleep_reached(struct vfence_kqueue *kqueue, struct vfence_wait
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	ret = wait_event_interruptible(kqueue->wait, is_over(kqueue, wait));
 	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED)) {
-		mutex_lock(&kqueue->lock);
-		kqueue->late = true;
-		mutex_unlock(&kqueue->lock);
+		WRITE_ONCE(kqueue->late, true);
 		/* Reached beats interrupted. */
-		ret = atomic_read(&wait->state) == VFENCE_WAIT_FAILED ? wait->error : 0;
+		ret = atomic_read(&wait->state) == VFENCE_WAIT_FAILED ? READ_ONCE(wait->error) :
+									0;
 	}
 	vfence_wait_account(wait);
 	vfence_wait_disarm(wait);
@@ -365,7 +365,7 @@ void vfence_kqueue_destroy(struct vfence_kqueue *kqueue)
 	spin_lock_irq(&kqueue->wait.lock);
 	spin_unlock_irq(&kqueue->wait.lock);
 	/* Who has decided a wait calls fire() in the same section. */
-	if (kqueue->late)
+	if (READ_ONCE(kqueue->late))
 		synchronize_rcu();
 	cancel_work_sync(&kqueue->advance);
 	/* Older schedulers would stop their thread under it. */
@@ -385,7 +385,7 @@ void vfence_kqueue_destroy(struct vfence_kqueue *kqueue)
 void vfence_kqueue_free(struct vfence_kqueue *kqueue)
 {
 	/* A call that slept for its points may have found them reached after the end. */
-	if (kqueue->late)
+	if (READ_ONCE(kqueue->late))
 		synchronize_rcu();
 	if (kqueue->soft_progress)
 		vfence_wait_destroy(kqueue->soft_progress);

@@ -138,7 +138,7 @@ struct vfence_kqueue {
 	unsigned int unbounded;
 	/** @submitted: last progress value given out; @lock, read without */
 	u64 submitted;
-	/** @late: somebody else decided a wait, and may be about to say so; @lock */
+	/** @late: somebody else decided a wait, and may be about to say so */
 	bool late;
 	/** @live: submissions, from creation to end; the last goes under @wait's lock */
 	atomic_t live;
