@@ -60,6 +60,10 @@ FIXTURE_VARIANT_ADD(submit, of_32_bits) {
 	.adapter = 12,
 };
 
+FIXTURE_VARIANT_ADD(submit, of_32_bits_with_interrupts) {
+	.adapter = 13,
+};
+
 FIXTURE_SETUP(submit)
 {
 	struct drm_vfence_adapter_info info;
@@ -584,6 +588,27 @@ TEST_F(submit, WDDM_128_packets_write_across_the_wrap)
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
 	vf_fence_destroy(fence);
+}
+
+/* No step is as far as half the values; nobody waits until the end. */
+TEST_F(submit, WDDM_128_the_driver_follows_values_that_nobody_waits_for)
+{
+	const uint32_t step = 0x30000000;
+	unsigned int i;
+
+	if (!(self->can & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS))
+		SKIP(return, "has values of 64 bits");
+	for (i = 1; i <= 7; i++) {
+		uint64_t scans = counters(self->adapter).legacy_scans;
+
+		vf_cmd_signal(self->gfx, self->fence, i * step);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+		ASSERT_TRUE(EVENTUALLY(counters(self->adapter).legacy_scans > scans));
+	}
+	/* The GPU is at 0x150000000: it has passed this value, and not yet that one. */
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 0xe0000000, DEADLINE));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 0x60000000, vf_deadline(SECOND / 100)));
 }
 
 TEST_F(submit, packets_signal_what_their_file_may)

@@ -216,6 +216,16 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 
 u64 vfence_fence_widened(const struct vfence_fence *fence);
 
+/*
+ * A scan looks at a fence that has waiters, or members on other adapters that may have
+ * some. It looks at a narrow fence in any case, to remember how far the GPU has come:
+ * a value of 32 bits means the nearest to the last one seen (WDDM-128).
+ */
+static inline bool vfence_fence_needs_scan(const struct vfence_fence *fence)
+{
+	return READ_ONCE(fence->waiter_count) || fence->cross || fence->narrow;
+}
+
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 {
 	if (fence->narrow)

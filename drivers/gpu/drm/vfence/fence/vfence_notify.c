@@ -244,7 +244,7 @@ static void scan_fences(struct vfence_adapter *adapter, bool is_monitored)
 	rcu_read_lock();
 	xa_for_each(&adapter->fences, index, fence) {
 		if (vfence_fence_is_monitored(fence) != is_monitored ||
-		    (!READ_ONCE(fence->waiter_count) && !fence->cross) ||
+		    !vfence_fence_needs_scan(fence) ||
 		    !kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();

@@ -167,12 +167,15 @@ static void look_at_monitored(struct vfence_file *file)
 	unsigned long handle = 0;
 
 	vfence_count(file->adapter, VFENCE_COUNT_LEGACY_SCANS);
+	/* The packets' values are stored before waiters are counted: update_monitored_locked(). */
+	smp_mb();
 	for (;;) {
 		struct vfence_fence *fence = NULL;
 
 		xa_lock(&file->fences.objects);
 		local = xa_find_after(&file->fences.objects, &handle, ULONG_MAX, XA_PRESENT);
-		if (local && vfence_fence_is_monitored(local->fence))
+		if (local && vfence_fence_is_monitored(local->fence) &&
+		    vfence_fence_needs_scan(local->fence))
 			fence = vfence_fence_get(local->fence);
 		xa_unlock(&file->fences.objects);
 		if (!local)
