@@ -100,13 +100,48 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 }
 #endif
 
-/* Where jobs have credits, schedulers have run queues and clients have numbers, too. */
-#ifdef VFENCE_HAVE_SCHED_CREDITS
+/* Schedulers that share their run queues between priorities are told how many there are. */
+#if defined(VFENCE_HAVE_SCHED_INIT_RQS) || !defined(VFENCE_HAVE_SCHED_INIT_ARGS)
 #define VFENCE_SCHED_RQS		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
-#define vfence_sched_job_init(job, entity, file)	\
-	drm_sched_job_init(job, entity, 1, NULL, (file)->client_id)
 #else
 #define VFENCE_SCHED_RQS
+#endif
+
+/*
+ * Older schedulers take their arguments one by one, and before jobs had credits they took
+ * a number of jobs. The structure has the members that the driver sets.
+ */
+#ifdef VFENCE_HAVE_SCHED_INIT_ARGS
+#define vfence_sched_init(sched, args)	drm_sched_init(sched, args)
+#else
+struct drm_sched_init_args {
+	const struct drm_sched_backend_ops *ops;
+	u32 num_rqs;
+	u32 credit_limit;
+	long timeout;
+	const char *name;
+	struct device *dev;
+};
+
+static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
+				    const struct drm_sched_init_args *args)
+{
+#ifdef VFENCE_HAVE_SCHED_CREDITS
+	return drm_sched_init(sched, args->ops, NULL, args->num_rqs, args->credit_limit, 0,
+			      args->timeout, NULL, NULL, args->name, args->dev);
+#else
+	return drm_sched_init(sched, args->ops, args->credit_limit, 0, args->timeout, NULL, NULL,
+			      args->name, args->dev);
+#endif
+}
+#endif
+
+#if defined(VFENCE_HAVE_SCHED_CLIENT_ID)
+#define vfence_sched_job_init(job, entity, file)	\
+	drm_sched_job_init(job, entity, 1, NULL, (file)->client_id)
+#elif defined(VFENCE_HAVE_SCHED_CREDITS)
+#define vfence_sched_job_init(job, entity, file)	drm_sched_job_init(job, entity, 1, NULL)
+#else
 #define vfence_sched_job_init(job, entity, file)	drm_sched_job_init(job, entity, NULL)
 #endif
 

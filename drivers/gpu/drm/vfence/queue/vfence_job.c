@@ -194,7 +194,7 @@ int vfence_job_init(struct vfence_kqueue *kqueue)
 	kqueue->control = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!kqueue->ring || !kqueue->control)
 		return -ENOMEM;
-	ret = drm_sched_init(sched, &args);
+	ret = vfence_sched_init(sched, &args);
 	if (ret)
 		return ret;
 	ret = drm_sched_entity_init(&kqueue->entity, DRM_SCHED_PRIORITY_NORMAL, &sched, 1, NULL);
