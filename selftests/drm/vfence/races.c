@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * races FIRST COUNT: the race lab's client. For each seed it sets the schedule of the
- * race points (a module of the test build), then plays rounds on adapters of every
+ * steps (a module of the test build), then plays rounds on adapters of every
  * form of the interrupt in which all handshakes meet:
  *
  *   gfx    draws for a random time, signals the round's value
@@ -45,7 +45,7 @@ static uint64_t dice(uint64_t sides)
 
 static int set_seed(uint64_t seed)
 {
-	FILE *f = fopen("/sys/module/vfence/parameters/race_seed", "w");
+	FILE *f = fopen("/sys/module/vfence/parameters/step_seed", "w");
 
 	if (!f)
 		return -errno;

@@ -18,7 +18,6 @@
 #include "queue/vfence_paging.h"
 #include "vfence_compat.h"
 #include "vfence_config.h"
-#include "vfence_mutants.h"
 #include "vfence_rules.h"
 #include "vfence_uobj.h"
 #include "vfence_vector.h"

@@ -27,12 +27,6 @@
 #include "vfence_file.h"
 #include "vfence_power.h"
 
-#ifdef VFENCE_MUTANTS
-unsigned int vfence_mutant;
-module_param_named(mutant, vfence_mutant, uint, 0444);
-MODULE_PARM_DESC(mutant, "which step to leave out, see vfence_mutants.h");
-#endif
-
 /* Calls that may sleep for long enter the device by themselves. */
 static int call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {

@@ -19,8 +19,6 @@
 
 static bool read_only(const struct vfence_page *page)
 {
-	if (vfence_mutant_is(PAGE_WRITABLE))
-		return false;
 	return page->kind == VFENCE_PAGE_FENCE || page->kind == VFENCE_PAGE_STATUS;
 }
 

@@ -161,8 +161,6 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 	u64 unused = 0;
 	unsigned int n;
 
-	if (vfence_mutant_is(NO_PROPAGATION))
-		return;
 	n = members(fence->cross, fence, member, &unused);
 	while (n--) {
 		struct vgpu_value_update update = {

@@ -231,8 +231,7 @@ free:
 static void unwait(struct vfence_fence *fence)
 {
 	if (vfence_fence_is_monitored(fence) &&
-	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY) &&
-	    !vfence_mutant_is(NO_UNWAIT))
+	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY))
 		vfence_fence_unwait(fence);
 }
 
@@ -276,7 +275,7 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 	/* Handles go under the xa_lock, so a handle found there is alive. */
 	xa_lock(&file->fences.objects);
 	local = xa_load(&file->fences.objects, handle);
-	if (local && need & ~local->rights && !vfence_mutant_is(NO_RIGHTS))
+	if (local && need & ~local->rights)
 		fence = ERR_PTR(-EACCES);
 	else if (local)
 		fence = vfence_fence_get(local->fence);

@@ -10,7 +10,7 @@
 #include "queue/vfence_queue.h"
 #include "vfence_fence.h"
 #include "vfence_power.h"
-#include "vfence_race.h"
+#include "vfence_step.h"
 #include "vfence_trace.h"
 
 /* Records the hard half takes before it leaves the rest to the thread. */
@@ -53,7 +53,7 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 	if (drm_WARN_ON_ONCE(&adapter->drm, !fence))
 		return 0;
 	completed = vfence_fence_take(fence, signaled->value, budget, done);
-	if (fence->cross || (completed == budget && !vfence_mutant_is(NO_DEFER)))
+	if (fence->cross || completed == budget)
 		defer_locked(adapter, fence, signaled->value, signaled->time);
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;
@@ -84,7 +84,7 @@ static void null_record(struct vfence_adapter *adapter, const struct vgpu_irq_re
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_NULL);
 	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
 	atomic_or(BIT(record->node), &adapter->scan_due);
-	if (record->flags & VGPU_IRQ_EVALUATE_LEGACY && !vfence_mutant_is(NO_EVALUATE_LEGACY))
+	if (record->flags & VGPU_IRQ_EVALUATE_LEGACY)
 		atomic_set(&adapter->legacy_scan_due, 1);
 }
 
@@ -92,8 +92,7 @@ static void null_record(struct vfence_adapter *adapter, const struct vgpu_irq_re
 static void monitored_record(struct vfence_adapter *adapter)
 {
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
-	if (!vfence_mutant_is(NO_MONITORED_SCAN))
-		atomic_set(&adapter->legacy_scan_due, 1);
+	atomic_set(&adapter->legacy_scan_due, 1);
 }
 
 static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_record *record,
@@ -156,9 +155,9 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 	u32 overflow;
 	u32 read;
 
-	vfence_race_point(HANDLER_ENTRY);
+	vfence_step(HANDLER_ENTRY);
 	spin_lock_irqsave(&adapter->irq_lock, flags);
-	overflow = vfence_mutant_is(D_NO_SCAN) ? 0 : atomic_xchg(&ring->overflow, 0);
+	overflow = atomic_xchg(&ring->overflow, 0);
 	atomic_or(overflow, &adapter->scan_due);
 	if (overflow & VGPU_OVERFLOW_MONITORED)
 		atomic_set(&adapter->legacy_scan_due, 1);
@@ -173,7 +172,7 @@ static bool vfence_irq_drain(struct vfence_adapter *adapter)
 		left--;
 	}
 	spin_unlock_irqrestore(&adapter->irq_lock, flags);
-	vfence_race_point(DRAINED);
+	vfence_step(DRAINED);
 	/*
 	 * What is missing may be paging, a suspension, or the state of an engine. Told at
 	 * once: who waits for it may hold a lock that the threaded half needs.
@@ -326,8 +325,6 @@ void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 {
 	u64 rewinds;
 
-	if (vfence_mutant_is(REWIND_UNSETTLED))
-		return;
 	if (fence->cross) {
 		vfence_cross_settle_rewinds(fence->cross);
 		return;

@@ -116,7 +116,7 @@ static bool take_index(struct vfence_slots *slots, unsigned int *index)
 struct vfence_slots *vfence_slots_get(struct vfence_file *file,
 				      const struct vfence_fence_args *args, unsigned int *index)
 {
-	bool shareable = args->shareable && !vfence_mutant_is(SLOTS_SHARED);
+	bool shareable = args->shareable;
 	struct vfence_slots *slots;
 
 	lockdep_assert_held(&file->lock);

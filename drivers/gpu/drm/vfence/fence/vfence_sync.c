@@ -78,8 +78,6 @@ static void import_work(struct work_struct *work)
 	struct vfence_file *file = import->file;
 	int idx;
 
-	if (import->id % 2)
-		vfence_mutant_pause(IMPORT_UNORDERED, 500);
 	/* Once the device is gone all waits have failed. */
 	if (drm_dev_enter(&file->adapter->drm, &idx)) {
 		perform(import);
@@ -96,8 +94,7 @@ static void queue_import(struct vfence_import *import)
 {
 	struct vfence_adapter *adapter = import->file->adapter;
 
-	queue_work(vfence_mutant_is(IMPORT_UNORDERED) ? adapter->work_wq : adapter->import_wq,
-		   &import->work);
+	queue_work(adapter->import_wq, &import->work);
 }
 
 /* Any context, under the foreign fence's lock. */

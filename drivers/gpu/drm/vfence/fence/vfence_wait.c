@@ -40,7 +40,7 @@ static int resolve(struct vfence_file *file, struct vfence_wait *wait, u32 need,
 			return PTR_ERR(point->fence);
 		point->wait = wait;
 		point->value = in[wait->count].value;
-		if (point->fence->narrow && !vfence_mutant_is(WRAP_IGNORED))
+		if (point->fence->narrow)
 			point->value = vfence_widen(vfence_fence_current(point->fence),
 						    point->value);
 		/* The CPU cannot reach its values (WDDM-31). */
@@ -314,7 +314,7 @@ static bool rewinds_locked(struct vfence_wait *signals, u32 flags)
 			point->value = point->fence->narrow ? before + S32_MAX : U64_MAX;
 		rewinds |= point->value < before;
 	}
-	return rewinds && !vfence_mutant_is(REWIND_ALLOWED);
+	return rewinds;
 }
 
 /* A call may be interrupted and come again; what a reset signals comes once. */

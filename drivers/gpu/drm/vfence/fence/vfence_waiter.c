@@ -15,7 +15,7 @@
 #include <linux/slab.h>
 
 #include "vfence_fence.h"
-#include "vfence_race.h"
+#include "vfence_step.h"
 #include "vfence_trace.h"
 
 static struct rb_root_cached *tree_of(struct vfence_point *point)
@@ -114,13 +114,11 @@ static unsigned int settle_locked(struct vfence_fence *fence, u64 value, unsigne
 
 		if (taken == budget)
 			return taken;
-		if (!vfence_mutant_is(NO_RECOMPUTE) || first_point(fence))
-			update_monitored_locked(fence);
-		vfence_race_point(SECOND_SAMPLE);
+		update_monitored_locked(fence);
+		vfence_step(SECOND_SAMPLE);
 		first = first_point(fence);
 		value = vfence_fence_current(fence);
-		if (vfence_mutant_is(A_NO_RESAMPLE) || !first ||
-		    !vfence_reached(value, first->value))
+		if (!first || !vfence_reached(value, first->value))
 			return taken;
 		taken += take_locked(fence, value, budget - taken, done);
 	}
@@ -294,7 +292,6 @@ static unsigned int take_ended_locked(struct vfence_fence *fence, bool gpu,
 	struct vfence_point *point;
 	unsigned int taken = 0;
 
-	gpu |= vfence_mutant_is(UNWAIT_GPU);
 	while (taken < VFENCE_PORTION &&
 	       (point = gpu ? first_point(fence) : first_in(&fence->waiters))) {
 		unlink_locked(point);
@@ -387,8 +384,7 @@ static int queue_point(struct vfence_point *point)
 	} else if (READ_ONCE(fence->adapter->lost)) {
 		ret = -EIO;
 	} else {
-		vfence_mutant_pause(A_NO_RESAMPLE, 20);
-		vfence_race_point(WAITER_INSERT);
+		vfence_step(WAITER_INSERT);
 		/* The tree has a reference; whoever takes the point out puts it. */
 		kref_get(&point->wait->ref);
 		rb_add_cached(&point->node, tree_of(point), awaits_less);
@@ -426,7 +422,7 @@ static void disarm_point(struct vfence_point *point)
 	unsigned long flags;
 	bool queued;
 
-	vfence_race_point(WAITER_REMOVE);
+	vfence_step(WAITER_REMOVE);
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
 	if (queued)

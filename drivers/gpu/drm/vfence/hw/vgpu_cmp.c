@@ -123,7 +123,7 @@ static void name_fence(struct vgpu_irq_record *record, struct vgpu_fence **named
 
 	fence->handle = post->fence->os_handle;
 	fence->pad = 0;
-	fence->value = vfence_mutant_is(VALUE_TRUNCATED) ? (u32)post->value : post->value;
+	fence->value = post->value;
 	fence->time = post->time;
 	named[record->count++] = post->fence;
 }
@@ -132,8 +132,7 @@ static void add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
 			      struct vgpu_fence **named, const struct vgpu_post *post)
 {
 	/* Another signal's interrupt may have moved the monitored value on. */
-	if (!vfence_mutant_is(ALWAYS_INTERRUPT) && !vfence_mutant_is(INTERRUPT_EQUAL) &&
-	    !vfence_must_interrupt(post->value, monitored_of(post->fence))) {
+	if (!vfence_must_interrupt(post->value, monitored_of(post->fence))) {
 		gpu->cmp.counters.rechecked_out++;
 		return;
 	}
@@ -284,7 +283,7 @@ static void handle_posts(struct vgpu *gpu)
 	unsigned int used;
 	u32 null_nodes;
 
-	vfence_race_point(CMP_RECHECK);
+	vfence_step(CMP_RECHECK);
 	spin_lock_irqsave(&cmp->lock, flags);
 	used = collect_locked(gpu, &record, named, &monitored);
 	WRITE_ONCE(cmp->taken, cmp->taken + used);
@@ -293,18 +292,13 @@ static void handle_posts(struct vgpu *gpu)
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
 	needed = is_needed(&record, used, monitored);
-	if (vfence_mutant_is(D_RAISE_FIRST) && (needed || null_nodes)) {
-		raise(gpu);
-		vfence_mutant_pause(D_RAISE_FIRST, 200);
-	}
 	if (needed) {
 		scribble(gpu, &record);
 		full = !publish(gpu, &record);
 	}
 	if (full) {
 		note_missed(gpu, named, &record);
-		if (!vfence_mutant_is(D_NO_OVERFLOW))
-			null_nodes |= BIT(record.node);
+		null_nodes |= BIT(record.node);
 		if (record.flags & VGPU_IRQ_UNLOGGED)
 			null_nodes |= VGPU_OVERFLOW_UNLOGGED;
 		if (monitored)
@@ -313,8 +307,8 @@ static void handle_posts(struct vgpu *gpu)
 	/* Before the vector is raised: handshake (d), see vfence_irq_drain(). */
 	if (null_nodes)
 		atomic_or(null_nodes, &gpu->irq->overflow);
-	vfence_race_point(RAISE);
-	if ((needed || null_nodes) && !vfence_mutant_is(D_RAISE_FIRST))
+	vfence_step(RAISE);
+	if (needed || null_nodes)
 		raise(gpu);
 	account(cmp, &record, full);
 }

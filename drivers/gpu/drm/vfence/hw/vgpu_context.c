@@ -42,8 +42,7 @@ u64 vgpu_context_acknowledged(struct vgpu_context *context)
 
 bool vgpu_context_suspended(const struct vgpu_queue *queue)
 {
-	return queue->context && READ_ONCE(queue->context->suspended) &&
-	       !vfence_mutant_is(SUSPEND_IGNORED);
+	return queue->context && READ_ONCE(queue->context->suspended);
 }
 
 static void acknowledge_locked(struct vgpu_context *context)
@@ -62,8 +61,6 @@ static void acknowledge_locked(struct vgpu_context *context)
 		return;
 	if (READ_ONCE(knobs->wrong_suspend) && xchg(&knobs->wrong_suspend, false))
 		post.suspend_fence += 1000;
-	if (vfence_mutant_is(SUSPEND_STALE_ACK))
-		post.suspend_fence--;
 	/* Release: the queues have left. Partner: vgpu_context_acknowledged(). */
 	smp_store_release(&context->acknowledged, post.suspend_fence);
 	vgpu_cmp_post(context->gpu, &post);

@@ -74,7 +74,7 @@ static void look_ahead(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 	union vgpu_packet packet;
 	u64 va;
 
-	if (!queue->kernel || vfence_mutant_is(FETCHED_LATE))
+	if (!queue->kernel)
 		return;
 	while (pos != write_ptr && !fetch_at(queue, pos, write_ptr, &packet, &va) &&
 	       packet.header.opcode == VGPU_OP_FETCHED) {
@@ -137,11 +137,11 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 	/* No queue waits for a monitored fence (WDDM-113). */
 	if (!slot || !slot->fence)
 		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
-	if (!READ_ONCE(slot->waits) && !vfence_mutant_is(NO_RIGHTS))
+	if (!READ_ONCE(slot->waits))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
 	queue->wait_observed = vgpu_clock(queue->gpu);
 	queue->wait_end = queue->wait_observed;
-	if (vfence_mutant_is(WAIT_IGNORED) || vgpu_fence_reached(slot->fence, packet->value))
+	if (vgpu_fence_reached(slot->fence, packet->value))
 		return complete_packet(engine, queue);
 	WRITE_ONCE(engine->counters.waits_stalled, engine->counters.waits_stalled + 1);
 	if (vgpu_fence_block(slot->fence, queue, packet->value))
@@ -196,18 +196,13 @@ static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct 
 		.unlogged = !logged,
 		.node = engine->node,
 	};
-	bool interrupt;
 
-	vfence_race_point(MONITORED_READ);
-	if (!vfence_mutant_is(B_NO_RELEASE))
-		vgpu_fence_notify(fence, value, VGPU_ANY_TIME);
-	interrupt = vfence_must_interrupt(value, monitored) ||
-		    vfence_mutant_is(ALWAYS_INTERRUPT) ||
-		    (vfence_mutant_is(INTERRUPT_EQUAL) && value == monitored);
-	if (interrupt) {
+	vfence_step(MONITORED_READ);
+	vgpu_fence_notify(fence, value, VGPU_ANY_TIME);
+	if (vfence_must_interrupt(value, monitored)) {
 		trace_vgpu_interrupt_due(engine->node, fence->os_handle, value, monitored);
 		vgpu_cmp_post(engine->gpu, &post);
-		vfence_race_point(POSTED);
+		vfence_step(POSTED);
 	} else {
 		trace_vgpu_interrupt_suppressed(engine->node, fence->os_handle, value, monitored);
 		WRITE_ONCE(engine->counters.suppressed, engine->counters.suppressed + 1);
@@ -219,10 +214,6 @@ static void store_current(struct vgpu_fence *fence, u64 value)
 	u64 *slot = vgpu_fence_slot(fence, fence->current_value);
 
 	vgpu_fence_count_rewind(fence, READ_ONCE(*slot), value);
-	if (vfence_mutant_is(VALUE_TORN)) {
-		WRITE_ONCE(((u32 *)slot)[0], (u32)value);
-		vfence_mutant_pause(VALUE_TORN, 5);
-	}
 	/*
 	 * One store of 64 bits: never torn (WDDM-2). Release: what the queue did
 	 * before. Partners: vgpu_fence_reached() and vfence_fence_current().
@@ -238,15 +229,10 @@ static void store_current(struct vgpu_fence *fence, u64 value)
  */
 static void store_and_time(struct vgpu_queue *queue, struct vgpu_fence *fence, u64 value)
 {
-	if (vfence_mutant_is(SIGNAL_TIME_EARLY)) {
-		queue->signal_end = vgpu_clock(queue->gpu);
-		vfence_mutant_pause(SIGNAL_TIME_EARLY, 20);
-	}
 	store_current(fence, value);
 	/* The value before the clock; partner: see above. */
 	smp_mb();
-	if (!vfence_mutant_is(SIGNAL_TIME_EARLY))
-		queue->signal_end = vgpu_clock(queue->gpu);
+	queue->signal_end = vgpu_clock(queue->gpu);
 }
 
 static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -256,41 +242,33 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	u64 log_packets = queue->log_packets;
 	struct vgpu_fence *fence;
 	enum vgpu_step step;
-	u64 hoisted = 0;
 
 	if (!slot || !slot->fence)
 		return stop(queue, no_slot(queue->vm, packet.current_va), packet.current_va);
 	if (slot->monitored_va != packet.monitored_va)
 		return stop(queue, no_slot(queue->vm, packet.monitored_va), packet.monitored_va);
-	if (!READ_ONCE(slot->signals) && !vfence_mutant_is(NO_RIGHTS))
+	if (!READ_ONCE(slot->signals))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
 	fence = slot->fence;
-	if (READ_ONCE(fence->always_signaled) && !vfence_mutant_is(ALWAYS_SIGNALED_STORES)) {
+	if (READ_ONCE(fence->always_signaled)) {
 		queue->signal_end = vgpu_clock(queue->gpu);
 		return complete_packet(engine, queue);
-	}
-	if (vfence_mutant_is(A_LOAD_HOISTED)) {
-		hoisted = vgpu_fence_monitored(fence);
-		vfence_mutant_pause(A_LOAD_HOISTED, 20);
 	}
 	store_and_time(queue, fence, packet.value);
 	atomic64_inc(&fence->signals);
 	WRITE_ONCE(engine->counters.signals, engine->counters.signals + 1);
 	complete_packet(engine, queue);
-	step = VGPU_STEP_MORE;
-	vfence_race_point(VALUE_STORED);
-	if (!vfence_mutant_is(LOG_LATE))
-		step = log_of_signal(engine, queue, cost);
-	vfence_race_point(VALUE_LOGGED);
+	vfence_step(VALUE_STORED);
+	step = log_of_signal(engine, queue, cost);
+	vfence_step(VALUE_LOGGED);
 	/*
 	 * Handshakes (a) and (b), engine's side: current (and the log's index)
 	 * are stored, then monitored and the count of blocked queues are loaded.
 	 * Partners: vgpu_update_monitored_values() and vgpu_fence_block().
 	 */
 	smp_mb();
-	notify(engine, queue, fence, packet.value, vfence_mutant_is(A_LOAD_HOISTED) ? hoisted :
-	       vgpu_fence_monitored(fence), queue->log_packets != log_packets);
-	vfence_mutant_pause(LOG_LATE, 500);
+	notify(engine, queue, fence, packet.value, vgpu_fence_monitored(fence),
+	       queue->log_packets != log_packets);
 	return step;
 }
 
@@ -315,7 +293,7 @@ static enum vgpu_step signal_monitored(struct vgpu_engine *engine, struct vgpu_q
 
 	if (!slot || vgpu_vm_translate(queue->vm, packet->current_va, 0, &value))
 		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
-	if (slot->fence || (!READ_ONCE(slot->signals) && !vfence_mutant_is(NO_RIGHTS)))
+	if (slot->fence || !READ_ONCE(slot->signals))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
 	if (engine->gpu->config.no_64bit_atomics)
 		/* Release: what the queue did before. Partner: vfence_fence_current(). */

@@ -88,7 +88,7 @@ bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value)
 	/* Acquire: what the signaller did. Partners: store_current(), store_update(). */
 	return vfence_reached(smp_load_acquire(vgpu_fence_slot(fence, fence->current_value)),
 			      value) ||
-	       (READ_ONCE(fence->always_signaled) && !vfence_mutant_is(ALWAYS_SIGNALED_WAITS));
+	       READ_ONCE(fence->always_signaled);
 }
 
 /*
@@ -103,8 +103,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	unsigned long flags;
 	bool blocked = true;
 
-	vfence_mutant_pause(B_NO_RECHECK, 20);
-	vfence_race_point(QUEUE_BLOCK);
+	vfence_step(QUEUE_BLOCK);
 	spin_lock_irqsave(&fence->gpu->sched, flags);
 	queue->block_fence = fence;
 	queue->block_value = value;
@@ -112,7 +111,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	atomic_inc(&fence->blocked_count);
 	/* Full barrier of handshake (b), see above. */
 	smp_mb__after_atomic();
-	if (!vfence_mutant_is(B_NO_RECHECK) && vgpu_fence_reached(fence, value)) {
+	if (vgpu_fence_reached(fence, value)) {
 		unlink_locked(queue);
 		blocked = false;
 	} else if (queue->abort) {
@@ -143,7 +142,7 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 		if (!vfence_reached(value, queue->block_value))
 			break;
 		/* It has looked since, and what it saw then was not enough. */
-		if (queue->wait_observed > time && !vfence_mutant_is(NOTIFY_ANY_TIME))
+		if (queue->wait_observed > time)
 			continue;
 		unlink_locked(queue);
 		queue->exec.released = true;
@@ -160,7 +159,7 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
  */
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
 {
-	vfence_race_point(QUEUE_RELEASE);
+	vfence_step(QUEUE_RELEASE);
 	if (atomic_read(&fence->blocked_count))
 		release_up_to(fence, value, time);
 }
@@ -211,10 +210,10 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 		atomic64_add(count, &gpu->monitored_updates_irq);
 	for (i = 0; i < count; i++) {
 		WRITE_ONCE(*update[i].kernel_va, update[i].value);
-		if (update[i].fence->shadowed && !vfence_mutant_is(SHADOW_STALE))
+		if (update[i].fence->shadowed)
 			vgpu_cmp_update_shadow(update[i].fence, update[i].value);
 	}
-	vfence_race_point(MONITORED_UPDATE);
+	vfence_step(MONITORED_UPDATE);
 	/*
 	 * Handshake (a), CPU's side: monitored is stored, then the caller loads
 	 * current. Partner: the barrier in signal_fence() of vgpu_exec.c.
@@ -234,7 +233,7 @@ static void store_update(const struct vgpu_value_update *update, unsigned int fl
 {
 	if (flags & VGPU_UPDATE_ALWAYS_SIGNALED)
 		WRITE_ONCE(update->fence->always_signaled, true);
-	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY) || vfence_mutant_is(NOTIFICATION_STORES))
+	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY))
 		store_from_cpu(update);
 }
 
@@ -250,8 +249,6 @@ int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
 		store_update(&update[i], flags);
 	/* Handshake (b), signaller's side; partner: vgpu_fence_block(). */
 	smp_mb();
-	if (vfence_mutant_is(CPU_NO_RELEASE))
-		return 0;
 	for (i = 0; i < count; i++)
 		vgpu_fence_notify(update[i].fence, flags & VGPU_UPDATE_ALWAYS_SIGNALED ?
 				  ~(u64)0 : update[i].value,

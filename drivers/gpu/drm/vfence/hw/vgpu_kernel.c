@@ -40,8 +40,7 @@ static void evict(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
 	unsigned long flags;
 
 	write_lock_irqsave(&gpu->residency, flags);
-	if (!vfence_mutant_is(EVICT_NO_COPY))
-		memcpy(to, storage->kva, PAGE_SIZE);
+	memcpy(to, storage->kva, PAGE_SIZE);
 	WRITE_ONCE(storage->kva, to);
 	WRITE_ONCE(storage->local, false);
 	write_unlock_irqrestore(&gpu->residency, flags);

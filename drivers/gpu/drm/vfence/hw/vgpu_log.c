@@ -62,15 +62,6 @@ static void post_locked(struct vgpu_log *log, const struct drm_vfence_log_entry 
 	u64 next = vfence_log_advance(log->word, log->header->number_of_entries);
 
 	lockdep_assert_held(&log->lock);
-	if (vfence_mutant_is(LOG_NO_WRAP))
-		next = (u32)next;
-	if (vfence_mutant_is(LOG_INDEX_FIRST)) {
-		/* What must not be: the index before the entry. */
-		smp_store_mb(*(u64 *)log->header, next);
-		spin_unlock(&log->lock);
-		vfence_mutant_pause(LOG_INDEX_FIRST, 50);
-		spin_lock(&log->lock);
-	}
 	if (log->posted_count == VGPU_LOG_POSTED)
 		commit_locked(log);
 	log->posted[log->posted_count] = *entry;
@@ -147,7 +138,7 @@ void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type
 	spin_lock_irqsave(&log->lock, flags);
 	if (!log->header)
 		log->client_entries = header->number_of_entries;
-	else if (!vfence_mutant_is(LOG_NO_HANDOVER))
+	else
 		commit_locked(log);
 	log->header = header;
 	log->va = log_va;
@@ -163,8 +154,6 @@ void vgpu_update_logs(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int 
 
 	atomic64_inc(&gpu->log_flushes);
 	atomic64_add(count, &gpu->log_queues_flushed);
-	if (vfence_mutant_is(LOG_NO_FLUSH))
-		return;
 	for (i = 0; i < count; i++) {
 		for (k = 0; k < ARRAY_SIZE(queue[i]->log); k++) {
 			struct vgpu_log *log = &queue[i]->log[k];

@@ -76,7 +76,7 @@ bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force)
 	wake_up_all(&engine->wait);
 	spin_unlock_irqrestore(&gpu->sched, flags);
 	wait_event(gpu->stopped, !READ_ONCE(engine->running));
-	if (context && !vfence_mutant_is(RESET_NO_INVALIDATE))
+	if (context)
 		gpu->ops->invalidate_hw_context(gpu->host, context, collateral);
 	return true;
 }
@@ -87,7 +87,7 @@ void vgpu_resume_hw_engine(struct vgpu *gpu, unsigned int node)
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->sched, flags);
-	WRITE_ONCE(engine->held, vfence_mutant_is(RESET_NO_RESUME));
+	WRITE_ONCE(engine->held, false);
 	wake_up_all(&engine->wait);
 	spin_unlock_irqrestore(&gpu->sched, flags);
 }

@@ -110,10 +110,6 @@ void vgpu_doorbell_ring(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
-	if (vfence_mutant_is(C_RING_NEEDS_WORK)) {
-		look(queue);
-		return;
-	}
 	spin_lock_irqsave(&queue->gpu->sched, flags);
 	if (queue->connected && queue->state == DRM_VFENCE_QUEUE_IDLE)
 		vgpu_sched_ready_locked(queue);
@@ -122,8 +118,7 @@ void vgpu_doorbell_ring(struct vgpu_queue *queue)
 
 void vgpu_doorbell_recheck(struct vgpu_queue *queue)
 {
-	if (!vfence_mutant_is(C_NO_RECHECK))
-		look(queue);
+	look(queue);
 }
 
 enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
@@ -155,7 +150,7 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 		/* Acquire: the packets below it. Partner: the client's release. */
 		u64 latch = smp_load_acquire(&queue->control->write_ptr);
 
-		WRITE_ONCE(queue->latched, vfence_mutant_is(NO_LATCH) ? queue->read_ptr : latch);
+		WRITE_ONCE(queue->latched, latch);
 		/* Release: the latch. Partner: vgpu_sched_sane_write_ptr(). */
 		smp_store_release(&queue->connected, false);
 		look_locked(queue);
@@ -176,7 +171,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 
 	lockdep_assert_held(&queue->gpu->sched);
 	WRITE_ONCE(engine->running, NULL);
-	WRITE_ONCE(engine->hung, engine->hung && vfence_mutant_is(RESET_UNASKED));
+	WRITE_ONCE(engine->hung, false);
 	if (queue->context)
 		vgpu_context_left_locked(queue->context);
 }
@@ -271,8 +266,7 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	default:
 		break;
 	}
-	WRITE_ONCE(queue->abort, !vfence_mutant_is(NO_ABORT_KICK) ||
-		   queue->state != DRM_VFENCE_QUEUE_RUNNING);
+	WRITE_ONCE(queue->abort, true);
 	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	wake_up_all(&queue->engine->wait);

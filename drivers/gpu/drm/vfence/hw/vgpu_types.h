@@ -25,9 +25,8 @@
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
-#include "vfence_mutants.h"
-#include "vfence_race.h"
 #include "vfence_rules.h"
+#include "vfence_step.h"
 #include "vgpu.h"
 #include "vgpu_packet.h"
 

@@ -108,8 +108,6 @@ enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int
 	entry = (unsigned long)xa_load(&vm->pages, va >> PAGE_SHIFT);
 	if (!entry)
 		return DRM_VFENCE_FAULT_UNMAPPED;
-	if (vfence_mutant_is(NO_RIGHTS))
-		need = 0;
 	if ((entry & need) != need)
 		return DRM_VFENCE_FAULT_ACCESS;
 	*kva = page_of(entry) + offset_in_page(va);

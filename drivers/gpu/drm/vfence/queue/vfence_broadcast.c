@@ -105,11 +105,9 @@ struct vfence_broadcast *vfence_broadcast_create(struct vfence_file *file,
 
 static void arrive(struct vfence_kqueue *kqueue, struct vfence_announcement *announcement)
 {
-	unsigned int last = vfence_mutant_is(BROADCAST_FIRST) ?
-			    atomic_xchg(&announcement->pending, 0) :
-			    atomic_dec_and_test(&announcement->pending);
-
-	if (!last || (!announcement->signals && !announcement->event))
+	if (!atomic_dec_and_test(&announcement->pending))
+		return;
+	if (!announcement->signals && !announcement->event)
 		return;
 	kref_get(&announcement->broadcast->ref);
 	spin_lock(&kqueue->run_lock);
@@ -212,8 +210,7 @@ void vfence_broadcast_announce_work(struct work_struct *work)
 			announce(announcement);
 	} while (announcement);
 	mutex_lock(&kqueue->lock);
-	if (kqueue->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC &&
-	    !vfence_mutant_is(NO_COMPLETION_LOOK))
+	if (kqueue->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
 		look_at_monitored(kqueue->file);
 	mutex_unlock(&kqueue->lock);
 }

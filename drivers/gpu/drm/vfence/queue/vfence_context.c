@@ -209,8 +209,7 @@ static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context 
 	if (left)
 		return 0;
 	/* In this order: what it did last happens before others see its end. */
-	if (!vfence_mutant_is(RESET_SKIPPED))
-		vfence_engine_reset(adapter, context->node, true);
+	vfence_engine_reset(adapter, context->node, true);
 	vfence_queue_fail_device(adapter, context->device, DRM_VFENCE_DEVICE_HUNG);
 	return -ETIME;
 }

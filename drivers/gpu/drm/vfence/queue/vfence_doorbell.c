@@ -15,7 +15,7 @@
 #include "fence/vfence_fence.h"
 #include "vfence_power.h"
 #include "vfence_queue.h"
-#include "vfence_race.h"
+#include "vfence_step.h"
 
 static struct vfence_adapter *adapter_of(struct vfence_doorbell *doorbell)
 {
@@ -65,9 +65,7 @@ static void disconnect_locked(struct vfence_doorbell *doorbell, u64 status)
 		doorbell->physical = -1;
 		zap_locked(doorbell);
 	}
-	if (!vfence_mutant_is(NO_RETRY_STATUS) ||
-	    status != DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY)
-		set_status(doorbell, status);
+	set_status(doorbell, status);
 	vgpu_doorbell_disconnect(doorbell->queue->hw);
 }
 
@@ -156,8 +154,7 @@ struct page *vfence_doorbell_ring(struct vfence_page *page)
 		return NULL;
 	doorbell->mapped = true;
 	note_ring_locked(doorbell);
-	if (!vfence_mutant_is(RING_IGNORED))
-		vgpu_doorbell_ring(doorbell->queue->hw);
+	vgpu_doorbell_ring(doorbell->queue->hw);
 	return vgpu_doorbell_page(adapter->gpu, doorbell->physical,
 				  page == doorbell->secondary_page);
 }
@@ -174,12 +171,12 @@ static void arm_work(struct work_struct *work)
 
 	if (READ_ONCE(doorbell->again))
 		usleep_range(50, 100);
-	vfence_race_point(ARM);
+	vfence_step(ARM);
 	mutex_lock(&adapter->doorbell_lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)
 			zap_locked(doorbell);
-		vfence_race_point(REREAD);
+		vfence_step(REREAD);
 		/* Zap before look; the flush has synchronised all CPUs. */
 		smp_mb();
 		vgpu_doorbell_recheck(doorbell->queue->hw);
@@ -205,9 +202,7 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 	mutex_lock(&adapter->doorbell_lock);
 	if (queue->doorbell) {
 		queue->doorbell->aborted = true;
-		disconnect_locked(queue->doorbell, vfence_mutant_is(ABORT_AS_RETRY) ?
-				  DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY :
-				  DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+		disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
 	}
 	mutex_unlock(&adapter->doorbell_lock);
 }

@@ -60,8 +60,7 @@ static void changed_work(struct work_struct *work)
 	for (node = 0; node < adapter->config.gpu.nodes; node++) {
 		switch (vgpu_query_engine_state(adapter->gpu, node)) {
 		case VGPU_ENGINE_HUNG:
-			if (!vfence_mutant_is(HUNG_IGNORED))
-				vfence_engine_reset(adapter, node, false);
+			vfence_engine_reset(adapter, node, false);
 			break;
 		case VGPU_ENGINE_TRANSITION_TO_F1:
 			vfence_power_enter_f1(adapter, node);

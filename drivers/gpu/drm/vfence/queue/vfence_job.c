@@ -182,8 +182,7 @@ int vfence_job_init(struct vfence_kqueue *kqueue)
 		.ops = &job_ops,
 		VFENCE_SCHED_RQS
 		.credit_limit = CREDITS,
-		.timeout = vfence_mutant_is(TIMEOUT_IGNORED) ? MAX_SCHEDULE_TIMEOUT :
-							       msecs_to_jiffies(TIMEOUT_MS),
+		.timeout = msecs_to_jiffies(TIMEOUT_MS),
 		.name = adapter->name,
 		.dev = adapter->drm.dev,
 	};

@@ -74,7 +74,7 @@ static bool reached_locked(struct vfence_kqueue *kqueue, struct vfence_submissio
 
 static bool ready_locked(struct vfence_kqueue *kqueue, struct vfence_submission *submission)
 {
-	if (submission->wait && !vfence_mutant_is(HOLD_IGNORED)) {
+	if (submission->wait) {
 		if (!reached_locked(kqueue, submission))
 			return false;
 		wait_over_locked(kqueue, submission);

@@ -12,7 +12,7 @@
 
 #include "fence/vfence_fence.h"
 #include "vfence_queue.h"
-#include "vfence_race.h"
+#include "vfence_step.h"
 #include "vfence_trace.h"
 
 /* Queues whose logs are committed at once. */
@@ -226,7 +226,7 @@ static unsigned int look_live_locked(struct vfence_queue *queue, struct vfence_l
 	unsigned long handle;
 
 	lockdep_assert_held(&log->lock);
-	if (!owner || vfence_mutant_is(NO_LIVE_READ))
+	if (!owner)
 		return 0;
 	xa_for_each(&owner->fences.objects, handle, local) {
 		struct vfence_fence *fence;
@@ -341,7 +341,7 @@ static unsigned int batch_read(struct vfence_adapter *adapter, struct vfence_log
 {
 	unsigned int completed = 0, i, k;
 
-	vfence_race_point(LOG_READ);
+	vfence_step(LOG_READ);
 	if (batch->count)
 		vgpu_update_logs(adapter->gpu, batch->hw, batch->count);
 	for (i = 0; i < batch->count; i++) {

@@ -108,7 +108,7 @@ void vfence_queue_fail_device(struct vfence_adapter *adapter, struct vfence_devi
 {
 	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
 	vfence_queue_for_each(adapter, stop_if_of, device);
-	if (vfence_device_was_reset(device) && !vfence_mutant_is(NO_MAX_ON_TDR))
+	if (vfence_device_was_reset(device))
 		vfence_local_signal_max(device);
 }
 

@@ -320,7 +320,7 @@ static bool queue_published(struct vfence_submit *submit)
 	struct dma_fence *done;
 
 	mutex_lock(&kqueue->lock);
-	if (kqueue->unbounded && !vfence_mutant_is(UNBOUNDED_TOLD)) {
+	if (kqueue->unbounded) {
 		mutex_unlock(&kqueue->lock);
 		return false;
 	}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef _VFENCE_STEP_H_
+#define _VFENCE_STEP_H_
+
+/**
+ * DOC: Steps
+ *
+ * A step is a named place between two operations of a handshake. The names are those of
+ * Documentation/gpu/vfence/ordering.rst and of the models in tools/models.
+ *
+ * In a test build (VFENCE_STEPS=y) a thread that passes a step may be delayed, or may
+ * wait until another thread has passed one. A seed decides, so that on the deterministic
+ * clock one seed is one interleaving (`make races`). In every other build a step is no
+ * code at all.
+ */
+enum vfence_step {
+	/* engine: the current value is stored */
+	VFENCE_STEP_VALUE_STORED,
+	/* engine: the log entry of a signal is posted, its index stored */
+	VFENCE_STEP_VALUE_LOGGED,
+	/* engine: the monitored value has been read */
+	VFENCE_STEP_MONITORED_READ,
+	/* engine: the post is with the CMP */
+	VFENCE_STEP_POSTED,
+	/* CMP: the monitored value is about to be compared once more */
+	VFENCE_STEP_CMP_RECHECK,
+	/* CMP: the record, or the overflow flag, is stored; the vector is not raised */
+	VFENCE_STEP_RAISE,
+	/* handler: the vector's latch is clear; the ring is not read */
+	VFENCE_STEP_HANDLER_ENTRY,
+	/* handler: the ring was empty */
+	VFENCE_STEP_DRAINED,
+	/* CPU: the monitored value is stored */
+	VFENCE_STEP_MONITORED_UPDATE,
+	/* CPU: the current value is about to be sampled again */
+	VFENCE_STEP_SECOND_SAMPLE,
+	/* CPU: a waiter has found its value not reached and is not queued yet */
+	VFENCE_STEP_WAITER_INSERT,
+	/* CPU: a waiter is about to give up */
+	VFENCE_STEP_WAITER_REMOVE,
+	/* engine: a wait is not met and its queue is not blocked yet */
+	VFENCE_STEP_QUEUE_BLOCK,
+	/* signaller: the value is stored and no queue is released yet */
+	VFENCE_STEP_QUEUE_RELEASE,
+	/* doorbell thread: about to arm */
+	VFENCE_STEP_ARM,
+	/* doorbell thread: armed; the write pointer is not read again */
+	VFENCE_STEP_REREAD,
+	/* driver: the index of a log is read; its entries are not */
+	VFENCE_STEP_LOG_READ,
+	/* the window that a mutant opens, see vfence_step_window() */
+	VFENCE_STEP_WINDOW,
+	VFENCE_STEPS_COUNT,
+};
+
+#ifdef VFENCE_STEPS
+extern unsigned long vfence_step_seed;
+void vfence_step_hit(enum vfence_step step);
+void vfence_step_window(unsigned int us);
+
+#define vfence_step(name) do {				\
+	if (READ_ONCE(vfence_step_seed))		\
+		vfence_step_hit(VFENCE_STEP_##name);	\
+} while (0)
+#else
+#define vfence_step(name) do { } while (0)
+#endif
+
+#endif
