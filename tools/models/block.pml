@@ -45,8 +45,9 @@ proctype signaller(byte me; byte f)
 
 	STORE(CURRENT(f), 1);
 #ifndef NO_BARRIER_SIGNAL
-	FULL_BARRIER;
+	FULL_BARRIER;	/* barrier signal_fence vgpu_update_current_values_from_cpu */
 #endif
+	/* step QUEUE_RELEASE */
 	LOAD(COUNT(f), count);
 	if
 #ifdef B_NO_RELEASE
@@ -69,13 +70,14 @@ proctype queue(byte me; byte q)
 	if
 	:: now -> running[q] = true
 	:: else ->
+		/* step QUEUE_BLOCK */
 		LOCK(SCHED_LOCK);
 		blocked[q] = true;
 #ifdef COUNTED_LATE
 		LOAD(CURRENT(FENCE_OF(q)), now);
 		ADD(COUNT(FENCE_OF(q)), 1);
 #else
-		ADD(COUNT(FENCE_OF(q)), 1);
+		ADD(COUNT(FENCE_OF(q)), 1);	/* barrier vgpu_fence_block */
 		LOAD(CURRENT(FENCE_OF(q)), now);
 #endif
 		if

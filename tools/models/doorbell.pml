@@ -81,6 +81,7 @@ proctype doorbell_thread(byte me)
 
 end:	do
 	:: atomic { arm_due -> arm_due = false };
+		/* step ARM */
 		atomic { !doorbell_lock -> doorbell_lock = true };
 #ifdef NO_BARRIER_ARM
 		/* The look, hoisted above the zap. */
@@ -88,6 +89,7 @@ end:	do
 		mapped = false;
 #else
 		mapped = false;
+		/* step REREAD; barrier arm_work */
 		seen = mem[WRITE_PTR];
 #endif
 		doorbell_lock = false;

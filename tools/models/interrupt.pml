@@ -42,6 +42,7 @@ proctype cmp(byte me)
 	byte f, write, read, unused;
 
 	for (f : 1 .. FENCES) {
+		/* step CMP_RECHECK */
 		signaled[f] = true;
 #ifdef RAISE_FIRST
 		raise();
@@ -59,6 +60,7 @@ proctype cmp(byte me)
 			skip
 #endif
 		fi;
+		/* step RAISE; barrier vfence_vector_raise */
 #ifndef RAISE_FIRST
 		raise()
 #endif
@@ -73,8 +75,9 @@ proctype handler(byte me)
 end:	do
 	:: irq?1 ->
 #ifndef LATCH_CLEARED_LATE
-		atomic { empty(buffer[me]); latch = false };
+		atomic { empty(buffer[me]); latch = false };	/* barrier deliver */
 #endif
+		/* step HANDLER_ENTRY */
 #ifdef FLAG_CLEARED_LATE
 		LOAD(OVERFLOW, overflow);
 #else
@@ -93,6 +96,7 @@ end:	do
 				told[f] = true
 			fi
 		od;
+		/* step DRAINED */
 #ifndef D_NO_SCAN
 		if
 		:: overflow ->

@@ -46,6 +46,7 @@ proctype engine(byte me)
 #ifndef INDEX_BEFORE_ENTRY
 		STORE(INDEX, n)
 #endif
+		/* step VALUE_LOGGED */
 	}
 	FULL_BARRIER;
 	ended = true
@@ -65,6 +66,7 @@ proctype reader(byte me)
 			read = end - ENTRIES
 		:: else
 		fi;
+		/* step LOG_READ */
 #ifndef LOG_NO_FLUSH
 		COMMIT;
 #endif

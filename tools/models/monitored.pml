@@ -52,8 +52,9 @@ inline settle(v)
 #endif
 			monitored = want;
 			STORE(MONITORED, want);
+			/* step MONITORED_UPDATE */
 #ifndef A_NO_BARRIER_CPU
-			FULL_BARRIER
+			FULL_BARRIER	/* barrier vgpu_update_monitored_values */
 #endif
 		:: want == monitored
 		fi;
@@ -64,6 +65,7 @@ inline settle(v)
 		:: want == NOBODY -> break
 		:: else
 		fi;
+		/* step SECOND_SAMPLE */
 		LOAD(CURRENT, sample);
 		if
 		:: sample > want -> v = sample
@@ -83,14 +85,16 @@ proctype engine(byte me)
 		LOAD(MONITORED, m);
 #endif
 		STORE(CURRENT, n);
+		/* step VALUE_STORED */
 #ifndef A_NO_BARRIER_GPU
-		FULL_BARRIER;
+		FULL_BARRIER;	/* barrier signal_fence */
 #endif
 #ifndef A_LOAD_HOISTED
 		LOAD(MONITORED, m);
 #endif
+		/* step MONITORED_READ */
 		if
-		:: n > m -> post!n
+		:: n > m -> post!n	/* step POSTED */
 		:: else
 		fi
 	}
@@ -125,6 +129,7 @@ proctype waiter(byte me; byte id; bool patient)
 	if
 	:: sample >= AWAITED(id) -> done[id] = true; UNLOCK(FENCE_LOCK)
 	:: else ->
+		/* step WAITER_INSERT */
 		queued[id] = true;
 		v = 0;
 		settle(v);
@@ -132,6 +137,7 @@ proctype waiter(byte me; byte id; bool patient)
 		if
 		:: done[id]
 		:: !patient ->
+			/* step WAITER_REMOVE */
 			LOCK(FENCE_LOCK);
 			queued[id] = false;
 			v = 0;

@@ -30,7 +30,7 @@ inline signal(n)
 #endif
 	STORE(CURRENT, n);
 #ifndef NO_BARRIER_TIME
-	FULL_BARRIER;
+	FULL_BARRIER;	/* barrier store_and_time */
 #endif
 #ifndef SIGNAL_TIME_EARLY
 	READ_CLOCK(time);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Two parties, each of which stores its own word and then looks at the other's: at least
+ * one of them must see the other's store. The handshakes of the other models are of this
+ * kind; so are the smaller ones below, which need no model of their own. `make lint`
+ * checks that each function named here or there has its barrier, and that each barrier of
+ * the driver is named.
+ *
+ *   one party                                the other
+ *   barrier update_monitored_locked          barrier vfence_irq_settle look_at_monitored
+ *   barrier vfence_local_add                 an atomic of vfence_queue_fail_device()
+ *   barrier create_locked                    an atomic of vfence_queue_fail_device()
+ *   barrier vfence_kqueue_destroy            an atomic of vfence_kqueue_enter()
+ *   barrier deliver_call                     an atomic of call_other()
+ *   barrier vector_unmask                    an atomic of deliver()
+ *   barrier vgpu_cmp_update_shadow           barrier signal_fence
+ *   barrier tell_others signal_batch         a lock of vgpu_fence_block()
+ *
+ * Mutants: NO_BARRIER_LEFT NO_BARRIER_RIGHT
+ */
+#define LEFT	0
+#define RIGHT	1
+#define WORDS	2
+#define PROCS	2
+#include "tso.h"
+
+bool seen[2], ended[2];
+
+proctype left(byte me)
+{
+	byte other;
+
+	STORE(LEFT, 1);
+#ifndef NO_BARRIER_LEFT
+	FULL_BARRIER;
+#endif
+	LOAD(RIGHT, other);
+	seen[0] = other;
+	ended[0] = true
+}
+
+proctype right(byte me)
+{
+	byte other;
+
+	STORE(RIGHT, 1);
+#ifndef NO_BARRIER_RIGHT
+	FULL_BARRIER;
+#endif
+	LOAD(LEFT, other);
+	seen[1] = other;
+	ended[1] = true
+}
+
+init
+{
+	START_MACHINE;
+	atomic {
+		run left(0);
+		run right(1)
+	}
+	timeout ->
+	assert(ended[0] && ended[1]);
+	assert(seen[0] || seen[1])
+}
