@@ -5,7 +5,6 @@ KERNEL ?= 6.12
 KDIR ?= /lib/modules/$(shell uname -r)/build
 PREFIX ?= /usr/local
 OUT := out
-MATRIX := 6.1 6.12 7
 
 SHELL := /bin/bash
 CC ?= gcc
@@ -16,41 +15,49 @@ LIB_SRC := $(wildcard tools/lib/*.c)
 LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
 TOOL_SRC := $(wildcard tools/vfence/*.c)
 TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o)
-HEADERS := $(wildcard uapi/drm/*.h include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
-GUEST_TESTS := feature types cross rewind fence monitored imports submit generic queue suspend hang power packet log share pages reject notify lost life race races oom fuzz soak
+HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
+GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Guests' modules: any compiler of the distribution, no BTF.
 GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
 	KCFLAGS=-Werror
 
-.PHONY: all module lib tool help setup demo check matrix mutants races models check-debug check-kcsan fuzz soak guest-kcov rules lint guest-module \
-	guest-mutants guest-programs build-only clean install
+.PHONY: all module lib tool help setup setup-check demo check check-all matrix matrix-build mutants \
+	races models check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \
+	lint guest-module guest-steps guest-kcov guest-programs build-only clean install
 
 all: module lib tool
 
 help:
-	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
 	@echo 'make demo            two processes, two engines, one picture: out/demo/timeline.svg'
-	@echo 'make check           every selftest, in guests on a stock kernel (KERNEL=$(KERNEL));'
-	@echo '                     PARTS="behaviour demo" for some of: host models behaviour demo mutants races'
-	@echo '                     parallel'
-	@echo 'make matrix          check on each of: $(MATRIX) (7 = the newest 7.x)'
-	@echo 'make mutants         the protocol steps left out one by one: all must be caught'
-	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
-	@echo 'make races           SEEDS=100 schedules of the race lab, and each mutant it must find'
-	@echo 'make check-debug     the same on a kernel built for it: memory, locks, leaks, no memory'
-	@echo 'make fuzz            SECONDS=60 SEED=1: random calls on that kernel, with coverage'
-	@echo 'make soak            MINUTES=10: everything at once, then the books must balance'
-	@echo 'make check-kcsan     data races, on another'
-	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
-	@echo 'make lint            checkpatch, headers alone, rooms kept apart'
-	@echo 'make setup           only install and download what the above need'
+	@echo 'make check           the selftests, in guests on a stock kernel (KERNEL=$(KERNEL));'
+	@echo '                     PARTS="behaviour demo" for some of them'
+	@echo 'make shell           a guest with module, library and command, and a shell for you'
+	@echo 'make run PROGRAM=P   the same for one program of yours, with what follows it: "P -x"'
+	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
 	@echo 'make install         library, header, command and man page (PREFIX=$(PREFIX))'
+	@echo
+	@echo 'make check-all       everything on one kernel: also all mutants and all races'
+	@echo 'make mutants         steps left out, one by one: all must be caught (NAME="A B")'
+	@echo 'make races           SEEDS=100 schedules of the race lab'
+	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
+	@echo 'make matrix-build    the module against every kernel that Debian 12 and 13 carry'
+	@echo 'make matrix          behaviour on the oldest and newest of each series'
+	@echo 'make check-tree      inside a kernel tree: patch, build, kselftest'
+	@echo 'make check-trixie    demo and check on an empty Debian 13'
+	@echo 'make check-debug     a kernel built for it: memory, locks, leaks, failing allocations'
+	@echo 'make check-kcsan     data races, on another'
+	@echo 'make fuzz            SECONDS=60 SEED=1: random calls on that kernel, with coverage'
+	@echo 'make soak            MINUTES=10: everything at once, then the counters must balance'
+	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
+	@echo 'make lint            checkpatch, sparse, rooms, mutants, steps, licenses'
+	@echo 'make kernel-patch    driver, header, documentation and selftests as a kernel patch'
+	@echo 'make setup           only install and download what the above need'
 	@echo 'make clean           remove out/'
 	@echo
-	@echo 'demo, check, matrix and mutants set everything up by themselves (root or sudo'
-	@echo 'for missing packages); kernels are kept in $${VFENCE_CACHE:-~/.cache/vfence}.'
+	@echo 'All set themselves up (root or sudo for missing packages); kernels are kept in'
+	@echo '$${VFENCE_CACHE:-~/.cache/vfence}.'
 
 # ------------------------------------------------------------------ building
 
@@ -83,7 +90,7 @@ $(OUT)/bin/vfence: $(TOOL_OBJ) $(OUT)/lib/libvfence.a
 
 $(OUT)/selftests/%: selftests/drm/vfence/%.c $(OUT)/lib/libvfence.a $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter -Iinclude \
+	$(CC) $(USER_CFLAGS) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter -Idrivers/gpu/drm/vfence/include \
 		-isystem $$(tools/vm/kselftest)/include $< $(OUT)/lib/libvfence.a -ldrm -lpthread -o $@
 
 install: lib tool
@@ -97,6 +104,9 @@ install: lib tool
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
 	install -D -m 644 tools/vfence/vfence.1 $(DESTDIR)$(PREFIX)/share/man/man1/vfence.1
+	@# The loader must find the library; into DESTDIR that is the packager's.
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || \
+		echo 'note: run ldconfig as root, or set LD_LIBRARY_PATH=$(PREFIX)/lib'
 
 # -------------------------------------------------------------------- guests
 
@@ -105,12 +115,16 @@ setup:
 	@tools/vm/packages
 	@tools/vm/kernel $(KERNEL) >/dev/null
 
+setup-check: setup
+	@tools/vm/packages check
+	@tools/vm/kselftest >/dev/null
+
 guest-module:
 	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL) $(GUEST_KBUILD)
 
-guest-mutants:
-	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-mutants \
-		$(GUEST_KBUILD) VFENCE_MUTANTS=y
+guest-steps:
+	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-steps \
+		$(GUEST_KBUILD) VFENCE_STEPS=y
 
 # For the debug kernel alone: coverage, and lines to name it by.
 guest-kcov:
@@ -130,42 +144,45 @@ demo: setup
 	@$(MAKE) --no-print-directory -s guest-module tool KERNEL=$(KERNEL)
 	@tools/vm/demo $(KERNEL)
 
-check: setup
-	@tools/vm/kselftest >/dev/null
-	@$(MAKE) --no-print-directory -s guest-module guest-mutants guest-programs KERNEL=$(KERNEL)
-	@tools/vm/check $(KERNEL)
+check: setup-check
+	@echo '[vfence] building module and programs'
+	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-programs KERNEL=$(KERNEL)
+	@tools/vm/check $(KERNEL) $(PARTS)
+
+check-all:
+	@$(MAKE) --no-print-directory check PARTS=full
 
 # The module alone, for another kernel than the one that is booted.
 build-only: setup
 	@$(MAKE) --no-print-directory -s guest-module KERNEL=$(KERNEL)
 	@echo "built $(OUT)/module/$(KERNEL)/vfence.ko for $$(cat $$(tools/vm/kernel $(KERNEL))/version)"
 
-matrix:
-	@tools/vm/matrix $(MATRIX)
+# Some kernels of each series run the behaviour tests; all of them compile.
+matrix: setup-check
+	@tools/vm/matrix
 
-mutants: setup
-	@tools/vm/kselftest >/dev/null
-	@$(MAKE) --no-print-directory -s guest-mutants guest-programs KERNEL=$(KERNEL)
-	@tools/vm/mutants $(KERNEL)
+matrix-build: setup-check
+	@tools/vm/matrix-build
+
+# Or one of them: NAME="A_NO_RESAMPLE LOG_LATE".
+mutants: setup-check
+	@$(MAKE) --no-print-directory -s guest-programs KERNEL=$(KERNEL)
+	@tools/vm/mutants $(KERNEL) $(NAME)
 
 # The kernel is built once, into the cache.
-check-debug: setup
-	@tools/vm/kselftest >/dev/null
+check-debug: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-kcov guest-programs KERNEL=kasan
-	@PARTS="debug fuzz" tools/vm/check kasan
+	@tools/vm/check kasan debug fuzz
 
-check-kcsan: setup
-	@tools/vm/kselftest >/dev/null
-	@$(MAKE) --no-print-directory -s guest-module guest-mutants guest-programs KERNEL=kcsan
-	@PARTS=kcsan tools/vm/check kcsan
+check-kcsan: setup-check
+	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-programs KERNEL=kcsan
+	@tools/vm/check kcsan kcsan kcsan-verdict
 
-fuzz: setup
-	@tools/vm/kselftest >/dev/null
+fuzz: setup-check
 	@$(MAKE) --no-print-directory -s guest-kcov guest-programs
 	@tools/vm/fuzz $(SECONDS) $(SEED)
 
-soak: setup
-	@tools/vm/kselftest >/dev/null
+soak: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-programs KERNEL=$(KERNEL)
 	@tools/vm/soak $(KERNEL) $(MINUTES)
 
@@ -174,19 +191,37 @@ SEED ?= 1
 MINUTES ?= 10
 SEEDS ?= 100
 FIRST ?= 1
-races: setup
-	@tools/vm/kselftest >/dev/null
-	@$(MAKE) --no-print-directory -s guest-mutants guest-programs KERNEL=$(KERNEL)
+races: setup-check
+	@$(MAKE) --no-print-directory -s guest-steps guest-programs KERNEL=$(KERNEL)
 	@tools/vm/races $(KERNEL) $(SEEDS) $(FIRST)
 
-models: setup
+models: setup-check
 	@tools/models/run
+
+# A person's guest: module, library and command are there. One program, or a shell.
+run: setup
+	@$(MAKE) --no-print-directory -s guest-module lib tool KERNEL=$(KERNEL)
+	@tools/vm/person $(KERNEL) $(PROGRAM)
+
+shell: setup
+	@$(MAKE) --no-print-directory -s guest-module lib tool KERNEL=$(KERNEL)
+	@tools/vm/person $(KERNEL)
+
+# Into a copy of a kernel's source; and the whole of it as a patch.
+kernel-patch:
+	@tools/kernel-patch
+
+check-tree: setup-check
+	@tools/vm/check-tree
+
+check-trixie:
+	@tools/vm/check-trixie
 
 rules:
 	@tools/rules
 
-lint: setup
-	@tools/vm/kselftest >/dev/null
+lint: setup-check
+	@tools/vm/packages check reuse
 	@tools/lint
 
 clean:

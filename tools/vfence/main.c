@@ -61,6 +61,23 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 	return true;
 }
 
+/* Every command needs an adapter; without any, say what to do about it. */
+static bool any_adapter(void)
+{
+	struct vf_adapter *adapter;
+	unsigned int i;
+
+	for (i = 0; i < 64; i++) {
+		if (vf_adapter_open(i, &adapter))
+			continue;
+		vf_adapter_close(adapter);
+		return true;
+	}
+	fputs("vfence: no adapter found; load the module (insmod vfence.ko) or run 'make demo'\n",
+	      stderr);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option longs[] = {
@@ -105,7 +122,7 @@ int main(int argc, char **argv)
 	}
 	for (i = 0; i < N_COMMANDS; i++)
 		if (is_meant(&commands[i], argv + optind, argc - optind))
-			return commands[i].run(&options) ? 1 : 0;
+			return !any_adapter() || commands[i].run(&options) ? 1 : 0;
 	fprintf(stderr, "vfence: no such command: %s\n", argv[optind]);
 	usage(stderr);
 	return 2;
