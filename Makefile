@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # The one entry point for people. `make help` tells what there is.
 
 KERNEL ?= 6.12

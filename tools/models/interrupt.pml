@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Handshake (d): an interrupt ring that may be full, a vector that collapses raises,
  * and the handler that drains.

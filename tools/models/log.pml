@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Publication of a log: entries are posted writes, the index tells of them before
  * they are in the buffer, and the producer laps a slow reader.

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Two parties, each of which stores its own word and then looks at the other's: at least
  * one of them must see the other's store. The handshakes of the other models are of this

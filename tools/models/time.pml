@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The time of a signal: a queue on another adapter is released by a signal that is
  * not older than its wait, and by no other.

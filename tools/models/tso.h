@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Processors with store buffers, for the models beside this file: a store waits in
  * its processor's buffer until the machine gets round to it, a load does not wait.

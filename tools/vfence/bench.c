@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * vfence bench: what single operations cost. In a deterministic guest a
  * nanosecond is an instruction, and the figures repeat to the digit.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * vfence bench fences: the same work with native and with monitored fences. What native
  * fences were made for is that signals between engines cost the CPU nothing, and those

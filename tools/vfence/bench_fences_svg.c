@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The picture of vfence bench fences: a panel for each figure, bars side by side. */
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * vfence bench: what signals cost the CPU with nobody, somebody and many waiting.
  * Adapters differ in what their interrupt tells, and so in what it costs.

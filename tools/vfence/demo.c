@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* vfence demo: the parent. Starts two clients, keeps them in step, looks on. */
 
 #include <stdlib.h>

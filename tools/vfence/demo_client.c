@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The two clients of the demo. Each opens the adapter for itself; what they
  * share came by descriptor: two fences and a buffer.

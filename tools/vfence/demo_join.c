@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Which signal released which wait: joined from the logs, by fence and value,
  * never from what the demo meant to do.

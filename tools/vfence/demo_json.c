@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The timeline as a Chrome trace: opens in Perfetto and about:tracing. */
 
 #include <stdlib.h>

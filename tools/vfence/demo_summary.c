@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The demo in numbers, and whether they add up. */
 
 #include <stddef.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The picture: a window of each act, drawn still, and below them the whole run
  * to zoom through where the viewer runs scripts (any browser does).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The interrupts of the demo, from the driver's tracepoint: a trace instance of
  * our own, on the monotonic clock, that nobody else's tracing disturbs.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* vfence info: what adapters there are and what they count. */
 
 #include <stddef.h>

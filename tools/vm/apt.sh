@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # A private apt configuration: other suites than the host's, without touching
 # its package state. Mirrors, proxies and credentials are the host's own.
 # shellcheck shell=bash

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # Shared by the scripts of this folder: messages, the cache, becoming root.
 # shellcheck shell=bash
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Frozen: sizes and offsets of everything in vfence_drm.h. Compiled and run for
  * 64 and 32 bits and compiled as C++; a change here is a change of the ABI.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cross-adapter fences between native adapters: all columns of WDDM A14's scenario
  * 1, each between two pairs of adapters of different shapes.

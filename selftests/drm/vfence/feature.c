@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Feature negotiation, as a client sees it on adapters of different shapes; see
  * PARAMS in tools/vm/common.sh for which is which.

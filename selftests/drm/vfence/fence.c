@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Native fences: values, waits, the conditional interrupt. */
 
 #include "vfence_test.h"

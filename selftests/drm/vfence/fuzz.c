@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * fuzz [-s SEED] [-t SECONDS] [-w WORKERS]: random calls that know the grammar of the
  * interface: ioctls with fields that are mostly right, packets in rings, doorbells,

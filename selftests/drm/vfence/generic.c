@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * What every DRM driver with buffers and syncobjs does, and programs that know nothing
  * of this one rely on.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Engines that hang, and who pays for it. */
 
 #include "vfence_test.h"

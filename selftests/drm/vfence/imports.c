@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Imports: what a sync_file or a syncobj stands for becomes a signal. The foreign fences
  * are vgem's.

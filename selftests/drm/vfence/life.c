@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Ends: close, kill, unbind and rmmod while everything is in use. The driver is
  * unbound and bound again by sysfs, so these run last and alone.

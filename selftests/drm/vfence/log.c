@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Native fence logs: layout, order, overrun, reading. */
 
 #include "vfence_test.h"

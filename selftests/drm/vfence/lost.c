@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Hardware that fails: what WDDM answers with a bug check costs the adapter, and
  * nobody else. Each test ends with a new adapter.

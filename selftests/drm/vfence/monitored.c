@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Monitored fences: creation, rights, CPU signals and waits, ends. On an adapter with
  * native fences and on one without.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The signaled interrupt: what it carries, and what happens without room. */
 
 #include "vfence_test.h"

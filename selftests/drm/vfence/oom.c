@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Every allocation of a call fails once, one after the other: the call says ENOMEM and
  * leaves nothing behind. Needs a kernel with fault injection (make check-debug).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Packets: what they do, and how bad ones stop their queue and nobody else. */
 
 #include "vfence_test.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Kernel-owned pages: every way a client may try to get more out of them. */
 
 #include <setjmp.h>

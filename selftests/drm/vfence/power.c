@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Power: engines in F1, the adapter in D3, and the way back. */
 
 #include "vfence_test.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* User-mode hardware queues: doorbells, progress fence, end. */
 
 #include "vfence_test.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Lost wake-ups, on two real CPUs: GPU signals as fast as the engine goes, waits
  * being added, timing out and cancelled meanwhile. A wait whose value was

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * races FIRST COUNT: the race lab's client. For each seed it sets the schedule of the
  * steps (a module of the test build), then plays rounds on adapters of every

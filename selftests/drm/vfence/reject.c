@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * One wrong thing at a time: an otherwise valid call, the errno it must give,
  * and outputs that must stay as they were.

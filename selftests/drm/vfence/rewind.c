@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Rewinds and edges: what is promised about values that go down, come and go, or
  * are as large as they can be; in every form of the interrupt.

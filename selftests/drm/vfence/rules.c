@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Property tests of the pure headers: the very lines the module is built from,
  * compiled for user space. Run on the host, under ASan and UBSan.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Sharing fences between files and processes; global and local life. */
 
 #include "vfence_test.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Kernel-mode queues: what the kernel submits on behalf of clients. On adapters whose
  * engines write monitored fences, write them and interrupt, or cannot.

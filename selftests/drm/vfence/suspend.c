@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* Contexts that leave the GPU and come back. */
 
 #include "vfence_test.h"

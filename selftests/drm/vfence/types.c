@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Types of fences and where their values are. The adapters differ: 0 is plain, 1
  * has no INTRA_GPU fences, 2 has six pages of video memory, two of them visible,

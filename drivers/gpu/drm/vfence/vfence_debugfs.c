@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * debugfs: the logging level, for whoever traces, and switches for tests. Settings
  * of a device are module parameters, what clients may do are ioctls.

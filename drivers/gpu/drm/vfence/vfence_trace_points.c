@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /* The bodies of the driver's tracepoints. */
 
 #include <linux/types.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cross-adapter fences: one current value, a fence on each adapter, and what one
  * adapter's signal means to the others.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * From the interrupt to the waiters: drain the ring, complete what the records
  * name, and leave long work to the threaded half.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Storage of fence values: which memory a page of them is in, and what happens
  * when video memory runs out.

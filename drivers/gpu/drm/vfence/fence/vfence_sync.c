@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The bridge to dma_fence. What a sync_file or a syncobj stands for becomes a signal of a
  * fence, or lets a submission go on. The other way there is nothing from fences: one that

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * The context management processor: takes posts from the engines, looks at the
  * fence once more, writes the interrupt ring, raises the vector.

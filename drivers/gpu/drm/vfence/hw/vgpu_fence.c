@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Native fences as the hardware sees them: two slots and the queues blocked on
  * the first.

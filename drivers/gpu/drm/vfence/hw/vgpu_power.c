@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Power states: engines that have been idle for long ask for F1, and the GPU as a
  * whole can be switched off.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Engines that hang, and their reset under hardware scheduling (WDDM C9).
  *

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Run lists: which queue an engine works on next, and how queues enter and
  * leave them. All states change under vgpu.sched.

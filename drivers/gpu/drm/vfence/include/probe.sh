@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: GPL-2.0
+# SPDX-License-Identifier: GPL-2.0-only
 # probe.sh SRCTREE: prints -D flags for what the kernel's headers have. Used by
 # Kbuild, consumed by vfence_compat.h and nothing else.
 inc=$1/include

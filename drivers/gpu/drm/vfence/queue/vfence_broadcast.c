@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Software signals: what is signaled from the CPU when all queues of a submission
  * have come so far.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Doorbells: connecting queues to the few physical ones, taking them away
  * again, and noticing a ring.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * Submissions on the GPU: the drm_sched side of a kernel-mode queue. From here to
  * vfence_done_signal() everything is waited for by others: nothing allocates, and no

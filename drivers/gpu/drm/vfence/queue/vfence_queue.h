@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef _VFENCE_QUEUE_H_
 #define _VFENCE_QUEUE_H_
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: GPL-2.0
+// SPDX-License-Identifier: GPL-2.0-only
 /*
  * DRM_IOCTL_VFENCE_SUBMIT: from a client's lists and packets to submissions of its queues.
  */

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 */
+/* SPDX-License-Identifier: GPL-2.0-only */
 #ifndef _VFENCE_SUBMIT_H_
 #define _VFENCE_SUBMIT_H_
 
