@@ -18,6 +18,7 @@
 #include "queue/vfence_paging.h"
 #include "vfence_compat.h"
 #include "vfence_config.h"
+#include "vfence_objects.h"
 #include "vfence_rules.h"
 #include "vfence_uobj.h"
 #include "vfence_vector.h"

@@ -136,7 +136,7 @@ static void destroy_mapping(struct vfence_file *file, struct vfence_mapping *map
 	vgpu_vm_unmap(file->vm, mapping->node.start, mapping->node.size);
 	drm_mm_remove_node(&mapping->node);
 	vfence_bo_vunmap(&mapping->memory);
-	kfree(mapping);
+	vfence_object_free(MAPPING, mapping);
 	file->mapping_count--;
 }
 
@@ -188,7 +188,7 @@ int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *dr
 	    vfence_reject(drm, check_add_overflow(args->va, args->size, &end) ||
 			  end > DRM_VFENCE_VA_LIMIT))
 		return -EINVAL;
-	mapping = kzalloc(sizeof(*mapping), GFP_KERNEL_ACCOUNT);
+	mapping = vfence_object_alloc(MAPPING, sizeof(*mapping));
 	if (!mapping)
 		return -ENOMEM;
 	ret = vfence_bo_vmap(file, args->handle, &mapping->memory);
@@ -206,7 +206,7 @@ int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *dr
 vunmap:
 	vfence_bo_vunmap(&mapping->memory);
 free:
-	kfree(mapping);
+	vfence_object_free(MAPPING, mapping);
 	return ret;
 }
 

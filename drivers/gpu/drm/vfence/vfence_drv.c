@@ -249,6 +249,7 @@ static void __exit vfence_exit(void)
 	platform_driver_unregister(&platform_driver);
 	/* Fences and queues are freed by RCU callbacks. */
 	rcu_barrier();
+	vfence_objects_report();
 }
 module_exit(vfence_exit);
 

@@ -123,7 +123,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 {
 	static atomic64_t last_id = ATOMIC64_INIT(0);
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
-	struct vfence_file *file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
+	struct vfence_file *file = vfence_object_alloc(FILE, sizeof(*file));
 
 	if (!file)
 		return -ENOMEM;
@@ -131,7 +131,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	if (IS_ERR(file->vm)) {
 		int ret = PTR_ERR(file->vm);
 
-		kfree(file);
+		vfence_object_free(FILE, file);
 		return ret;
 	}
 	file->adapter = adapter;
@@ -180,5 +180,5 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->imports.objects);
 	xa_destroy(&file->mappings);
 	mutex_destroy(&file->lock);
-	kfree(file);
+	vfence_object_free(FILE, file);
 }

@@ -98,7 +98,7 @@ static void page_free(struct drm_gem_object *obj)
 
 	drm_gem_object_release(obj);
 	put_page(page->page);
-	kfree(page);
+	vfence_object_free(PAGE, page);
 }
 
 static const struct drm_gem_object_funcs page_funcs = {
@@ -118,7 +118,7 @@ static const struct drm_gem_object_funcs page_funcs = {
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 				       enum vfence_page_kind kind, struct page *memory)
 {
-	struct vfence_page *page = kzalloc(sizeof(*page), GFP_KERNEL_ACCOUNT);
+	struct vfence_page *page = vfence_object_alloc(PAGE, sizeof(*page));
 	int ret;
 
 	if (!page)
@@ -130,7 +130,7 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 		memory = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	page->page = memory;
 	if (!page->page) {
-		kfree(page);
+		vfence_object_free(PAGE, page);
 		return ERR_PTR(-ENOMEM);
 	}
 	page->base.funcs = &page_funcs;

@@ -22,13 +22,13 @@ static void free_cross(struct kref *ref)
 
 	put_page(cross->page);
 	mutex_destroy(&cross->lock);
-	kfree(cross);
+	vfence_object_free(CROSS, cross);
 }
 
 /** vfence_cross_create - make a new fence the first member of its kind */
 int vfence_cross_create(struct vfence_fence *fence)
 {
-	struct vfence_cross *cross = kzalloc(sizeof(*cross), GFP_KERNEL_ACCOUNT);
+	struct vfence_cross *cross = vfence_object_alloc(CROSS, sizeof(*cross));
 
 	if (!cross)
 		return -ENOMEM;

@@ -34,8 +34,8 @@ static void free_event(struct vfence_event *event)
 	atomic_sub(event->wait->count, &event->file->event_points);
 	vfence_wait_disarm(event->wait);
 	vfence_wait_destroy(event->wait);
-	eventfd_ctx_put(event->ctx);
-	kfree(event);
+	vfence_eventfd_put(event->ctx);
+	vfence_object_free(EVENT, event);
 }
 
 static void reap(struct work_struct *work)
@@ -64,15 +64,15 @@ static void fire(struct vfence_wait *wait)
 
 static struct vfence_event *create_event(struct vfence_file *file, int fd)
 {
-	struct vfence_event *event = kzalloc(sizeof(*event), GFP_KERNEL_ACCOUNT);
+	struct vfence_event *event = vfence_object_alloc(EVENT, sizeof(*event));
 
 	if (!event)
 		return ERR_PTR(-ENOMEM);
-	event->ctx = eventfd_ctx_fdget(fd);
+	event->ctx = vfence_eventfd_get(fd);
 	if (IS_ERR(event->ctx)) {
 		int ret = PTR_ERR(event->ctx);
 
-		kfree(event);
+		vfence_object_free(EVENT, event);
 		return ERR_PTR(ret);
 	}
 	event->file = file;
@@ -148,8 +148,8 @@ static int arm(struct vfence_file *file, struct vfence_event *event,
 	}
 	return min(ret, 0);
 free:
-	eventfd_ctx_put(event->ctx);
-	kfree(event);
+	vfence_eventfd_put(event->ctx);
+	vfence_object_free(EVENT, event);
 	return ret;
 }
 

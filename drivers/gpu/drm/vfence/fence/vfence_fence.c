@@ -130,7 +130,7 @@ static int publish(struct vfence_fence *fence, const struct vfence_fence_args *a
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args)
 {
-	struct vfence_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+	struct vfence_fence *fence = vfence_object_alloc(FENCE, sizeof(*fence));
 	int ret = 0;
 
 	if (!fence)
@@ -177,7 +177,7 @@ free_place:
 	forget_place(fence);
 	free_place(fence);
 free:
-	kfree(fence);
+	vfence_object_free(FENCE, fence);
 	return ERR_PTR(ret);
 }
 
@@ -202,7 +202,7 @@ static void destroy(struct kref *ref)
 		vfence_cross_put(fence->cross);
 	free_place(fence);
 	mutex_destroy(&fence->look_lock);
-	kfree_rcu(fence, rcu);
+	vfence_object_free_rcu(FENCE, fence);
 	drm_dev_put(&adapter->drm);
 }
 

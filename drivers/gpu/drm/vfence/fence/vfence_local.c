@@ -152,7 +152,7 @@ static void free_local(struct vfence_file *file, struct vfence_local *local)
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
 	vfence_fence_unhold(fence);
-	kfree(local);
+	vfence_object_free(HANDLE, local);
 }
 
 static void describe(const struct vfence_local *local, struct drm_vfence_fence_mapping *mapping)
@@ -181,7 +181,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping)
 {
-	struct vfence_local *local = kzalloc(sizeof(*local), GFP_KERNEL_ACCOUNT);
+	struct vfence_local *local = vfence_object_alloc(HANDLE, sizeof(*local));
 	int ret;
 
 	lockdep_assert_held(&file->lock);
@@ -223,7 +223,7 @@ close:
 put_map:
 	vfence_map_put(file, local->map);
 free:
-	kfree(local);
+	vfence_object_free(HANDLE, local);
 	return ret;
 }
 

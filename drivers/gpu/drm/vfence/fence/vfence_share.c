@@ -28,7 +28,7 @@ static int share_release(struct inode *inode, struct file *filp)
 	struct vfence_share *share = filp->private_data;
 
 	vfence_fence_unhold(share->fence);
-	kfree(share);
+	vfence_object_free(SHARE, share);
 	return 0;
 }
 
@@ -41,7 +41,7 @@ static const struct file_operations share_fops = {
 /* A descriptor of @fence, whose hold it takes over on success. */
 static int install(struct vfence_fence *fence, u32 rights)
 {
-	struct vfence_share *share = kzalloc(sizeof(*share), GFP_KERNEL_ACCOUNT);
+	struct vfence_share *share = vfence_object_alloc(SHARE, sizeof(*share));
 	struct file *filp;
 	int fd;
 
@@ -62,7 +62,7 @@ static int install(struct vfence_fence *fence, u32 rights)
 	fd_install(fd, filp);
 	return fd;
 free:
-	kfree(share);
+	vfence_object_free(SHARE, share);
 	return fd;
 }
 

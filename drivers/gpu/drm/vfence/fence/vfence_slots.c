@@ -15,7 +15,7 @@ static void free_slots(struct kref *ref)
 
 	vfence_storage_fini(&slots->current_value);
 	vfence_storage_fini(&slots->monitored_value);
-	kfree(slots);
+	vfence_object_free(SLOTS, slots);
 }
 
 void vfence_slots_put(struct vfence_slots *slots)
@@ -26,7 +26,7 @@ void vfence_slots_put(struct vfence_slots *slots)
 static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
 					 const struct vfence_fence_args *args)
 {
-	struct vfence_slots *slots = kzalloc(sizeof(*slots), GFP_KERNEL_ACCOUNT);
+	struct vfence_slots *slots = vfence_object_alloc(SLOTS, sizeof(*slots));
 	int ret;
 
 	if (!slots)
@@ -218,14 +218,14 @@ struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots 
 			return map;
 		}
 	}
-	map = kzalloc(sizeof(*map), GFP_KERNEL_ACCOUNT);
+	map = vfence_object_alloc(MAP, sizeof(*map));
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	map->slots = slots;
 	map->users = 1;
 	ret = map_pages(file, map);
 	if (ret) {
-		kfree(map);
+		vfence_object_free(MAP, map);
 		return ERR_PTR(ret);
 	}
 	kref_get(&slots->ref);
@@ -244,5 +244,5 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map)
 	unmap_page(file, &map->monitored_node);
 	unmap_page(file, &map->current_node);
 	vfence_slots_put(map->slots);
-	kfree(map);
+	vfence_object_free(MAP, map);
 }

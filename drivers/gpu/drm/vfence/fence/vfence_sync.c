@@ -43,7 +43,7 @@ static void free_import(struct vfence_import *import)
 {
 	vfence_wait_destroy(import->signal);
 	dma_fence_put(import->foreign);
-	kfree(import);
+	vfence_object_free(IMPORT, import);
 }
 
 /* A link of a timeline does not tell, but what it contains does. */
@@ -133,14 +133,14 @@ static int add_import(struct vfence_file *file, struct vfence_import *import)
 static int create_import(struct vfence_file *file, struct vfence_fence *fence, u64 value,
 			 struct dma_fence *foreign)
 {
-	struct vfence_import *import = kzalloc(sizeof(*import), GFP_KERNEL_ACCOUNT);
+	struct vfence_import *import = vfence_object_alloc(IMPORT, sizeof(*import));
 	int ret;
 
 	if (!import)
 		return -ENOMEM;
 	import->signal = vfence_signal_create(fence, value);
 	if (!import->signal) {
-		kfree(import);
+		vfence_object_free(IMPORT, import);
 		return -ENOMEM;
 	}
 	import->file = file;

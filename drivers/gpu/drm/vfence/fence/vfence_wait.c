@@ -19,7 +19,7 @@ static struct vfence_wait *alloc_wait(struct vfence_adapter *adapter, unsigned i
 {
 	struct vfence_wait *wait = kvzalloc(struct_size(wait, points, points), GFP_KERNEL_ACCOUNT);
 
-	if (!wait)
+	if (!vfence_object_made(WAIT, wait))
 		return NULL;
 	kref_init(&wait->ref);
 	wait->adapter = adapter;

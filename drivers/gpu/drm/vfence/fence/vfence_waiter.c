@@ -496,6 +496,7 @@ static void free_wait(struct kref *ref)
 {
 	struct vfence_wait *wait = container_of(ref, struct vfence_wait, ref);
 
+	vfence_object_gone(WAIT);
 	/* Large ones come from vmalloc, and the last put may be an interrupt's. */
 	kvfree_rcu(wait, rcu);
 }

@@ -16,7 +16,7 @@
 
 struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u32 os_handle)
 {
-	struct vgpu_context *context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	struct vgpu_context *context = vfence_object_alloc(HW_CONTEXT, sizeof(*context));
 
 	if (!context)
 		return ERR_PTR(-ENOMEM);
@@ -31,7 +31,7 @@ void vgpu_context_destroy(struct vgpu_context *context)
 {
 	/* A record that names it is in the ring afterwards. */
 	vgpu_flush_posts(context->gpu);
-	kfree(context);
+	vfence_object_free(HW_CONTEXT, context);
 }
 
 u64 vgpu_context_acknowledged(struct vgpu_context *context)

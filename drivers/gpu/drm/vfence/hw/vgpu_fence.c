@@ -13,7 +13,7 @@
 
 struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args)
 {
-	struct vgpu_fence *fence = kzalloc(sizeof(*fence), GFP_KERNEL_ACCOUNT);
+	struct vgpu_fence *fence = vfence_object_alloc(HW_FENCE, sizeof(*fence));
 
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
@@ -189,7 +189,7 @@ void vgpu_fence_destroy(struct vgpu_fence *fence)
 	/* No new ones: it is open nowhere. Who is still blocked waits for nothing. */
 	release_up_to(fence, ~(u64)0, VGPU_ANY_TIME);
 	vgpu_flush_posts(fence->gpu);
-	kfree(fence);
+	vfence_object_free(HW_FENCE, fence);
 }
 
 /* One call fails for each time a test asks for it. */

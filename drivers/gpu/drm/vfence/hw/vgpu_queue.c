@@ -10,7 +10,7 @@
 
 struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args)
 {
-	struct vgpu_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	struct vgpu_queue *queue = vfence_object_alloc(HW_QUEUE, sizeof(*queue));
 	unsigned long flags;
 
 	if (!queue)
@@ -43,7 +43,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 	/* A fault record that names the queue is in the ring afterwards. */
 	vgpu_flush_posts(queue->gpu);
-	kfree(queue);
+	vfence_object_free(HW_QUEUE, queue);
 }
 
 void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status)

@@ -44,7 +44,7 @@ void *vgpu_aperture(struct vgpu *gpu, u64 page)
 
 static struct vgpu_storage *create(void *kva, bool local)
 {
-	struct vgpu_storage *storage = kzalloc(sizeof(*storage), GFP_KERNEL_ACCOUNT);
+	struct vgpu_storage *storage = vfence_object_alloc(HW_STORAGE, sizeof(*storage));
 
 	if (!storage)
 		return ERR_PTR(-ENOMEM);
@@ -65,5 +65,5 @@ struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page)
 
 void vgpu_storage_destroy(struct vgpu_storage *storage)
 {
-	kfree(storage);
+	vfence_object_free(HW_STORAGE, storage);
 }

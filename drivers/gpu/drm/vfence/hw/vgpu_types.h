@@ -25,6 +25,7 @@
 #include <linux/wait.h>
 #include <linux/xarray.h>
 
+#include "vfence_objects.h"
 #include "vfence_rules.h"
 #include "vfence_step.h"
 #include "vgpu.h"

@@ -17,7 +17,7 @@ static struct lock_class_key system_tlb;
 
 struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 {
-	struct vgpu_vm *vm = kzalloc(sizeof(*vm), GFP_KERNEL_ACCOUNT);
+	struct vgpu_vm *vm = vfence_object_alloc(HW_VM, sizeof(*vm));
 
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
@@ -49,7 +49,7 @@ void vgpu_vm_destroy(struct vgpu_vm *vm)
 	flush_tlb(vm);
 	xa_destroy(&vm->pages);
 	xa_destroy(&vm->slots);
-	kfree(vm);
+	vfence_object_free(HW_VM, vm);
 }
 
 void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size)
@@ -141,7 +141,7 @@ int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va
 		add_rights(slot, rights, 1);
 		return 0;
 	}
-	slot = kzalloc(sizeof(*slot), GFP_KERNEL_ACCOUNT);
+	slot = vfence_object_alloc(HW_SLOT, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 	slot->fence = fence;
@@ -149,7 +149,7 @@ int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va
 	add_rights(slot, rights, 1);
 	ret = xa_err(xa_store(&vm->slots, current_va / sizeof(u64), slot, GFP_KERNEL_ACCOUNT));
 	if (ret)
-		kfree(slot);
+		vfence_object_free(HW_SLOT, slot);
 	return ret;
 }
 
@@ -162,5 +162,5 @@ void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights)
 		xa_erase(&vm->slots, current_va / sizeof(u64));
 	flush_tlb(vm);
 	if (!slot->opens)
-		kfree(slot);
+		vfence_object_free(HW_SLOT, slot);
 }

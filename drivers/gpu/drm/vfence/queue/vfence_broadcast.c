@@ -19,9 +19,9 @@ static void free_broadcast(struct kref *ref)
 		if (broadcast->stage[i].signals)
 			vfence_wait_destroy(broadcast->stage[i].signals);
 		if (broadcast->stage[i].event)
-			eventfd_ctx_put(broadcast->stage[i].event);
+			vfence_eventfd_put(broadcast->stage[i].event);
 	}
-	kfree(broadcast);
+	vfence_object_free(BROADCAST, broadcast);
 }
 
 /** vfence_broadcast_put - drop a reference; process context */
@@ -64,7 +64,7 @@ static int add_event(struct vfence_broadcast *broadcast, const struct drm_vfence
 
 	if (!(args->flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT))
 		return 0;
-	event = eventfd_ctx_fdget(args->eventfd);
+	event = vfence_eventfd_get(args->eventfd);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
 	broadcast->stage[VFENCE_STAGE_COMPLETED].event = event;
@@ -81,7 +81,7 @@ static int add_event(struct vfence_broadcast *broadcast, const struct drm_vfence
 struct vfence_broadcast *vfence_broadcast_create(struct vfence_file *file,
 						 const struct drm_vfence_submit *args)
 {
-	struct vfence_broadcast *broadcast = kzalloc(sizeof(*broadcast), GFP_KERNEL_ACCOUNT);
+	struct vfence_broadcast *broadcast = vfence_object_alloc(BROADCAST, sizeof(*broadcast));
 	unsigned int i;
 	int ret;
 

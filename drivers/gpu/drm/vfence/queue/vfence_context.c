@@ -28,7 +28,7 @@ static void free_context(struct kref *ref)
 	}
 	vfence_device_put(context->device);
 	mutex_destroy(&context->suspend_lock);
-	kfree(context);
+	vfence_object_free(CONTEXT, context);
 }
 
 void vfence_context_get(struct vfence_context *context)
@@ -99,7 +99,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_context_cre
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
-	context = kzalloc(sizeof(*context), GFP_KERNEL_ACCOUNT);
+	context = vfence_object_alloc(CONTEXT, sizeof(*context));
 	if (!context)
 		return -ENOMEM;
 	kref_init(&context->ref);

@@ -12,7 +12,7 @@
 
 static void free_device(struct kref *ref)
 {
-	kfree(container_of(ref, struct vfence_device, ref));
+	vfence_object_free(DEVICE, container_of(ref, struct vfence_device, ref));
 }
 
 void vfence_device_get(struct vfence_device *device)
@@ -57,7 +57,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
-	device = kzalloc(sizeof(*device), GFP_KERNEL_ACCOUNT);
+	device = vfence_object_alloc(DEVICE, sizeof(*device));
 	if (!device)
 		return -ENOMEM;
 	kref_init(&device->ref);

@@ -287,7 +287,7 @@ static void free_doorbell(struct vfence_file *file, struct vfence_doorbell *door
 	put_page_of(file, doorbell->last_queued_page);
 	vfence_bo_vunmap(&doorbell->control);
 	vfence_bo_vunmap(&doorbell->ring);
-	kfree(doorbell);
+	vfence_object_free(DOORBELL, doorbell);
 }
 
 static int fill_doorbell(struct vfence_file *file, struct vfence_doorbell *doorbell,
@@ -316,7 +316,7 @@ static int fill_doorbell(struct vfence_file *file, struct vfence_doorbell *doorb
 static struct vfence_doorbell *alloc_doorbell(struct vfence_file *file,
 					      const struct drm_vfence_doorbell_create *args)
 {
-	struct vfence_doorbell *doorbell = kzalloc(sizeof(*doorbell), GFP_KERNEL_ACCOUNT);
+	struct vfence_doorbell *doorbell = vfence_object_alloc(DOORBELL, sizeof(*doorbell));
 	int ret;
 
 	if (!doorbell)

@@ -391,7 +391,7 @@ void vfence_kqueue_free(struct vfence_kqueue *kqueue)
 		vfence_wait_destroy(kqueue->soft_progress);
 	free_page((unsigned long)kqueue->control);
 	vfree(kqueue->ring);
-	kfree(kqueue);
+	vfence_object_free(KERNEL_QUEUE, kqueue);
 }
 
 /** vfence_kqueue_query - its part of a queue's state */

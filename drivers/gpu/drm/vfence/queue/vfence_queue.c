@@ -26,7 +26,7 @@ static void free_queue(struct kref *ref)
 		vfence_fence_put(queue->progress_fence);
 	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
-	kfree_rcu(queue, rcu);
+	vfence_object_free_rcu(QUEUE, queue);
 }
 
 /** vfence_queue_put - drop a reference; process context */
@@ -342,14 +342,14 @@ static int create_hw(struct vfence_queue *queue, unsigned int node)
 static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_context *context,
 					bool user_mode)
 {
-	struct vfence_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
+	struct vfence_queue *queue = vfence_object_alloc(QUEUE, sizeof(*queue));
 
 	if (!queue)
 		return NULL;
 	if (!user_mode) {
-		queue->kernel = kzalloc(sizeof(*queue->kernel), GFP_KERNEL_ACCOUNT);
+		queue->kernel = vfence_object_alloc(KERNEL_QUEUE, sizeof(*queue->kernel));
 		if (!queue->kernel) {
-			kfree(queue);
+			vfence_object_free(QUEUE, queue);
 			return NULL;
 		}
 	}

@@ -59,7 +59,7 @@ void vfence_submission_free(struct vfence_submission *submission)
 		vfence_broadcast_put(submission->broadcast);
 	dma_fence_put(submission->done);
 	kvfree(submission->commands);
-	kfree(submission);
+	vfence_object_free(SUBMISSION, submission);
 	if (entered) {
 		vfence_power_put(adapter);
 		vfence_kqueue_leave(kqueue);
@@ -177,7 +177,7 @@ static int add_queue(struct vfence_submit *submit, unsigned int i)
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
 	}
-	submission = kzalloc(sizeof(*submission), GFP_KERNEL_ACCOUNT);
+	submission = vfence_object_alloc(SUBMISSION, sizeof(*submission));
 	if (!submission) {
 		vfence_queue_put(queue);
 		return -ENOMEM;
