@@ -10,6 +10,7 @@ FIXTURE(lost) {
 	VFENCE_MEMBERS;
 	struct vf_fence *fence;
 	int efd;
+	int log;
 };
 
 FIXTURE_SETUP(lost)
@@ -19,10 +20,13 @@ FIXTURE_SETUP(lost)
 	VFENCE_SETUP(0);
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
 	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	self->log = kernel_log();
+	ASSERT_LE(0, self->log);
 }
 
 FIXTURE_TEARDOWN(lost)
 {
+	close(self->log);
 	close(self->efd);
 	vf_fence_destroy(self->fence);
 	VFENCE_TEARDOWN();
@@ -57,6 +61,17 @@ static void expect_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *s
 	EXPECT_EQ(-EIO, vf_queue_create(self->device, 0, 4096, &queue));
 }
 
+TEST_F(lost, WDDM_75_a_record_that_names_no_fence_loses_the_adapter)
+{
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
+	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	vf_queue_publish(self->gfx);
+	/* The wait is not lost with its record. */
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	expect_lost(_metadata, self);
+}
+
 TEST_F(lost, WDDM_68_a_failed_update_of_a_monitored_value_loses_the_adapter)
 {
 	struct vf_point point = { self->fence, 50 };
@@ -66,6 +81,7 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_monitored_value_loses_the_adapter)
 	/* Nobody is left waiting: the event that was armed fires, the new wait ends. */
 	EXPECT_EQ(-EIO, vf_fence_wait(self->fence, 40, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x12)"));
 	expect_lost(_metadata, self);
 }
 
@@ -81,7 +97,81 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_current_value_loses_the_adapter)
 	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 70));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
 	expect_lost(_metadata, self);
+}
+
+TEST_F(lost, WDDM_68_a_fence_that_cannot_be_let_go_loses_the_adapter)
+{
+	struct vf_fence *fence;
+
+	/* The last handle goes: the hardware shall let everybody pass, and cannot. */
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	vf_fence_destroy(fence);
+	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
+	expect_lost(_metadata, self);
+}
+
+TEST_F(lost, WDDM_68_a_failed_notification_loses_the_adapter_notified)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *there, *here;
+	int fd;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs two adapters");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE |
+				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &there));
+	fd = vf_fence_export(there);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &here));
+	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	/* Nothing is wrong where it is signaled. */
+	EXPECT_EQ(0, vf_fence_signal(there, 5));
+	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
+	EXPECT_EQ(0, vf_fence_signal(there, 6));
+	EXPECT_EQ(6, vf_fence_current(there));
+	expect_lost(_metadata, self);
+	vf_fence_destroy(here);
+	vf_fence_destroy(there);
+	close(fd);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+TEST_F(lost, WDDM_68_a_monitored_value_that_cannot_move_loses_the_adapter)
+{
+	struct vf_adapter *adapter[3];
+	struct vf_device *device[3];
+	struct vf_fence *fence[3];
+	unsigned int i;
+
+	if (access("/sys/bus/platform/devices/vfence.2/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, vf_adapter_open(2, &adapter[i]));
+		ASSERT_EQ(0, vf_device_create(adapter[i], &device[i]));
+	}
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_fence_create(device[i], 0, 0, &fence[i]));
+	ASSERT_EQ(0, arm(adapter[0], fence[0], 9, self->efd));
+	/* There are two pages of video memory for them: the oldest one must go. */
+	ASSERT_EQ(0, knob(2, "fail_monitored_update", "1"));
+	if (vf_fence_create(device[2], 0, 0, &fence[2]))
+		fence[2] = NULL;
+	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x12)"));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(device[0]));
+	for (i = 0; i < 3; i++) {
+		vf_fence_destroy(fence[i]);
+		vf_device_destroy(device[i]);
+		vf_adapter_close(adapter[i]);
+	}
+	EXPECT_EQ(0, driver("unbind", 2));
+	EXPECT_EQ(0, driver("bind", 2));
 }
 
 TEST_F(lost, WDDM_195_an_unknown_suspend_fence_loses_the_adapter)

@@ -74,6 +74,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 			    &knobs->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,
 			    &knobs->fail_current_update);
+	debugfs_create_bool("wrong_fence", 0600, minor->debugfs_root, &knobs->wrong_fence);
 	debugfs_create_bool("lose_suspend", 0600, minor->debugfs_root, &knobs->lose_suspend);
 	debugfs_create_bool("wrong_suspend", 0600, minor->debugfs_root, &knobs->wrong_suspend);
 	debugfs_create_bool("ignore_suspend", 0600, minor->debugfs_root, &knobs->ignore_suspend);

@@ -47,11 +47,14 @@ static unsigned int signaled_locked(struct vfence_adapter *adapter,
 	lockdep_assert_held(&adapter->irq_lock);
 	/*
 	 * A fence leaves the table only after its destroyer has drained the ring
-	 * under this lock, so a record never names one that is gone (WDDM-75).
+	 * under this lock, so a record that names none is the hardware's failure, and
+	 * fatal (WDDM-75).
 	 */
 	fence = xa_load(&adapter->fences, signaled->handle);
-	if (drm_WARN_ON_ONCE(&adapter->drm, !fence))
+	if (!fence) {
+		vfence_adapter_lose(adapter, 0x1);
 		return 0;
+	}
 	completed = vfence_fence_take(fence, signaled->value, budget, done);
 	if (fence->cross || completed == budget)
 		defer_locked(adapter, fence, signaled->value, signaled->time);

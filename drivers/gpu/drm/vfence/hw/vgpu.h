@@ -328,6 +328,8 @@ struct vgpu_knobs {
 	bool wrong_suspend;
 	/** @ignore_suspend: what runs goes on, though its context be suspended */
 	bool ignore_suspend;
+	/** @wrong_fence: the next record names a fence that does not exist */
+	bool wrong_fence;
 	/** @notify_work: doorbells connect as CONNECTED_NOTIFY */
 	bool notify_work;
 	/** @hold_posts: the CMP leaves posts where they are until somebody waits for it */

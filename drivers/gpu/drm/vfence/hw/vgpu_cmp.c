@@ -116,12 +116,13 @@ static u64 monitored_of(struct vgpu_fence *fence)
 }
 
 /* What form ARRAY tells. */
-static void name_fence(struct vgpu_irq_record *record, struct vgpu_fence **named,
-		       const struct vgpu_post *post)
+static void name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
+		       struct vgpu_fence **named, const struct vgpu_post *post)
 {
 	struct vgpu_irq_fence *fence = &record->fence[record->count];
+	bool *wrong = &gpu->knobs.wrong_fence;
 
-	fence->handle = post->fence->os_handle;
+	fence->handle = READ_ONCE(*wrong) && xchg(wrong, false) ? U32_MAX : post->fence->os_handle;
 	fence->pad = 0;
 	fence->value = post->value;
 	fence->time = post->time;
@@ -138,7 +139,7 @@ static void add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
 	}
 	record->posts++;
 	if (gpu->config.irq_form == VGPU_IRQ_FORM_ARRAY)
-		name_fence(record, named, post);
+		name_fence(gpu, record, named, post);
 	else if (post->unlogged)
 		record->flags |= VGPU_IRQ_UNLOGGED;
 }
