@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <tracefs.h>
 
@@ -58,14 +59,43 @@ static int record(struct tep_event *event, struct tep_record *rec, int cpu, void
 	return 0;
 }
 
+/*
+ * What is needed to decode one event. tracefs_local_events_system() would do it, too, but
+ * reads the names of all the kernel's functions first.
+ */
+static struct tep_handle *event_format(void)
+{
+	struct tep_handle *tep = tep_alloc();
+	char *header, *format;
+	int length, ret = -1;
+
+	if (!tep)
+		return NULL;
+	tep_set_page_size(tep, getpagesize());
+	tep_set_file_bigendian(tep, tep_is_local_bigendian(tep) ? TEP_BIG_ENDIAN :
+								  TEP_LITTLE_ENDIAN);
+	header = tracefs_instance_file_read(NULL, "events/header_page", &length);
+	if (header && !tep_parse_header_page(tep, header, (unsigned long)length, sizeof(long))) {
+		format = tracefs_event_file_read(NULL, "vfence", "vfence_interrupt", "format",
+						 &length);
+		if (format)
+			ret = tep_parse_event(tep, format, (unsigned long)length, "vfence");
+		free(format);
+	}
+	free(header);
+	if (!ret)
+		return tep;
+	tep_free(tep);
+	return NULL;
+}
+
 int demo_trace_stop(struct demo_result *result)
 {
-	static const char *const systems[] = { "vfence", NULL };
 	struct tep_handle *tep;
 	int ret = -ENOMEM;
 
 	tracefs_event_disable(instance, "vfence", "vfence_interrupt");
-	tep = tracefs_local_events_system(NULL, systems);
+	tep = event_format();
 	if (tep)
 		ret = tracefs_iterate_raw_events(tep, instance, NULL, 0, record, result);
 	tep_free(tep);
