@@ -6,9 +6,10 @@
 apt_dir=$CACHE/apt
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# mirror PATTERN: the address of the host's own mirror for a matching suite.
+# mirror PATTERN: the address of the host's own mirror for a matching suite, whether its
+# lists have been read or not.
 mirror() {
-	apt-get indextargets --format '$(SITE) $(RELEASE)' 'Created-By: Packages' 2>/dev/null |
+	apt-get --print-uris update 2>/dev/null | sed -n "s#^'\(.*\)/dists/\([^/]*\)/.*#\1 \2#p" |
 		awk -v p="$1" '$2 ~ p { print $1; exit }'
 }
 
@@ -22,10 +23,32 @@ private_apt() {
 		for suite in bookworm trixie trixie-backports; do
 			echo "deb [signed-by=$keyring arch=amd64] $main $suite main"
 		done
+		# Old suites move to an archive; what the mirror does not have is left out.
+		for suite in bookworm-updates bookworm-backports trixie-updates; do
+			! carries "$main" $suite ||
+				echo "deb [signed-by=$keyring arch=amd64] $main $suite main"
+		done
 		[ -z "$security" ] || for suite in bookworm-security trixie-security; do
 			echo "deb [signed-by=$keyring arch=amd64] $security $suite main"
 		done
-	} >"$sources"
+	} >"$sources.new"
+	# Lists of other sources are of no use.
+	cmp -s "$sources.new" "$sources" || rm -f "$apt_dir"/lists/*Packages*
+	mv "$sources.new" "$sources"
+}
+
+# carries MIRROR SUITE: asked once in a while, as lists are.
+carries() {
+	local seen=$apt_dir/suite-$2
+	if [ -z "$(find "$seen" -mmin -10080 2>/dev/null)" ]; then
+		if /usr/lib/apt/apt-helper download-file "$1/dists/$2/InRelease" "$seen.tmp" >/dev/null 2>&1; then
+			echo yes >"$seen"
+		else
+			echo no >"$seen"
+		fi
+		rm -f "$seen.tmp"
+	fi
+	grep -q yes "$seen"
 }
 
 APT_OPTS=(-o "Dir::Etc::sourcelist=$apt_dir/sources.list" -o Dir::Etc::sourceparts=/dev/null
