@@ -7,6 +7,13 @@ VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM_DIR/../.." && pwd)
 CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 
+# Modules are compiled many times: for each kernel, for each mutant. Only what has changed
+# since is compiled, wherever the source lies.
+export CCACHE_DIR=$CACHE/ccache CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G \
+	CCACHE_COMPILERCHECK=content CCACHE_SLOPPINESS=time_macros
+KCC=${CC:-gcc}
+! command -v ccache >/dev/null || KCC="ccache $KCC"
+
 # The adapters that the selftests expect:
 #   0  as by default
 #   1  no room for interrupt records, two doorbells, no user-mode queues on its
@@ -24,15 +31,18 @@ CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 #   11 engines that say when they hang
 #   12 the GPU writes 32 bits at once
 #   13 the same, and interrupts for monitored fences
+#   14 native fences that are experimental, which is allowed
+# The versions of 5 and 6 are overridden, which does not make them supported.
 # Monitored fences are signaled by packets on 0, 5, 7 to 9, 11 and 12, with interrupts on 1, 6,
 # 10 and 13, and by software on 2 and 3.
 # shellcheck disable=SC2034
-PARAMS="adapters=14 no_64bit_atomics=0,0,0,0,0,0,0,0,0,0,0,0,1,1 \
+PARAMS="adapters=15 no_64bit_atomics=0,0,0,0,0,0,0,0,0,0,0,0,1,1 \
 secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
 irq_records=64,0,64,64,64,64,64,64,64,0 irq_form=0,0,0,0,0,0,0,0,1,1,2 \
-fence_stride=64,64,128 fence_min_va=0,0,0x100000000 fence_max_va=0,0,0x200000000 \
-map_to_system=0,0,1 native_fence_min=0,0,1 native_fence_max=0,0,2 \
-native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1 \
+fence_stride=64,64,128 fence_min_va=0,0,0x1fc000000 fence_max_va=0,0,0x200000000 \
+map_to_system=0,0,1 native_fence_min=0,0,1,0,0,2,1 native_fence_max=0,0,2,0,0,3,3 \
+native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1,1,1,1,1,1,1,2 \
+allow_experimental=0,0,0,0,0,0,0,0,0,0,0,0,0,0,1 \
 user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
 hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
 optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
