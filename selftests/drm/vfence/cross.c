@@ -106,7 +106,7 @@ static int gpu_signal(struct side *s, uint64_t value)
 TEST_F(cross, WDDM_24_102_one_current_value_in_system_memory)
 {
 	struct drm_vfence_counters d = counters(self->d.adapter), i = counters(self->i.adapter);
-	struct vf_fence *one, *other;
+	struct vf_fence *one, *other, *again, *back;
 	int fd;
 
 	EXPECT_EQ(7, vf_fence_current(self->i.fence));
@@ -122,17 +122,44 @@ TEST_F(cross, WDDM_24_102_one_current_value_in_system_memory)
 	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &other));
 	EXPECT_EQ(d.local_pages, counters(self->d.adapter).local_pages);
 	EXPECT_EQ(i.local_pages, counters(self->i.adapter).local_pages);
-	/* Created once on each adapter. */
+	/* Created once on each adapter, however often it is opened. */
+	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &again));
+	ASSERT_EQ(0, vf_fence_open(self->d.device, fd, &back));
 	EXPECT_EQ(d.fences_created + 1, counters(self->d.adapter).fences_created);
 	EXPECT_EQ(i.fences_created + 1, counters(self->i.adapter).fences_created);
+	vf_fence_destroy(again);
+	vf_fence_destroy(back);
 	vf_fence_destroy(other);
 	vf_fence_destroy(one);
 	close(fd);
 }
 
+TEST_F(cross, WDDM_39_private_data_reaches_other_adapters)
+{
+	uint8_t bytes[DRM_VFENCE_PRIVATE_DATA];
+	struct vf_fence_desc desc = { .flags = CROSS, .private_data = bytes };
+	struct vf_fence *mine, *theirs, *again;
+	int fd, there;
+
+	memset(bytes, POISON, sizeof(bytes));
+	ASSERT_EQ(0, vf_fence_create_desc(self->d.device, &desc, &mine));
+	fd = vf_fence_export(mine);
+	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &theirs));
+	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(theirs), sizeof(bytes)));
+	/* Handed on from there, it is what that adapter keeps. */
+	there = vf_fence_export(theirs);
+	ASSERT_EQ(0, vf_fence_open(self->i.device, there, &again));
+	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(again), sizeof(bytes)));
+	vf_fence_destroy(again);
+	vf_fence_destroy(theirs);
+	vf_fence_destroy(mine);
+	close(there);
+	close(fd);
+}
+
 TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
 {
-	struct drm_vfence_counters before, after;
+	struct drm_vfence_counters before, after, d;
 	unsigned int n;
 
 	EXPECT_EQ(0, monitored(self->d.fence));
@@ -151,6 +178,15 @@ TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
 	EXPECT_EQ(before.posts + 20, after.posts);
 	EXPECT_EQ(0, monitored(self->d.fence));
 	EXPECT_FALSE(fired(self->efd));
+	/* Each adapter by its own: signals of the other one do not. */
+	d = counters(self->d.adapter);
+	before = counters(self->i.adapter);
+	for (n = 1; n <= 20; n++)
+		ASSERT_EQ(0, gpu_signal(&self->i, n));
+	ASSERT_TRUE(drained(self->i.gfx));
+	ASSERT_TRUE(settled(self->i.adapter, &after));
+	EXPECT_EQ(before.posts + 20, after.posts);
+	EXPECT_EQ(d.posts, counters(self->d.adapter).posts);
 	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 1000));
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_EQ(0, monitored(self->i.fence));
@@ -185,12 +221,79 @@ TEST_F(cross, WDDM_107_cpu_signal_there_releases_both_here)
 	EXPECT_TRUE(drained(self->i.copy));
 }
 
+/* Queues and CPU waiters of @s wait for @value. */
+static bool await(struct side *s, uint64_t value, int efd)
+{
+	return block(s, value) && !arm(s->adapter, s->fence, value, efd);
+}
+
+static bool released(struct side *s, int efd)
+{
+	return drained(s->copy) && EVENTUALLY(fired(efd)) &&
+	       read(efd, &(uint64_t){ 0 }, 8) == 8;
+}
+
+TEST_F(cross, WDDM_105_106_107_a_signal_reaches_every_other_adapter)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct side third;
+
+	ASSERT_EQ(0, side_open(&third, 11));
+	ASSERT_EQ(0, vf_fence_open(third.device, self->fd, &third.fence));
+	/* By a GPU, by the CPU, and by who came last. */
+	ASSERT_TRUE(await(&self->i, 10, self->efd) && await(&third, 10, efd));
+	ASSERT_EQ(0, gpu_signal(&self->d, 10));
+	EXPECT_TRUE(released(&self->i, self->efd));
+	EXPECT_TRUE(released(&third, efd));
+	ASSERT_TRUE(await(&self->i, 20, self->efd) && await(&third, 20, efd));
+	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 20));
+	EXPECT_TRUE(fired(self->efd) && fired(efd));
+	EXPECT_TRUE(released(&self->i, self->efd));
+	EXPECT_TRUE(released(&third, efd));
+	ASSERT_TRUE(await(&self->i, 30, self->efd) && await(&self->d, 30, efd));
+	ASSERT_EQ(0, gpu_signal(&third, 30));
+	EXPECT_TRUE(released(&self->i, self->efd));
+	EXPECT_TRUE(released(&self->d, efd));
+	side_close(&third);
+	close(efd);
+}
+
+TEST_F(cross, WDDM_105_106_no_signal_is_lost_when_many_come_at_once)
+{
+	char cmp[32];
+	unsigned int n;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_TRUE(await(&self->i, 100, self->efd));
+	/* All records before the interrupt's thread sees any. */
+	snprintf(cmp, sizeof(cmp), "vfence%u-cmp", variant->d);
+	each_kthread(cmp, hurry, 60);
+	/* The highest is not the last, and none of them is what the fence has in the end. */
+	ASSERT_EQ(0, knob(variant->d, "hold_posts", "1"));
+	for (n = 11; n < 40; n++)
+		vf_cmd_signal(self->d.gfx, self->d.fence, n == 36 ? 100 : n);
+	vf_cmd_signal(self->d.gfx, self->d.fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
+	ASSERT_TRUE(drained(self->d.gfx));
+	ASSERT_EQ(0, knob(variant->d, "hold_posts", "0"));
+	/* Heard with the next interrupt. */
+	ASSERT_EQ(0, gpu_signal(&self->d, 1));
+	EXPECT_TRUE(released(&self->i, self->efd));
+	EXPECT_EQ(1, vf_fence_current(self->i.fence));
+	each_kthread(cmp, hurry, 0);
+}
+
 TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
 {
 	struct vf_fence *back;
 	uint64_t n;
 
+	if (geteuid())
+		SKIP(return, "needs root");
 	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &back));
+	/* The CPU hears of nothing. */
+	ASSERT_EQ(0, knob(variant->d, "hold_posts", "1"));
 	for (n = 8; n < 108; n++) {
 		vf_cmd_signal(self->d.gfx, self->d.fence, n);
 		vf_cmd_wait(self->d.gfx, back, n);
@@ -201,6 +304,7 @@ TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
 	ASSERT_EQ(0, vf_queue_submit(self->d.copy));
 	EXPECT_TRUE(drained(self->d.gfx));
 	EXPECT_TRUE(drained(self->d.copy));
+	EXPECT_EQ(0, knob(variant->d, "hold_posts", "0"));
 	ASSERT_EQ(0, vf_fence_signal(back, 0));
 	vf_fence_destroy(back);
 }
@@ -399,8 +503,7 @@ TEST_F(cross, a_signal_reaches_the_others_though_the_signaler_goes_at_once)
 		ASSERT_EQ(0, vf_event_arm(self->i.adapter, &point, 1, 0, efd, NULL));
 		vf_cmd_signal(self->d.gfx, mine, 5);
 		ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
-		while (vf_fence_current(mine) != 5)
-			;
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(mine) == 5));
 		vf_fence_destroy(mine);
 		EXPECT_TRUE(EVENTUALLY(fired(efd)));
 		vf_fence_destroy(theirs);

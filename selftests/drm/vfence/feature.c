@@ -6,24 +6,28 @@
 
 #include "vfence_test.h"
 
-enum { PLAIN = 0, SHAPED = 2, OFF = 3, LIAR = 4, EXPERIMENTAL = 5, NOT_NOW = 6, NO_UMS = 7 };
+enum {
+	PLAIN = 0, SHAPED = 2, OFF = 3, LIAR = 4, EXPERIMENTAL = 5, NOT_NOW = 6, NO_UMS = 7,
+	ALLOWED = 14,
+};
 
 #define SUPPORTED \
 	(DRM_VFENCE_FEATURE_SUPPORTED | DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG)
 #define ENABLED		(SUPPORTED | DRM_VFENCE_FEATURE_ENABLED)
 
 FIXTURE(feature) {
-	struct vf_adapter *adapter[8];
+	struct vf_adapter *adapter[15];
 };
 
 FIXTURE_SETUP(feature)
 {
 	unsigned int i;
 
-	for (i = 0; i < 8; i++) {
+	if (access("/sys/bus/platform/devices/vfence.14", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	for (i = 0; i < ARRAY_SIZE(self->adapter); i++) {
 		self->adapter[i] = NULL;
-		if (vf_adapter_open(i, &self->adapter[i]) && i != LIAR)
-			SKIP(return, "needs the adapters of the guests");
+		ASSERT_EQ(i == LIAR ? -ENODEV : 0, vf_adapter_open(i, &self->adapter[i]));
 	}
 }
 
@@ -31,7 +35,7 @@ FIXTURE_TEARDOWN(feature)
 {
 	unsigned int i;
 
-	for (i = 0; i < 8; i++)
+	for (i = 0; i < ARRAY_SIZE(self->adapter); i++)
 		vf_adapter_close(self->adapter[i]);
 }
 
@@ -146,6 +150,31 @@ TEST_F(feature, WDDM_50_experimental_support_is_hidden)
 	EXPECT_EQ(-EOPNOTSUPP, try_fence(self->adapter[EXPERIMENTAL]));
 }
 
+TEST_F(feature, WDDM_50_experimental_support_can_be_allowed)
+{
+	struct drm_vfence_feature_info f =
+		feature(self->adapter[ALLOWED], DRM_VFENCE_FEATURE_NATIVE_FENCE);
+
+	EXPECT_EQ(ENABLED, f.flags);
+	EXPECT_EQ(3, f.version);
+	EXPECT_EQ(0, try_fence(self->adapter[ALLOWED]));
+}
+
+TEST_F(feature, WDDM_52_an_override_does_not_replace_the_handshake)
+{
+	static const unsigned int overridden[] = { EXPERIMENTAL, NOT_NOW };
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(overridden); i++) {
+		struct vf_adapter *adapter = self->adapter[overridden[i]];
+		struct drm_vfence_feature_info f = feature(adapter, DRM_VFENCE_FEATURE_NATIVE_FENCE);
+
+		EXPECT_FALSE(f.flags & DRM_VFENCE_FEATURE_ENABLED);
+		EXPECT_EQ(0, f.version);
+		EXPECT_EQ(-EOPNOTSUPP, try_fence(adapter));
+	}
+}
+
 TEST_F(feature, WDDM_52_an_override_narrows_the_versions)
 {
 	struct drm_vfence_feature_info f =
@@ -177,7 +206,7 @@ TEST_F(feature, WDDM_29_53_60_caps_shape_the_fences)
 
 	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[SHAPED], &caps));
 	EXPECT_EQ(128, caps.stride);
-	EXPECT_EQ(0x100000000, caps.minimum_address);
+	EXPECT_EQ(0x1fc000000, caps.minimum_address);
 	EXPECT_EQ(0x200000000, caps.maximum_address);
 	EXPECT_TRUE(caps.flags & DRM_VFENCE_CAP_MAP_TO_SYSTEM);
 	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
@@ -213,6 +242,36 @@ TEST_F(feature, WDDM_29_53_60_caps_shape_the_fences)
 	vf_device_destroy(device);
 }
 
+TEST_F(feature, WDDM_29_a_fence_is_within_the_bounds_or_is_not)
+{
+	struct drm_vfence_bo_create bo = { .size = 1 << 20 };
+	struct drm_vfence_vm_bind bind = { .size = 1 << 20, .flags = DRM_VFENCE_VM_WRITE };
+	struct drm_vfence_vm_unbind unbind;
+	struct drm_vfence_fence_caps caps;
+	int fd = vf_adapter_fd(self->adapter[SHAPED]);
+	struct vf_device *device;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[SHAPED], &caps));
+	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
+	/* The client has put something of its own at each address between them. */
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+	bind.handle = bo.handle;
+	for (bind.va = caps.minimum_address; bind.va < caps.maximum_address; bind.va += bind.size)
+		ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	EXPECT_EQ(-ENOSPC, vf_fence_create(device, 0, 0, &fence));
+	/* The last place is as good as any other. */
+	unbind = (struct drm_vfence_vm_unbind){ .va = caps.minimum_address };
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	EXPECT_LE(caps.minimum_address, vf_fence_mapping(fence)->current_va);
+	EXPECT_LE(caps.minimum_address, vf_fence_mapping(fence)->monitored_va);
+	EXPECT_GT(caps.minimum_address + bind.size, vf_fence_mapping(fence)->current_va);
+	EXPECT_GT(caps.minimum_address + bind.size, vf_fence_mapping(fence)->monitored_va);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+}
+
 TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -224,7 +283,8 @@ TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 
 	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
-	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	/* In system memory: of a value in video memory the CMP has a copy. */
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
 	point = (struct vf_point){ fence, 1 };
 	ASSERT_EQ(0, vf_event_arm(self->adapter[SHAPED], &point, 1, 0, efd, NULL));
 	before = counters(self->adapter[SHAPED]);
@@ -238,6 +298,47 @@ TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 	vf_queue_abort(queue);
 	vf_queue_destroy(queue);
 	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	close(efd);
+}
+
+TEST_F(feature, WDDM_60_the_cmp_looks_again_by_its_own_address)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct drm_vfence_counters before, after;
+	struct vf_adapter *adapter = self->adapter[SHAPED];
+	struct vf_fence *fence, *next;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_point point;
+	uint32_t event;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &next));
+	point = (struct vf_point){ fence, 1 };
+	ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd, &event));
+	ASSERT_EQ(0, arm(adapter, next, 1, efd));
+	ASSERT_TRUE(settled(adapter, &before));
+	/* While it is on its way to the CMP its waiter goes. */
+	ASSERT_EQ(0, knob(SHAPED, "hold_posts", "1"));
+	vf_cmd_signal(queue, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	EXPECT_EQ(0, vf_event_cancel(adapter, event));
+	ASSERT_EQ(0, knob(SHAPED, "hold_posts", "0"));
+	vf_cmd_signal(queue, next, 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	ASSERT_TRUE(settled(adapter, &after));
+	EXPECT_EQ(before.cmp_rechecked_out + 1, after.cmp_rechecked_out);
+	EXPECT_EQ(before.cmp_recorded + 1, after.cmp_recorded);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+	vf_fence_destroy(next);
 	vf_device_destroy(device);
 	close(efd);
 }

@@ -307,14 +307,22 @@ TEST_F(fence, WDDM_20_21_values_are_apart_and_private_fences_packed)
 	EXPECT_EQ(info.fence_stride, b->current_page_offset - a->current_page_offset);
 	EXPECT_EQ(info.fence_stride, b->current_va - a->current_va);
 	EXPECT_EQ(info.fence_stride, b->monitored_va - a->monitored_va);
+	/* What is stored at one of the four places is seen at no other. */
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 7));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	EXPECT_EQ(41, monitored(self->fence));
+	EXPECT_EQ(7, vf_fence_current(self->gate));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->gate));
 }
 
 TEST_F(fence, WDDM_23_shareable_fences_have_pages_of_their_own)
 {
-	struct vf_fence *s, *t;
+	struct vf_fence *s, *t, *later;
 
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &s));
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &t));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &later));
 	EXPECT_NE(vf_fence_mapping(s)->current_offset, vf_fence_mapping(t)->current_offset);
 	EXPECT_NE(vf_fence_mapping(s)->current_offset,
 		  vf_fence_mapping(self->fence)->current_offset);
@@ -322,8 +330,14 @@ TEST_F(fence, WDDM_23_shareable_fences_have_pages_of_their_own)
 		  vf_fence_mapping(t)->monitored_va / 4096);
 	EXPECT_NE(vf_fence_mapping(s)->monitored_va / 4096,
 		  vf_fence_mapping(self->fence)->monitored_va / 4096);
+	/* Nor does a private fence join them later. */
+	EXPECT_EQ(vf_fence_mapping(self->fence)->current_offset,
+		  vf_fence_mapping(later)->current_offset);
+	EXPECT_EQ(vf_fence_mapping(self->fence)->monitored_va / 4096,
+		  vf_fence_mapping(later)->monitored_va / 4096);
 	vf_fence_destroy(s);
 	vf_fence_destroy(t);
+	vf_fence_destroy(later);
 }
 
 TEST_F(fence, WDDM_22_private_fences_of_two_files_share_no_page)
@@ -405,6 +419,34 @@ TEST_F(fence, WDDM_62_63_cpu_signal_of_several_releases_their_queues)
 	vf_fence_destroy(third);
 }
 
+TEST_F(fence, WDDM_62_a_cpu_signal_of_several_is_one_update)
+{
+	struct drm_vfence_node_info before[8], after[8];
+	struct vf_point points[16];
+	unsigned int n = 8, i, k;
+
+	points[0].fence = self->fence;
+	for (k = 1; k < 16; k++)
+		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &points[k].fence));
+	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, before, &n));
+	/* All are stored before anybody is released: who waits for two stalls once. */
+	for (i = 1; i <= 200; i++) {
+		for (k = 0; k < 16; k++)
+			points[k].value = i;
+		vf_cmd_wait(self->copy, points[0].fence, i);
+		vf_cmd_wait(self->copy, points[15].fence, i);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
+		ASSERT_EQ(0, vf_signal(self->adapter, points, 16));
+		ASSERT_TRUE(drained(self->copy));
+		ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
+		ASSERT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled + i,
+			  after[DRM_VFENCE_NODE_COPY].waits_stalled);
+	}
+	for (k = 1; k < 16; k++)
+		vf_fence_destroy(points[k].fence);
+}
+
 TEST_F(fence, WDDM_69_the_newest_cpu_value_wins)
 {
 	struct vf_point points[4] = {
@@ -418,27 +460,53 @@ TEST_F(fence, WDDM_69_the_newest_cpu_value_wins)
 	EXPECT_TRUE(fired(self->efd));
 }
 
+struct signals {
+	struct vf_adapter *adapter;
+	struct vf_fence *first, *last;
+	uint64_t value;
+	pthread_barrier_t *barrier;
+};
+
+/* Two fences in one call, in the one order or in the other. */
 static void *signal_many(void *arg)
 {
-	struct vf_fence *fence = arg;
-	uint64_t value;
+	struct signals *s = arg;
+	struct vf_point points[32];
+	unsigned int i, k;
 
-	for (value = 1; value <= 2000; value++)
-		vf_fence_signal(fence, value);
+	for (i = 0; i < 1000; i++) {
+		for (k = 0; k < 32; k++)
+			points[k] = (struct vf_point){ k < 16 ? s->first : s->last, s->value };
+		pthread_barrier_wait(s->barrier);
+		vf_signal(s->adapter, points, 32);
+		pthread_barrier_wait(s->barrier);
+	}
 	return NULL;
 }
 
 TEST_F(fence, WDDM_69_cpu_signals_of_two_threads_are_serialised)
 {
+	pthread_barrier_t barrier;
+	struct signals s[2] = {
+		{ self->adapter, self->fence, self->gate, 1, &barrier },
+		{ self->adapter, self->gate, self->fence, 2, &barrier },
+	};
+	unsigned int i, mixed = 0;
 	pthread_t thread[2];
-	unsigned int i;
 
+	ASSERT_EQ(0, pthread_barrier_init(&barrier, NULL, 3));
 	for (i = 0; i < 2; i++)
-		ASSERT_EQ(0, pthread_create(&thread[i], NULL, signal_many, self->fence));
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, signal_many, &s[i]));
+	/* Whoever was last, both values are his. */
+	for (i = 0; i < 1000; i++) {
+		pthread_barrier_wait(&barrier);
+		pthread_barrier_wait(&barrier);
+		mixed += vf_fence_current(self->fence) != vf_fence_current(self->gate);
+	}
 	for (i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
-	/* Whoever was last, his last value was 2000. */
-	EXPECT_EQ(2000, vf_fence_current(self->fence));
+	pthread_barrier_destroy(&barrier);
+	EXPECT_EQ(0, mixed);
 }
 
 TEST_F(fence, a_pulse_releases_who_was_blocked)

@@ -58,12 +58,18 @@ static int hang(struct vf_queue *queue)
 TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct vf_fence *mine, *stays, *theirs;
+	struct vf_fence *mine, *stays, *theirs, *ours, *opened;
+	int fd;
 
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &mine));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
 			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, 0, 0, &theirs));
+	/* Whoever created it. */
+	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, SHARED_MONITORED, 0, &ours));
+	fd = vf_fence_export(ours);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &opened));
+	close(fd);
 	ASSERT_EQ(0, arm(self->adapter, mine, 5, efd));
 	ASSERT_EQ(0, hang(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
@@ -71,6 +77,9 @@ TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 	EXPECT_EQ(0, vf_fence_current(stays));
 	EXPECT_EQ(0, vf_fence_current(theirs));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(ours) == UINT64_MAX));
+	vf_fence_destroy(opened);
+	vf_fence_destroy(ours);
 	vf_fence_destroy(mine);
 	vf_fence_destroy(stays);
 	vf_fence_destroy(theirs);

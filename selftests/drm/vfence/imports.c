@@ -101,6 +101,30 @@ TEST_F(imports, a_sync_file_signals_a_fence_of_either_kind)
 	EXPECT_EQ(9, vf_fence_current(self->memory));
 }
 
+TEST_F(imports, WDDM_59_what_may_still_be_stored_keeps_its_slot)
+{
+	struct vf_fence *fence, *fresh[2];
+	uint32_t foreigner;
+	int file = foreign(self->vgem, &foreigner);
+	unsigned int i;
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_fence_import_sync_file(fence, file, 7));
+	/* Signals come in order: when this has come, so has the one before. */
+	ASSERT_EQ(0, vf_fence_import_sync_file(self->native, file, 9));
+	close(file);
+	vf_fence_destroy(fence);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fresh[i]));
+	ASSERT_EQ(0, signal_foreign(self->vgem, foreigner));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->native) == 9));
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, vf_fence_current(fresh[i]));
+		vf_fence_destroy(fresh[i]);
+	}
+}
+
 TEST_F(imports, a_syncobj_does_as_well)
 {
 	uint32_t binary, timeline, fence;

@@ -244,8 +244,12 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	/* The library leaves them out, as it knows the level. */
 	vf_cmd_marker(self->copy, 1);
 	vf_cmd_signal(self->copy, self->fence, 1);
+	vf_cmd_wait(self->copy, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(logged(self->copy));
+	n = 8;
+	ASSERT_EQ(0, vf_queue_read_log(self->copy, WAITS, e, &n, NULL));
+	EXPECT_EQ(1, n);
 	ASSERT_EQ(0, knob(0, "logging_level", "1"));
 	/* It learns the level with this submission. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -316,6 +320,39 @@ TEST_F(log, WDDM_96_timestamps_never_decrease)
 	ASSERT_EQ(81, n);
 	for (i = 1; i < n; i++)
 		EXPECT_LE(e[i - 1].end_gpu_timestamp, e[i].end_gpu_timestamp);
+}
+
+TEST_F(log, WDDM_96_no_time_and_the_same_time_are_accepted)
+{
+	const struct drm_vfence_queue_create *info = vf_queue_info(self->gfx);
+	const struct drm_vfence_fence_mapping *m = vf_fence_mapping(self->fence);
+	struct drm_vfence_packet_log log = {
+		.header = { .opcode = DRM_VFENCE_OP_LOG, .length = sizeof(log) },
+		.log_va = info->signal_log_va, .fence = vf_fence_handle(self->fence), .value = 5,
+		.operation = DRM_VFENCE_LOG_SIGNAL_EXECUTED,
+	};
+	struct drm_vfence_packet_signal signal = {
+		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(signal) },
+		.current_va = m->current_va, .monitored_va = m->monitored_va, .value = 5,
+	};
+	struct drm_vfence_log_entry e[8];
+	unsigned int n = 8;
+
+	/* Twice before anything was signaled, and twice for one signal. */
+	for (log.index = 0; log.index < 4; log.index++) {
+		if (log.index == 2)
+			vf_cmd_raw(self->gfx, &signal, sizeof(signal));
+		vf_cmd_raw(self->gfx, &log, sizeof(log));
+	}
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
+	memset(e, POISON, sizeof(e));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
+	ASSERT_EQ(4, n);
+	EXPECT_EQ(0, e[0].end_gpu_timestamp);
+	EXPECT_EQ(0, e[1].end_gpu_timestamp);
+	EXPECT_LT(0, e[2].end_gpu_timestamp);
+	EXPECT_EQ(e[2].end_gpu_timestamp, e[3].end_gpu_timestamp);
 }
 
 TEST_F(log, WDDM_94_overrun_overwrites_the_oldest_and_is_counted)
@@ -440,16 +477,42 @@ TEST_F(log, foreign_or_out_of_order_entries_stop_the_queue)
 
 TEST_F(log, WDDM_99_user_space_never_maps_a_log)
 {
+	const uint64_t last = vf_fence_mapping(self->gate)->current_offset + 256 * 4096;
+	const uint64_t pattern = UINT64_C(0x123456789abcdef0);
 	const struct drm_vfence_queue_create *info = vf_queue_info(self->gfx);
+	struct vf_buffer *buffer;
+	unsigned int mapped = 0;
+	uint64_t off;
 
-	/* Its address and size are known, and no mmap offset leads there. */
+	/* The address and size of both are known. */
 	EXPECT_NE(0, info->wait_log_va);
-	EXPECT_NE(0, info->wait_log_entries);
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd,
-				   (off_t)info->wait_log_va));
-	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd,
-				   (off_t)info->signal_log_va));
-	/* Packets reach it as little: see packet.forbidden_accesses_*. */
+	EXPECT_NE(0, info->signal_log_va);
+	EXPECT_EQ((4096 - 40) / 48, info->wait_log_entries);
+	EXPECT_EQ((4096 - 40) / 48, info->signal_log_entries);
+	vf_cmd_signal(self->gfx, self->fence, pattern);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
+	/* What the library has not taken is written by now. */
+	ASSERT_EQ(0, vf_fence_wait(self->fence, pattern, 0));
+	/* Nothing that can be mapped is a log with this entry. */
+	for (off = UINT64_C(1) << 32; off < last; off += 4096) {
+		volatile uint64_t *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd,
+					    (off_t)off);
+
+		if (p == MAP_FAILED)
+			continue;
+		mapped++;
+		EXPECT_FALSE(p[2] == info->signal_log_entries && p[5] == pattern);
+		munmap((void *)p, 4096);
+	}
+	/* At least the pages of the queues and of the fences were among it. */
+	EXPECT_LE(7, mapped);
+	/* Packets reach it as little; see packet.forbidden_accesses_*, too. */
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &buffer));
+	vf_cmd_copy(self->gfx, vf_buffer_va(buffer), info->signal_log_va, 64);
+	vf_queue_publish(self->gfx);
+	EXPECT_TRUE(EVENTUALLY(queue_fault(self->gfx) == DRM_VFENCE_FAULT_ACCESS));
+	vf_buffer_destroy(buffer);
 }
 
 TEST_HARNESS_MAIN

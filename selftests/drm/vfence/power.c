@@ -116,8 +116,14 @@ TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct drm_vfence_counters c;
 	struct vf_point point = { self->fence, 9 };
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct vf_adapter *another;
+	struct vf_device *device;
+	struct vf_queue *kernel;
+	struct vf_fence *more;
 	unsigned int i;
 
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &kernel));
 	vf_cmd_signal(self->gfx, self->intra, 77);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
@@ -142,6 +148,22 @@ TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
 		EXPECT_TRUE(EVENTUALLY(fired(efd)));
 		ASSERT_EQ(8, read(efd, &(uint64_t){ 0 }, 8));
 	}
+	/* So does one that the kernel makes. */
+	ASSERT_TRUE(EVENTUALLY(status_is("suspended")));
+	ASSERT_EQ(0, vf_queue_submit(kernel));
+	EXPECT_EQ(0, vf_queue_wait_idle(kernel, DEADLINE));
+	/* While there is power video memory can be used, as before. */
+	vf_cmd_wait(self->gfx, self->fence, 100);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_adapter_open(2, &another));
+	ASSERT_EQ(0, vf_device_create(another, &device));
+	ASSERT_EQ(0, vf_fence_create_desc(device, &desc, &more));
+	EXPECT_LT(0, counters(self->adapter).local_pages);
+	vf_fence_destroy(more);
+	vf_device_destroy(device);
+	vf_adapter_close(another);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 100));
+	vf_queue_destroy(kernel);
 	close(efd);
 }
 

@@ -158,6 +158,36 @@ TEST_F(queue, WDDM_185_ringing_a_disconnected_doorbell_has_no_effect)
 	EXPECT_EQ(0, bare_destroy(&b));
 }
 
+TEST_F(queue, WDDM_185_186_what_a_victim_stores_goes_nowhere)
+{
+	struct bare victim, next;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, bare_queue(&victim, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&victim));
+	ASSERT_EQ(0, bare_queue(&next, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&next));
+	ASSERT_EQ(0, bare_connect(&victim));
+	/* Something keeps it busy, and so its page mapped. */
+	memcpy(victim.ring, &(struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	__atomic_store_n(&victim.control->write_ptr, 8, __ATOMIC_SEQ_CST);
+	*victim.doorbell = 0x1111;
+	ASSERT_TRUE(EVENTUALLY(bare_query(&victim).state == DRM_VFENCE_QUEUE_RUNNING));
+	EXPECT_EQ(0x1111, *victim.doorbell);
+	/* All doorbells go; the next owner gets the one that is free first. */
+	ASSERT_EQ(0, knob(0, "notify_work", "0"));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, *victim.status);
+	ASSERT_EQ(0, bare_connect(&next));
+	EXPECT_EQ(0, *next.doorbell);
+	*victim.doorbell = 0x2222;
+	EXPECT_EQ(0, *next.doorbell);
+	EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_ABORT, victim.queue.handle));
+	EXPECT_EQ(0, bare_destroy(&victim));
+	EXPECT_EQ(0, bare_destroy(&next));
+}
+
 TEST_F(queue, WDDM_184_connect_then_ring_starts_work)
 {
 	struct drm_vfence_counters before = counters(self->adapter), after;
@@ -476,10 +506,14 @@ TEST_F(queue, WDDM_203_destroy_succeeds_in_every_state)
 {
 	unsigned int state;
 
-	for (state = 0; state < 5; state++) {
+	for (state = 0; state < 7; state++) {
+		struct drm_vfence_notify_work_submission ping = { 0 };
+		struct vf_device *device;
 		struct vf_queue *queue;
 
-		ASSERT_EQ(0, vf_queue_create(self->device, state % 4, 4096, &queue));
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+		ASSERT_EQ(0, vf_queue_create(device, state % 4, 4096, &queue));
+		ping.queue = vf_queue_handle(queue);
 		switch (state) {
 		case 1: /* connected, idle */
 			vf_cmd_nop(queue, 8);
@@ -488,19 +522,30 @@ TEST_F(queue, WDDM_203_destroy_succeeds_in_every_state)
 			vf_cmd_wait(queue, self->gate, 100);
 			break;
 		case 3: /* running */
+		case 6: /* suspended */
 			vf_cmd_draw(queue, 1, 5 * SECOND);
+			break;
+		case 5: /* faulted */
+			vf_cmd_raw(queue, &(struct drm_vfence_packet_header){
+				.opcode = 0xffff, .length = 8 }, 8);
+			vf_queue_publish(queue);
+			ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_FAULTED));
 			break;
 		default: /* never connected; aborted */
 			break;
 		}
-		if (state && state < 4)
+		if ((state && state < 4) || state == 6)
 			ASSERT_EQ(0, vf_queue_submit(queue));
 		if (state == 4)
 			ASSERT_EQ(0, vf_queue_abort(queue));
+		if (state == 6)
+			ASSERT_EQ(0, vf_queue_suspend(queue, NULL));
+		EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION, &ping));
 		EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
 				     vf_queue_handle(queue)));
 		EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY,
 				     vf_queue_handle(queue)));
+		vf_device_destroy(device);
 	}
 }
 

@@ -262,6 +262,27 @@ TEST_F_TIMEOUT(race, WDDM_18_gpu_to_gpu_ping_pong, 300)
 	}
 }
 
+/* Handshake (b) with the CPU as the signaller: its signal comes around the block. */
+TEST_F_TIMEOUT(race, WDDM_18_62_cpu_signals_meet_queues_that_block, 300)
+{
+	unsigned int seed = 1;
+	uint64_t i;
+
+	for (i = 1; i <= wanted(10000); i++) {
+		volatile unsigned int turns = rand_r(&seed) % 5000;
+
+		vf_cmd_draw(self->copy, 1, rand_r(&seed) % 20000);
+		vf_cmd_wait(self->copy, self->fence, i);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		while (turns)
+			turns--;
+		ASSERT_EQ(0, vf_fence_signal(self->fence, i));
+		ASSERT_TRUE(drained(self->copy)) {
+			TH_LOG("a queue stayed blocked on %llu", (unsigned long long)i);
+		}
+	}
+}
+
 TEST_F_TIMEOUT(race, WDDM_187_rings_are_not_lost, 300)
 {
 	uint64_t i;
@@ -555,9 +576,11 @@ static void *change_level(void *arg)
 
 TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 {
+	struct drm_vfence_log_entry e[8];
 	struct race r = { 0 };
+	unsigned int i, n;
 	pthread_t thread;
-	unsigned int i;
+	uint64_t lost;
 
 	if (geteuid())
 		SKIP(return, "needs root");
@@ -570,7 +593,14 @@ TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 		vf_cmd_signal(queue, self->fence, i);
 		vf_cmd_wait(queue, self->fence, i);
 		ASSERT_EQ(0, vf_queue_submit(queue));
-		ASSERT_TRUE(drained(queue));
+		ASSERT_TRUE(logged(queue));
+		/* Whichever buffer they are in: the signal and that of the progress fence. */
+		n = 8;
+		ASSERT_EQ(0, vf_queue_read_log(queue, DRM_VFENCE_LOG_SIGNALS, e, &n, &lost));
+		ASSERT_EQ(2, n);
+		EXPECT_EQ(i, e[0].fence_value);
+		EXPECT_EQ(1, e[1].fence_value);
+		EXPECT_EQ(0, lost);
 		vf_queue_destroy(queue);
 	}
 	atomic_store(&r.stop, true);
@@ -616,8 +646,7 @@ TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
 		point = (struct vf_point){ last_there, i };
 		ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd, NULL));
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
-		while (vf_fence_current(last) != i)
-			;
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(last) == i));
 		ASSERT_EQ(0, vf_queue_submit(queue));
 		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_BLOCKED));
 		/* News come in order: those of the last signal are the last. */

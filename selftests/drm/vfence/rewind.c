@@ -133,8 +133,7 @@ TEST_F(rewind, a_waiter_that_comes_after_the_rewind_waits)
 		vf_cmd_signal(self->gfx, self->fence, base + 3);
 		vf_cmd_signal(self->gfx, self->other, base + 1);
 		ASSERT_EQ(0, vf_queue_publish(self->gfx));
-		while (vf_fence_current(self->other) != base + 1)
-			sched_yield();
+		ASSERT_TRUE(AT_ONCE((sched_yield(), vf_fence_current(self->other) == base + 1)));
 		ASSERT_EQ(0, arm(self->adapter, self->fence, base + 5, self->late));
 		ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
 		ASSERT_TRUE(settled(self->adapter, &c));
@@ -178,12 +177,10 @@ TEST_F(rewind, a_waiter_that_comes_while_a_rewound_cpu_signal_completes_waits)
 	for (i = 0; i < 40; i++)
 		ASSERT_EQ(0, vf_event_arm(self->adapter, crowd, 1024, 0, self->efd, NULL));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_slowly, &slow));
-	while (vf_fence_current(self->fence) != 10)
-		sched_yield();
+	ASSERT_TRUE(AT_ONCE((sched_yield(), vf_fence_current(self->fence) == 10)));
 	vf_cmd_signal(self->gfx, self->fence, 3);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
-	while (vf_fence_current(self->fence) != 3)
-		sched_yield();
+	ASSERT_TRUE(AT_ONCE((sched_yield(), vf_fence_current(self->fence) == 3)));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->late));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, slow.ret);

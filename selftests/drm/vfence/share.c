@@ -167,6 +167,41 @@ TEST_F(share, rights_of_a_descriptor_hold_for_the_cpu)
 	vf_fence_destroy(signaler);
 }
 
+TEST_F(share, rights_of_a_descriptor_hold_for_signals_that_ride_along)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct drm_vfence_fence_point signal = { .value = 8 }, point = { .value = 99 };
+	struct drm_vfence_event_arm event = {
+		.eventfd = efd,
+		.points = DRM_VFENCE_OBJ_ARRAY(1, &point),
+		.signals = DRM_VFENCE_OBJ_ARRAY(1, &signal),
+	};
+	struct vf_fence *waiter, *signaler;
+
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
+	ASSERT_EQ(0, open_with(self->fence, &self->b,
+			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_SIGNAL, &signaler));
+	point.fence = vf_fence_handle(waiter);
+	/* Of a wait and of an event, who may only wait signals nothing. */
+	signal.fence = vf_fence_handle(waiter);
+	EXPECT_EQ(-EACCES, vf_signal_and_wait(self->b.adapter, &(struct vf_point){ waiter, 8 }, 1,
+					      &(struct vf_point){ waiter, 7 }, 1, 0, 0, NULL));
+	EXPECT_EQ(-EACCES, raw(vf_adapter_fd(self->b.adapter), DRM_IOCTL_VFENCE_EVENT_ARM, &event));
+	EXPECT_EQ(7, vf_fence_current(self->fence));
+	/* And who may only signal does. */
+	signal.fence = vf_fence_handle(signaler);
+	EXPECT_EQ(0, vf_signal_and_wait(self->b.adapter, &(struct vf_point){ signaler, 8 }, 1,
+					&(struct vf_point){ waiter, 8 }, 1, 0, 0, NULL));
+	EXPECT_EQ(8, vf_fence_current(self->fence));
+	signal.value = 9;
+	EXPECT_EQ(0, raw(vf_adapter_fd(self->b.adapter), DRM_IOCTL_VFENCE_EVENT_ARM, &event));
+	EXPECT_EQ(9, vf_fence_current(self->fence));
+	vf_fence_destroy(waiter);
+	vf_fence_destroy(signaler);
+	close(efd);
+}
+
 TEST_F(share, rights_of_a_descriptor_hold_for_the_gpu)
 {
 	struct vf_fence *waiter, *signaler;
@@ -214,15 +249,26 @@ TEST_F(share, rights_only_shrink_on_the_way)
 
 TEST_F(share, WDDM_43_another_file_gets_new_addresses_of_the_same_storage)
 {
+	struct vf_buffer *buffer;
 	struct vf_fence *opened;
 
+	/* Where B would put the first thing it gets there is something already. */
+	ASSERT_EQ(0, vf_buffer_create(self->b.adapter, 65536, &buffer));
 	ASSERT_EQ(0, vf_fence_open(self->b.device, self->fd, &opened));
+	EXPECT_NE(vf_fence_mapping(self->fence)->current_va, vf_fence_mapping(opened)->current_va);
+	EXPECT_NE(vf_fence_mapping(self->fence)->monitored_va,
+		  vf_fence_mapping(opened)->monitored_va);
 	EXPECT_EQ(7, vf_fence_current(opened));
 	ASSERT_EQ(0, vf_fence_signal(opened, 8));
 	EXPECT_EQ(8, vf_fence_current(self->fence));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 9));
 	EXPECT_EQ(9, vf_fence_current(opened));
+	/* The new addresses lead there, too; those of A lead B nowhere. */
+	EXPECT_EQ(0, fault_of(&self->b, opened, true));
+	EXPECT_EQ(20, vf_fence_current(self->fence));
+	EXPECT_NE(0, fault_of(&self->b, self->fence, true));
 	vf_fence_destroy(opened);
+	vf_buffer_destroy(buffer);
 }
 
 TEST_F(share, WDDM_42_another_device_of_one_file_gets_the_same_addresses)
@@ -243,7 +289,7 @@ TEST_F(share, WDDM_42_another_device_of_one_file_gets_the_same_addresses)
 TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 {
 	struct drm_vfence_counters c0 = counters(self->a.adapter), c;
-	struct vf_fence *fence, *other;
+	struct vf_fence *fence, *other, *again;
 	int fd;
 
 	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
@@ -252,10 +298,13 @@ TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 	EXPECT_EQ(c0.fences_opened + 1, c.fences_opened);
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &other));
+	/* Once for each opener, of the same file, too. */
+	ASSERT_EQ(0, vf_fence_open(self->a.device, fd, &again));
+	EXPECT_NE(vf_fence_handle(fence), vf_fence_handle(again));
 	close(fd);
 	c = counters(self->a.adapter);
 	EXPECT_EQ(c0.fences_created + 1, c.fences_created);
-	EXPECT_EQ(c0.fences_opened + 2, c.fences_opened);
+	EXPECT_EQ(c0.fences_opened + 3, c.fences_opened);
 	/* The creator goes first: close only. */
 	vf_fence_destroy(fence);
 	c = counters(self->a.adapter);
@@ -263,11 +312,19 @@ TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 	EXPECT_EQ(c0.fences_destroyed, c.fences_destroyed);
 	EXPECT_EQ(0, vf_fence_signal(other, 5));
 	EXPECT_EQ(5, vf_fence_current(other));
-	/* The last close, then destroy. */
+	/* For those who stay nothing has ended. */
+	EXPECT_EQ(-ETIME, vf_fence_wait(other, 6, 1));
+	EXPECT_EQ(0, fault_of(&self->a, again, true));
+	EXPECT_EQ(20, vf_fence_current(other));
+	vf_fence_destroy(again);
+	c = counters(self->a.adapter);
+	EXPECT_EQ(c0.fences_destroyed + 1, c.fences_destroyed);
+	EXPECT_EQ(-ETIME, vf_fence_wait(other, 21, 1));
+	/* The last close, then destroy; once more for the queue of fault_of(). */
 	vf_fence_destroy(other);
 	c = counters(self->a.adapter);
-	EXPECT_EQ(c0.fences_closed + 2, c.fences_closed);
-	EXPECT_EQ(c0.fences_destroyed + 1, c.fences_destroyed);
+	EXPECT_EQ(c0.fences_closed + 4, c.fences_closed);
+	EXPECT_EQ(c0.fences_destroyed + 2, c.fences_destroyed);
 }
 
 TEST_F(share, WDDM_58_a_descriptor_keeps_the_fence)

@@ -161,7 +161,8 @@ TEST_F(types, WDDM_26_27_35_optimised_is_placed_locally_and_looks_the_same)
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_adapter *plain;
 	struct vf_device *device;
-	struct vf_fence *here, *there;
+	struct drm_vfence_fence_query query[2];
+	struct vf_fence *here, *there, *intra;
 	struct vf_point point;
 
 	/* The queues' progress fences have taken one visible page. */
@@ -175,6 +176,11 @@ TEST_F(types, WDDM_26_27_35_optimised_is_placed_locally_and_looks_the_same)
 	ASSERT_EQ(0, vf_fence_signal(here, 9));
 	EXPECT_TRUE(fired(efd));
 	EXPECT_EQ(NOT_MONITORED, monitored(here));
+	/* That nobody sees is elsewhere: it takes no page that somebody sees. */
+	ASSERT_EQ(0, intra_gpu(&self->c[0], &intra));
+	EXPECT_EQ(before.local_pages + 3, counters(self->c[0].adapter).local_pages);
+	EXPECT_EQ(before.evictions, counters(self->c[0].adapter).evictions);
+	vf_fence_destroy(intra);
 	/* A client sees no difference to a fence of an adapter without it. */
 	ASSERT_EQ(0, vf_adapter_open(0, &plain));
 	ASSERT_EQ(0, vf_device_create(plain, &device));
@@ -182,6 +188,10 @@ TEST_F(types, WDDM_26_27_35_optimised_is_placed_locally_and_looks_the_same)
 	EXPECT_EQ(vf_fence_mapping(here)->current_offset != 0,
 		  vf_fence_mapping(there)->current_offset != 0);
 	EXPECT_EQ(0, counters(plain).local_pages);
+	ASSERT_EQ(0, vf_fence_query(here, &query[0]));
+	ASSERT_EQ(0, vf_fence_query(there, &query[1]));
+	EXPECT_EQ(query[1].type, query[0].type);
+	EXPECT_EQ(query[1].rights, query[0].rights);
 	vf_fence_destroy(there);
 	vf_device_destroy(device);
 	vf_adapter_close(plain);

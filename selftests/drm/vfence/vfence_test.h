@@ -73,6 +73,35 @@ static inline void give_way(unsigned int *looks)
 		give_way(&_looks);					\
 	_true; })
 
+/*
+ * The same without giving way, where the test must be there at once to meet a race.
+ */
+#define AT_ONCE(cond) ({						\
+	int64_t _until = DEADLINE;					\
+	unsigned int _looks = 0;					\
+	bool _true;							\
+	while (!(_true = (cond)) &&					\
+	       (++_looks % 1024 || vf_deadline(0) < _until))		\
+		;							\
+	_true; })
+
+/* Only on the deterministic clock is it certain how long something takes. */
+static inline bool deterministic(void)
+{
+	const char *guest = getenv("VFENCE_GUEST");
+
+	return guest && !strcmp(guest, "det");
+}
+
+/*
+ * @cond, which becomes true when a long packet is done, is not true yet. On a loaded
+ * machine a test may be slower than the packet.
+ */
+#define EXPECT_NOT_YET(cond) do {	\
+	if (deterministic())		\
+		EXPECT_FALSE(cond);	\
+} while (0)
+
 /* The one other driver that stock kernels have; -1 without it. */
 static inline int open_vgem(void)
 {
@@ -168,11 +197,16 @@ static inline void pin(pid_t task, int cpu)
 	sched_setaffinity(task, sizeof(set), &set);
 }
 
-/*
- * Put a thread of the virtual GPU on a processor, and so apart from those it
- * shall race with: the scheduler may well keep all of them on one.
- */
-static inline void pin_kthread(const char *name, int cpu)
+/* First come, first served, with this priority; 0: as ever. */
+static inline void hurry(pid_t task, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	sched_setscheduler(task, priority ? SCHED_FIFO : SCHED_OTHER, &param);
+}
+
+/* Do @what with all threads of the virtual GPU whose names begin so. */
+static inline void each_kthread(const char *name, void (*what)(pid_t task, int arg), int arg)
 {
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
@@ -184,12 +218,21 @@ static inline void pin_kthread(const char *name, int cpu)
 		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
 		f = fopen(path, "re");
 		if (f && fgets(comm, sizeof(comm), f) && !strncmp(comm, name, strlen(name)))
-			pin(atoi(entry->d_name), cpu);
+			what(atoi(entry->d_name), arg);
 		if (f)
 			fclose(f);
 	}
 	if (proc)
 		closedir(proc);
+}
+
+/*
+ * Put a thread of the virtual GPU on a processor, and so apart from those it
+ * shall race with: the scheduler may well keep all of them on one.
+ */
+static inline void pin_kthread(const char *name, int cpu)
+{
+	each_kthread(name, pin, cpu);
 }
 
 static inline int write_text(const char *path, const char *text)
@@ -240,6 +283,47 @@ static inline int knob(unsigned int index, const char *name, const char *value)
 	int ret = knob_path(index, name, path, sizeof(path));
 
 	return ret ? ret : write_text(path, value);
+}
+
+/* Without an adapter no test can run: the program as a whole skips, as kselftest expects. */
+static void __attribute__((constructor)) needs_an_adapter(void)
+{
+	struct vf_adapter *adapter;
+	unsigned int i;
+
+	for (i = 0; i < 16; i++) {
+		if (vf_adapter_open(i, &adapter))
+			continue;
+		vf_adapter_close(adapter);
+		return;
+	}
+	puts("TAP version 13\n1..0 # SKIP no adapter: load the module (insmod vfence.ko)");
+	exit(KSFT_SKIP);
+}
+
+/* The kernel's messages from now on, for kernel_said(); needs root. */
+static inline int kernel_log(void)
+{
+	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd >= 0)
+		lseek(fd, 0, SEEK_END);
+	return fd;
+}
+
+/* Is @text among what it has said since the last look? */
+static inline bool kernel_said(int log, const char *text)
+{
+	bool said = false;
+	char line[8192];
+	ssize_t n;
+
+	/* EPIPE: what we have not read is gone. */
+	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		line[n < 0 ? 0 : n] = 0;
+		said |= !!strstr(line, text);
+	}
+	return said;
 }
 
 /* An adapter with a device and a queue on GFX and on COPY. */
