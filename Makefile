@@ -20,8 +20,8 @@ GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftes
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Guests' modules: any compiler of the distribution, no BTF.
-GUEST_KBUILD := CC=$(CC) CONFIG_DEBUG_INFO_BTF_MODULES= CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 \
-	KCFLAGS=-Werror
+GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_INFO_BTF_MODULES= \
+	CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 KCFLAGS="-Werror -g0"
 
 .PHONY: all module lib tool help setup setup-check demo check check-all matrix matrix-build mutants \
 	races models check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \
@@ -138,7 +138,7 @@ $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS)
 		-fsanitize=address,undefined -fno-sanitize-recover=all $(TOOL_SRC) $(LIB_SRC) -o $@ \
 		-ldrm -ljson-c -ltracefs -ltraceevent -lpthread
 
-guest-programs: $(TEST_BIN) $(OUT)/sanitized/vfence tool
+guest-programs: $(TEST_BIN) $(OUT)/sanitized/vfence tool lib
 
 demo: setup
 	@$(MAKE) --no-print-directory -s guest-module tool KERNEL=$(KERNEL)
