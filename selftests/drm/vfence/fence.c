@@ -484,7 +484,7 @@ static void *signal_many(void *arg)
 	return NULL;
 }
 
-TEST_F(fence, WDDM_69_cpu_signals_of_two_threads_are_serialised)
+TEST_F_TIMEOUT(fence, WDDM_69_cpu_signals_of_two_threads_are_serialised, 300)
 {
 	pthread_barrier_t barrier;
 	struct signals s[2] = {
