@@ -2,8 +2,10 @@
 #ifndef VFENCE_H
 #define VFENCE_H
 
-/*
- * libvfence: the user-mode half of a driver for the vfence virtual GPU.
+/**
+ * DOC: libvfence
+ *
+ * The user-mode half of a driver for the vfence virtual GPU.
  *
  * Functions return 0 or a negative errno unless they say otherwise. Objects are
  * not locked: one thread at a time per object, except that fences may be
@@ -61,6 +63,7 @@ int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *c
 int vf_adapter_counters(struct vf_adapter *adapter, struct drm_vfence_counters *counters);
 /**
  * vf_counters_settled - do all balances of the counters hold
+ * @counters: as vf_adapter_counters() returns them
  *
  * They do whenever no signal, interrupt or log entry is on its way.
  */
@@ -87,6 +90,7 @@ int vf_buffer_create(struct vf_adapter *adapter, uint64_t size, struct vf_buffer
 int vf_buffer_import(struct vf_adapter *adapter, int fd, struct vf_buffer **buffer);
 /** vf_buffer_export - a dma-buf descriptor (O_CLOEXEC), or a negative errno */
 int vf_buffer_export(struct vf_buffer *buffer);
+/** vf_buffer_destroy - unmap and free it; other holders keep its memory */
 void vf_buffer_destroy(struct vf_buffer *buffer);
 /** vf_buffer_map - its memory for the CPU; NULL for an imported buffer */
 void *vf_buffer_map(struct vf_buffer *buffer);
@@ -94,6 +98,7 @@ void *vf_buffer_map(struct vf_buffer *buffer);
 uint64_t vf_buffer_va(struct vf_buffer *buffer);
 /** vf_buffer_handle - its GEM handle */
 uint32_t vf_buffer_handle(struct vf_buffer *buffer);
+/** vf_buffer_size - its size in bytes */
 uint64_t vf_buffer_size(struct vf_buffer *buffer);
 
 /* ------------------------------------------------------------------- fence */
@@ -144,12 +149,15 @@ int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
 int vf_fence_export(struct vf_fence *fence);
 /** vf_fence_export_rights - one that carries DRM_VFENCE_RIGHT_* only; -EACCES beyond our own */
 int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights);
+/** vf_fence_destroy - destroy this handle of the fence */
 void vf_fence_destroy(struct vf_fence *fence);
+/** vf_fence_handle - its handle, for raw ioctls */
 uint32_t vf_fence_handle(struct vf_fence *fence);
 /** vf_fence_mapping - where its values are */
 const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fence *fence);
 /** vf_fence_current - its current value, from the mapping: no system call; 0 for INTRA_GPU */
 uint64_t vf_fence_current(struct vf_fence *fence);
+/** vf_fence_query - values, counters and rights, from the kernel */
 int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query);
 /** vf_fence_signal - signal it from the CPU */
 int vf_fence_signal(struct vf_fence *fence, uint64_t value);
@@ -196,9 +204,15 @@ int vf_signal_and_wait(struct vf_adapter *adapter, const struct vf_point *signal
 int vf_fence_wait(struct vf_fence *fence, uint64_t value, int64_t timeout_ns);
 /**
  * vf_event_arm - have an eventfd signaled when points are reached
+ * @adapter: the adapter of the fences
+ * @points: up to DRM_VFENCE_MAX_POINTS
+ * @count: number of points
+ * @flags: DRM_VFENCE_WAIT_*
+ * @eventfd: descriptor of the eventfd; it stays the caller's
+ * @event: out, may be NULL: handle for vf_event_cancel()
  *
- * Return: 1 if they are already, and the eventfd is left alone; 0 if armed, with
- * a handle for vf_event_cancel() in @event (may be NULL); a negative errno.
+ * Return: 1 if they are already, and the eventfd is left alone; 0 if armed; a negative
+ * errno.
  */
 int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
 		 uint32_t flags, int eventfd, uint32_t *event);
@@ -233,16 +247,19 @@ int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_s
 int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
 			   struct vf_queue **queue);
 /**
- * vf_queue_destroy - wait for what was submitted, then destroy (WDDM D6)
+ * vf_queue_destroy - wait for what was submitted, then destroy (WDDM-201)
+ * @queue: the queue
  *
  * A queue that is lost, or that never ends, is better aborted first.
  */
 void vf_queue_destroy(struct vf_queue *queue);
+/** vf_queue_handle - its handle, for raw ioctls */
 uint32_t vf_queue_handle(struct vf_queue *queue);
 /** vf_queue_progress - its progress fence; destroyed with the queue */
 struct vf_fence *vf_queue_progress(struct vf_queue *queue);
 /** vf_queue_last_queued - value the last submission will signal */
 uint64_t vf_queue_last_queued(struct vf_queue *queue);
+/** vf_queue_query - state, fault and pointers, from the kernel */
 int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query);
 /** vf_queue_abort - drop what is queued; the queue is lost */
 int vf_queue_abort(struct vf_queue *queue);
@@ -252,6 +269,7 @@ int vf_queue_abort(struct vf_queue *queue);
  * @fence: out, may be NULL: number of the suspension
  */
 int vf_queue_suspend(struct vf_queue *queue, uint64_t *fence);
+/** vf_queue_resume - let a suspended queue go on, with its context */
 int vf_queue_resume(struct vf_queue *queue);
 /** vf_queue_status - &enum drm_vfence_doorbell_status, read from the mapping */
 uint64_t vf_queue_status(struct vf_queue *queue);
@@ -288,13 +306,17 @@ void vf_cmd_signal(struct vf_queue *queue, struct vf_fence *fence, uint64_t valu
 void vf_cmd_marker(struct vf_queue *queue, uint64_t value);
 /** vf_cmd_draw - @count draws of @duration_ns each */
 void vf_cmd_draw(struct vf_queue *queue, unsigned int count, uint64_t duration_ns);
+/** vf_cmd_copy - copy @size bytes; all three are multiples of 4 */
 void vf_cmd_copy(struct vf_queue *queue, uint64_t dst_va, uint64_t src_va, uint64_t size);
+/** vf_cmd_fill - fill @size bytes with the word @value */
 void vf_cmd_fill(struct vf_queue *queue, uint64_t dst_va, uint64_t size, uint32_t value);
+/** vf_cmd_timestamp - store the GPU clock, 64 bits, at @dst_va */
 void vf_cmd_timestamp(struct vf_queue *queue, uint64_t dst_va);
 /** vf_cmd_raw - any bytes, a multiple of 8; unchecked */
 void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
 /**
- * vf_queue_submit - the five steps of a submission (WDDM D5)
+ * vf_queue_submit - the five steps of a submission (WDDM-198, WDDM-199)
+ * @queue: the queue
  *
  * Chooses the next progress value, ends the commands with its signal, publishes
  * it as last queued, publishes the write pointer, rings the doorbell; connects
