@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cross-adapter fences between native adapters: all columns of WDDM A14's scenario
- * 1, each between two pairs of adapters of different shapes.
+ * Cross-adapter fences between native adapters: each kind of wait on one adapter with each
+ * kind of signal on the other (WDDM-105..107), between two pairs of adapters of different
+ * shapes.
  */
 
 #include "vfence_test.h"

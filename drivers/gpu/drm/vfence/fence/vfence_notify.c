@@ -208,7 +208,7 @@ irqreturn_t vfence_irq_handler(int irq, void *data)
 	vfence_count_add(adapter, VFENCE_COUNT_HANDLER_NS, ns);
 	if (ns > adapter->handler_max_ns)
 		WRITE_ONCE(adapter->handler_max_ns, ns);
-	/* Logs are read after every signal (WDDM A13), and not in hard context. */
+	/* Logs are read after every signal (WDDM-92), and not in hard context. */
 	return IRQ_WAKE_THREAD;
 }
 

@@ -20,7 +20,7 @@ static int map_system(struct vfence_storage *storage)
 	if (!caps->map_to_system || storage->slots->type == DRM_VFENCE_FENCE_MONITORED)
 		return 0;
 	mutex_lock(&adapter->system_lock);
-	/* The bounds hold for this space, too (WDDM A6). */
+	/* The bounds hold for this space, too (WDDM-29). */
 	ret = drm_mm_insert_node_in_range(&adapter->system_space, node, PAGE_SIZE, PAGE_SIZE, 0,
 					  caps->minimum_address,
 					  caps->maximum_address ?: DRM_VFENCE_VA_LIMIT,

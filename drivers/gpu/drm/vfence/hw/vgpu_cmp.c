@@ -55,7 +55,7 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 
 /*
  * A monitored value in video memory has a copy here that the engines compare
- * with. An update takes three steps (WDDM A5): write the copy; a full barrier,
+ * with. An update takes three steps (WDDM-16): write the copy; a full barrier,
  * whose partner is the one in signal_fence(); look at the current value, and
  * interrupt if a signal that compared with the old copy was due. The write to
  * the mailbox is carried out before it returns, so that the driver's own look

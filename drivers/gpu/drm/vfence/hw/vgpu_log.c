@@ -3,8 +3,8 @@
  * Native fence logs, the producer's side.
  *
  * An entry is a posted write: the index is stored, and the entry is in the buffer
- * some time later, or when the driver commits it (WDDM A13 moves one barrier to
- * the consumer for the sake of that).
+ * some time later, or when the driver commits it (WDDM-92). That is why the engine
+ * needs one barrier for a signal, not two (WDDM-91).
  */
 
 #include <linux/mm.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines that hang, and their reset under hardware scheduling (WDDM C9).
+ * Engines that hang, and their reset under hardware scheduling (WDDM-174..176).
  *
  * ::
  *

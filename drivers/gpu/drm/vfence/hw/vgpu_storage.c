@@ -17,7 +17,7 @@ static unsigned int invisible_pages(const struct vgpu *gpu)
 /*
  * Clients and the kernel read and write the current value of a DEFAULT fence, so
  * it stays in system memory; its monitored value may be local where the CPU can
- * see it. Nothing but the GPU touches an INTRA_GPU fence (WDDM A4).
+ * see it. Nothing but the GPU touches an INTRA_GPU fence (WDDM-32, WDDM-33).
  */
 void vgpu_query_fence_storage(struct vgpu *gpu, enum drm_vfence_fence_type type,
 			      enum vgpu_fence_value value, struct vgpu_placement *answer)

@@ -436,7 +436,7 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
-	/* It is also what wakes the adapter (WDDM D4). */
+	/* It is also what wakes the adapter (WDDM-197). */
 	ret = vfence_power_get(file->adapter);
 	if (!ret) {
 		ret = connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
@@ -481,7 +481,7 @@ int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data,
  * @queue: the queue, its file locked
  *
  * A queue that still has work is aborted: a client that wants it done waits for
- * its progress fence first (WDDM D6).
+ * its progress fence first (WDDM-201).
  */
 void vfence_doorbell_destroy(struct vfence_queue *queue)
 {
