@@ -25,7 +25,7 @@ GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_
 
 .PHONY: all module lib tool help setup setup-check demo check check-all matrix matrix-build mutants \
 	races models check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \
-	lint guest-module guest-steps guest-kcov guest-programs build-only clean install
+	docs lint guest-module guest-steps guest-kcov guest-programs build-only clean install
 
 all: module lib tool
 
@@ -52,6 +52,7 @@ help:
 	@echo 'make soak            MINUTES=10: everything at once, then the counters must balance'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
 	@echo 'make lint            checkpatch, sparse, rooms, mutants, steps, rules, licenses'
+	@echo 'make docs            the pages of Documentation as HTML: out/docs/index.html'
 	@echo 'make kernel-patch    driver, header, documentation and selftests as a kernel patch'
 	@echo 'make setup           only install and download what the above need'
 	@echo 'make clean           remove out/'
@@ -219,6 +220,10 @@ check-trixie:
 
 rules:
 	@tools/rules
+
+docs:
+	@tools/vm/packages perl python3-sphinx
+	@tools/docs/build
 
 lint: setup-check
 	@tools/vm/packages check reuse
