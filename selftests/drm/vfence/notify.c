@@ -116,12 +116,8 @@ TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
 	char *trace = calloc(1, 1 << 20), expect[64];
 	int fd;
 
-	/*
-	 * Switching a tracepoint patches kernel code, and QEMU with several host
-	 * threads may run what was there before: an int3 that nobody owns.
-	 */
-	if (getenv("VFENCE_GUEST") && !strcmp(getenv("VFENCE_GUEST"), "par"))
-		SKIP(return, "kernel code cannot be patched safely under parallel TCG");
+	if (!may_patch_kernel())
+		SKIP(return, MAY_NOT_PATCH_KERNEL);
 	if (write_text(TRACING "events/vfence/vfence_interrupt/enable", "1"))
 		SKIP(return, "needs tracefs at " TRACING);
 	write_text(TRACING "trace", "");

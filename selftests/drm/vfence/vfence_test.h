@@ -85,6 +85,19 @@ static inline void give_way(unsigned int *looks)
 		;							\
 	_true; })
 
+/*
+ * Switching a tracepoint patches kernel code, and QEMU with several host threads may run
+ * what was there before: an int3 of which the kernel knows nothing.
+ */
+static inline bool may_patch_kernel(void)
+{
+	const char *guest = getenv("VFENCE_GUEST");
+
+	return !guest || strcmp(guest, "par");
+}
+
+#define MAY_NOT_PATCH_KERNEL "kernel code cannot be patched safely under parallel TCG"
+
 /* Only on the deterministic clock is it certain how long something takes. */
 static inline bool deterministic(void)
 {
