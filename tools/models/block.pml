@@ -38,14 +38,14 @@ inline release(f)
 	UNLOCK(SCHED_LOCK)
 }
 
-/* signal_fence() of the engine, vgpu_update_current_values_from_cpu() */
+/* signal_fence() of the engine, vgpu_fence_update_current_values() */
 proctype signaller(byte me; byte f)
 {
 	byte k, count;
 
 	STORE(CURRENT(f), 1);
 #ifndef NO_BARRIER_SIGNAL
-	FULL_BARRIER;	/* barrier signal_fence vgpu_update_current_values_from_cpu */
+	FULL_BARRIER;	/* barrier signal_fence vgpu_fence_update_current_values */
 #endif
 	/* step QUEUE_RELEASE */
 	LOAD(COUNT(f), count);

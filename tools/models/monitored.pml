@@ -54,7 +54,7 @@ inline settle(v)
 			STORE(MONITORED, want);
 			/* step MONITORED_UPDATE */
 #ifndef A_NO_BARRIER_CPU
-			FULL_BARRIER	/* barrier vgpu_update_monitored_values */
+			FULL_BARRIER	/* barrier vgpu_fence_update_monitored_values */
 #endif
 		:: want == monitored
 		fi;

@@ -59,7 +59,7 @@ static void release(struct drm_device *drm, void *unused)
 		destroy_workqueue(adapter->doorbell_wq);
 	if (!IS_ERR_OR_NULL(adapter->gpu)) {
 		vfence_paging_fini(adapter);
-		vgpu_destroy(adapter->gpu);
+		vgpu_device_destroy(adapter->gpu);
 	}
 	vfence_segment_fini(adapter);
 	if (adapter->dummy_fence)
@@ -96,7 +96,7 @@ static int alloc_parts(struct vfence_adapter *adapter)
 	if (!adapter->doorbell_wq || !adapter->import_wq || !adapter->submit_wq ||
 	    !adapter->signal_wq || !adapter->work_wq)
 		return -ENOMEM;
-	adapter->gpu = vgpu_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
+	adapter->gpu = vgpu_device_create(&adapter->config.gpu, &host_ops, adapter, adapter->name);
 	if (IS_ERR(adapter->gpu))
 		return PTR_ERR(adapter->gpu);
 	return vfence_paging_init(adapter);
@@ -107,10 +107,10 @@ static int check_features(struct vfence_adapter *adapter)
 {
 	adapter->native_fence = vfence_feature_enabled(&adapter->config,
 						       DRM_VFENCE_FEATURE_NATIVE_FENCE);
-	adapter->optimized = vgpu_optimized_interrupt_cap(adapter->gpu);
+	adapter->optimized = vgpu_feature_optimized_interrupt(adapter->gpu);
 	adapter->user_mode_submission =
 		vfence_feature_enabled(&adapter->config, DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
-	if (!adapter->native_fence && vgpu_native_fence_cap(adapter->gpu)) {
+	if (!adapter->native_fence && vgpu_feature_native_fence(adapter->gpu)) {
 		drm_err(&adapter->drm,
 			"GPU advertises native fences while the feature is not enabled\n");
 		return -EINVAL;
@@ -198,7 +198,7 @@ int vfence_adapter_init(struct vfence_adapter *adapter, unsigned int index)
 				 vfence_irq_thread, adapter);
 	if (ret)
 		return ret;
-	ret = vgpu_start(adapter->gpu);
+	ret = vgpu_device_start(adapter->gpu);
 	if (ret)
 		vfence_vector_fini(&adapter->vector, adapter);
 	else
@@ -219,7 +219,7 @@ void vfence_adapter_unplug(struct vfence_adapter *adapter)
 	wake_up_all(&adapter->suspend_wait);
 	vfence_queue_abort_all(adapter);
 	/* Engines, then CMP, then interrupt: each feeds the next. */
-	vgpu_stop(adapter->gpu);
+	vgpu_device_stop(adapter->gpu);
 	vfence_vector_fini(&adapter->vector, adapter);
 	/* What was published last: nobody is interrupted for it any more. */
 	vfence_irq_settle(adapter);

@@ -39,7 +39,7 @@ static int notify_work_get(void *data, u64 *on)
 {
 	struct vfence_adapter *adapter = data;
 
-	*on = READ_ONCE(vgpu_knobs(adapter->gpu)->notify_work);
+	*on = READ_ONCE(vgpu_device_knobs(adapter->gpu)->notify_work);
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static int notify_work_set(void *data, u64 on)
 
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
-	WRITE_ONCE(vgpu_knobs(adapter->gpu)->notify_work, on);
+	WRITE_ONCE(vgpu_device_knobs(adapter->gpu)->notify_work, on);
 	vfence_doorbell_relearn_all(adapter);
 	drm_dev_exit(idx);
 	return 0;
@@ -63,7 +63,7 @@ DEFINE_DEBUGFS_ATTRIBUTE(notify_work, notify_work_get, notify_work_set, "%llu\n"
 void vfence_debugfs_init(struct drm_minor *minor)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(minor->dev);
-	struct vgpu_knobs *knobs = vgpu_knobs(adapter->gpu);
+	struct vgpu_knobs *knobs = vgpu_device_knobs(adapter->gpu);
 
 	/* Some kernels ask for every minor. */
 	if (minor->type != DRM_MINOR_PRIMARY)

@@ -70,7 +70,7 @@ static void negotiate(const struct vfence_config *config, struct vfence_feature_
 		for (j = 0; j < ARRAY_SIZE(features[i].needs); j++)
 			if (features[i].needs[j] != NONE)
 				needs &= result[features[i].needs[j]].enabled;
-		vgpu_query_feature_support(&config->gpu, features[i].id, &hw);
+		vgpu_feature_query_support(&config->gpu, features[i].id, &hw);
 		result[i] = vfence_feature_negotiate(&os, &hw, needs);
 	}
 }

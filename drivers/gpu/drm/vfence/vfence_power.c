@@ -28,7 +28,7 @@ static void disconnect_of_node(struct vfence_queue *queue, void *node)
 void vfence_power_enter_f1(struct vfence_adapter *adapter, unsigned int node)
 {
 	vfence_queue_for_each(adapter, disconnect_of_node, &node);
-	if (vgpu_engine_enter_f1(adapter->gpu, node))
+	if (vgpu_power_enter_f1(adapter->gpu, node))
 		vfence_count(adapter, VFENCE_COUNT_F1);
 }
 
@@ -51,11 +51,11 @@ static int runtime_suspend(struct device *dev)
 	struct vfence_adapter *adapter = dev_get_drvdata(dev);
 	int ret;
 
-	if (!vgpu_idle(adapter->gpu))
+	if (!vgpu_power_is_idle(adapter->gpu))
 		return busy(dev);
 	vfence_doorbell_relearn_all(adapter);
 	ret = vfence_segment_leave(adapter);
-	if (!ret && vgpu_enter_d3(adapter->gpu)) {
+	if (!ret && vgpu_power_enter_d3(adapter->gpu)) {
 		vfence_count(adapter, VFENCE_COUNT_D3);
 		return 0;
 	}
@@ -67,7 +67,7 @@ static int runtime_resume(struct device *dev)
 {
 	struct vfence_adapter *adapter = dev_get_drvdata(dev);
 
-	vgpu_enter_d0(adapter->gpu);
+	vgpu_power_enter_d0(adapter->gpu);
 	vfence_segment_enter(adapter);
 	return 0;
 }

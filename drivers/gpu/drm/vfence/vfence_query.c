@@ -39,7 +39,7 @@ static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_in
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.nodes; i++) {
-		vgpu_query_node(adapter->gpu, i, &info[i]);
+		vgpu_engine_query_node(adapter->gpu, i, &info[i]);
 		info[i].flags = adapter->user_mode_submission &&
 				adapter->config.user_nodes & BIT(i) ?
 				DRM_VFENCE_NODE_USER_MODE_SUBMISSION : 0;
@@ -83,12 +83,12 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.nodes; i++) {
-		vgpu_query_node(adapter->gpu, i, &info);
+		vgpu_engine_query_node(adapter->gpu, i, &info);
 		c->signals += info.signals;
 		c->suppressed += info.suppressed;
 		c->log_packets += info.log_packets;
 	}
-	vgpu_query_counters(adapter->gpu, &cmp);
+	vgpu_cmp_query_counters(adapter->gpu, &cmp);
 	c->posts = cmp.posts;
 	c->cmp_rechecked_out = cmp.rechecked_out;
 	c->cmp_recorded = cmp.recorded;
@@ -109,7 +109,7 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->legacy_scans = count(adapter, VFENCE_COUNT_LEGACY_SCANS);
 	c->f1_transitions = count(adapter, VFENCE_COUNT_F1);
 	for (i = 0; i < adapter->config.gpu.nodes; i++)
-		c->engines_in_f1 += vgpu_engine_in_f1(adapter->gpu, i);
+		c->engines_in_f1 += vgpu_power_in_f1(adapter->gpu, i);
 	c->d3_transitions = count(adapter, VFENCE_COUNT_D3);
 	c->engine_resets = count(adapter, VFENCE_COUNT_ENGINE_RESETS);
 	c->records_monitored = count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
@@ -172,7 +172,7 @@ static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)
 	case DRM_VFENCE_QUERY_CLOCK:
 		if (to) {
 			clock->frequency_hz = VGPU_CLOCK_HZ;
-			vgpu_query_clock(adapter->gpu, &clock->gpu_ticks, &clock->cpu_ns);
+			vgpu_clock_query(adapter->gpu, &clock->gpu_ticks, &clock->cpu_ns);
 		}
 		return sizeof(*clock);
 	case DRM_VFENCE_QUERY_COUNTERS:

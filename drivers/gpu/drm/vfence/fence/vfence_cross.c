@@ -173,7 +173,7 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 
 		/* For a monitored fence no queue of the hardware waits. */
 		if (update.fence &&
-		    vgpu_update_current_values_from_cpu(adapter->gpu, &update, 1,
+		    vgpu_fence_update_current_values(adapter->gpu, &update, 1,
 							VGPU_UPDATE_NOTIFICATION_ONLY))
 			vfence_adapter_lose(adapter, 0x13);
 		vfence_fence_complete(member[n], value);

@@ -71,7 +71,7 @@ void vfence_fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_val
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->monitored_value = monitored_value;
 	update.value = fence->monitored;
-	if (update.fence && vgpu_update_monitored_values(fence->adapter->gpu, &update, 1))
+	if (update.fence && vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, 0x12);
 	spin_unlock_irqrestore(&fence->lock, flags);
 }
@@ -272,7 +272,7 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 	};
 
 	if (fence->hw &&
-	    vgpu_update_current_values_from_cpu(fence->adapter->gpu, &update, 1,
+	    vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
 						VGPU_UPDATE_ALWAYS_SIGNALED))
 		vfence_adapter_lose(fence->adapter, 0x13);
 }

@@ -39,7 +39,7 @@ static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *f
 	}
 	if (!adapter->optimized)
 		return;
-	vgpu_flush_posts(adapter->gpu);
+	vgpu_cmp_flush(adapter->gpu);
 	vfence_irq_settle(adapter);
 	vfence_log_read_all(adapter);
 	vfence_fence_look(fence);
@@ -59,7 +59,7 @@ static int open_hw(struct vfence_file *file, struct vfence_local *local)
 
 	if (!is_addressable(local))
 		return 0;
-	ret = vgpu_fence_open(file->vm, fence->hw, va_of(&local->map->current_node, fence),
+	ret = vgpu_vm_open_fence(file->vm, fence->hw, va_of(&local->map->current_node, fence),
 			      va_of(&local->map->monitored_node, fence), local->rights);
 	if (!ret && fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
@@ -71,7 +71,7 @@ static void close_hw(struct vfence_file *file, struct vfence_local *local)
 	struct vfence_fence *fence = local->fence;
 
 	if (is_addressable(local))
-		vgpu_fence_close(file->vm, va_of(&local->map->current_node, fence),
+		vgpu_vm_close_fence(file->vm, va_of(&local->map->current_node, fence),
 				 local->rights);
 	if (fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);

@@ -150,7 +150,7 @@ static void record_locked(struct vfence_adapter *adapter, const struct vgpu_irq_
  */
 static bool vfence_irq_drain(struct vfence_adapter *adapter)
 {
-	struct vgpu_irq_ring *ring = vgpu_irq_ring(adapter->gpu);
+	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
 	unsigned int budget = VFENCE_PORTION;
 	unsigned int left = HARD_RECORDS;
 	unsigned long flags;
@@ -307,7 +307,7 @@ void vfence_notify_settle(struct vfence_fence *fence)
 	/* Who signals from the CPU stores first, and completes under this lock. */
 	mutex_lock(&adapter->signal_lock);
 	mutex_unlock(&adapter->signal_lock);
-	vgpu_flush_posts(adapter->gpu);
+	vgpu_cmp_flush(adapter->gpu);
 	vfence_irq_settle(adapter);
 	if (adapter->optimized)
 		vfence_log_read_all(adapter);

@@ -26,7 +26,7 @@ static int map_system(struct vfence_storage *storage)
 					  caps->maximum_address ?: DRM_VFENCE_VA_LIMIT,
 					  DRM_MM_INSERT_LOW);
 	if (!ret) {
-		ret = vgpu_vm_map_storage(vgpu_system_vm(adapter->gpu), node->start, storage->hw,
+		ret = vgpu_vm_map_storage(vgpu_device_system_vm(adapter->gpu), node->start, storage->hw,
 					  VGPU_VM_READ | VGPU_VM_WRITE);
 		if (ret)
 			drm_mm_remove_node(node);
@@ -42,7 +42,7 @@ static void unmap_system(struct vfence_storage *storage)
 	if (!drm_mm_node_allocated(&storage->system_va))
 		return;
 	mutex_lock(&adapter->system_lock);
-	vgpu_vm_unmap(vgpu_system_vm(adapter->gpu), storage->system_va.start, PAGE_SIZE);
+	vgpu_vm_unmap(vgpu_device_system_vm(adapter->gpu), storage->system_va.start, PAGE_SIZE);
 	drm_mm_remove_node(&storage->system_va);
 	mutex_unlock(&adapter->system_lock);
 }
@@ -141,7 +141,7 @@ static int place_local(struct vfence_storage *storage, bool visible)
 		goto unlock;
 	}
 	if (visible)
-		storage->kva = vgpu_aperture(adapter->gpu, storage->local.start);
+		storage->kva = vgpu_storage_aperture(adapter->gpu, storage->local.start);
 	list_add_tail(&storage->resident, &segment->resident);
 	segment->pages++;
 unlock:
@@ -184,7 +184,7 @@ static int place(struct vfence_storage *storage, enum vgpu_fence_value value)
 	/* Of memory that is no native fence's the hardware is not asked. */
 	if (slots->type == DRM_VFENCE_FENCE_MONITORED)
 		return place_system(storage, true, true);
-	vgpu_query_fence_storage(storage->adapter->gpu, slots->type, value, &answer);
+	vgpu_storage_query_placement(storage->adapter->gpu, slots->type, value, &answer);
 	/*
 	 * What is shared is in system memory (WDDM-25). Where video memory has no
 	 * room, system memory serves, as it does after an eviction.

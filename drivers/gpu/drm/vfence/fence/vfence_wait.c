@@ -228,7 +228,7 @@ static int store_points(struct vfence_adapter *adapter, struct vfence_point *poi
 				.value = points[i].value,
 			};
 		if (n && (!native || i + 1 == count)) {
-			ret = vgpu_update_current_values_from_cpu(adapter->gpu, update, n, 0);
+			ret = vgpu_fence_update_current_values(adapter->gpu, update, n, 0);
 			n = 0;
 		}
 		if (!native && !ret)
@@ -254,7 +254,7 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	 * later has seen them. Partner: the lock in vgpu_fence_block().
 	 */
 	smp_mb();
-	time = vgpu_clock(adapter->gpu);
+	time = vgpu_clock_now(adapter->gpu);
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
 		vfence_fence_complete(points[i].fence, points[i].value);

@@ -70,7 +70,7 @@ static void update_monitored_locked(struct vfence_fence *fence)
 		return;
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;
-	if (vgpu_update_monitored_values(fence->adapter->gpu, &update, 1))
+	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, 0x12);
 }
 
@@ -233,7 +233,7 @@ unsigned int vfence_fence_complete(struct vfence_fence *fence, u64 value)
  */
 static void tell_others(struct vfence_fence *fence, const struct vgpu_missed *missed)
 {
-	u64 now = vgpu_clock(fence->adapter->gpu);
+	u64 now = vgpu_clock_now(fence->adapter->gpu);
 
 	/* The clock before the value: what is rewound by @now is no news then. */
 	smp_mb();

@@ -106,7 +106,7 @@ struct vgpu_host_ops {
 	/**
 	 * @invalidate_hw_context: DxgkCbInvalidateHwContext: a reset of its engine
 	 * cost the context of this OS-side handle what it was doing; @collateral:
-	 * another was the cause. Called from vgpu_reset_hw_engine().
+	 * another was the cause. Called from vgpu_reset_engine().
 	 */
 	void (*invalidate_hw_context)(void *host, u32 context, bool collateral);
 	/** @native_fence_os_caps: GetOSCaps: VGPU_OS_*; asked if it is enabled */
@@ -208,7 +208,7 @@ enum vgpu_irq_type {
 	VGPU_IRQ_HWQUEUE_FAULTED = 12,
 	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
 	VGPU_IRQ_NATIVE_FENCE_SIGNALED = 19,
-	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: see vgpu_query_engine_state() */
+	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: see vgpu_engine_query_state() */
 	VGPU_IRQ_GPU_ENGINE_STATE_CHANGE = 20,
 };
 
@@ -339,7 +339,7 @@ struct vgpu_knobs {
 /* ------------------------------------------------------------- the device */
 
 /**
- * vgpu_create - build a GPU, its threads asleep
+ * vgpu_device_create - build a GPU, its threads asleep
  * @config: its shape, valid
  * @ops: calls up
  * @host: first argument of the calls up
@@ -347,38 +347,38 @@ struct vgpu_knobs {
  *
  * Return: the GPU or an ERR_PTR.
  */
-struct vgpu *vgpu_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
+struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
 			 void *host, const char *name);
 /**
- * vgpu_query_feature_support - DxgkDdiQueryFeatureSupport
+ * vgpu_feature_query_support - DxgkDdiQueryFeatureSupport
  * @config: shape of the GPU
  * @id: the feature
  * @support: filled
  *
  * Return: 0, or -EINVAL for a feature it has never heard of.
  */
-int vgpu_query_feature_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
+int vgpu_feature_query_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
 			       struct vfence_feature_support *support);
-/** vgpu_optimized_interrupt_cap - DXGK_VIDSCHCAPS: is the form of interrupts QUEUE */
-bool vgpu_optimized_interrupt_cap(struct vgpu *gpu);
-/** vgpu_native_fence_cap - DXGK_VIDSCHCAPS::NativeGpuFence: does it advertise them */
-bool vgpu_native_fence_cap(struct vgpu *gpu);
-/** vgpu_start - start engines and CMP */
-int vgpu_start(struct vgpu *gpu);
+/** vgpu_feature_optimized_interrupt - DXGK_VIDSCHCAPS: is the form of interrupts QUEUE */
+bool vgpu_feature_optimized_interrupt(struct vgpu *gpu);
+/** vgpu_feature_native_fence - DXGK_VIDSCHCAPS::NativeGpuFence: does it advertise them */
+bool vgpu_feature_native_fence(struct vgpu *gpu);
+/** vgpu_device_start - start engines and CMP */
+int vgpu_device_start(struct vgpu *gpu);
 /**
- * vgpu_stop - stop engines and CMP for good; no call up happens afterwards
+ * vgpu_device_stop - stop engines and CMP for good; no call up happens afterwards
  * @gpu: the GPU
  *
  * All objects stay valid and can be destroyed later. A queue that was running
  * is aborted.
  */
-void vgpu_stop(struct vgpu *gpu);
-/** vgpu_destroy - free a stopped GPU without objects */
-void vgpu_destroy(struct vgpu *gpu);
-/** vgpu_system_vm - address space of the system process, the CMP's own */
-struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu);
+void vgpu_device_stop(struct vgpu *gpu);
+/** vgpu_device_destroy - free a stopped GPU without objects */
+void vgpu_device_destroy(struct vgpu *gpu);
+/** vgpu_device_system_vm - address space of the system process, the CMP's own */
+struct vgpu_vm *vgpu_device_system_vm(struct vgpu *gpu);
 /**
- * vgpu_engine_enter_f1 - take an idle engine to F1
+ * vgpu_power_enter_f1 - take an idle engine to F1
  * @gpu: the GPU
  * @node: its node
  *
@@ -387,47 +387,47 @@ struct vgpu_vm *vgpu_system_vm(struct vgpu *gpu);
  *
  * Return: false if it has work, or has not asked.
  */
-bool vgpu_engine_enter_f1(struct vgpu *gpu, unsigned int node);
-/** vgpu_engine_in_f1 - is it there. Any context. */
-bool vgpu_engine_in_f1(struct vgpu *gpu, unsigned int node);
+bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int node);
+/** vgpu_power_in_f1 - is it there. Any context. */
+bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node);
 /**
- * vgpu_query_engine_state - what an engine asks for, if anything
+ * vgpu_engine_query_state - what an engine asks for, if anything
  * @gpu: the GPU
  * @node: its node
  *
  * HUNG is DxgkDdiQueryEngineStatus's "not responsive". Any context.
  */
-enum vgpu_engine_state vgpu_query_engine_state(struct vgpu *gpu, unsigned int node);
+enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int node);
 /**
- * vgpu_reset_hw_engine - DxgkDdiResetHwEngine
+ * vgpu_reset_engine - DxgkDdiResetHwEngine
  * @gpu: the GPU
  * @node: its node
  * @force: though it be not HUNG
  *
  * The queue that runs on it, if any, is aborted at once and its context reported by
- * invalidate_hw_context(). No context runs until vgpu_resume_hw_engine().
+ * invalidate_hw_context(). No context runs until vgpu_reset_resume_engine().
  *
  * Return: false if it is not HUNG any more and was left alone.
  */
-bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force);
-/** vgpu_resume_hw_engine - DxgkDdiResumeHwEngine: queues with work go on */
-void vgpu_resume_hw_engine(struct vgpu *gpu, unsigned int node);
-/** vgpu_idle - has no queue any work, or a wait it is blocked on. Any context. */
-bool vgpu_idle(struct vgpu *gpu);
+bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force);
+/** vgpu_reset_resume_engine - DxgkDdiResumeHwEngine: queues with work go on */
+void vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node);
+/** vgpu_power_is_idle - has no queue any work, or a wait it is blocked on. Any context. */
+bool vgpu_power_is_idle(struct vgpu *gpu);
 /**
- * vgpu_enter_d3 - power off: what is in video memory is gone
+ * vgpu_power_enter_d3 - power off: what is in video memory is gone
  * @gpu: the GPU, its doorbells disconnected, its storage in system memory
  *
  * All contexts are off it until it is back; work that turns up waits. Return: false
  * if there is some already.
  */
-bool vgpu_enter_d3(struct vgpu *gpu);
-/** vgpu_enter_d0 - power on; queues with work go on */
-void vgpu_enter_d0(struct vgpu *gpu);
-/** vgpu_irq_ring - the interrupt ring */
-struct vgpu_irq_ring *vgpu_irq_ring(struct vgpu *gpu);
-/** vgpu_knobs - its test switches; written by the driver's debugfs */
-struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu);
+bool vgpu_power_enter_d3(struct vgpu *gpu);
+/** vgpu_power_enter_d0 - power on; queues with work go on */
+void vgpu_power_enter_d0(struct vgpu *gpu);
+/** vgpu_device_irq_ring - the interrupt ring */
+struct vgpu_irq_ring *vgpu_device_irq_ring(struct vgpu *gpu);
+/** vgpu_device_knobs - its test switches; written by the driver's debugfs */
+struct vgpu_knobs *vgpu_device_knobs(struct vgpu *gpu);
 /**
  * vgpu_doorbell_page - page of a physical doorbell
  * @gpu: the GPU
@@ -435,14 +435,14 @@ struct vgpu_knobs *vgpu_knobs(struct vgpu *gpu);
  * @secondary: its second address; only with vgpu_config.secondary_doorbells
  */
 struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index, bool secondary);
-/** vgpu_clock - the GPU clock, in ticks; one clock for all GPUs. Any context. */
-u64 vgpu_clock(struct vgpu *gpu);
-/** vgpu_query_clock - the GPU clock and CLOCK_MONOTONIC at one moment */
-void vgpu_query_clock(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
-/** vgpu_query_node - counters of a node */
-void vgpu_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info);
-/** vgpu_query_counters - counters of the CMP */
-void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
+/** vgpu_clock_now - the GPU clock, in ticks; one clock for all GPUs. Any context. */
+u64 vgpu_clock_now(struct vgpu *gpu);
+/** vgpu_clock_query - the GPU clock and CLOCK_MONOTONIC at one moment */
+void vgpu_clock_query(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
+/** vgpu_engine_query_node - counters of a node */
+void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info);
+/** vgpu_cmp_query_counters - counters of the CMP */
+void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
 
 /* ---------------------------------------------------------------- storage */
 
@@ -476,16 +476,16 @@ struct vgpu_placement {
 };
 
 /**
- * vgpu_query_fence_storage - DxgkDdiGetStandardAllocation, fence storage
+ * vgpu_storage_query_placement - DxgkDdiGetStandardAllocation, fence storage
  * @gpu: the GPU
  * @type: type of the fences
  * @value: which of their values
  * @answer: filled
  */
-void vgpu_query_fence_storage(struct vgpu *gpu, enum drm_vfence_fence_type type,
+void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type type,
 			      enum vgpu_fence_value value, struct vgpu_placement *answer);
-/** vgpu_aperture - CPU address of a page of visible video memory */
-void *vgpu_aperture(struct vgpu *gpu, u64 page);
+/** vgpu_storage_aperture - CPU address of a page of visible video memory */
+void *vgpu_storage_aperture(struct vgpu *gpu, u64 page);
 
 /*
  * struct vgpu_storage: a page of fence values, wherever it is. Fences and address
@@ -548,10 +548,10 @@ struct vgpu_packet_complete {
 	u64 fence_id;
 };
 
-/** vgpu_last_completed - a kernel ring's last completed fence id. Any context. */
-u64 vgpu_last_completed(struct vgpu_queue *queue);
-/** vgpu_last_fetched - a kernel ring's last fetched fence id. Any context. */
-u64 vgpu_last_fetched(struct vgpu_queue *queue);
+/** vgpu_kernel_last_completed - a kernel ring's last completed fence id. Any context. */
+u64 vgpu_kernel_last_completed(struct vgpu_queue *queue);
+/** vgpu_kernel_last_fetched - a kernel ring's last fetched fence id. Any context. */
+u64 vgpu_kernel_last_fetched(struct vgpu_queue *queue);
 
 /* --------------------------------------------------------- address spaces */
 
@@ -611,7 +611,7 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 /** vgpu_fence_private_data - DRM_VFENCE_PRIVATE_DATA bytes kept with it */
 const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
 /**
- * vgpu_fence_open - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
+ * vgpu_vm_open_fence - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
  * @vm: the address space
  * @fence: the fence; NULL for the value of a monitored one, which kernel rings write
  * @current_va: address of its current value
@@ -621,17 +621,17 @@ const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
  * Once for every holder; holders of one vm use the same addresses, so packets
  * may do what any of them may. The caller serialises opens and closes of one vm.
  */
-int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
+int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
 		    u64 monitored_va, u32 rights);
 /**
- * vgpu_fence_close - DxgkDdiCloseNativeFence
+ * vgpu_vm_close_fence - DxgkDdiCloseNativeFence
  * @vm: the address space
  * @current_va: as at open
  * @rights: as at open
  *
  * No engine of @vm uses it by this holder's rights on return.
  */
-void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights);
+void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights);
 /**
  * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: after the last close
  * @fence: the fence
@@ -664,12 +664,12 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
  * vgpu_fence_rewinds - times a value was stored that is below the one before
  * @fence: the fence
  *
- * By engines and by vgpu_update_current_values_from_cpu(). Counted before the
+ * By engines and by vgpu_fence_update_current_values(). Counted before the
  * value is stored: who sees the value sees the count. Any context.
  */
 u64 vgpu_fence_rewinds(struct vgpu_fence *fence);
-/** vgpu_flush_posts - every signal executed before is in the interrupt ring */
-void vgpu_flush_posts(struct vgpu *gpu);
+/** vgpu_cmp_flush - every signal executed before is in the interrupt ring */
+void vgpu_cmp_flush(struct vgpu *gpu);
 /** vgpu_fence_signals - GPU signals executed on it */
 u64 vgpu_fence_signals(struct vgpu_fence *fence);
 
@@ -691,7 +691,7 @@ struct vgpu_value_update {
 };
 
 /**
- * vgpu_update_monitored_values - DxgkDdiUpdateMonitoredValues
+ * vgpu_fence_update_monitored_values - DxgkDdiUpdateMonitoredValues
  * @gpu: the GPU
  * @update: the batch
  * @count: its length
@@ -702,7 +702,7 @@ struct vgpu_value_update {
  *
  * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x12).
  */
-int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
+int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
 				 unsigned int count);
 
 /**
@@ -717,7 +717,7 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 #define VGPU_UPDATE_NOTIFICATION_ONLY	BIT(1)
 
 /**
- * vgpu_update_current_values_from_cpu - DxgkDdiUpdateCurrentValuesFromCpu
+ * vgpu_fence_update_current_values - DxgkDdiUpdateCurrentValuesFromCpu
  * @gpu: the GPU
  * @update: the batch
  * @count: its length
@@ -728,7 +728,7 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
  *
  * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x13).
  */
-int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
+int vgpu_fence_update_current_values(struct vgpu *gpu,
 					const struct vgpu_value_update *update,
 					unsigned int count, unsigned int flags);
 
@@ -739,7 +739,7 @@ struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u3
 /** vgpu_context_destroy - forget it; it has no queues */
 void vgpu_context_destroy(struct vgpu_context *context);
 /**
- * vgpu_suspend_context - DxgkDdiSuspendContext
+ * vgpu_context_suspend - DxgkDdiSuspendContext
  * @context: the context
  * @fence: number of this suspension, larger than any before
  *
@@ -748,11 +748,11 @@ void vgpu_context_destroy(struct vgpu_context *context);
  *
  * Return: true if none runs; false if CONTEXT_SUSPENDED will tell.
  */
-bool vgpu_suspend_context(struct vgpu_context *context, u64 fence);
+bool vgpu_context_suspend(struct vgpu_context *context, u64 fence);
 /** vgpu_context_acknowledged - last suspension that CONTEXT_SUSPENDED told. Any context. */
 u64 vgpu_context_acknowledged(struct vgpu_context *context);
-/** vgpu_resume_context - DxgkDdiResumeContext: queues with work enter the run list */
-void vgpu_resume_context(struct vgpu_context *context);
+/** vgpu_context_resume - DxgkDdiResumeContext: queues with work enter the run list */
+void vgpu_context_resume(struct vgpu_context *context);
 
 /**
  * struct vgpu_queue_args - DxgkDdiCreateHwQueue
@@ -804,7 +804,7 @@ struct vgpu_queue_status {
 	u64 log_packets;
 	/** @busy_ns: GPU time charged to its packets */
 	u64 busy_ns;
-	/** @notifications: vgpu_notify_work_submission() calls */
+	/** @notifications: vgpu_doorbell_notify_work_submission() calls */
 	u64 notifications;
 };
 
@@ -820,11 +820,11 @@ void vgpu_queue_destroy(struct vgpu_queue *queue);
  */
 void vgpu_queue_abort(struct vgpu_queue *queue);
 void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status);
-/** vgpu_queue_idle - is it idle: a good victim? Any context. */
-bool vgpu_queue_idle(struct vgpu_queue *queue);
+/** vgpu_queue_is_idle - is it idle: a good victim? Any context. */
+bool vgpu_queue_is_idle(struct vgpu_queue *queue);
 
 /**
- * vgpu_set_log_buffer - DxgkDdiSetNativeFenceLogBuffer
+ * vgpu_log_set_buffer - DxgkDdiSetNativeFenceLogBuffer
  * @queue: the queue
  * @type: which log (the call is made for each, WDDM-98)
  * @log: the buffer, header filled, index and wrap count 0
@@ -833,10 +833,10 @@ bool vgpu_queue_idle(struct vgpu_queue *queue);
  * On return the buffer before is complete and not written to any more (WDDM-97).
  * Any context.
  */
-void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
+void vgpu_log_set_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
 			 struct drm_vfence_log_header *log, u64 log_va);
 /**
- * vgpu_update_logs - DxgkDdiUpdateNativeFenceLogs: commit entries
+ * vgpu_log_commit - DxgkDdiUpdateNativeFenceLogs: commit entries
  * @gpu: the GPU
  * @queue: the batch: both logs of each queue
  * @count: its length
@@ -845,9 +845,9 @@ void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type
  * buffer. After this call those below a first-free index that was read before it
  * are. Any context. WDDM-91..93.
  */
-void vgpu_update_logs(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count);
-/** vgpu_update_logging_level - DxgkDdiUpdateLoggingLevel: for all queues */
-void vgpu_update_logging_level(struct vgpu *gpu, enum drm_vfence_logging_level level);
+void vgpu_log_commit(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count);
+/** vgpu_log_set_level - DxgkDdiUpdateLoggingLevel: for all queues */
+void vgpu_log_set_level(struct vgpu *gpu, enum drm_vfence_logging_level level);
 
 /**
  * struct vgpu_log_geometry - how a client counts entries
@@ -869,15 +869,15 @@ void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_a
  * CONNECTED_NOTIFY if it wants to be told of every submission by a call, too.
  */
 enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue);
-/** vgpu_notify_work_submission - DxgkDdiNotifyWorkSubmission */
-void vgpu_notify_work_submission(struct vgpu_queue *queue);
+/** vgpu_doorbell_notify_work_submission - DxgkDdiNotifyWorkSubmission */
+void vgpu_doorbell_notify_work_submission(struct vgpu_queue *queue);
 /**
- * vgpu_log_geometry - how the client shall count from now on
+ * vgpu_log_get_geometry - how the client shall count from now on
  * @queue: the queue, its doorbell created
  * @take: the client takes a new geometry over with what it publishes next
  * @geometry: filled
  */
-void vgpu_log_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry);
+void vgpu_log_get_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry);
 /** vgpu_doorbell_disconnect - latch the write pointer and look no more */
 void vgpu_doorbell_disconnect(struct vgpu_queue *queue);
 /** vgpu_doorbell_destroy - unwire the ring; the queue must be idle or aborted */

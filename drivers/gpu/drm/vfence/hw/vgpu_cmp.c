@@ -16,7 +16,7 @@ static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post
 		    VGPU_OVERFLOW_MONITORED : 0));
 	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
-	vgpu_fence_note_missed(post->fence, post->value, post->time);
+	vgpu_value_note_missed(post->fence, post->value, post->time);
 	cmp->counters.overflowed++;
 }
 
@@ -28,7 +28,7 @@ static void post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 		cmp->counters.posts++;
 		/* Where records do not carry values, the fence does until asked. */
 		if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
-			vgpu_fence_note_missed(post->fence, post->value, post->time);
+			vgpu_value_note_missed(post->fence, post->value, post->time);
 	}
 	if (cmp->posted - cmp->taken >= VGPU_POSTS) {
 		null_event_locked(cmp, post);
@@ -72,10 +72,10 @@ void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 	WRITE_ONCE(fence->shadow, value);
 	/* Handshake (a) inside the GPU; see above. */
 	smp_mb();
-	post.value = READ_ONCE(*vgpu_fence_slot(fence, fence->current_value));
+	post.value = READ_ONCE(*vgpu_value_slot(fence, fence->current_value));
 	due = vfence_must_interrupt(post.value, value);
 	if (due) {
-		post.time = vgpu_clock(fence->gpu);
+		post.time = vgpu_clock_now(fence->gpu);
 		cmp->counters.shadow_posts++;
 		post_locked(cmp, &post);
 	}
@@ -105,7 +105,7 @@ static u64 monitored_of(struct vgpu_fence *fence)
 	u64 value;
 
 	if (fence->shadowed || !fence->monitored_system_va)
-		return vgpu_fence_monitored(fence);
+		return vgpu_value_monitored(fence);
 	read_lock_irqsave(&vm->tlb, flags);
 	if (vgpu_vm_translate(vm, fence->monitored_system_va, VGPU_VM_READ, &monitored))
 		value = 0;
@@ -223,7 +223,7 @@ static void note_missed(struct vgpu *gpu, struct vgpu_fence **fence,
 	if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
 		return;
 	for (i = 0; i < record->count; i++)
-		vgpu_fence_note_missed(fence[i], record->fence[i].value, record->fence[i].time);
+		vgpu_value_note_missed(fence[i], record->fence[i].value, record->fence[i].time);
 }
 
 static bool publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
@@ -345,7 +345,7 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	struct vgpu_cmp *cmp = &gpu->cmp;
 
 	if (cmp->task) {
-		vgpu_flush_posts(gpu);
+		vgpu_cmp_flush(gpu);
 		kthread_stop(cmp->task);
 	}
 	cmp->task = NULL;
@@ -359,7 +359,7 @@ static bool done_up_to(struct vgpu_cmp *cmp, u64 posted)
 }
 
 /* Wait until everything posted before the call is in the interrupt ring. */
-void vgpu_flush_posts(struct vgpu *gpu)
+void vgpu_cmp_flush(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned long flags;
@@ -374,7 +374,7 @@ void vgpu_flush_posts(struct vgpu *gpu)
 	atomic_dec(&cmp->flushers);
 }
 
-void vgpu_query_counters(struct vgpu *gpu, struct vgpu_counters *c)
+void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c)
 {
 	unsigned long flags;
 

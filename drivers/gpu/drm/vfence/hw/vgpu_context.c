@@ -30,51 +30,17 @@ struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u3
 void vgpu_context_destroy(struct vgpu_context *context)
 {
 	/* A record that names it is in the ring afterwards. */
-	vgpu_flush_posts(context->gpu);
+	vgpu_cmp_flush(context->gpu);
 	vfence_object_free(HW_CONTEXT, context);
 }
 
 u64 vgpu_context_acknowledged(struct vgpu_context *context)
 {
-	/* Acquire: the queues have left. Partner: acknowledge_locked(). */
+	/* Acquire: the queues have left. Partner: context_acknowledge_locked(). */
 	return smp_load_acquire(&context->acknowledged);
 }
 
-bool vgpu_context_suspended(const struct vgpu_queue *queue)
-{
-	return queue->context && READ_ONCE(queue->context->suspended);
-}
-
-static void acknowledge_locked(struct vgpu_context *context)
-{
-	struct vgpu_knobs *knobs = &context->gpu->knobs;
-	struct vgpu_post post = {
-		.type = VGPU_IRQ_CONTEXT_SUSPENDED,
-		.node = context->node,
-		.queue = context->os_handle,
-		.suspend_fence = context->suspend_fence,
-	};
-
-	lockdep_assert_held(&context->gpu->sched);
-	context->ack_due = false;
-	if (READ_ONCE(knobs->lose_suspend) && xchg(&knobs->lose_suspend, false))
-		return;
-	if (READ_ONCE(knobs->wrong_suspend) && xchg(&knobs->wrong_suspend, false))
-		post.suspend_fence += 1000;
-	/* Release: the queues have left. Partner: vgpu_context_acknowledged(). */
-	smp_store_release(&context->acknowledged, post.suspend_fence);
-	vgpu_cmp_post(context->gpu, &post);
-}
-
-/* One of its queues has left the engine, in whatever state. */
-void vgpu_context_left_locked(struct vgpu_context *context)
-{
-	lockdep_assert_held(&context->gpu->sched);
-	if (!--context->running && context->ack_due)
-		acknowledge_locked(context);
-}
-
-bool vgpu_suspend_context(struct vgpu_context *context, u64 fence)
+bool vgpu_context_suspend(struct vgpu_context *context, u64 fence)
 {
 	struct vgpu *gpu = context->gpu;
 	struct vgpu_queue *queue;
@@ -95,7 +61,7 @@ bool vgpu_suspend_context(struct vgpu_context *context, u64 fence)
 	return done;
 }
 
-void vgpu_resume_context(struct vgpu_context *context)
+void vgpu_context_resume(struct vgpu_context *context)
 {
 	struct vgpu *gpu = context->gpu;
 	struct vgpu_queue *queue;

@@ -17,7 +17,7 @@ static bool aborted(struct vgpu_queue *queue)
 /* Must it leave, though it has work? */
 static bool leaving(struct vgpu_queue *queue)
 {
-	return vgpu_context_suspended(queue) && !READ_ONCE(queue->gpu->knobs.ignore_suspend);
+	return vgpu_queue_is_suspended(queue) && !READ_ONCE(queue->gpu->knobs.ignore_suspend);
 }
 
 static bool interrupted(struct vgpu_queue *queue)
@@ -72,7 +72,7 @@ static void pay(struct vgpu_engine *engine, struct vgpu_queue *queue)
 static bool may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	/* What gets nowhere stays where it is seen, what does not leave likewise. */
-	if (READ_ONCE(engine->hung) || vgpu_context_suspended(queue))
+	if (READ_ONCE(engine->hung) || vgpu_queue_is_suspended(queue))
 		return false;
 	return engine->class_id != DRM_VFENCE_NODE_MM || !queue->exec.in_flight;
 }
@@ -158,4 +158,34 @@ void vgpu_engine_stop(struct vgpu_engine *engine)
 	if (engine->task)
 		kthread_stop(engine->task);
 	engine->task = NULL;
+}
+
+void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)
+{
+	const struct drm_vfence_node_info *counters = &gpu->engine[node].counters;
+
+	*info = (struct drm_vfence_node_info){
+		.class_id = gpu->config.node_class[node],
+		.packets = READ_ONCE(counters->packets),
+		.signals = READ_ONCE(counters->signals),
+		.suppressed = READ_ONCE(counters->suppressed),
+		.log_packets = READ_ONCE(counters->log_packets),
+		.waits_stalled = READ_ONCE(counters->waits_stalled),
+		.busy_ns = READ_ONCE(counters->busy_ns),
+	};
+}
+
+enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_engine *engine = &gpu->engine[node];
+	enum vgpu_engine_state state = VGPU_ENGINE_ACTIVE;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (engine->hung)
+		state = VGPU_ENGINE_HUNG;
+	else if (engine->wants_f1)
+		state = VGPU_ENGINE_TRANSITION_TO_F1;
+	spin_unlock_irqrestore(&gpu->sched, flags);
+	return state;
 }

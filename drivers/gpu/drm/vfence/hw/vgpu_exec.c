@@ -139,14 +139,14 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
 	if (!READ_ONCE(slot->waits))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
-	queue->wait_observed = vgpu_clock(queue->gpu);
+	queue->wait_observed = vgpu_clock_now(queue->gpu);
 	queue->wait_end = queue->wait_observed;
-	if (vgpu_fence_reached(slot->fence, packet->value))
+	if (vgpu_value_reached(slot->fence, packet->value))
 		return complete_packet(engine, queue);
 	WRITE_ONCE(engine->counters.waits_stalled, engine->counters.waits_stalled + 1);
 	if (vgpu_fence_block(slot->fence, queue, packet->value))
 		return VGPU_STEP_BLOCKED;
-	queue->wait_end = vgpu_clock(queue->gpu);
+	queue->wait_end = vgpu_clock_now(queue->gpu);
 	return complete_packet(engine, queue);
 }
 
@@ -211,12 +211,12 @@ static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct 
 
 static void store_current(struct vgpu_fence *fence, u64 value)
 {
-	u64 *slot = vgpu_fence_slot(fence, fence->current_value);
+	u64 *slot = vgpu_value_slot(fence, fence->current_value);
 
-	vgpu_fence_count_rewind(fence, READ_ONCE(*slot), value);
+	vgpu_value_count_rewind(fence, READ_ONCE(*slot), value);
 	/*
 	 * One store of 64 bits: never torn (WDDM-2). Release: what the queue did
-	 * before. Partners: vgpu_fence_reached() and vfence_fence_current().
+	 * before. Partners: vgpu_value_reached() and vfence_fence_current().
 	 */
 	smp_store_release(slot, value);
 }
@@ -232,7 +232,7 @@ static void store_and_time(struct vgpu_queue *queue, struct vgpu_fence *fence, u
 	store_current(fence, value);
 	/* The value before the clock; partner: see above. */
 	smp_mb();
-	queue->signal_end = vgpu_clock(queue->gpu);
+	queue->signal_end = vgpu_clock_now(queue->gpu);
 }
 
 static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -251,7 +251,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
 	fence = slot->fence;
 	if (READ_ONCE(fence->always_signaled)) {
-		queue->signal_end = vgpu_clock(queue->gpu);
+		queue->signal_end = vgpu_clock_now(queue->gpu);
 		return complete_packet(engine, queue);
 	}
 	store_and_time(queue, fence, packet.value);
@@ -264,10 +264,10 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	/*
 	 * Handshakes (a) and (b), engine's side: current (and the log's index)
 	 * are stored, then monitored and the count of blocked queues are loaded.
-	 * Partners: vgpu_update_monitored_values() and vgpu_fence_block().
+	 * Partners: vgpu_fence_update_monitored_values() and vgpu_fence_block().
 	 */
 	smp_mb();
-	notify(engine, queue, fence, packet.value, vgpu_fence_monitored(fence),
+	notify(engine, queue, fence, packet.value, vgpu_value_monitored(fence),
 	       queue->log_packets != log_packets);
 	return step;
 }
@@ -365,7 +365,7 @@ static enum vgpu_step timestamp(struct vgpu_engine *engine, struct vgpu_queue *q
 	fault = vgpu_vm_translate(queue->vm, dst_va, VGPU_VM_DATA | VGPU_VM_WRITE, &dst);
 	if (fault)
 		return stop(queue, fault, dst_va);
-	WRITE_ONCE(*(u64 *)dst, vgpu_clock(queue->gpu));
+	WRITE_ONCE(*(u64 *)dst, vgpu_clock_now(queue->gpu));
 	return complete_packet(engine, queue);
 }
 

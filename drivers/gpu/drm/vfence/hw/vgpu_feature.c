@@ -19,7 +19,7 @@ static void native_fence_support(const struct vgpu_config *config,
 	support->versions.max = VGPU_NATIVE_FENCE_VERSION_MAX;
 }
 
-int vgpu_query_feature_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
+int vgpu_feature_query_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
 			       struct vfence_feature_support *support)
 {
 	*support = (struct vfence_feature_support) {
@@ -40,7 +40,7 @@ int vgpu_query_feature_support(const struct vgpu_config *config, enum drm_vfence
 }
 
 /* Only what the operating system said yes to may be advertised (WDDM-46). */
-void vgpu_feature_handshake(struct vgpu *gpu)
+void vgpu_feature_negotiate(struct vgpu *gpu)
 {
 	gpu->native_fence_cap =
 		gpu->ops->is_feature_enabled(gpu->host, DRM_VFENCE_FEATURE_NATIVE_FENCE) ||
@@ -49,12 +49,12 @@ void vgpu_feature_handshake(struct vgpu *gpu)
 		gpu->os_caps = gpu->ops->native_fence_os_caps(gpu->host);
 }
 
-bool vgpu_optimized_interrupt_cap(struct vgpu *gpu)
+bool vgpu_feature_optimized_interrupt(struct vgpu *gpu)
 {
 	return gpu->config.irq_form == VGPU_IRQ_FORM_QUEUE;
 }
 
-bool vgpu_native_fence_cap(struct vgpu *gpu)
+bool vgpu_feature_native_fence(struct vgpu *gpu)
 {
 	return gpu->native_fence_cap;
 }

@@ -47,13 +47,6 @@ u64 vgpu_fence_rewinds(struct vgpu_fence *fence)
 	return atomic64_read(&fence->rewinds);
 }
 
-/* Before @to is stored; the store that follows is a release. */
-void vgpu_fence_count_rewind(struct vgpu_fence *fence, u64 from, u64 to)
-{
-	if (to < from)
-		atomic64_inc(&fence->rewinds);
-}
-
 static bool awaits_less(struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct vgpu_queue, block_node)->block_value <
@@ -75,28 +68,12 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
 	unlink_locked(queue);
 }
 
-/* What an engine compares a signaled value with. */
-u64 vgpu_fence_monitored(struct vgpu_fence *fence)
-{
-	return fence->shadowed ? READ_ONCE(fence->shadow) :
-				 READ_ONCE(*vgpu_fence_slot(fence, fence->monitored_value));
-}
-
-/* May a wait for @value pass? */
-bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value)
-{
-	/* Acquire: what the signaller did. Partners: store_current(), store_update(). */
-	return vfence_reached(smp_load_acquire(vgpu_fence_slot(fence, fence->current_value)),
-			      value) ||
-	       READ_ONCE(fence->always_signaled);
-}
-
 /*
  * Block @queue, which runs, until @fence reaches @value. False if it has.
  *
  * Handshake (b), waiter's side: the queue is counted, then the current value is
  * loaded. Partner: the barrier between storing the value and vgpu_fence_notify()
- * in signal_fence() of vgpu_exec.c and in vgpu_update_current_values_from_cpu().
+ * in signal_fence() of vgpu_exec.c and in vgpu_fence_update_current_values().
  */
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value)
 {
@@ -111,7 +88,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	atomic_inc(&fence->blocked_count);
 	/* Full barrier of handshake (b), see above. */
 	smp_mb__after_atomic();
-	if (vgpu_fence_reached(fence, value)) {
+	if (vgpu_value_reached(fence, value)) {
 		unlink_locked(queue);
 		blocked = false;
 	} else if (queue->abort) {
@@ -146,7 +123,7 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 			continue;
 		unlink_locked(queue);
 		queue->exec.released = true;
-		queue->wait_end = vgpu_clock(gpu);
+		queue->wait_end = vgpu_clock_now(gpu);
 		vgpu_sched_ready_locked(queue);
 	}
 	spin_unlock_irqrestore(&gpu->sched, flags);
@@ -164,16 +141,6 @@ void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
 		release_up_to(fence, value, time);
 }
 
-void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value, u64 time)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&fence->missed_lock, flags);
-	fence->missed.value = max(fence->missed.value, value);
-	fence->missed.time = max(fence->missed.time, time);
-	spin_unlock_irqrestore(&fence->missed_lock, flags);
-}
-
 void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed)
 {
 	unsigned long flags;
@@ -188,7 +155,7 @@ void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
 	/* No new ones: it is open nowhere. Who is still blocked waits for nothing. */
 	release_up_to(fence, ~(u64)0, VGPU_ANY_TIME);
-	vgpu_flush_posts(fence->gpu);
+	vgpu_cmp_flush(fence->gpu);
 	vfence_object_free(HW_FENCE, fence);
 }
 
@@ -198,7 +165,7 @@ static bool must_fail(bool *knob)
 	return READ_ONCE(*knob) && xchg(knob, false);
 }
 
-int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
+int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
 				 unsigned int count)
 {
 	unsigned int i;
@@ -224,8 +191,8 @@ int vgpu_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_updat
 
 static void store_from_cpu(const struct vgpu_value_update *update)
 {
-	vgpu_fence_count_rewind(update->fence, READ_ONCE(*update->kernel_va), update->value);
-	/* Release: what the caller did. Partner: vgpu_fence_reached(). */
+	vgpu_value_count_rewind(update->fence, READ_ONCE(*update->kernel_va), update->value);
+	/* Release: what the caller did. Partner: vgpu_value_reached(). */
 	smp_store_release(update->kernel_va, update->value);
 }
 
@@ -237,7 +204,7 @@ static void store_update(const struct vgpu_value_update *update, unsigned int fl
 		store_from_cpu(update);
 }
 
-int vgpu_update_current_values_from_cpu(struct vgpu *gpu,
+int vgpu_fence_update_current_values(struct vgpu *gpu,
 					const struct vgpu_value_update *update,
 					unsigned int count, unsigned int flags)
 {

@@ -60,7 +60,7 @@ static void interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 static void complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,
 				u64 fence_id)
 {
-	/* Release: what the submission did. Partner: vgpu_last_completed(). */
+	/* Release: what the submission did. Partner: vgpu_kernel_last_completed(). */
 	smp_store_release(&queue->last_completed, fence_id);
 	interrupt(engine, queue);
 }
@@ -68,7 +68,7 @@ static void complete_submission(struct vgpu_engine *engine, struct vgpu_queue *q
 /* The front end has taken everything before. */
 void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id)
 {
-	/* Release, for symmetry: nothing is done yet. Partner: vgpu_last_fetched(). */
+	/* Release, for symmetry: nothing is done yet. Partner: vgpu_kernel_last_fetched(). */
 	smp_store_release(&queue->last_fetched, fence_id);
 	interrupt(engine, queue);
 }
@@ -97,13 +97,13 @@ void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
 		memset(storage->kva, 0, PAGE_SIZE);
 }
 
-u64 vgpu_last_completed(struct vgpu_queue *queue)
+u64 vgpu_kernel_last_completed(struct vgpu_queue *queue)
 {
 	/* Acquire: what the submission did. Partner: complete_submission(). */
 	return smp_load_acquire(&queue->last_completed);
 }
 
-u64 vgpu_last_fetched(struct vgpu_queue *queue)
+u64 vgpu_kernel_last_fetched(struct vgpu_queue *queue)
 {
 	/* Acquire: see vgpu_kernel_fetched(). */
 	return smp_load_acquire(&queue->last_fetched);

@@ -99,7 +99,7 @@ static void fill(struct vgpu_queue *queue, const struct drm_vfence_packet_log *p
 		entry->end_gpu_timestamp = queue->signal_end;
 		break;
 	default:
-		entry->end_gpu_timestamp = vgpu_clock(queue->gpu);
+		entry->end_gpu_timestamp = vgpu_clock_now(queue->gpu);
 	}
 }
 
@@ -129,7 +129,7 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 	return fault;
 }
 
-void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
+void vgpu_log_set_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
 			 struct drm_vfence_log_header *header, u64 log_va)
 {
 	struct vgpu_log *log = &queue->log[type == DRM_VFENCE_LOG_SIGNALS];
@@ -147,7 +147,7 @@ void vgpu_set_log_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type
 	atomic64_inc(&queue->gpu->log_buffers_set);
 }
 
-void vgpu_update_logs(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count)
+void vgpu_log_commit(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count)
 {
 	unsigned int i, k;
 	unsigned long flags;
@@ -165,7 +165,7 @@ void vgpu_update_logs(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int 
 	}
 }
 
-void vgpu_update_logging_level(struct vgpu *gpu, enum drm_vfence_logging_level level)
+void vgpu_log_set_level(struct vgpu *gpu, enum drm_vfence_logging_level level)
 {
 	WRITE_ONCE(gpu->logging_level, level);
 }
@@ -192,7 +192,7 @@ static void geometry_locked(struct vgpu_log *log, bool take, u64 at, u32 *entrie
 	*entries = log->switching ? log->switch_entries : log->client_entries;
 }
 
-void vgpu_log_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry)
+void vgpu_log_get_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry)
 {
 	/* Both logs switch at the same place, so both must be able to. */
 	struct vgpu_log *waits = &queue->log[0], *signals = &queue->log[1];

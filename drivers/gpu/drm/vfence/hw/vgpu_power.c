@@ -40,7 +40,7 @@ void vgpu_power_ask_f1(struct vgpu_engine *engine)
 	spin_unlock_irqrestore(&engine->gpu->sched, flags);
 }
 
-bool vgpu_engine_enter_f1(struct vgpu *gpu, unsigned int node)
+bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int node)
 {
 	struct vgpu_engine *engine = &gpu->engine[node];
 	unsigned long flags;
@@ -54,7 +54,7 @@ bool vgpu_engine_enter_f1(struct vgpu *gpu, unsigned int node)
 	return entered;
 }
 
-bool vgpu_engine_in_f1(struct vgpu *gpu, unsigned int node)
+bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node)
 {
 	return READ_ONCE(gpu->engine[node].f1);
 }
@@ -70,7 +70,7 @@ static bool idle_locked(struct vgpu *gpu)
 	return true;
 }
 
-bool vgpu_idle(struct vgpu *gpu)
+bool vgpu_power_is_idle(struct vgpu *gpu)
 {
 	unsigned long flags;
 	bool idle;
@@ -81,7 +81,7 @@ bool vgpu_idle(struct vgpu *gpu)
 	return idle;
 }
 
-bool vgpu_enter_d3(struct vgpu *gpu)
+bool vgpu_power_enter_d3(struct vgpu *gpu)
 {
 	unsigned long flags;
 	bool entered;
@@ -95,7 +95,7 @@ bool vgpu_enter_d3(struct vgpu *gpu)
 	return entered;
 }
 
-void vgpu_enter_d0(struct vgpu *gpu)
+void vgpu_power_enter_d0(struct vgpu *gpu)
 {
 	unsigned long flags;
 	unsigned int i;

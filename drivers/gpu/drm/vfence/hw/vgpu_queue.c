@@ -42,7 +42,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	list_del(&queue->context_link);
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 	/* A fault record that names the queue is in the ring afterwards. */
-	vgpu_flush_posts(queue->gpu);
+	vgpu_cmp_flush(queue->gpu);
 	vfence_object_free(HW_QUEUE, queue);
 }
 
@@ -63,33 +63,55 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 }
 
-void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args)
+static bool left_engine(struct vgpu_queue *queue)
 {
-	unsigned long flags;
-
-	args->control->read_ptr = 0;
-	args->control->write_ptr = 0;
-	vgpu_log_new_ring(&queue->log[0]);
-	vgpu_log_new_ring(&queue->log[1]);
-	spin_lock_irqsave(&queue->gpu->sched, flags);
-	queue->cookie = args->cookie;
-	queue->ring = args->ring;
-	queue->ring_size = args->ring_size;
-	queue->control = args->control;
-	queue->read_ptr = 0;
-	queue->latched = 0;
-	queue->connected = false;
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	return READ_ONCE(queue->state) != DRM_VFENCE_QUEUE_RUNNING;
 }
 
-void vgpu_doorbell_destroy(struct vgpu_queue *queue)
+void vgpu_queue_abort(struct vgpu_queue *queue)
 {
+	struct vgpu *gpu = queue->gpu;
 	unsigned long flags;
 
+	spin_lock_irqsave(&gpu->sched, flags);
+	switch (queue->state) {
+	case DRM_VFENCE_QUEUE_FAULTED:
+	case DRM_VFENCE_QUEUE_ABORTED:
+		spin_unlock_irqrestore(&gpu->sched, flags);
+		return;
+	case DRM_VFENCE_QUEUE_READY:
+		list_del_init(&queue->run_link);
+		break;
+	case DRM_VFENCE_QUEUE_BLOCKED:
+		vgpu_fence_unblock_locked(queue);
+		break;
+	default:
+		break;
+	}
+	WRITE_ONCE(queue->abort, true);
+	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
+	wake_up_all(&queue->engine->wait);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+	wait_event(gpu->stopped, left_engine(queue));
+	/* The last put may still hold the lock to wake us. */
+	spin_lock_irqsave(&gpu->sched, flags);
+	if (queue->state == DRM_VFENCE_QUEUE_IDLE)
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
+	spin_unlock_irqrestore(&gpu->sched, flags);
+}
+
+/*
+ * Under the lock: between two states of vgpu_sched_put() a queue that has work
+ * left looks idle.
+ */
+bool vgpu_queue_is_idle(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+	bool idle;
+
 	spin_lock_irqsave(&queue->gpu->sched, flags);
-	WRITE_ONCE(queue->connected, false);
-	queue->cookie = NULL;
-	queue->ring = NULL;
-	queue->control = NULL;
+	idle = queue->state == DRM_VFENCE_QUEUE_IDLE;
 	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	return idle;
 }

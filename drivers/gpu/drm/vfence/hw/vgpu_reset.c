@@ -31,28 +31,13 @@ void vgpu_reset_hung(struct vgpu_engine *engine)
 	spin_unlock_irqrestore(&engine->gpu->sched, flags);
 }
 
-enum vgpu_engine_state vgpu_query_engine_state(struct vgpu *gpu, unsigned int node)
-{
-	struct vgpu_engine *engine = &gpu->engine[node];
-	enum vgpu_engine_state state = VGPU_ENGINE_ACTIVE;
-	unsigned long flags;
-
-	spin_lock_irqsave(&gpu->sched, flags);
-	if (engine->hung)
-		state = VGPU_ENGINE_HUNG;
-	else if (engine->wants_f1)
-		state = VGPU_ENGINE_TRANSITION_TO_F1;
-	spin_unlock_irqrestore(&gpu->sched, flags);
-	return state;
-}
-
 /* Was it asked to leave, or did it get nowhere? Else it was there by accident. */
 static bool is_cause(const struct vgpu_queue *queue)
 {
 	return queue->engine->hung || queue->context->suspended;
 }
 
-bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force)
+bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force)
 {
 	struct vgpu_engine *engine = &gpu->engine[node];
 	bool collateral = false;
@@ -81,7 +66,7 @@ bool vgpu_reset_hw_engine(struct vgpu *gpu, unsigned int node, bool force)
 	return true;
 }
 
-void vgpu_resume_hw_engine(struct vgpu *gpu, unsigned int node)
+void vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 {
 	struct vgpu_engine *engine = &gpu->engine[node];
 	unsigned long flags;

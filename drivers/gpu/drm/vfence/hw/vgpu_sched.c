@@ -47,7 +47,7 @@ static bool is_active(u32 state)
 }
 
 /* Back to F0, or never mind that it was asked to leave. */
-static void stay_in_f0_locked(struct vgpu_engine *engine)
+void vgpu_sched_stay_in_f0_locked(struct vgpu_engine *engine)
 {
 	lockdep_assert_held(&engine->gpu->sched);
 	WRITE_ONCE(engine->f1, false);
@@ -63,7 +63,7 @@ void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 	lockdep_assert_held(&queue->gpu->sched);
 	if (is_active(state) && !is_active(queue->state)) {
 		WRITE_ONCE(engine->active, engine->active + 1);
-		stay_in_f0_locked(engine);
+		vgpu_sched_stay_in_f0_locked(engine);
 	} else if (!is_active(state) && is_active(queue->state)) {
 		WRITE_ONCE(engine->active, engine->active - 1);
 		/* It may want to doze. */
@@ -77,91 +77,52 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->sched);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
-	/* A suspended one waits for vgpu_resume_context(). */
-	if (vgpu_context_suspended(queue))
+	/* A suspended one waits for vgpu_context_resume(). */
+	if (vgpu_queue_is_suspended(queue))
 		return;
 	list_add_tail(&queue->run_link, &queue->engine->run);
 	wake_up_all(&queue->engine->wait);
 }
 
-static void look_locked(struct vgpu_queue *queue)
+void vgpu_sched_look_locked(struct vgpu_queue *queue)
 {
 	if (queue->state == DRM_VFENCE_QUEUE_IDLE && has_work_locked(queue))
 		vgpu_sched_ready_locked(queue);
-}
-
-static void look(struct vgpu_queue *queue)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->gpu->sched, flags);
-	if (queue->connected)
-		look_locked(queue);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
-}
-
-/*
- * The page was touched and is about to be mapped: the queue is busy from now on,
- * even if there is no work. Otherwise the page would stay mapped on an idle
- * queue, and the next ring would be a store that nobody sees. The engine finds
- * the ring empty, the queue goes idle, and going idle arms the page again.
- */
-void vgpu_doorbell_ring(struct vgpu_queue *queue)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->gpu->sched, flags);
-	if (queue->connected && queue->state == DRM_VFENCE_QUEUE_IDLE)
-		vgpu_sched_ready_locked(queue);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
-}
-
-void vgpu_doorbell_recheck(struct vgpu_queue *queue)
-{
-	look(queue);
-}
-
-enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->gpu->sched, flags);
-	WRITE_ONCE(queue->connected, true);
-	stay_in_f0_locked(queue->engine);
-	look_locked(queue);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
-	return READ_ONCE(queue->gpu->knobs.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
-							  DRM_VFENCE_DOORBELL_CONNECTED;
-}
-
-void vgpu_notify_work_submission(struct vgpu_queue *queue)
-{
-	atomic64_inc(&queue->notifications);
-	/* Told by a call, it looks as it does when the doorbell is rung. */
-	look(queue);
-}
-
-void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&queue->gpu->sched, flags);
-	if (queue->connected) {
-		/* Acquire: the packets below it. Partner: the client's release. */
-		u64 latch = smp_load_acquire(&queue->control->write_ptr);
-
-		WRITE_ONCE(queue->latched, latch);
-		/* Release: the latch. Partner: vgpu_sched_sane_write_ptr(). */
-		smp_store_release(&queue->connected, false);
-		look_locked(queue);
-	}
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
 }
 
 bool vgpu_sched_contended(struct vgpu_engine *engine)
 {
 	return !list_empty(&engine->run) && !READ_ONCE(engine->gpu->d3) &&
 	       !READ_ONCE(engine->held);
+}
+
+static void context_acknowledge_locked(struct vgpu_context *context)
+{
+	struct vgpu_knobs *knobs = &context->gpu->knobs;
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_CONTEXT_SUSPENDED,
+		.node = context->node,
+		.queue = context->os_handle,
+		.suspend_fence = context->suspend_fence,
+	};
+
+	lockdep_assert_held(&context->gpu->sched);
+	context->ack_due = false;
+	if (READ_ONCE(knobs->lose_suspend) && xchg(&knobs->lose_suspend, false))
+		return;
+	if (READ_ONCE(knobs->wrong_suspend) && xchg(&knobs->wrong_suspend, false))
+		post.suspend_fence += 1000;
+	/* Release: the queues have left. Partner: vgpu_context_acknowledged(). */
+	smp_store_release(&context->acknowledged, post.suspend_fence);
+	vgpu_cmp_post(context->gpu, &post);
+}
+
+/* One of its queues has left the engine, in whatever state. */
+static void context_left_locked(struct vgpu_context *context)
+{
+	lockdep_assert_held(&context->gpu->sched);
+	if (!--context->running && context->ack_due)
+		context_acknowledge_locked(context);
 }
 
 /* A queue has left its engine, in whatever state. */
@@ -173,7 +134,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
 	if (queue->context)
-		vgpu_context_left_locked(queue->context);
+		context_left_locked(queue->context);
 }
 
 /* Take the next queue off the run list; it is RUNNING and the engine's own. */
@@ -227,7 +188,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 		 * unless we look.
 		 */
 		if (!queue->connected || queue->kernel)
-			look_locked(queue);
+			vgpu_sched_look_locked(queue);
 		else
 			arm = queue->cookie;
 	}
@@ -241,55 +202,3 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	spin_unlock_irqrestore(&gpu->sched, flags);
 }
 
-static bool left_engine(struct vgpu_queue *queue)
-{
-	return READ_ONCE(queue->state) != DRM_VFENCE_QUEUE_RUNNING;
-}
-
-void vgpu_queue_abort(struct vgpu_queue *queue)
-{
-	struct vgpu *gpu = queue->gpu;
-	unsigned long flags;
-
-	spin_lock_irqsave(&gpu->sched, flags);
-	switch (queue->state) {
-	case DRM_VFENCE_QUEUE_FAULTED:
-	case DRM_VFENCE_QUEUE_ABORTED:
-		spin_unlock_irqrestore(&gpu->sched, flags);
-		return;
-	case DRM_VFENCE_QUEUE_READY:
-		list_del_init(&queue->run_link);
-		break;
-	case DRM_VFENCE_QUEUE_BLOCKED:
-		vgpu_fence_unblock_locked(queue);
-		break;
-	default:
-		break;
-	}
-	WRITE_ONCE(queue->abort, true);
-	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
-		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
-	wake_up_all(&queue->engine->wait);
-	spin_unlock_irqrestore(&gpu->sched, flags);
-	wait_event(gpu->stopped, left_engine(queue));
-	/* The last put may still hold the lock to wake us. */
-	spin_lock_irqsave(&gpu->sched, flags);
-	if (queue->state == DRM_VFENCE_QUEUE_IDLE)
-		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
-	spin_unlock_irqrestore(&gpu->sched, flags);
-}
-
-/*
- * Under the lock: between two states of vgpu_sched_put() a queue that has work
- * left looks idle.
- */
-bool vgpu_queue_idle(struct vgpu_queue *queue)
-{
-	unsigned long flags;
-	bool idle;
-
-	spin_lock_irqsave(&queue->gpu->sched, flags);
-	idle = queue->state == DRM_VFENCE_QUEUE_IDLE;
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
-	return idle;
-}

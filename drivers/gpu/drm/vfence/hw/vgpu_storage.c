@@ -19,7 +19,7 @@ static unsigned int invisible_pages(const struct vgpu *gpu)
  * it stays in system memory; its monitored value may be local where the CPU can
  * see it. Nothing but the GPU touches an INTRA_GPU fence (WDDM-32, WDDM-33).
  */
-void vgpu_query_fence_storage(struct vgpu *gpu, enum drm_vfence_fence_type type,
+void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type type,
 			      enum vgpu_fence_value value, struct vgpu_placement *answer)
 {
 	*answer = (struct vgpu_placement) {
@@ -35,7 +35,7 @@ void vgpu_query_fence_storage(struct vgpu *gpu, enum drm_vfence_fence_type type,
 	answer->supported |= answer->preferred;
 }
 
-void *vgpu_aperture(struct vgpu *gpu, u64 page)
+void *vgpu_storage_aperture(struct vgpu *gpu, u64 page)
 {
 	if (page >= gpu->config.visible_pages)
 		return NULL;

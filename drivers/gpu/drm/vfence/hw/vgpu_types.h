@@ -269,7 +269,7 @@ struct vgpu_fence {
 	u32 os_handle;
 	/** @current_value: engines and, for CPU signals, the DDI store */
 	struct vgpu_storage *current_value;
-	/** @monitored_value: only vgpu_update_monitored_values() stores */
+	/** @monitored_value: only vgpu_fence_update_monitored_values() stores */
 	struct vgpu_storage *monitored_value;
 	/** @offset: the slot in both, in bytes */
 	u32 offset;
@@ -460,40 +460,45 @@ enum vgpu_step {
 };
 
 /* vgpu_feature.c */
-void vgpu_feature_handshake(struct vgpu *gpu);
+void vgpu_feature_negotiate(struct vgpu *gpu);
 
 /* vgpu_vm.c */
 enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int need,
 					void **kva);
 struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va);
 
-/* vgpu_fence.c */
-static inline u64 *vgpu_fence_slot(const struct vgpu_fence *fence,
+/* vgpu_value.c */
+static inline u64 *vgpu_value_slot(const struct vgpu_fence *fence,
 				   const struct vgpu_storage *storage)
 {
 	return READ_ONCE(storage->kva) + fence->offset;
 }
 
-void vgpu_fence_count_rewind(struct vgpu_fence *fence, u64 from, u64 to);
-u64 vgpu_fence_monitored(struct vgpu_fence *fence);
-void vgpu_fence_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
+void vgpu_value_count_rewind(struct vgpu_fence *fence, u64 from, u64 to);
+u64 vgpu_value_monitored(struct vgpu_fence *fence);
+void vgpu_value_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
+bool vgpu_value_reached(struct vgpu_fence *fence, u64 value);
+
+/* vgpu_fence.c */
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);
-bool vgpu_fence_reached(struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
 /* vgpu_sched.c */
+static inline bool vgpu_queue_is_suspended(const struct vgpu_queue *queue)
+{
+	return queue->context && READ_ONCE(queue->context->suspended);
+}
+
 struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine);
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why);
 void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state);
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
+void vgpu_sched_look_locked(struct vgpu_queue *queue);
+void vgpu_sched_stay_in_f0_locked(struct vgpu_engine *engine);
 void vgpu_sched_left_locked(struct vgpu_queue *queue);
 bool vgpu_sched_contended(struct vgpu_engine *engine);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
-
-/* vgpu_context.c */
-void vgpu_context_left_locked(struct vgpu_context *context);
-bool vgpu_context_suspended(const struct vgpu_queue *queue);
 
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);

@@ -131,7 +131,7 @@ static void add_rights(struct vgpu_slot *slot, u32 rights, int n)
 		WRITE_ONCE(slot->signals, slot->signals + n);
 }
 
-int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
+int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
 		    u64 monitored_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
@@ -153,7 +153,7 @@ int vgpu_fence_open(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va
 	return ret;
 }
 
-void vgpu_fence_close(struct vgpu_vm *vm, u64 current_va, u32 rights)
+void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
 

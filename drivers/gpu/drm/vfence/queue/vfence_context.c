@@ -223,7 +223,7 @@ static int begin(struct vfence_adapter *adapter, struct vfence_context *context)
 	context->suspended = true;
 	/* Before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
-	context->pending = !vgpu_suspend_context(context->hw, context->suspend_fence);
+	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
 	drm_dev_exit(idx);
 	return 0;
 }
@@ -247,7 +247,7 @@ static int resume(struct vfence_adapter *adapter, struct vfence_context *context
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
 	if (context->suspended)
-		vgpu_resume_context(context->hw);
+		vgpu_context_resume(context->hw);
 	context->suspended = false;
 	context->pending = false;
 	drm_dev_exit(idx);

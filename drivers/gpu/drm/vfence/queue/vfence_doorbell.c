@@ -78,7 +78,7 @@ static struct vfence_doorbell *victim_locked(struct vfence_adapter *adapter)
 
 	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
 		struct vfence_doorbell *doorbell = adapter->physical[i];
-		bool idle = vgpu_queue_idle(doorbell->queue->hw);
+		bool idle = vgpu_queue_is_idle(doorbell->queue->hw);
 
 		if (best && (best_idle > idle || (best_idle == idle &&
 						  best->connected_at < doorbell->connected_at)))
@@ -418,7 +418,7 @@ static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geomet
 	else if (doorbell->physical < 0)
 		connect_locked(doorbell);
 	if (!ret)
-		vgpu_log_geometry(queue->hw, take, geometry);
+		vgpu_log_get_geometry(queue->hw, take, geometry);
 	mutex_unlock(&adapter->doorbell_lock);
 	return ret;
 }
@@ -468,7 +468,7 @@ int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data,
 	/* Under the lock the ring stays. */
 	mutex_lock(&file->adapter->doorbell_lock);
 	if (queue->doorbell) {
-		vgpu_notify_work_submission(queue->hw);
+		vgpu_doorbell_notify_work_submission(queue->hw);
 		ret = 0;
 	}
 	mutex_unlock(&file->adapter->doorbell_lock);
@@ -499,7 +499,7 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 	if (doorbell->secondary_page)
 		doorbell->secondary_page->doorbell = NULL;
 	mutex_unlock(&adapter->doorbell_lock);
-	if (!vgpu_queue_idle(queue->hw))
+	if (!vgpu_queue_is_idle(queue->hw))
 		vgpu_queue_abort(queue->hw);
 	/* No call up names it any more, then no work does, then it goes. */
 	vgpu_doorbell_destroy(queue->hw);

@@ -19,12 +19,12 @@
 void vfence_engine_reset(struct vfence_adapter *adapter, unsigned int node, bool force)
 {
 	mutex_lock(&adapter->reset_lock);
-	if (vgpu_reset_hw_engine(adapter->gpu, node, force)) {
+	if (vgpu_reset_engine(adapter->gpu, node, force)) {
 		vfence_count(adapter, VFENCE_COUNT_ENGINE_RESETS);
 		/* What it said before is handled before it can say anything new. */
-		vgpu_flush_posts(adapter->gpu);
+		vgpu_cmp_flush(adapter->gpu);
 		vfence_irq_flush(adapter);
-		vgpu_resume_hw_engine(adapter->gpu, node);
+		vgpu_reset_resume_engine(adapter->gpu, node);
 	}
 	mutex_unlock(&adapter->reset_lock);
 }
@@ -58,7 +58,7 @@ static void changed_work(struct work_struct *work)
 	unsigned int node;
 
 	for (node = 0; node < adapter->config.gpu.nodes; node++) {
-		switch (vgpu_query_engine_state(adapter->gpu, node)) {
+		switch (vgpu_engine_query_state(adapter->gpu, node)) {
 		case VGPU_ENGINE_HUNG:
 			vfence_engine_reset(adapter, node, false);
 			break;

@@ -303,8 +303,8 @@ void vfence_job_retire(struct vfence_kqueue *kqueue)
 	signalling = dma_fence_begin_signalling();
 	/* Acquire: what the GPU had done by then. Partner: vfence_kqueue_halt(). */
 	aborted = smp_load_acquire(&kqueue->aborted);
-	completed = vgpu_last_completed(kqueue->queue->hw);
-	fetched = max(vgpu_last_fetched(kqueue->queue->hw), completed);
+	completed = vgpu_kernel_last_completed(kqueue->queue->hw);
+	fetched = max(vgpu_kernel_last_fetched(kqueue->queue->hw), completed);
 	news = retire_fetched(kqueue, fetched);
 	while ((submission = first_running(kqueue)) && submission->progress <= completed) {
 		retire_one(kqueue, submission, 0);

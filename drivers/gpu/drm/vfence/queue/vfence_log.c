@@ -56,7 +56,7 @@ static int set_buffer(struct vfence_queue *queue, struct vfence_log *log,
 	ret = vgpu_vm_map(log->owner->vm, log->node.start, header, PAGE_SIZE, 0);
 	if (ret)
 		return ret;
-	vgpu_set_log_buffer(queue->hw, header->type, header, log->node.start);
+	vgpu_log_set_buffer(queue->hw, header->type, header, log->node.start);
 	return 0;
 }
 
@@ -343,7 +343,7 @@ static unsigned int batch_read(struct vfence_adapter *adapter, struct vfence_log
 
 	vfence_step(LOG_READ);
 	if (batch->count)
-		vgpu_update_logs(adapter->gpu, batch->hw, batch->count);
+		vgpu_log_commit(adapter->gpu, batch->hw, batch->count);
 	for (i = 0; i < batch->count; i++) {
 		for (k = 0; k < ARRAY_SIZE(batch->queue[i]->log); k++) {
 			struct vfence_log *log = &batch->queue[i]->log[k];
@@ -467,7 +467,7 @@ int vfence_log_set_level(struct vfence_adapter *adapter, u32 level)
 		return -EINVAL;
 	mutex_lock(&adapter->level_lock);
 	WRITE_ONCE(adapter->logging_level, level);
-	vgpu_update_logging_level(adapter->gpu, level);
+	vgpu_log_set_level(adapter->gpu, level);
 	vfence_queue_for_each(adapter, apply_level, &ret);
 	mutex_unlock(&adapter->level_lock);
 	return ret;

@@ -27,7 +27,7 @@ int vfence_paging_init(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->paging;
 	struct vgpu_queue_args args = {
-		.vm = vgpu_system_vm(adapter->gpu),
+		.vm = vgpu_device_system_vm(adapter->gpu),
 		.node = node_of(adapter),
 		.kernel = true,
 	};
@@ -86,7 +86,7 @@ static void submit(struct vfence_paging *paging, const struct vgpu_packet_storag
 
 static bool completed(struct vfence_adapter *adapter)
 {
-	return vgpu_last_completed(adapter->paging.queue) == adapter->paging.submitted;
+	return vgpu_kernel_last_completed(adapter->paging.queue) == adapter->paging.submitted;
 }
 
 /**

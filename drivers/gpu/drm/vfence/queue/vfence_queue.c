@@ -268,7 +268,7 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	vfence_doorbell_destroy(queue);
 	/* Interrupts that name it need its log, or its fences, and find neither later. */
 	if (queue->adapter->optimized) {
-		vgpu_flush_posts(queue->adapter->gpu);
+		vgpu_cmp_flush(queue->adapter->gpu);
 		vfence_irq_settle(queue->adapter);
 	}
 	vfence_log_read(queue);
