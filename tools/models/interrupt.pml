@@ -67,7 +67,7 @@ proctype cmp(byte me)
 	}
 }
 
-/* deliver() and vfence_irq_drain() */
+/* deliver() and irq_drain() */
 proctype handler(byte me)
 {
 	byte f, k, write, read, overflow;

@@ -108,7 +108,7 @@ proctype handler(byte me)
 end:	do
 	:: post?v ->
 		LOCK(FENCE_LOCK);
-		/* vfence_fence_take(): the value told, or a later one. */
+		/* vfence_point_take(): the value told, or a later one. */
 		LOAD(CURRENT, sample);
 #ifdef VALUE_NOT_CARRIED
 		v = sample;

@@ -7,10 +7,10 @@
  * the driver is named.
  *
  *   one party                                the other
- *   barrier update_monitored_locked          barrier vfence_irq_settle look_at_monitored
+ *   barrier update_monitored_locked          barrier notify_monitored_thread look_at_monitored
  *   barrier vfence_local_add                 an atomic of vfence_queue_fail_device()
  *   barrier create_locked                    an atomic of vfence_queue_fail_device()
- *   barrier vfence_kqueue_destroy            an atomic of vfence_kqueue_enter()
+ *   barrier vfence_kernel_queue_destroy            an atomic of vfence_kernel_queue_enter()
  *   barrier deliver_call                     an atomic of call_other()
  *   barrier vector_unmask                    an atomic of deliver()
  *   barrier vgpu_cmp_update_shadow           barrier signal_fence

@@ -8,14 +8,16 @@
 
 #include <drm/drm_file.h>
 
-#include "queue/vfence_queue.h"
-#include "vfence_adapter.h"
+#include "core/vfence_adapter.h"
+#include "queue/vfence_doorbell.h"
+#include "queue/vfence_log.h"
+#include "vfence_debugfs.h"
 
 static int logging_level_get(void *data, u64 *level)
 {
 	struct vfence_adapter *adapter = data;
 
-	*level = READ_ONCE(adapter->logging_level);
+	*level = READ_ONCE(adapter->queues.logging_level);
 	return 0;
 }
 
@@ -52,7 +54,7 @@ static int notify_work_set(void *data, u64 on)
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
 	WRITE_ONCE(vgpu_device_knobs(adapter->gpu)->notify_work, on);
-	vfence_doorbell_relearn_all(adapter);
+	vfence_doorbell_force_reconnect_all(adapter);
 	drm_dev_exit(idx);
 	return 0;
 }

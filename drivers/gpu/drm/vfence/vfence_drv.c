@@ -20,12 +20,26 @@
 #include <drm/drm_gem_shmem_helper.h>
 #include <drm/drm_ioctl.h>
 
-#include "fence/vfence_fence.h"
+#include "core/vfence_adapter.h"
+#include "core/vfence_device.h"
+#include "core/vfence_file_types.h"
+#include "fence/vfence_event.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_request.h"
+#include "fence/vfence_share.h"
+#include "fence/vfence_sync.h"
+#include "mem/vfence_bo.h"
+#include "mem/vfence_vm.h"
+#include "queue/vfence_context.h"
+#include "queue/vfence_doorbell.h"
+#include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_submit.h"
-#include "vfence_adapter.h"
+#include "vfence_debugfs.h"
 #include "vfence_file.h"
-#include "vfence_power.h"
+#include "vfence_pm.h"
+#include "vfence_probe.h"
+#include "vfence_query.h"
 
 /* Calls that may sleep for long enter the device by themselves. */
 static int call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
@@ -56,20 +70,20 @@ static int call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
 
 DEFINE_ENTRY(query, call_entered)
 DEFINE_ENTRY(device_create, call_entered)
-DEFINE_ENTRY(device_destroy, call_entered)
+DEFINE_ENTRY(file_destroy_device, call_entered)
 DEFINE_ENTRY(device_query, call_entered)
 DEFINE_ENTRY(context_create, call_entered)
 DEFINE_ENTRY(context_destroy, call_entered)
 DEFINE_ENTRY(bo_create, call_entered)
 DEFINE_ENTRY(vm_bind, call_entered)
 DEFINE_ENTRY(vm_unbind, call_entered)
-DEFINE_ENTRY(fence_create, call_entered)
-DEFINE_ENTRY(fence_destroy, call_entered)
-DEFINE_ENTRY(fence_export, call_entered)
-DEFINE_ENTRY(fence_open, call_entered)
-DEFINE_ENTRY(fence_signal, call_entered)
-DEFINE_ENTRY(fence_query, call_entered)
-DEFINE_ENTRY(wait, call)
+DEFINE_ENTRY(local_create, call_entered)
+DEFINE_ENTRY(local_destroy, call_entered)
+DEFINE_ENTRY(share_export, call_entered)
+DEFINE_ENTRY(share_open, call_entered)
+DEFINE_ENTRY(request_signal, call_entered)
+DEFINE_ENTRY(local_query, call_entered)
+DEFINE_ENTRY(request_wait, call)
 DEFINE_ENTRY(event_arm, call)
 DEFINE_ENTRY(event_cancel, call_entered)
 DEFINE_ENTRY(queue_create, call_entered)
@@ -80,11 +94,11 @@ DEFINE_ENTRY(doorbell_create, call_entered)
 DEFINE_ENTRY(doorbell_connect, call_entered)
 DEFINE_ENTRY(doorbell_destroy, call_entered)
 DEFINE_ENTRY(log_read, call_entered)
-DEFINE_ENTRY(notify_work_submission, call_entered)
+DEFINE_ENTRY(doorbell_notify, call_entered)
 DEFINE_ENTRY(context_suspend, call)
 DEFINE_ENTRY(context_resume, call)
-DEFINE_ENTRY(monitored_fence_create, call_entered)
-DEFINE_ENTRY(fence_import, call_entered)
+DEFINE_ENTRY(local_create_monitored, call_entered)
+DEFINE_ENTRY(sync_import, call_entered)
 DEFINE_ENTRY(submit, call)
 
 #define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
@@ -92,20 +106,20 @@ DEFINE_ENTRY(submit, call)
 static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(QUERY, query),
 	ENTRY(DEVICE_CREATE, device_create),
-	ENTRY(DEVICE_DESTROY, device_destroy),
+	ENTRY(DEVICE_DESTROY, file_destroy_device),
 	ENTRY(DEVICE_QUERY, device_query),
 	ENTRY(CONTEXT_CREATE, context_create),
 	ENTRY(CONTEXT_DESTROY, context_destroy),
 	ENTRY(BO_CREATE, bo_create),
 	ENTRY(VM_BIND, vm_bind),
 	ENTRY(VM_UNBIND, vm_unbind),
-	ENTRY(FENCE_CREATE, fence_create),
-	ENTRY(FENCE_DESTROY, fence_destroy),
-	ENTRY(FENCE_EXPORT, fence_export),
-	ENTRY(FENCE_OPEN, fence_open),
-	ENTRY(FENCE_SIGNAL, fence_signal),
-	ENTRY(FENCE_QUERY, fence_query),
-	ENTRY(WAIT, wait),
+	ENTRY(FENCE_CREATE, local_create),
+	ENTRY(FENCE_DESTROY, local_destroy),
+	ENTRY(FENCE_EXPORT, share_export),
+	ENTRY(FENCE_OPEN, share_open),
+	ENTRY(FENCE_SIGNAL, request_signal),
+	ENTRY(FENCE_QUERY, local_query),
+	ENTRY(WAIT, request_wait),
 	ENTRY(EVENT_ARM, event_arm),
 	ENTRY(EVENT_CANCEL, event_cancel),
 	ENTRY(QUEUE_CREATE, queue_create),
@@ -116,11 +130,11 @@ static const struct drm_ioctl_desc ioctls[] = {
 	ENTRY(DOORBELL_CONNECT, doorbell_connect),
 	ENTRY(DOORBELL_DESTROY, doorbell_destroy),
 	ENTRY(LOG_READ, log_read),
-	ENTRY(NOTIFY_WORK_SUBMISSION, notify_work_submission),
+	ENTRY(NOTIFY_WORK_SUBMISSION, doorbell_notify),
 	ENTRY(CONTEXT_SUSPEND, context_suspend),
 	ENTRY(CONTEXT_RESUME, context_resume),
-	ENTRY(MONITORED_FENCE_CREATE, monitored_fence_create),
-	ENTRY(FENCE_IMPORT, fence_import),
+	ENTRY(MONITORED_FENCE_CREATE, local_create_monitored),
+	ENTRY(FENCE_IMPORT, sync_import),
 	ENTRY(SUBMIT, submit),
 };
 
@@ -171,13 +185,13 @@ static int probe(struct platform_device *pdev)
 	if (IS_ERR(adapter))
 		return PTR_ERR(adapter);
 	platform_set_drvdata(pdev, adapter);
-	ret = vfence_adapter_init(adapter, pdev->id);
+	ret = vfence_probe_adapter(adapter, pdev->id);
 	if (ret)
 		return ret;
 	/* Final step: expose the device. */
 	ret = drm_dev_register(&adapter->drm, 0);
 	if (ret)
-		vfence_adapter_unplug(adapter);
+		vfence_probe_unplug(adapter);
 	return ret;
 }
 
@@ -186,7 +200,7 @@ static void remove(struct platform_device *pdev)
 	struct vfence_adapter *adapter = platform_get_drvdata(pdev);
 
 	drm_dev_unplug(&adapter->drm);
-	vfence_adapter_unplug(adapter);
+	vfence_probe_unplug(adapter);
 }
 
 VFENCE_PLATFORM_REMOVE(remove)

@@ -1,86 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open files: handle tables, GPU address space, and the abnormal exit.
+ * Open files: what a client gets, and what a closing file or device takes along.
  */
 
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
 
-#include "fence/vfence_fence.h"
+#include "core/vfence_device.h"
+#include "core/vfence_file_types.h"
+#include "fence/vfence_event.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_sync.h"
+#include "mem/vfence_slots.h"
+#include "mem/vfence_vm.h"
 #include "queue/vfence_queue.h"
 #include "vfence_file.h"
-
-/* Address 0 is never given out: it is what forgotten initialisation gives. */
-#define VA_START	PAGE_SIZE
-
-static void table_init(struct vfence_table *table, unsigned int limit)
-{
-	xa_init_flags(&table->objects, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	table->limit = limit;
-}
-
-/**
- * vfence_table_add - give an object a handle
- * @table: the table
- * @object: the object, ready for use by another thread
- * @handle: out, on success
- *
- * Return: 0, -ENOSPC at the limit, -ENOMEM.
- */
-int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
-{
-	u32 id;
-	int ret;
-
-	if (!atomic_add_unless(&table->count, 1, table->limit))
-		return -ENOSPC;
-	if (table->late)
-		ret = xa_alloc_cyclic(&table->objects, &id, object, xa_limit_31b, &table->next,
-				      GFP_KERNEL_ACCOUNT);
-	else
-		ret = xa_alloc(&table->objects, &id, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
-	if (ret < 0) {
-		atomic_dec(&table->count);
-		return ret == -EBUSY ? -ENOSPC : ret;
-	}
-	*handle = id;
-	return 0;
-}
-
-/**
- * vfence_table_remove - take a handle away
- * @table: the table
- * @handle: the handle
- *
- * Return: the object, or NULL if somebody was faster.
- */
-void *vfence_table_remove(struct vfence_table *table, u32 handle)
-{
-	void *object = xa_erase(&table->objects, handle);
-
-	if (object)
-		atomic_dec(&table->count);
-	return object;
-}
-
-/**
- * vfence_file_reserve_va - take GPU addresses of the kernel's choice
- * @file: the file, locked
- * @node: zeroed node; drm_mm_remove_node() gives them back
- * @size: bytes
- * @start: lowest address, 0 for any
- * @end: first address above, 0 for any
- */
-int vfence_file_reserve_va(struct vfence_file *file, struct drm_mm_node *node, u64 size,
-			   u64 start, u64 end)
-{
-	lockdep_assert_held(&file->lock);
-	/* From the top, so that clients who choose addresses find room below. */
-	return drm_mm_insert_node_in_range(&file->space, node, size, PAGE_SIZE, 0,
-					   max_t(u64, start, VA_START),
-					   end ? end : DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
-}
 
 u64 vfence_file_id(struct drm_file *drm_file)
 {
@@ -139,19 +74,56 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file->id = atomic64_inc_return(&last_id);
 	init_waitqueue_head(&file->events_gone);
 	mutex_init(&file->lock);
-	table_init(&file->devices, VFENCE_MAX_DEVICES);
-	table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
-	table_init(&file->queues, VFENCE_MAX_QUEUES);
-	table_init(&file->fences, VFENCE_MAX_FENCES);
-	table_init(&file->events, VFENCE_MAX_EVENTS);
+	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
+	vfence_table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
+	vfence_table_init(&file->queues, VFENCE_MAX_QUEUES);
+	vfence_table_init(&file->fences, VFENCE_MAX_FENCES);
+	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
 	file->events.late = true;
-	table_init(&file->imports, VFENCE_MAX_IMPORTS);
+	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
-	drm_mm_init(&file->space, VA_START, DRM_VFENCE_VA_LIMIT - VA_START);
+	drm_mm_init(&file->space, VFENCE_VA_START, DRM_VFENCE_VA_LIMIT - VFENCE_VA_START);
 	INIT_LIST_HEAD(&file->maps);
 	INIT_LIST_HEAD(&file->slots);
 	drm_file->driver_priv = file;
 	return 0;
+}
+
+/* A device takes all it owns along; its siblings do not notice. */
+static void file_destroy_device_locked(struct vfence_file *file, u32 handle,
+				       struct vfence_device *device)
+{
+	lockdep_assert_held(&file->lock);
+	vfence_queue_destroy_all(file, device);
+	vfence_local_destroy_all(file, device);
+	vfence_context_destroy_all(file, device);
+	vfence_table_remove(&file->devices, handle);
+	vfence_device_put(device);
+}
+
+int vfence_file_destroy_device_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_device *device;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	device = xa_load(&file->devices.objects, args->handle);
+	if (device)
+		file_destroy_device_locked(file, args->handle, device);
+	mutex_unlock(&file->lock);
+	return device ? 0 : -ENOENT;
+}
+
+static void file_destroy_devices_locked(struct vfence_file *file)
+{
+	struct vfence_device *device;
+	unsigned long handle;
+
+	xa_for_each(&file->devices.objects, handle, device)
+		file_destroy_device_locked(file, handle, device);
 }
 
 /*
@@ -166,8 +138,8 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_event_cancel_all(file);
 	vfence_sync_forget_all(file);
 	mutex_lock(&file->lock);
-	vfence_device_destroy_all(file);
-	vfence_bo_unbind_all(file);
+	file_destroy_devices_locked(file);
+	vfence_vm_unbind_all(file);
 	mutex_unlock(&file->lock);
 	vfence_slots_destroy_all(file);
 	vgpu_vm_destroy(file->vm);

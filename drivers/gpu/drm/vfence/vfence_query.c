@@ -8,9 +8,10 @@
 
 #include <drm/drm_file.h>
 
-#include "fence/vfence_fence.h"
+#include "core/vfence_adapter.h"
+#include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
-#include "vfence_adapter.h"
+#include "vfence_query.h"
 
 #define QUERY_MAX	65536
 
@@ -118,15 +119,15 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->submissions_done = count(adapter, VFENCE_COUNT_SUBMISSIONS_DONE);
 	c->submissions_lost = count(adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
 	c->handler_ns = count(adapter, VFENCE_COUNT_HANDLER_NS);
-	c->handler_max_ns = READ_ONCE(adapter->handler_max_ns);
+	c->handler_max_ns = READ_ONCE(adapter->irq.handler_max_ns);
 	c->submissions_timed_out = count(adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
 }
 
 static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
 {
 	hw_counters(adapter, c);
-	c->interrupts_raised = atomic64_read(&adapter->vector.raised);
-	c->interrupts_coalesced = atomic64_read(&adapter->vector.coalesced);
+	c->interrupts_raised = atomic64_read(&adapter->irq.vector.raised);
+	c->interrupts_coalesced = atomic64_read(&adapter->irq.vector.coalesced);
 	c->handler_runs = count(adapter, VFENCE_COUNT_HANDLER_RUNS);
 	c->records_useful = count(adapter, VFENCE_COUNT_USEFUL);
 	c->records_spurious = count(adapter, VFENCE_COUNT_SPURIOUS);
@@ -147,13 +148,13 @@ static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters 
 	c->fences_opened = count(adapter, VFENCE_COUNT_FENCE_OPENED);
 	c->fences_closed = count(adapter, VFENCE_COUNT_FENCE_CLOSED);
 	c->fences_destroyed = count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
-	c->queues = atomic_read(&adapter->queue_count);
+	c->queues = atomic_read(&adapter->queues.count);
 	c->doorbells_connected = vfence_doorbell_connected(adapter);
 	c->victimisations = count(adapter, VFENCE_COUNT_VICTIMISATIONS);
-	mutex_lock(&adapter->segment.lock);
-	c->local_pages = adapter->segment.pages;
-	c->evictions = adapter->segment.evictions;
-	mutex_unlock(&adapter->segment.lock);
+	mutex_lock(&adapter->mem.segment.lock);
+	c->local_pages = adapter->mem.segment.pages;
+	c->evictions = adapter->mem.segment.evictions;
+	mutex_unlock(&adapter->mem.segment.lock);
 }
 
 static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)

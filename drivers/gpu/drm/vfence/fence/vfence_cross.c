@@ -14,7 +14,10 @@
 
 #include <drm/drm_drv.h>
 
-#include "vfence_fence.h"
+#include "fence/vfence_cross.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_notify.h"
+#include "fence/vfence_point.h"
 
 static void free_cross(struct kref *ref)
 {
@@ -174,9 +177,9 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 		/* For a monitored fence no queue of the hardware waits. */
 		if (update.fence &&
 		    vgpu_fence_update_current_values(adapter->gpu, &update, 1,
-							VGPU_UPDATE_NOTIFICATION_ONLY))
+						     VGPU_UPDATE_NOTIFICATION_ONLY))
 			vfence_adapter_lose(adapter, 0x13);
-		vfence_fence_complete(member[n], value);
+		vfence_point_complete(member[n], value);
 		vfence_fence_put(member[n]);
 	}
 }
@@ -190,7 +193,7 @@ void vfence_cross_fail(struct vfence_cross *cross, int error)
 
 	n = members(cross, NULL, member, &unused);
 	while (n--) {
-		vfence_fence_fail(member[n], error);
+		vfence_point_fail_all(member[n], error);
 		vfence_fence_set_always_signaled(member[n]);
 		vfence_fence_put(member[n]);
 	}

@@ -8,7 +8,11 @@
 
 #include <drm/drm_file.h>
 
-#include "vfence_fence.h"
+#include "core/vfence_file_types.h"
+#include "fence/vfence_event.h"
+#include "fence/vfence_point.h"
+#include "fence/vfence_request.h"
+#include "fence/vfence_wait.h"
 
 /**
  * struct vfence_event - an armed eventfd
@@ -32,7 +36,7 @@ struct vfence_event {
 static void free_event(struct vfence_event *event)
 {
 	atomic_sub(event->wait->count, &event->file->event_points);
-	vfence_wait_disarm(event->wait);
+	vfence_point_disarm_all(event->wait);
 	vfence_wait_destroy(event->wait);
 	vfence_eventfd_put(event->ctx);
 	vfence_object_free(EVENT, event);
@@ -106,7 +110,7 @@ static int arm_event(struct vfence_event *event, struct vfence_request *request,
 		return ret;
 	if (vfence_wait_poll(wait, any))
 		return 1;
-	ret = vfence_wait_begin(wait);
+	ret = vfence_point_arm_all(wait);
 	if (ret)
 		return ret;
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))

@@ -5,7 +5,10 @@
 
 #include <linux/slab.h>
 
-#include "vfence_fence.h"
+#include "fence/vfence_cross.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_point.h"
+#include "irq/vfence_irq.h"
 
 static u64 *slot_in(struct vfence_fence *fence, struct vfence_storage *storage)
 {
@@ -21,7 +24,7 @@ static u64 *slot_in(struct vfence_fence *fence, struct vfence_storage *storage)
  */
 static void place(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
-	struct vfence_segment *segment = &fence->adapter->segment;
+	struct vfence_segment *segment = &fence->adapter->mem.segment;
 
 	/* Every signal of a cross-adapter fence interrupts (WDDM-104). */
 	fence->monitored = args->cross_adapter || args->cross ? 0 : VFENCE_NOT_MONITORED;
@@ -42,9 +45,9 @@ static void place(struct vfence_fence *fence, const struct vfence_fence_args *ar
 /* Moves do not find it any more. */
 static void forget_place(struct vfence_fence *fence)
 {
-	mutex_lock(&fence->adapter->segment.lock);
+	mutex_lock(&fence->adapter->mem.segment.lock);
 	list_del(&fence->slot_link);
-	mutex_unlock(&fence->adapter->segment.lock);
+	mutex_unlock(&fence->adapter->mem.segment.lock);
 }
 
 static void free_place(struct vfence_fence *fence)
@@ -53,14 +56,8 @@ static void free_place(struct vfence_fence *fence)
 	vfence_slots_put(fence->slots);
 }
 
-/**
- * vfence_fence_monitored_moved - the monitored value is somewhere else now
- * @fence: the fence
- * @monitored_value: where
- *
- * What was stored at the old place while it moved is stored again.
- */
-void vfence_fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_value)
+/* What was stored at the old place while it moved is stored again. */
+static void fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_value)
 {
 	struct vgpu_value_update update = {
 		.fence = READ_ONCE(fence->hw),
@@ -74,6 +71,55 @@ void vfence_fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_val
 	if (update.fence && vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, 0x12);
 	spin_unlock_irqrestore(&fence->lock, flags);
+}
+
+/* A page of values is somewhere else now. */
+static void fence_storage_moved(struct vfence_slots *slots, struct vfence_storage *storage)
+{
+	struct vfence_fence *fence;
+
+	lockdep_assert_held(&slots->adapter->mem.segment.lock);
+	if (storage != &slots->monitored_value || !storage->kva)
+		return;
+	list_for_each_entry(fence, &slots->fences, slot_link)
+		fence_monitored_moved(fence, storage->kva +
+				      vfence_slots_offset(slots, fence->index));
+}
+
+/** vfence_fence_init - prepare an adapter for fences; nothing can fail */
+void vfence_fence_init(struct vfence_adapter *adapter)
+{
+	xa_init_flags(&adapter->fences.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	mutex_init(&adapter->fences.signal_lock);
+	init_llist_head(&adapter->fences.deferred);
+	adapter->mem.segment.moved = fence_storage_moved;
+}
+
+/** vfence_fence_fini - undo vfence_fence_init(); no fence is left */
+void vfence_fence_fini(struct vfence_adapter *adapter)
+{
+	xa_destroy(&adapter->fences.table);
+	mutex_destroy(&adapter->fences.signal_lock);
+}
+
+/**
+ * vfence_fence_widen - current value of a narrow fence, with its upper half
+ * @fence: the fence
+ *
+ * Of the memory 32 bits are known, and a value of not long ago: the one nearest to
+ * that is meant. The two are of one moment, or it is tried again. Any context.
+ */
+u64 vfence_fence_widen(const struct vfence_fence *fence)
+{
+	u64 anchor, value;
+
+	do {
+		/* Acquire: the low half of that moment, or a later one. */
+		anchor = atomic64_read_acquire(&fence->wide);
+		/* Acquire: what the signaller did before. Partner: who stores it. */
+		value = vfence_widen(anchor, smp_load_acquire((u32 *)fence->current_value));
+	} while (atomic64_read(&fence->wide) != anchor);
+	return value;
 }
 
 static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args *args)
@@ -108,15 +154,15 @@ static int publish(struct vfence_fence *fence, const struct vfence_fence_args *a
 	int ret;
 
 	/* Reserve the handle, fill it when the fence may be found. */
-	ret = xa_alloc_cyclic(&adapter->fences, &fence->global, NULL, xa_limit_31b,
-			      &adapter->next_fence, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc_cyclic(&adapter->fences.table, &fence->global, NULL, xa_limit_31b,
+			      &adapter->fences.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 	ret = vfence_fence_is_monitored(fence) ? 0 : create_hw(fence, args);
 	if (ret)
-		xa_erase(&adapter->fences, fence->global);
+		xa_erase(&adapter->fences.table, fence->global);
 	else
-		xa_store(&adapter->fences, fence->global, fence, GFP_KERNEL_ACCOUNT);
+		xa_store(&adapter->fences.table, fence->global, fence, GFP_KERNEL_ACCOUNT);
 	return ret;
 }
 
@@ -130,6 +176,12 @@ static int publish(struct vfence_fence *fence, const struct vfence_fence_args *a
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args)
 {
+	const struct vfence_slots_args slots = {
+		.type = args->type,
+		.no_gpu_access = args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
+		.shareable = args->shareable,
+		.shared_page = args->cross ? args->cross->page : NULL,
+	};
 	struct vfence_fence *fence = vfence_object_alloc(FENCE, sizeof(*fence));
 	int ret = 0;
 
@@ -148,7 +200,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->narrow = args->type == DRM_VFENCE_FENCE_MONITORED &&
 			!(args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS) &&
 			file->adapter->config.gpu.no_64bit_atomics;
-	fence->slots = vfence_slots_get(file, args, &fence->index);
+	fence->slots = vfence_slots_get(file, &slots, &fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);
 		goto free;
@@ -197,7 +249,7 @@ static void destroy(struct kref *ref)
 		vfence_irq_flush(adapter);
 		vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	}
-	xa_erase(&adapter->fences, fence->global);
+	xa_erase(&adapter->fences.table, fence->global);
 	if (fence->cross)
 		vfence_cross_put(fence->cross);
 	free_place(fence);
@@ -221,17 +273,17 @@ static atomic_t *holders_of(struct vfence_fence *fence)
 /** vfence_fence_end - nobody can signal it any more: let go who waits */
 void vfence_fence_end(struct vfence_fence *fence)
 {
-	vfence_fence_fail(fence, -ECANCELED);
+	vfence_point_fail_all(fence, -ECANCELED);
 	vfence_fence_set_always_signaled(fence);
 }
 
 /**
- * vfence_fence_hold - one more handle or descriptor; takes a reference
+ * vfence_fence_get_handle - one more handle or descriptor; takes a reference
  * @fence: the fence, of which the caller has a reference
  *
  * Return: false if the last holder has gone: what it ended stays ended.
  */
-bool vfence_fence_hold(struct vfence_fence *fence)
+bool vfence_fence_get_handle(struct vfence_fence *fence)
 {
 	if (!atomic_inc_not_zero(holders_of(fence)))
 		return false;
@@ -240,13 +292,13 @@ bool vfence_fence_hold(struct vfence_fence *fence)
 }
 
 /**
- * vfence_fence_unhold - one handle or descriptor less
+ * vfence_fence_put_handle - one handle or descriptor less
  * @fence: the fence
  *
  * When the last is gone nobody can signal the fence any more: CPU waits end with
  * ECANCELED, queues blocked on it go on.
  */
-void vfence_fence_unhold(struct vfence_fence *fence)
+void vfence_fence_put_handle(struct vfence_fence *fence)
 {
 	if (atomic_dec_and_test(holders_of(fence))) {
 		if (fence->cross)
@@ -273,7 +325,7 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 
 	if (fence->hw &&
 	    vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
-						VGPU_UPDATE_ALWAYS_SIGNALED))
+					     VGPU_UPDATE_ALWAYS_SIGNALED))
 		vfence_adapter_lose(fence->adapter, 0x13);
 }
 
@@ -291,11 +343,11 @@ void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
 	unsigned long index;
 
 	rcu_read_lock();
-	xa_for_each(&adapter->fences, index, fence) {
+	xa_for_each(&adapter->fences.table, index, fence) {
 		if (!kref_get_unless_zero(&fence->ref))
 			continue;
 		rcu_read_unlock();
-		vfence_fence_fail(fence, error);
+		vfence_point_fail_all(fence, error);
 		vfence_fence_put(fence);
 		rcu_read_lock();
 	}

@@ -8,8 +8,15 @@
 
 #include <drm/drm_file.h>
 
-#include "queue/vfence_queue.h"
-#include "vfence_fence.h"
+#include "core/vfence_device.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_point.h"
+#include "fence/vfence_signal.h"
+#include "fence/vfence_wait.h"
+#include "irq/vfence_irq.h"
+#include "mem/vfence_map.h"
+#include "mem/vfence_page.h"
 
 #define FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 #define MONITORED_SHARED \
@@ -34,15 +41,13 @@ static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *f
 {
 	/* Nobody looks by this handle any more at what its packets have written. */
 	if (vfence_fence_is_monitored(fence)) {
-		vfence_fence_look(fence);
+		vfence_point_rescan(fence);
 		return;
 	}
 	if (!adapter->optimized)
 		return;
-	vgpu_cmp_flush(adapter->gpu);
-	vfence_irq_settle(adapter);
-	vfence_log_read_all(adapter);
-	vfence_fence_look(fence);
+	vfence_irq_catch_up(adapter);
+	vfence_point_rescan(fence);
 }
 
 /* Of a monitored fence the hardware knows nothing but where packets may write. */
@@ -60,7 +65,7 @@ static int open_hw(struct vfence_file *file, struct vfence_local *local)
 	if (!is_addressable(local))
 		return 0;
 	ret = vgpu_vm_open_fence(file->vm, fence->hw, va_of(&local->map->current_node, fence),
-			      va_of(&local->map->monitored_node, fence), local->rights);
+				 va_of(&local->map->monitored_node, fence), local->rights);
 	if (!ret && fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 	return ret;
@@ -72,7 +77,7 @@ static void close_hw(struct vfence_file *file, struct vfence_local *local)
 
 	if (is_addressable(local))
 		vgpu_vm_close_fence(file->vm, va_of(&local->map->current_node, fence),
-				 local->rights);
+				    local->rights);
 	if (fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
 }
@@ -135,7 +140,7 @@ void vfence_local_signal_max(struct vfence_device *device)
 		signal = local ? take_max_locked(local) : NULL;
 		spin_unlock(&device->lock);
 		if (signal) {
-			vfence_signal(signal, VFENCE_SIGNAL_MAX);
+			vfence_signal_perform(signal, VFENCE_SIGNAL_MAX);
 			vfence_wait_destroy(signal);
 		}
 	} while (signal);
@@ -151,7 +156,7 @@ static void free_local(struct vfence_file *file, struct vfence_local *local)
 	settle_handle(file->adapter, fence);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
-	vfence_fence_unhold(fence);
+	vfence_fence_put_handle(fence);
 	vfence_object_free(HANDLE, local);
 }
 
@@ -202,7 +207,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	if (ret)
 		goto close;
 	/* The caller holds it, so this cannot fail. */
-	vfence_fence_hold(fence);
+	vfence_fence_get_handle(fence);
 	vfence_device_get(device);
 	ret = vfence_table_add(&file->fences, local, handle);
 	if (ret) {
@@ -232,7 +237,20 @@ static void unwait(struct vfence_fence *fence)
 {
 	if (vfence_fence_is_monitored(fence) &&
 	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY))
-		vfence_fence_unwait(fence);
+		vfence_point_cancel_all(fence);
+}
+
+/**
+ * vfence_local_keep - refuse to destroy a handle from user space
+ * @file: the file, locked
+ * @handle: the handle, which exists
+ */
+void vfence_local_keep(struct vfence_file *file, u32 handle)
+{
+	struct vfence_local *local = xa_load(&file->fences.objects, handle);
+
+	lockdep_assert_held(&file->lock);
+	local->kept = true;
 }
 
 int vfence_local_destroy(struct vfence_file *file, u32 handle)
@@ -304,11 +322,11 @@ static int create_locked(struct vfence_file *file, u32 parent, struct vfence_fen
 	ret = vfence_local_add(file, device, fence, rights, handle, mapping);
 	if (!ret)
 		vfence_fence_private_data(fence, args->private_data);
-	vfence_fence_unhold(fence);
+	vfence_fence_put_handle(fence);
 	return ret;
 }
 
-int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_create *args = data;
@@ -342,8 +360,8 @@ int vfence_fence_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	return ret;
 }
 
-/** vfence_monitored_rights - what flags of a monitored fence leave of @rights */
-u32 vfence_monitored_rights(u32 rights, u32 flags)
+/** vfence_local_monitored_rights - what flags of a monitored fence leave of @rights */
+u32 vfence_local_monitored_rights(u32 rights, u32 flags)
 {
 	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
 		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
@@ -352,7 +370,7 @@ u32 vfence_monitored_rights(u32 rights, u32 flags)
 	return rights;
 }
 
-int vfence_monitored_fence_create_ioctl(struct drm_device *drm, void *data,
+int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
 					struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
@@ -380,28 +398,29 @@ int vfence_monitored_fence_create_ioctl(struct drm_device *drm, void *data,
 		return -EOPNOTSUPP;
 	mutex_lock(&file->lock);
 	ret = create_locked(file, args->device, &create,
-			    vfence_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
+			    vfence_local_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
 			    &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
 	return ret;
 }
 
-int vfence_fence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_destroy *args = data;
+	struct vfence_local *local;
 	int ret;
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
 	mutex_lock(&file->lock);
-	ret = vfence_queue_owns_fence(file, args->handle) ? -EBUSY :
-	      vfence_local_destroy(file, args->handle);
+	local = xa_load(&file->fences.objects, args->handle);
+	ret = local && local->kept ? -EBUSY : vfence_local_destroy(file, args->handle);
 	mutex_unlock(&file->lock);
 	return ret;
 }
 
-int vfence_fence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_local_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_query *args = data;

@@ -10,8 +10,11 @@
 
 #include <drm/drm_file.h>
 
-#include "queue/vfence_queue.h"
-#include "vfence_fence.h"
+#include "core/vfence_device.h"
+#include "fence/vfence_cross.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_share.h"
 
 /**
  * struct vfence_share - what a descriptor stands for
@@ -27,7 +30,7 @@ static int share_release(struct inode *inode, struct file *filp)
 {
 	struct vfence_share *share = filp->private_data;
 
-	vfence_fence_unhold(share->fence);
+	vfence_fence_put_handle(share->fence);
 	vfence_object_free(SHARE, share);
 	return 0;
 }
@@ -66,7 +69,7 @@ free:
 	return fd;
 }
 
-int vfence_fence_export_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_export *args = data;
@@ -83,11 +86,11 @@ int vfence_fence_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	if (vfence_reject(drm, !fence->shareable))
 		goto put;
 	ret = -ENOENT;
-	if (!vfence_fence_hold(fence))
+	if (!vfence_fence_get_handle(fence))
 		goto put;
 	ret = install(fence, args->flags ? args->flags : rights);
 	if (ret < 0) {
-		vfence_fence_unhold(fence);
+		vfence_fence_put_handle(fence);
 		goto put;
 	}
 	args->fd = ret;
@@ -113,7 +116,7 @@ static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd, 
 		if (vfence_reject(&adapter->drm, !(share->rights & DRM_VFENCE_RIGHT_READ)))
 			fence = ERR_PTR(-EACCES);
 		else if ((share->fence->adapter == adapter || share->fence->cross) &&
-			 vfence_fence_hold(share->fence))
+			 vfence_fence_get_handle(share->fence))
 			fence = share->fence;
 	}
 	fput(filp);
@@ -149,13 +152,13 @@ static int open_locked(struct vfence_file *file, struct vfence_fence *fence, u32
 		vfence_fence_put(here);
 		return -EINVAL;
 	}
-	rights = vfence_monitored_rights(rights, args->flags);
+	rights = vfence_local_monitored_rights(rights, args->flags);
 	ret = vfence_local_add(file, device, here, rights, &args->handle, &args->mapping);
 	vfence_fence_put(here);
 	return ret;
 }
 
-int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_share_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_open *args = data;
@@ -177,6 +180,6 @@ int vfence_fence_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 		memset(args->private_data, 0, sizeof(args->private_data));
 		vfence_fence_private_data(fence, args->private_data);
 	}
-	vfence_fence_unhold(fence);
+	vfence_fence_put_handle(fence);
 	return ret;
 }

@@ -15,8 +15,14 @@
 #include <drm/drm_file.h>
 #include <drm/drm_syncobj.h>
 
-#include "vfence_fence.h"
-#include "vfence_sync.h"
+#include "core/vfence_obj_array.h"
+#include "fence/vfence_cross.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_point.h"
+#include "fence/vfence_signal.h"
+#include "fence/vfence_sync.h"
+#include "fence/vfence_wait.h"
 
 /**
  * struct vfence_import - a dma_fence that will signal a fence
@@ -61,14 +67,14 @@ static void perform(struct vfence_import *import)
 	struct vfence_fence *fence = import->signal->points[0].fence;
 
 	if (!failed(import->foreign)) {
-		vfence_signal(import->signal, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
+		vfence_signal_perform(import->signal, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
 		return;
 	}
 	if (fence->cross) {
 		vfence_cross_fail(fence->cross, -EIO);
 		return;
 	}
-	vfence_fence_fail(fence, -EIO);
+	vfence_point_fail_all(fence, -EIO);
 	vfence_fence_set_always_signaled(fence);
 }
 
@@ -94,7 +100,7 @@ static void queue_import(struct vfence_import *import)
 {
 	struct vfence_adapter *adapter = import->file->adapter;
 
-	queue_work(adapter->import_wq, &import->work);
+	queue_work(adapter->fences.import_wq, &import->work);
 }
 
 /* Any context, under the foreign fence's lock. */
@@ -152,7 +158,7 @@ static int create_import(struct vfence_file *file, struct vfence_fence *fence, u
 	return ret;
 }
 
-int vfence_fence_import_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_sync_import_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_import *args = data;
@@ -211,7 +217,7 @@ void vfence_sync_forget_all(struct vfence_file *file)
 	 * which removing looks: the work of what is left is queued.
 	 */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
-	flush_workqueue(file->adapter->import_wq);
+	flush_workqueue(file->adapter->fences.import_wq);
 }
 
 /* ---------------------------------------------------- what a submission is */
@@ -230,12 +236,12 @@ static const char *timeline_name(struct dma_fence *fence)
 VFENCE_DEFINE_DMA_FENCE_OPS(done_ops, driver_name, timeline_name);
 
 /**
- * vfence_done_create - the dma_fence of a submission
+ * vfence_sync_done_create - the dma_fence of a submission
  * @context: timeline of its queue
  *
  * Nobody sees it until it has a place and is published. Return: the fence, or NULL.
  */
-struct dma_fence *vfence_done_create(u64 context)
+struct dma_fence *vfence_sync_done_create(u64 context)
 {
 	struct vfence_dma_fence *done = kzalloc(sizeof(*done), GFP_KERNEL_ACCOUNT);
 
@@ -245,14 +251,14 @@ struct dma_fence *vfence_done_create(u64 context)
 	return &done->base;
 }
 
-/** vfence_done_place - its place on the timeline, known when it is queued */
-void vfence_done_place(struct dma_fence *done, u64 seqno)
+/** vfence_sync_done_place - its place on the timeline, known when it is queued */
+void vfence_sync_done_place(struct dma_fence *done, u64 seqno)
 {
 	done->seqno = seqno;
 }
 
-/** vfence_done_signal - it is over, with 0 or an error; any context, no lock held */
-void vfence_done_signal(struct dma_fence *done, int error)
+/** vfence_sync_done_signal - it is over, with 0 or an error; any context, no lock held */
+void vfence_sync_done_signal(struct dma_fence *done, int error)
 {
 	if (error)
 		dma_fence_set_error(done, error);
@@ -262,21 +268,21 @@ void vfence_done_signal(struct dma_fence *done, int error)
 /* ------------------------------------------------ what a submission waits for */
 
 /**
- * struct vfence_dependency - a dma_fence that a submission waits for
+ * struct vfence_in_sync - a dma_fence that a submission waits for
  */
-struct vfence_dependency {
+struct vfence_in_sync {
 	/** @cb: on @foreign */
 	struct dma_fence_cb cb;
 	/** @foreign: the dma_fence, with a reference */
 	struct dma_fence *foreign;
-	/** @deps: parent */
-	struct vfence_dependencies *deps;
+	/** @in_syncs: parent */
+	struct vfence_in_syncs *in_syncs;
 };
 
 /**
- * struct vfence_dependencies - all of them
+ * struct vfence_in_syncs - all of them
  */
-struct vfence_dependencies {
+struct vfence_in_syncs {
 	/** @pending: dma_fences that have not signaled, and one while they are armed */
 	atomic_t pending;
 	/** @met: called once, when there are none */
@@ -286,7 +292,7 @@ struct vfence_dependencies {
 	/** @count: number of dependencies */
 	unsigned int count;
 	/** @each: the dependencies */
-	struct vfence_dependency each[];
+	struct vfence_in_sync each[];
 };
 
 static struct drm_vfence_syncobj *get_syncobjs(const struct drm_vfence_obj_array *syncobjs)
@@ -294,7 +300,7 @@ static struct drm_vfence_syncobj *get_syncobjs(const struct drm_vfence_obj_array
 	struct drm_vfence_syncobj *in;
 	u32 i;
 
-	in = vfence_uobj_get(syncobjs, sizeof(*in), DRM_VFENCE_MAX_SYNCOBJS);
+	in = vfence_obj_array_get(syncobjs, sizeof(*in), DRM_VFENCE_MAX_SYNCOBJS);
 	for (i = 0; !IS_ERR(in) && i < syncobjs->count; i++) {
 		if (in[i].pad) {
 			kvfree(in);
@@ -305,17 +311,17 @@ static struct drm_vfence_syncobj *get_syncobjs(const struct drm_vfence_obj_array
 }
 
 /**
- * vfence_dependencies_create - find what syncobjs stand for now
+ * vfence_sync_in_create - find what syncobjs stand for now
  * @file: whose they are
  * @syncobjs: &struct drm_vfence_syncobj in user memory
  *
  * Return: the dependencies, NULL for an empty list, or an ERR_PTR. Never waits for a
  * submission.
  */
-struct vfence_dependencies *
-vfence_dependencies_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
+struct vfence_in_syncs *
+vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
 {
-	struct vfence_dependencies *deps;
+	struct vfence_in_syncs *in_syncs;
 	struct drm_vfence_syncobj *in;
 	int ret = 0;
 
@@ -324,79 +330,79 @@ vfence_dependencies_create(struct drm_file *file, const struct drm_vfence_obj_ar
 	in = get_syncobjs(syncobjs);
 	if (IS_ERR(in))
 		return ERR_CAST(in);
-	deps = kzalloc(struct_size(deps, each, syncobjs->count), GFP_KERNEL_ACCOUNT);
-	if (!deps)
+	in_syncs = kzalloc(struct_size(in_syncs, each, syncobjs->count), GFP_KERNEL_ACCOUNT);
+	if (!in_syncs)
 		ret = -ENOMEM;
-	for (; !ret && deps->count < syncobjs->count; deps->count += !ret) {
-		struct vfence_dependency *dep = &deps->each[deps->count];
+	for (; !ret && in_syncs->count < syncobjs->count; in_syncs->count += !ret) {
+		struct vfence_in_sync *dep = &in_syncs->each[in_syncs->count];
 
-		dep->deps = deps;
+		dep->in_syncs = in_syncs;
 		INIT_LIST_HEAD(&dep->cb.node);
-		ret = drm_syncobj_find_fence(file, in[deps->count].handle, in[deps->count].point,
-					     0, &dep->foreign);
+		ret = drm_syncobj_find_fence(file, in[in_syncs->count].handle,
+					     in[in_syncs->count].point, 0, &dep->foreign);
 	}
 	kvfree(in);
-	if (ret && deps)
-		vfence_dependencies_destroy(deps);
-	return ret ? ERR_PTR(ret) : deps;
+	if (ret && in_syncs)
+		vfence_sync_in_destroy(in_syncs);
+	return ret ? ERR_PTR(ret) : in_syncs;
 }
 
-static void one_met(struct vfence_dependencies *deps)
+static void one_met(struct vfence_in_syncs *in_syncs)
 {
-	if (atomic_dec_and_test(&deps->pending))
-		deps->met(deps->owner);
+	if (atomic_dec_and_test(&in_syncs->pending))
+		in_syncs->met(in_syncs->owner);
 }
 
 /* Any context, under the foreign fence's lock. That it failed is its owner's business. */
 static void dependency_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
 {
-	one_met(container_of(cb, struct vfence_dependency, cb)->deps);
+	one_met(container_of(cb, struct vfence_in_sync, cb)->in_syncs);
 }
 
 /**
- * vfence_dependencies_arm - have it told when all have signaled
- * @deps: the dependencies
+ * vfence_sync_in_arm - have it told when all have signaled
+ * @in_syncs: the dependencies
  * @met: called once, in any context; queues work and nothing else
  * @owner: its argument
  */
-void vfence_dependencies_arm(struct vfence_dependencies *deps, void (*met)(void *owner),
-			     void *owner)
+void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*met)(void *owner),
+			void *owner)
 {
 	unsigned int i;
 
-	deps->met = met;
-	deps->owner = owner;
-	atomic_set(&deps->pending, deps->count + 1);
-	for (i = 0; i < deps->count; i++)
-		if (dma_fence_add_callback(deps->each[i].foreign, &deps->each[i].cb,
+	in_syncs->met = met;
+	in_syncs->owner = owner;
+	atomic_set(&in_syncs->pending, in_syncs->count + 1);
+	for (i = 0; i < in_syncs->count; i++)
+		if (dma_fence_add_callback(in_syncs->each[i].foreign, &in_syncs->each[i].cb,
 					   dependency_signaled))
-			one_met(deps);
-	one_met(deps);
+			one_met(in_syncs);
+	one_met(in_syncs);
 }
 
-bool vfence_dependencies_met(const struct vfence_dependencies *deps)
+bool vfence_sync_in_signaled(const struct vfence_in_syncs *in_syncs)
 {
-	return !atomic_read(&deps->pending);
+	return !atomic_read(&in_syncs->pending);
 }
 
-/** vfence_dependencies_destroy - forget them: no callback runs on return */
-void vfence_dependencies_destroy(struct vfence_dependencies *deps)
+/** vfence_sync_in_destroy - forget them: no callback runs on return */
+void vfence_sync_in_destroy(struct vfence_in_syncs *in_syncs)
 {
 	unsigned int i;
 
-	for (i = 0; i < deps->count; i++) {
-		dma_fence_remove_callback(deps->each[i].foreign, &deps->each[i].cb);
-		dma_fence_put(deps->each[i].foreign);
+	for (i = 0; i < in_syncs->count; i++) {
+		dma_fence_remove_callback(in_syncs->each[i].foreign, &in_syncs->each[i].cb);
+		dma_fence_put(in_syncs->each[i].foreign);
 	}
-	kfree(deps);
+	kfree(in_syncs);
 }
 
 /* ------------------------------------------------- who is told of a submission */
 
 /**
- * struct vfence_publication - syncobjs that will stand for a submission
+ * struct vfence_out_syncs - syncobjs that will stand for a submission
  */
-struct vfence_publication {
+struct vfence_out_syncs {
 	/** @count: number of syncobjs */
 	unsigned int count;
 	/** @each: the syncobjs */
@@ -411,16 +417,16 @@ struct vfence_publication {
 };
 
 /**
- * vfence_publication_create - everything that can fail of publishing a submission
+ * vfence_sync_out_create - everything that can fail of publishing a submission
  * @file: whose syncobjs they are
  * @syncobjs: &struct drm_vfence_syncobj in user memory
  *
- * Return: the publication, NULL for an empty list, or an ERR_PTR.
+ * Return: the out_syncs, NULL for an empty list, or an ERR_PTR.
  */
-struct vfence_publication *
-vfence_publication_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
+struct vfence_out_syncs *
+vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
 {
-	struct vfence_publication *publication;
+	struct vfence_out_syncs *out_syncs;
 	struct drm_vfence_syncobj *in;
 	int ret = 0;
 	u32 i;
@@ -430,53 +436,53 @@ vfence_publication_create(struct drm_file *file, const struct drm_vfence_obj_arr
 	in = get_syncobjs(syncobjs);
 	if (IS_ERR(in))
 		return ERR_CAST(in);
-	publication = kzalloc(struct_size(publication, each, syncobjs->count),
-			      GFP_KERNEL_ACCOUNT);
-	if (!publication)
+	out_syncs = kzalloc(struct_size(out_syncs, each, syncobjs->count),
+			    GFP_KERNEL_ACCOUNT);
+	if (!out_syncs)
 		ret = -ENOMEM;
 	for (i = 0; !ret && i < syncobjs->count; i++) {
-		publication->each[i].syncobj = drm_syncobj_find(file, in[i].handle);
-		if (!publication->each[i].syncobj) {
+		out_syncs->each[i].syncobj = drm_syncobj_find(file, in[i].handle);
+		if (!out_syncs->each[i].syncobj) {
 			ret = -ENOENT;
 			break;
 		}
-		publication->count++;
-		publication->each[i].point = in[i].point;
+		out_syncs->count++;
+		out_syncs->each[i].point = in[i].point;
 		if (in[i].point)
-			publication->each[i].chain = dma_fence_chain_alloc();
-		if (in[i].point && !publication->each[i].chain)
+			out_syncs->each[i].chain = dma_fence_chain_alloc();
+		if (in[i].point && !out_syncs->each[i].chain)
 			ret = -ENOMEM;
 	}
 	kvfree(in);
-	if (ret && publication)
-		vfence_publication_destroy(publication);
-	return ret ? ERR_PTR(ret) : publication;
+	if (ret && out_syncs)
+		vfence_sync_out_destroy(out_syncs);
+	return ret ? ERR_PTR(ret) : out_syncs;
 }
 
-/** vfence_publication_publish - from here on others rely on @done */
-void vfence_publication_publish(struct vfence_publication *publication, struct dma_fence *done)
+/** vfence_sync_out_publish - from here on others rely on @done */
+void vfence_sync_out_publish(struct vfence_out_syncs *out_syncs, struct dma_fence *done)
 {
 	unsigned int i;
 
-	for (i = 0; i < publication->count; i++) {
-		struct drm_syncobj *syncobj = publication->each[i].syncobj;
+	for (i = 0; i < out_syncs->count; i++) {
+		struct drm_syncobj *syncobj = out_syncs->each[i].syncobj;
 
-		if (publication->each[i].chain)
-			drm_syncobj_add_point(syncobj, publication->each[i].chain, done,
-					      publication->each[i].point);
+		if (out_syncs->each[i].chain)
+			drm_syncobj_add_point(syncobj, out_syncs->each[i].chain, done,
+					      out_syncs->each[i].point);
 		else
 			drm_syncobj_replace_fence(syncobj, done);
-		publication->each[i].chain = NULL;
+		out_syncs->each[i].chain = NULL;
 	}
 }
 
-void vfence_publication_destroy(struct vfence_publication *publication)
+void vfence_sync_out_destroy(struct vfence_out_syncs *out_syncs)
 {
 	unsigned int i;
 
-	for (i = 0; i < publication->count; i++) {
-		dma_fence_chain_free(publication->each[i].chain);
-		drm_syncobj_put(publication->each[i].syncobj);
+	for (i = 0; i < out_syncs->count; i++) {
+		dma_fence_chain_free(out_syncs->each[i].chain);
+		drm_syncobj_put(out_syncs->each[i].syncobj);
 	}
-	kfree(publication);
+	kfree(out_syncs);
 }

@@ -2,30 +2,33 @@
 #ifndef _VFENCE_SYNC_H_
 #define _VFENCE_SYNC_H_
 
-#include "vfence_file.h"
+#include "core/vfence_file_types.h"
 
 /*
  * What submissions have to do with dma_fences: those they wait for, the one each of
  * them is, and the syncobjs that get it.
  */
 struct dma_fence;
-struct vfence_dependencies;
-struct vfence_publication;
+struct vfence_in_syncs;
+struct vfence_out_syncs;
 
-struct dma_fence *vfence_done_create(u64 context);
-void vfence_done_place(struct dma_fence *done, u64 seqno);
-void vfence_done_signal(struct dma_fence *done, int error);
+struct dma_fence *vfence_sync_done_create(u64 context);
+void vfence_sync_done_place(struct dma_fence *done, u64 seqno);
+void vfence_sync_done_signal(struct dma_fence *done, int error);
 
-struct vfence_dependencies *
-vfence_dependencies_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs);
-void vfence_dependencies_arm(struct vfence_dependencies *deps, void (*met)(void *owner),
-			     void *owner);
-bool vfence_dependencies_met(const struct vfence_dependencies *deps);
-void vfence_dependencies_destroy(struct vfence_dependencies *deps);
+struct vfence_in_syncs *
+vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs);
+void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*met)(void *owner),
+			void *owner);
+bool vfence_sync_in_signaled(const struct vfence_in_syncs *in_syncs);
+void vfence_sync_in_destroy(struct vfence_in_syncs *in_syncs);
 
-struct vfence_publication *
-vfence_publication_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs);
-void vfence_publication_publish(struct vfence_publication *publication, struct dma_fence *done);
-void vfence_publication_destroy(struct vfence_publication *publication);
+struct vfence_out_syncs *
+vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs);
+void vfence_sync_out_publish(struct vfence_out_syncs *out_syncs, struct dma_fence *done);
+void vfence_sync_out_destroy(struct vfence_out_syncs *out_syncs);
+
+int vfence_sync_import_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+void vfence_sync_forget_all(struct vfence_file *file);
 
 #endif

@@ -348,7 +348,7 @@ struct vgpu_knobs {
  * Return: the GPU or an ERR_PTR.
  */
 struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
-			 void *host, const char *name);
+				void *host, const char *name);
 /**
  * vgpu_feature_query_support - DxgkDdiQueryFeatureSupport
  * @config: shape of the GPU
@@ -483,7 +483,7 @@ struct vgpu_placement {
  * @answer: filled
  */
 void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type type,
-			      enum vgpu_fence_value value, struct vgpu_placement *answer);
+				  enum vgpu_fence_value value, struct vgpu_placement *answer);
 /** vgpu_storage_aperture - CPU address of a page of visible video memory */
 void *vgpu_storage_aperture(struct vgpu *gpu, u64 page);
 
@@ -622,7 +622,7 @@ const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
  * may do what any of them may. The caller serialises opens and closes of one vm.
  */
 int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
-		    u64 monitored_va, u32 rights);
+		       u64 monitored_va, u32 rights);
 /**
  * vgpu_vm_close_fence - DxgkDdiCloseNativeFence
  * @vm: the address space
@@ -703,7 +703,7 @@ struct vgpu_value_update {
  * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x12).
  */
 int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
-				 unsigned int count);
+				       unsigned int count);
 
 /**
  * VGPU_UPDATE_ALWAYS_SIGNALED: from now on every GPU wait on the fence passes and
@@ -729,7 +729,7 @@ int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value
  * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x13).
  */
 int vgpu_fence_update_current_values(struct vgpu *gpu,
-					const struct vgpu_value_update *update,
+				     const struct vgpu_value_update *update,
 					unsigned int count, unsigned int flags);
 
 /* ------------------------------------------------------ queues, doorbells */

@@ -244,7 +244,7 @@ static void raise(struct vgpu *gpu)
 {
 	/*
 	 * Publish, then raise. The vector's latch is set by an atomic that is a
-	 * full barrier; the handler's side is described at vfence_irq_drain().
+	 * full barrier; the handler's side is described at irq_drain().
 	 */
 	gpu->ops->raise_vector(gpu->host);
 }
@@ -305,7 +305,7 @@ static void handle_posts(struct vgpu *gpu)
 		if (monitored)
 			null_nodes |= VGPU_OVERFLOW_MONITORED;
 	}
-	/* Before the vector is raised: handshake (d), see vfence_irq_drain(). */
+	/* Before the vector is raised: handshake (d), see irq_drain(). */
 	if (null_nodes)
 		atomic_or(null_nodes, &gpu->irq->overflow);
 	vfence_step(RAISE);

@@ -13,7 +13,6 @@
 
 #include "vgpu_types.h"
 
-
 struct vgpu_vm *vgpu_device_system_vm(struct vgpu *gpu)
 {
 	return gpu->system_vm;
@@ -63,7 +62,7 @@ static int alloc_pages_of(struct vgpu *gpu)
 }
 
 struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
-			 void *host, const char *name)
+				void *host, const char *name)
 {
 	struct vgpu *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
 	unsigned int node;

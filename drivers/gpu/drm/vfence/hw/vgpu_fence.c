@@ -166,7 +166,7 @@ static bool must_fail(bool *knob)
 }
 
 int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
-				 unsigned int count)
+				       unsigned int count)
 {
 	unsigned int i;
 
@@ -205,7 +205,7 @@ static void store_update(const struct vgpu_value_update *update, unsigned int fl
 }
 
 int vgpu_fence_update_current_values(struct vgpu *gpu,
-					const struct vgpu_value_update *update,
+				     const struct vgpu_value_update *update,
 					unsigned int count, unsigned int flags)
 {
 	unsigned int i;

@@ -20,7 +20,7 @@ static unsigned int invisible_pages(const struct vgpu *gpu)
  * see it. Nothing but the GPU touches an INTRA_GPU fence (WDDM-32, WDDM-33).
  */
 void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type type,
-			      enum vgpu_fence_value value, struct vgpu_placement *answer)
+				  enum vgpu_fence_value value, struct vgpu_placement *answer)
 {
 	*answer = (struct vgpu_placement) {
 		.supported = VGPU_SEGMENT_SYSTEM,

@@ -132,7 +132,7 @@ static void add_rights(struct vgpu_slot *slot, u32 rights, int n)
 }
 
 int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
-		    u64 monitored_va, u32 rights)
+		       u64 monitored_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
 	int ret;

@@ -9,8 +9,10 @@
 
 #include <drm/drm_file.h>
 
-#include "fence/vfence_fence.h"
-#include "vfence_queue.h"
+#include "core/vfence_device.h"
+#include "core/vfence_file_types.h"
+#include "irq/vfence_irq.h"
+#include "queue/vfence_context.h"
 
 /* As long as Windows waits before it resets the engine. */
 #define PATIENCE	(2 * HZ)
@@ -24,7 +26,7 @@ static void free_context(struct kref *ref)
 		/* No record names it any more, then nobody finds it. */
 		vgpu_context_destroy(context->hw);
 		vfence_irq_flush(adapter);
-		xa_erase(&adapter->contexts, context->global);
+		xa_erase(&adapter->queues.contexts, context->global);
 	}
 	vfence_device_put(context->device);
 	mutex_destroy(&context->suspend_lock);
@@ -42,11 +44,11 @@ struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 g
 	struct vfence_context *context;
 
 	/* Who frees it takes it out of the table first. */
-	xa_lock(&adapter->contexts);
-	context = xa_load(&adapter->contexts, global);
+	xa_lock(&adapter->queues.contexts);
+	context = xa_load(&adapter->queues.contexts, global);
 	if (context && !kref_get_unless_zero(&context->ref))
 		context = NULL;
-	xa_unlock(&adapter->contexts);
+	xa_unlock(&adapter->queues.contexts);
 	return context;
 }
 
@@ -76,16 +78,16 @@ static int create_hw(struct vfence_context *context)
 	struct vfence_adapter *adapter = context->adapter;
 	int ret;
 
-	ret = xa_alloc_cyclic(&adapter->contexts, &context->global, NULL, xa_limit_31b,
-			      &adapter->next_context, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc_cyclic(&adapter->queues.contexts, &context->global, NULL, xa_limit_31b,
+			      &adapter->queues.next_context, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 	context->hw = vgpu_context_create(adapter->gpu, context->node, context->global);
 	if (IS_ERR(context->hw)) {
-		xa_erase(&adapter->contexts, context->global);
+		xa_erase(&adapter->queues.contexts, context->global);
 		return PTR_ERR(context->hw);
 	}
-	xa_store(&adapter->contexts, context->global, context, GFP_KERNEL_ACCOUNT);
+	xa_store(&adapter->queues.contexts, context->global, context, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
 
@@ -166,25 +168,55 @@ static struct vfence_context *lookup(struct vfence_file *file, u32 handle)
 	return context;
 }
 
-/**
- * vfence_context_acknowledged - an interrupt record says a context has left the GPU
- * @adapter: the adapter, its irq_lock held
- * @global: the context
- * @fence: number of the suspension
+/*
+ * An interrupt record says that a context has left the GPU.
  *
  * An acknowledgment of an earlier suspension is none of the current one; one of a
  * suspension nobody asked for means hardware that cannot be trusted (WDDM-194,
  * WDDM-195).
  */
-void vfence_context_acknowledged(struct vfence_adapter *adapter, u32 global, u64 fence)
+static void context_acknowledged_hard(struct vfence_adapter *adapter,
+				      const struct vgpu_irq_record *record,
+				      struct vfence_irq_batch *batch)
 {
 	struct vfence_context *context;
 
-	lockdep_assert_held(&adapter->irq_lock);
-	context = xa_load(&adapter->contexts, global);
-	if (context && fence > READ_ONCE(context->suspend_fence))
+	lockdep_assert_held(&adapter->irq.lock);
+	context = xa_load(&adapter->queues.contexts, record->queue);
+	if (context && record->suspend_fence > READ_ONCE(context->suspend_fence))
 		vfence_adapter_lose(adapter, 0x11);
-	wake_up_all(&adapter->suspend_wait);
+	wake_up_all(&adapter->queues.suspend_wait);
+}
+
+/* A thread that waits for it may hold a lock that the threaded half needs. */
+static void context_acknowledged_overflow(struct vfence_adapter *adapter, u32 overflow)
+{
+	wake_up_all(&adapter->queues.suspend_wait);
+}
+
+static const struct vfence_irq_source context_source = {
+	.type = VGPU_IRQ_CONTEXT_SUSPENDED,
+	.hard = context_acknowledged_hard,
+	.overflow = context_acknowledged_overflow,
+};
+
+/** vfence_context_init - prepare an adapter for contexts; nothing can fail */
+void vfence_context_init(struct vfence_adapter *adapter)
+{
+	xa_init_flags(&adapter->queues.contexts, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	init_waitqueue_head(&adapter->queues.suspend_wait);
+}
+
+/** vfence_context_add_source - have acknowledged suspensions handled */
+void vfence_context_add_source(struct vfence_adapter *adapter)
+{
+	vfence_irq_add(adapter, &context_source);
+}
+
+/** vfence_context_fini - undo vfence_context_init(); no context is left */
+void vfence_context_fini(struct vfence_adapter *adapter)
+{
+	xa_destroy(&adapter->queues.contexts);
 }
 
 static bool decided(struct vfence_adapter *adapter, struct vfence_context *context)
@@ -198,8 +230,8 @@ static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context 
 {
 	long left;
 
-	left = wait_event_interruptible_timeout(adapter->suspend_wait, decided(adapter, context),
-						PATIENCE);
+	left = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
+						decided(adapter, context), PATIENCE);
 	if (left < 0)
 		return -EINTR;
 	if (READ_ONCE(adapter->lost))
@@ -209,8 +241,8 @@ static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context 
 	if (left)
 		return 0;
 	/* In this order: what it did last happens before others see its end. */
-	vfence_engine_reset(adapter, context->node, true);
-	vfence_queue_fail_device(adapter, context->device, DRM_VFENCE_DEVICE_HUNG);
+	adapter->loss->engine_stuck(adapter, context->node);
+	adapter->loss->device_failed(adapter, context->device, DRM_VFENCE_DEVICE_HUNG);
 	return -ETIME;
 }
 

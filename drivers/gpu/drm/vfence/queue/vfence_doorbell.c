@@ -12,9 +12,11 @@
 #include <drm/drm_file.h>
 #include <drm/drm_vma_manager.h>
 
-#include "fence/vfence_fence.h"
-#include "vfence_power.h"
-#include "vfence_queue.h"
+#include "core/vfence_device.h"
+#include "core/vfence_power.h"
+#include "mem/vfence_page.h"
+#include "queue/vfence_doorbell.h"
+#include "queue/vfence_queue.h"
 #include "vfence_step.h"
 
 static struct vfence_adapter *adapter_of(struct vfence_doorbell *doorbell)
@@ -43,7 +45,7 @@ static u64 get_status(struct vfence_doorbell *doorbell)
 
 static void zap_locked(struct vfence_doorbell *doorbell)
 {
-	lockdep_assert_held(&adapter_of(doorbell)->doorbell_lock);
+	lockdep_assert_held(&adapter_of(doorbell)->queues.doorbell_lock);
 	vfence_page_zap(doorbell->doorbell_page);
 	if (doorbell->secondary_page)
 		vfence_page_zap(doorbell->secondary_page);
@@ -59,9 +61,9 @@ static void disconnect_locked(struct vfence_doorbell *doorbell, u64 status)
 {
 	struct vfence_adapter *adapter = adapter_of(doorbell);
 
-	lockdep_assert_held(&adapter->doorbell_lock);
+	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	if (doorbell->physical >= 0) {
-		adapter->physical[doorbell->physical] = NULL;
+		adapter->queues.physical[doorbell->physical] = NULL;
 		doorbell->physical = -1;
 		zap_locked(doorbell);
 	}
@@ -77,7 +79,7 @@ static struct vfence_doorbell *victim_locked(struct vfence_adapter *adapter)
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
-		struct vfence_doorbell *doorbell = adapter->physical[i];
+		struct vfence_doorbell *doorbell = adapter->queues.physical[i];
 		bool idle = vgpu_queue_is_idle(doorbell->queue->hw);
 
 		if (best && (best_idle > idle || (best_idle == idle &&
@@ -95,7 +97,7 @@ static unsigned int take_physical_locked(struct vfence_adapter *adapter)
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.doorbells; i++)
-		if (!adapter->physical[i])
+		if (!adapter->queues.physical[i])
 			return i;
 	victim = victim_locked(adapter);
 	i = victim->physical;
@@ -113,9 +115,9 @@ static void connect_locked(struct vfence_doorbell *doorbell)
 	clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, false)));
 	if (adapter->config.gpu.secondary_doorbells)
 		clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, true)));
-	adapter->physical[physical] = doorbell;
+	adapter->queues.physical[physical] = doorbell;
 	doorbell->physical = physical;
-	doorbell->connected_at = ++adapter->doorbell_clock;
+	doorbell->connected_at = ++adapter->queues.doorbell_clock;
 	zap_locked(doorbell);
 	set_status(doorbell, vgpu_doorbell_connect(doorbell->queue->hw));
 }
@@ -134,22 +136,19 @@ static void note_ring_locked(struct vfence_doorbell *doorbell)
 	doorbell->rung_at = write_ptr;
 }
 
-/**
- * vfence_doorbell_ring - a doorbell page was touched
- * @page: which; it has no doorbell any more once that is destroyed
- *
- * Called by the fault with the doorbell lock held. Return: the page to map, or
- * NULL for the dummy page.
+/*
+ * A doorbell page was touched. Returns the page to map, or NULL for the dummy page:
+ * the doorbell is not connected, or has been destroyed.
  */
-struct page *vfence_doorbell_ring(struct vfence_page *page)
+static struct page *doorbell_ring_locked(struct vfence_page *page)
 {
-	struct vfence_doorbell *doorbell = page->doorbell;
+	struct vfence_doorbell *doorbell = page->owner;
 	struct vfence_adapter *adapter;
 
 	if (!doorbell)
 		return NULL;
 	adapter = adapter_of(doorbell);
-	lockdep_assert_held(&adapter->doorbell_lock);
+	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	if (doorbell->physical < 0)
 		return NULL;
 	doorbell->mapped = true;
@@ -157,6 +156,25 @@ struct page *vfence_doorbell_ring(struct vfence_page *page)
 	vgpu_doorbell_ring(doorbell->queue->hw);
 	return vgpu_doorbell_page(adapter->gpu, doorbell->physical,
 				  page == doorbell->secondary_page);
+}
+
+/*
+ * Handshake (c), client's side: it has stored the write pointer, then touches
+ * the page. Under the doorbell lock, so that arming either sees the queue busy
+ * or finds the entry we insert and zaps it.
+ */
+static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
+{
+	struct vfence_adapter *adapter = to_vfence_adapter(page->base.dev);
+	struct page *physical;
+	vm_fault_t ret;
+
+	vfence_count(adapter, VFENCE_COUNT_DOORBELL_FAULTS);
+	mutex_lock(&adapter->queues.doorbell_lock);
+	physical = doorbell_ring_locked(page);
+	ret = vfence_page_insert(vmf, physical ? physical : page->page);
+	mutex_unlock(&adapter->queues.doorbell_lock);
+	return ret;
 }
 
 /*
@@ -172,7 +190,7 @@ static void arm_work(struct work_struct *work)
 	if (READ_ONCE(doorbell->again))
 		usleep_range(50, 100);
 	vfence_step(ARM);
-	mutex_lock(&adapter->doorbell_lock);
+	mutex_lock(&adapter->queues.doorbell_lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)
 			zap_locked(doorbell);
@@ -181,8 +199,20 @@ static void arm_work(struct work_struct *work)
 		smp_mb();
 		vgpu_doorbell_recheck(doorbell->queue->hw);
 	}
-	mutex_unlock(&adapter->doorbell_lock);
+	mutex_unlock(&adapter->queues.doorbell_lock);
 	vfence_power_idle(adapter);
+}
+
+/** vfence_doorbell_init - prepare an adapter for doorbells; nothing can fail */
+void vfence_doorbell_init(struct vfence_adapter *adapter)
+{
+	mutex_init(&adapter->queues.doorbell_lock);
+}
+
+/** vfence_doorbell_fini - undo vfence_doorbell_init(); no doorbell is left */
+void vfence_doorbell_fini(struct vfence_adapter *adapter)
+{
+	mutex_destroy(&adapter->queues.doorbell_lock);
 }
 
 /** vfence_doorbell_arm - call up: the queue went idle while connected */
@@ -191,7 +221,7 @@ void vfence_doorbell_arm(void *host, void *cookie)
 	struct vfence_adapter *adapter = host;
 	struct vfence_doorbell *doorbell = cookie;
 
-	queue_work(adapter->doorbell_wq, &doorbell->arm);
+	queue_work(adapter->queues.doorbell_wq, &doorbell->arm);
 }
 
 /** vfence_doorbell_abort - the queue is lost: disconnect for good */
@@ -199,35 +229,35 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 
-	mutex_lock(&adapter->doorbell_lock);
+	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
 		queue->doorbell->aborted = true;
 		disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
 	}
-	mutex_unlock(&adapter->doorbell_lock);
+	mutex_unlock(&adapter->queues.doorbell_lock);
 }
 
-/** vfence_doorbell_relearn - have the client connect again, as something changed */
-void vfence_doorbell_relearn(struct vfence_queue *queue)
+/** vfence_doorbell_force_reconnect - have the client connect again, as something changed */
+void vfence_doorbell_force_reconnect(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 
-	mutex_lock(&adapter->doorbell_lock);
+	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
-		set_level(queue->doorbell, adapter->logging_level);
+		set_level(queue->doorbell, adapter->queues.logging_level);
 		if (!queue->doorbell->aborted)
 			disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	}
-	mutex_unlock(&adapter->doorbell_lock);
+	mutex_unlock(&adapter->queues.doorbell_lock);
 }
 
 static void relearn_one(struct vfence_queue *queue, void *unused)
 {
-	vfence_doorbell_relearn(queue);
+	vfence_doorbell_force_reconnect(queue);
 }
 
-/** vfence_doorbell_relearn_all - have all clients of an adapter connect again */
-void vfence_doorbell_relearn_all(struct vfence_adapter *adapter)
+/** vfence_doorbell_force_reconnect_all - have all clients of an adapter connect again */
+void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter)
 {
 	vfence_queue_for_each(adapter, relearn_one, NULL);
 }
@@ -236,10 +266,10 @@ unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
 {
 	unsigned int i, connected = 0;
 
-	mutex_lock(&adapter->doorbell_lock);
+	mutex_lock(&adapter->queues.doorbell_lock);
 	for (i = 0; i < adapter->config.gpu.doorbells; i++)
-		connected += !!adapter->physical[i];
-	mutex_unlock(&adapter->doorbell_lock);
+		connected += !!adapter->queues.physical[i];
+	mutex_unlock(&adapter->queues.doorbell_lock);
 	return connected;
 }
 
@@ -248,13 +278,13 @@ void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_q
 {
 	args->doorbell_status = DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY;
 	args->last_queued = 0;
-	mutex_lock(&queue->adapter->doorbell_lock);
+	mutex_lock(&queue->adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
 		args->doorbell_status = get_status(queue->doorbell);
 		args->last_queued =
 			READ_ONCE(*(u64 *)vfence_page_kva(queue->doorbell->last_queued_page));
 	}
-	mutex_unlock(&queue->adapter->doorbell_lock);
+	mutex_unlock(&queue->adapter->queues.doorbell_lock);
 }
 
 static int create_page(struct vfence_file *file, enum vfence_page_kind kind,
@@ -268,6 +298,8 @@ static int create_page(struct vfence_file *file, enum vfence_page_kind kind,
 		*page = NULL;
 		return ret;
 	}
+	if (kind == VFENCE_PAGE_DOORBELL)
+		(*page)->fault = doorbell_fault;
 	return drm_vma_node_allow(&(*page)->base.vma_node, file->drm);
 }
 
@@ -356,13 +388,13 @@ static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorb
 		return -EIO;
 	doorbell->queue = queue;
 	vgpu_doorbell_create(queue->hw, &hw);
-	mutex_lock(&file->adapter->doorbell_lock);
+	mutex_lock(&file->adapter->queues.doorbell_lock);
 	queue->doorbell = doorbell;
-	doorbell->doorbell_page->doorbell = doorbell;
+	doorbell->doorbell_page->owner = doorbell;
 	if (doorbell->secondary_page)
-		doorbell->secondary_page->doorbell = doorbell;
-	set_level(doorbell, file->adapter->logging_level);
-	mutex_unlock(&file->adapter->doorbell_lock);
+		doorbell->secondary_page->owner = doorbell;
+	set_level(doorbell, file->adapter->queues.logging_level);
+	mutex_unlock(&file->adapter->queues.doorbell_lock);
 	return 0;
 }
 
@@ -406,7 +438,7 @@ static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geomet
 	struct vgpu_queue_status status;
 	int ret = 0;
 
-	mutex_lock(&adapter->doorbell_lock);
+	mutex_lock(&adapter->queues.doorbell_lock);
 	doorbell = queue->doorbell;
 	vgpu_queue_query(queue->hw, &status);
 	if (!doorbell)
@@ -419,7 +451,7 @@ static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geomet
 		connect_locked(doorbell);
 	if (!ret)
 		vgpu_log_get_geometry(queue->hw, take, geometry);
-	mutex_unlock(&adapter->doorbell_lock);
+	mutex_unlock(&adapter->queues.doorbell_lock);
 	return ret;
 }
 
@@ -446,14 +478,14 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 		args->wait_log_entries = geometry.entries[0];
 		args->signal_log_entries = geometry.entries[1];
 		args->log_restart = geometry.restart;
-		args->logging_level = READ_ONCE(queue->adapter->logging_level);
+		args->logging_level = READ_ONCE(queue->adapter->queues.logging_level);
 	}
 	vfence_queue_put(queue);
 	return ret;
 }
 
-int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data,
-					struct drm_file *drm_file)
+int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data,
+				 struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_notify_work_submission *args = data;
@@ -466,12 +498,12 @@ int vfence_notify_work_submission_ioctl(struct drm_device *drm, void *data,
 	if (!queue)
 		return ret;
 	/* Under the lock the ring stays. */
-	mutex_lock(&file->adapter->doorbell_lock);
+	mutex_lock(&file->adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
 		vgpu_doorbell_notify_work_submission(queue->hw);
 		ret = 0;
 	}
-	mutex_unlock(&file->adapter->doorbell_lock);
+	mutex_unlock(&file->adapter->queues.doorbell_lock);
 	vfence_queue_put(queue);
 	return ret;
 }
@@ -491,14 +523,14 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 	lockdep_assert_held(&queue->file->lock);
 	if (!doorbell)
 		return;
-	mutex_lock(&adapter->doorbell_lock);
+	mutex_lock(&adapter->queues.doorbell_lock);
 	disconnect_locked(doorbell, doorbell->aborted ? DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
 			  DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	queue->doorbell = NULL;
-	doorbell->doorbell_page->doorbell = NULL;
+	doorbell->doorbell_page->owner = NULL;
 	if (doorbell->secondary_page)
-		doorbell->secondary_page->doorbell = NULL;
-	mutex_unlock(&adapter->doorbell_lock);
+		doorbell->secondary_page->owner = NULL;
+	mutex_unlock(&adapter->queues.doorbell_lock);
 	if (!vgpu_queue_is_idle(queue->hw))
 		vgpu_queue_abort(queue->hw);
 	/* No call up names it any more, then no work does, then it goes. */

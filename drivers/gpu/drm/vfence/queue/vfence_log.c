@@ -10,10 +10,17 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_obj_array.h"
+#include "core/vfence_trace.h"
+#include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
-#include "vfence_queue.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_point.h"
+#include "irq/vfence_irq.h"
+#include "mem/vfence_vm.h"
+#include "queue/vfence_doorbell.h"
+#include "queue/vfence_queue.h"
 #include "vfence_step.h"
-#include "vfence_trace.h"
 
 /* Queues whose logs are committed at once. */
 #define BATCH	8
@@ -62,16 +69,17 @@ static int set_buffer(struct vfence_queue *queue, struct vfence_log *log,
 
 static int create_log(struct vfence_queue *queue, enum drm_vfence_log_type type)
 {
+	size_t size = size_of_level(READ_ONCE(queue->adapter->queues.logging_level));
 	struct vfence_log *log = vfence_queue_log(queue, type);
 	int ret;
 
 	BUILD_BUG_ON(DRM_VFENCE_LOG_SIZE > PAGE_SIZE);
 	log->kept = kvcalloc(VFENCE_LOG_KEPT, sizeof(*log->kept), GFP_KERNEL_ACCOUNT);
-	log->header = alloc_buffer(type, size_of_level(READ_ONCE(queue->adapter->logging_level)));
+	log->header = alloc_buffer(type, size);
 	if (!log->kept || !log->header)
 		return -ENOMEM;
 	log->entries = log->header->number_of_entries;
-	ret = vfence_file_reserve_va(queue->file, &log->node, DRM_VFENCE_LOG_SIZE_VERBOSE, 0, 0);
+	ret = vfence_vm_reserve(queue->file, &log->node, DRM_VFENCE_LOG_SIZE_VERBOSE, 0, 0);
 	if (ret)
 		return ret;
 	log->owner = queue->file;
@@ -206,9 +214,9 @@ static unsigned int complete_entry(struct vfence_file *owner,
 	if (IS_ERR(fence))
 		return 0;
 	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
-		completed = vfence_fence_look(fence);
+		completed = vfence_point_rescan(fence);
 	} else if (fence->current_value) {
-		completed = vfence_fence_complete(fence, entry->fence_value);
+		completed = vfence_point_complete(fence, entry->fence_value);
 		if (fence->cross)
 			vfence_cross_propagate(fence, entry->fence_value,
 					       entry->end_gpu_timestamp);
@@ -235,20 +243,15 @@ static unsigned int look_live_locked(struct vfence_queue *queue, struct vfence_l
 		if (IS_ERR(fence))
 			continue;
 		vfence_count(queue->adapter, VFENCE_COUNT_LIVE_READS);
-		completed += vfence_fence_look(fence);
+		completed += vfence_point_rescan(fence);
 		vfence_fence_put(fence);
 		cond_resched();
 	}
 	return completed;
 }
 
-/**
- * vfence_log_look_live - complete waiters of all fences that a queue can signal
- * @queue: the queue
- *
- * Return: how many were completed.
- */
-unsigned int vfence_log_look_live(struct vfence_queue *queue)
+/* Complete the waiters of all fences that a queue can signal; returns how many. */
+static unsigned int log_read_live(struct vfence_queue *queue)
 {
 	struct vfence_log *log = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
 	unsigned int completed;
@@ -395,8 +398,8 @@ static void add_one(struct vfence_queue *queue, void *arg)
 		batch_read(queue->adapter, batch);
 }
 
-/** vfence_log_read_nodes - read the logs of all queues of some nodes */
-void vfence_log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
+/* Read the logs of all queues of some nodes. */
+static void log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
 {
 	struct vfence_log_walk walk = { .nodes = nodes };
 
@@ -404,10 +407,106 @@ void vfence_log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
 	batch_read(adapter, &walk.batch);
 }
 
-/** vfence_log_read_all - read the logs of all queues: after an interrupt */
-void vfence_log_read_all(struct vfence_adapter *adapter)
+/* A queue signaled: the threaded half reads its log. */
+static void log_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
+			       bool unlogged)
 {
-	vfence_log_read_nodes(adapter, ~0u);
+	struct vfence_queue *queue;
+
+	rcu_read_lock();
+	queue = xa_load(&adapter->queues.table, global);
+	if (queue && unlogged)
+		atomic_set(&queue->unlogged, 1);
+	if (!queue) {
+		/* Destroyed: its logs have been read for the last time. */
+		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
+	} else if (atomic_add_return(posts, &queue->signaled) == posts) {
+		if (kref_get_unless_zero(&queue->ref))
+			llist_add(&queue->signaled_link, &adapter->queues.signaled);
+		else
+			vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
+	}
+	rcu_read_unlock();
+}
+
+/* The optimised form: the queue's log names the fences (WDDM-76, WDDM-79). */
+static void log_signaled_hard(struct vfence_adapter *adapter,
+			      const struct vgpu_irq_record *record,
+			      struct vfence_irq_batch *batch)
+{
+	if (record->queue) {
+		vfence_count(adapter, VFENCE_COUNT_RECORDS_QUEUE);
+		log_queue_signaled(adapter, record->queue, record->posts,
+				   record->flags & VGPU_IRQ_UNLOGGED);
+		return;
+	}
+	vfence_count(adapter, VFENCE_COUNT_RECORDS_QUEUE_NULL);
+	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
+	vfence_irq_scan_later(adapter, BIT(record->node));
+}
+
+/* Read the logs of queues that signaled. */
+static void log_read_signaled(struct vfence_adapter *adapter)
+{
+	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->queues.signaled));
+	struct vfence_queue *queue, *next;
+
+	llist_for_each_entry_safe(queue, next, list, signaled_link) {
+		/* From here on it may be put on the list again. */
+		unsigned int posts = atomic_xchg(&queue->signaled, 0);
+		unsigned int completed = vfence_log_read(queue);
+
+		if (atomic_xchg(&queue->unlogged, 0))
+			completed += log_read_live(queue);
+		vfence_count_add(adapter, VFENCE_COUNT_USEFUL, completed ? 1 : 0);
+		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts - (completed ? 1 : 0));
+		vfence_queue_put(queue);
+	}
+}
+
+static void log_scan(struct vfence_adapter *adapter, u32 nodes)
+{
+	vfence_count(adapter, VFENCE_COUNT_LOG_SCANS);
+	log_read_nodes(adapter, nodes);
+}
+
+/* Read the logs of all queues. */
+static void log_read_all(struct vfence_adapter *adapter)
+{
+	log_read_nodes(adapter, ~0u);
+}
+
+static const struct vfence_irq_source log_optimized_source = {
+	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
+	.hard = log_signaled_hard,
+	.thread = log_read_signaled,
+	.scan = log_scan,
+	.catch_up = log_read_all,
+};
+
+/* Where records name fences, the logs are only for their owners. */
+static const struct vfence_irq_source log_source = {
+	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
+	.thread = log_read_all,
+};
+
+/** vfence_log_init - prepare an adapter for logs; nothing can fail */
+void vfence_log_init(struct vfence_adapter *adapter)
+{
+	mutex_init(&adapter->queues.level_lock);
+	init_llist_head(&adapter->queues.signaled);
+}
+
+/** vfence_log_add_source - have the logs of an adapter read; features are negotiated */
+void vfence_log_add_source(struct vfence_adapter *adapter)
+{
+	vfence_irq_add(adapter, adapter->optimized ? &log_optimized_source : &log_source);
+}
+
+/** vfence_log_fini - undo vfence_log_init() */
+void vfence_log_fini(struct vfence_adapter *adapter)
+{
+	mutex_destroy(&adapter->queues.level_lock);
 }
 
 /*
@@ -440,7 +539,7 @@ static int replace(struct vfence_queue *queue, enum drm_vfence_log_type type, si
 
 static void apply_level(struct vfence_queue *queue, void *arg)
 {
-	size_t size = size_of_level(queue->adapter->logging_level);
+	size_t size = size_of_level(queue->adapter->queues.logging_level);
 	int *ret = arg;
 
 	if (!*ret)
@@ -448,7 +547,7 @@ static void apply_level(struct vfence_queue *queue, void *arg)
 	if (!*ret)
 		*ret = replace(queue, DRM_VFENCE_LOG_SIGNALS, size);
 	/* Whatever became of the logs: the client learns what there is. */
-	vfence_doorbell_relearn(queue);
+	vfence_doorbell_force_reconnect(queue);
 }
 
 /**
@@ -465,11 +564,11 @@ int vfence_log_set_level(struct vfence_adapter *adapter, u32 level)
 
 	if (level > DRM_VFENCE_LOGGING_ALL)
 		return -EINVAL;
-	mutex_lock(&adapter->level_lock);
-	WRITE_ONCE(adapter->logging_level, level);
+	mutex_lock(&adapter->queues.level_lock);
+	WRITE_ONCE(adapter->queues.logging_level, level);
 	vgpu_log_set_level(adapter->gpu, level);
 	vfence_queue_for_each(adapter, apply_level, &ret);
-	mutex_unlock(&adapter->level_lock);
+	mutex_unlock(&adapter->queues.level_lock);
 	return ret;
 }
 
@@ -523,7 +622,7 @@ static int put_entries(const struct drm_vfence_obj_array *out,
 	u32 i;
 
 	for (i = 0; !ret && i < count; i++)
-		ret = vfence_uobj_put(out, i, &entries[i], sizeof(entries[i]));
+		ret = vfence_obj_array_put(out, i, &entries[i], sizeof(entries[i]));
 	return ret;
 }
 

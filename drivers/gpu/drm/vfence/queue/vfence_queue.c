@@ -7,9 +7,16 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
-#include "vfence_queue.h"
-#include "vfence_submit.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_point.h"
+#include "irq/vfence_irq.h"
+#include "mem/vfence_paging.h"
+#include "queue/vfence_doorbell.h"
+#include "queue/vfence_job.h"
+#include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_queue.h"
 
 /* The last user is gone: the owner has let go long before. */
 static void free_queue(struct kref *ref)
@@ -21,7 +28,7 @@ static void free_queue(struct kref *ref)
 		vgpu_queue_destroy(queue->hw);
 	vfence_log_free(queue);
 	if (queue->kernel)
-		vfence_kqueue_free(queue->kernel);
+		vfence_kernel_queue_free(queue->kernel);
 	if (queue->progress_fence)
 		vfence_fence_put(queue->progress_fence);
 	vfence_context_put(queue->context);
@@ -48,7 +55,7 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 	unsigned long index;
 
 	rcu_read_lock();
-	xa_for_each(&adapter->queues, index, queue) {
+	xa_for_each(&adapter->queues.table, index, queue) {
 		if (!kref_get_unless_zero(&queue->ref))
 			continue;
 		rcu_read_unlock();
@@ -65,51 +72,22 @@ static int to_device_state(u32 fault)
 	       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT : DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
 }
 
-/*
- * The queue is lost: nobody will signal its progress fence any more. CPU waits
- * for it fail, queues that wait for it, whoever's they are, go on. @error is what
- * became of the submission it was at.
+/**
+ * vfence_queue_stop - abort a queue for good
+ * @queue: the queue, with a reference
+ * @error: how the submission ends that the queue was executing
+ *
+ * Nothing will signal its progress fence any more: CPU waits for it fail, and queues of
+ * any client that wait for it go on. Process context.
  */
-static void stop(struct vfence_queue *queue, int error)
+void vfence_queue_stop(struct vfence_queue *queue, int error)
 {
 	vfence_doorbell_abort(queue);
 	vgpu_queue_abort(queue->hw);
 	if (queue->kernel)
-		vfence_kqueue_stop(queue->kernel, error);
-	vfence_fence_fail(queue->progress_fence, -EIO);
+		vfence_kernel_queue_stop(queue->kernel, error);
+	vfence_point_fail_all(queue->progress_fence, -EIO);
 	vfence_fence_set_always_signaled(queue->progress_fence);
-}
-
-/* A bad packet, or what came from elsewhere. */
-static int to_error(struct vfence_queue *queue)
-{
-	struct vgpu_queue_status status;
-
-	vgpu_queue_query(queue->hw, &status);
-	return status.state == DRM_VFENCE_QUEUE_FAULTED ? -EIO : -ECANCELED;
-}
-
-static void stop_if_of(struct vfence_queue *queue, void *device)
-{
-	if (queue->device == device)
-		stop(queue, to_error(queue));
-}
-
-/**
- * vfence_queue_fail_device - a device is in error, and all its queues end with it
- * @adapter: the adapter
- * @device: the device, with a reference; the first error stays
- * @state: &enum drm_vfence_device_state
- *
- * WDDM-205. Other devices do not notice. Process context.
- */
-void vfence_queue_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
-			      enum drm_vfence_device_state state)
-{
-	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
-	vfence_queue_for_each(adapter, stop_if_of, device);
-	if (vfence_device_was_reset(device))
-		vfence_local_signal_max(device);
 }
 
 /* A queue stopped by itself. No lock of the owner is needed: references keep all. */
@@ -119,7 +97,8 @@ static void fault_work(struct work_struct *work)
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
-	vfence_queue_fail_device(queue->adapter, queue->device, to_device_state(status.fault));
+	queue->adapter->loss->device_failed(queue->adapter, queue->device,
+					    to_device_state(status.fault));
 	vfence_queue_put(queue);
 }
 
@@ -130,77 +109,36 @@ static void report_fault(struct vfence_queue *queue)
 		queue_work(queue->adapter->work_wq, &queue->fault_work);
 }
 
-/** vfence_queue_faulted - an interrupt record names a faulted queue; any context */
-void vfence_queue_faulted(struct vfence_adapter *adapter, u32 global)
+/* An interrupt record names a queue that stopped by its own packet. */
+static void queue_faulted_hard(struct vfence_adapter *adapter,
+			       const struct vgpu_irq_record *record,
+			       struct vfence_irq_batch *batch)
 {
 	struct vfence_queue *queue;
 
 	rcu_read_lock();
-	queue = xa_load(&adapter->queues, global);
+	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue)
 		report_fault(queue);
 	rcu_read_unlock();
 }
 
-/** vfence_queue_progressed - an interrupt record says a kernel-mode queue has come further */
-void vfence_queue_progressed(struct vfence_adapter *adapter, u32 global)
+/* Work of a kernel ring is done, or fetched: of a kernel-mode queue, or of the paging queue. */
+static void queue_progressed_hard(struct vfence_adapter *adapter,
+				  const struct vgpu_irq_record *record,
+				  struct vfence_irq_batch *batch)
 {
 	struct vfence_queue *queue;
 
-	lockdep_assert_held(&adapter->irq_lock);
+	lockdep_assert_held(&adapter->irq.lock);
+	if (!record->queue) {
+		vfence_paging_wake(adapter);
+		return;
+	}
 	/* Its destroyer takes the lock before it cancels the work. */
-	queue = xa_load(&adapter->queues, global);
+	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue && queue->kernel)
-		queue_work(adapter->submit_wq, &queue->kernel->retire);
-}
-
-/**
- * vfence_queue_signaled - an interrupt record says that a queue signaled
- * @adapter: the adapter
- * @global: the queue
- * @posts: signals the record stands for
- * @unlogged: its log does not tell of all of them
- *
- * Any context; the threaded half reads its log.
- */
-void vfence_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
-			   bool unlogged)
-{
-	struct vfence_queue *queue;
-
-	rcu_read_lock();
-	queue = xa_load(&adapter->queues, global);
-	if (queue && unlogged)
-		atomic_set(&queue->unlogged, 1);
-	if (!queue) {
-		/* Destroyed: its logs have been read for the last time. */
-		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
-	} else if (atomic_add_return(posts, &queue->signaled) == posts) {
-		if (kref_get_unless_zero(&queue->ref))
-			llist_add(&queue->signaled_link, &adapter->signaled);
-		else
-			vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
-	}
-	rcu_read_unlock();
-}
-
-/** vfence_queue_run_signaled - read the logs of queues that signaled; process context */
-void vfence_queue_run_signaled(struct vfence_adapter *adapter)
-{
-	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->signaled));
-	struct vfence_queue *queue, *next;
-
-	llist_for_each_entry_safe(queue, next, list, signaled_link) {
-		/* From here on it may be put on the list again. */
-		unsigned int posts = atomic_xchg(&queue->signaled, 0);
-		unsigned int completed = vfence_log_read(queue);
-
-		if (atomic_xchg(&queue->unlogged, 0))
-			completed += vfence_log_look_live(queue);
-		vfence_count_add(adapter, VFENCE_COUNT_USEFUL, completed ? 1 : 0);
-		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts - (completed ? 1 : 0));
-		vfence_queue_put(queue);
-	}
+		queue_work(adapter->queues.submit_wq, &queue->kernel->retire);
 }
 
 static void scan_one(struct vfence_queue *queue, void *unused)
@@ -214,35 +152,47 @@ static void scan_one(struct vfence_queue *queue, void *unused)
 		vfence_job_retire(queue->kernel);
 }
 
-/** vfence_queue_scan - records of faults, or of progress, may have been lost */
-void vfence_queue_scan(struct vfence_adapter *adapter)
+/* Records of faults, or of progress, may be missing. */
+static void queue_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	vfence_queue_for_each(adapter, scan_one, NULL);
 }
 
-static void stop_lost(struct vfence_queue *queue, void *unused)
+static const struct vfence_irq_source queue_faulted_source = {
+	.type = VGPU_IRQ_HWQUEUE_FAULTED,
+	.hard = queue_faulted_hard,
+	.scan = queue_scan,
+};
+
+/* A thread that waits for paging may hold a lock that the threaded half needs. */
+static void queue_progressed_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
-	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
-		       DRM_VFENCE_DEVICE_STOPPED);
-	stop(queue, -ENODEV);
+	vfence_paging_wake(adapter);
 }
 
-/** vfence_queue_abort_all - the adapter goes */
-void vfence_queue_abort_all(struct vfence_adapter *adapter)
+static const struct vfence_irq_source queue_progressed_source = {
+	.type = VGPU_IRQ_DMA_COMPLETED,
+	.hard = queue_progressed_hard,
+	.overflow = queue_progressed_overflow,
+};
+
+/** vfence_queue_init - prepare an adapter for queues; nothing can fail */
+void vfence_queue_init(struct vfence_adapter *adapter)
 {
-	vfence_queue_for_each(adapter, stop_lost, NULL);
+	xa_init_flags(&adapter->queues.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 }
 
-bool vfence_queue_owns_fence(struct vfence_file *file, u32 handle)
+/** vfence_queue_add_sources - have faults and progress of queues handled */
+void vfence_queue_add_sources(struct vfence_adapter *adapter)
 {
-	struct vfence_queue *queue;
-	unsigned long index;
+	vfence_irq_add(adapter, &queue_faulted_source);
+	vfence_irq_add(adapter, &queue_progressed_source);
+}
 
-	lockdep_assert_held(&file->lock);
-	xa_for_each(&file->queues.objects, index, queue)
-		if (queue->progress == handle)
-			return true;
-	return false;
+/** vfence_queue_fini - undo vfence_queue_init(); no queue is left */
+void vfence_queue_fini(struct vfence_adapter *adapter)
+{
+	xa_destroy(&adapter->queues.table);
 }
 
 /** vfence_queue_busy_ns - GPU time charged to a queue */
@@ -263,7 +213,7 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
 
 	lockdep_assert_held(&file->lock);
-	stop(queue, -ECANCELED);
+	vfence_queue_stop(queue, -ECANCELED);
 	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
 	/* Interrupts that name it need its log, or its fences, and find neither later. */
@@ -273,14 +223,14 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	}
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
-	xa_erase(&queue->adapter->queues, queue->global);
+	xa_erase(&queue->adapter->queues.table, queue->global);
 	if (queue->kernel) {
-		/* An interrupt that has found it: vfence_queue_progressed(). */
-		spin_lock_irq(&queue->adapter->irq_lock);
-		spin_unlock_irq(&queue->adapter->irq_lock);
-		vfence_kqueue_destroy(queue->kernel);
+		/* An interrupt that has found it: queue_progressed_hard(). */
+		spin_lock_irq(&queue->adapter->irq.lock);
+		spin_unlock_irq(&queue->adapter->irq.lock);
+		vfence_kernel_queue_destroy(queue->kernel);
 	}
-	atomic_dec(&queue->adapter->queue_count);
+	atomic_dec(&queue->adapter->queues.count);
 	vfence_local_destroy(file, queue->progress);
 	queue->context->queues--;
 	vfence_queue_put(queue);
@@ -311,9 +261,11 @@ static int create_progress(struct vfence_queue *queue,
 		return PTR_ERR(fence);
 	ret = vfence_local_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL,
 			       &queue->progress, mapping);
-	if (!ret)
+	if (!ret) {
 		queue->progress_fence = vfence_fence_get(fence);
-	vfence_fence_unhold(fence);
+		vfence_local_keep(queue->file, queue->progress);
+	}
+	vfence_fence_put_handle(fence);
 	return ret;
 }
 
@@ -328,14 +280,14 @@ static int create_hw(struct vfence_queue *queue, unsigned int node)
 	};
 	int ret;
 
-	ret = xa_alloc_cyclic(&adapter->queues, &queue->global, NULL, xa_limit_31b,
-			      &adapter->next_queue, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc_cyclic(&adapter->queues.table, &queue->global, NULL, xa_limit_31b,
+			      &adapter->queues.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 	args.os_handle = queue->global;
 	queue->hw = vgpu_queue_create(adapter->gpu, &args);
 	if (IS_ERR(queue->hw))
-		xa_erase(&adapter->queues, queue->global);
+		xa_erase(&adapter->queues.table, queue->global);
 	return PTR_ERR_OR_ZERO(queue->hw);
 }
 
@@ -424,7 +376,7 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	if (ret)
 		goto unmap_logs;
 	if (!user_mode)
-		ret = vfence_kqueue_create(queue, &progress);
+		ret = vfence_kernel_queue_create(queue, &progress);
 	if (!ret)
 		ret = vfence_table_add(&file->queues, queue, &args->handle);
 	if (ret)
@@ -433,25 +385,25 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	describe(queue, args);
 	args->progress = progress;
 	/* Point of no failure: from here on interrupts and scans find the queue. */
-	xa_store(&file->adapter->queues, queue->global, queue, GFP_KERNEL_ACCOUNT);
-	atomic_inc(&file->adapter->queue_count);
+	xa_store(&file->adapter->queues.table, queue->global, queue, GFP_KERNEL_ACCOUNT);
+	atomic_inc(&file->adapter->queues.count);
 	/*
 	 * Found by who stops queues, or finds that it came too late. Partners: the
 	 * atomics of vfence_queue_fail_device() and vfence_adapter_lose().
 	 */
 	smp_mb();
 	if (!vfence_device_active(queue->device))
-		stop(queue, -ECANCELED);
+		vfence_queue_stop(queue, -ECANCELED);
 	context->queues++;
 	return 0;
 destroy_progress:
 	if (!user_mode)
-		vfence_kqueue_destroy(queue->kernel);
+		vfence_kernel_queue_destroy(queue->kernel);
 	vfence_local_destroy(file, queue->progress);
 unmap_logs:
 	vfence_log_unmap(queue);
 erase:
-	xa_erase(&file->adapter->queues, queue->global);
+	xa_erase(&file->adapter->queues.table, queue->global);
 put:
 	vfence_queue_put(queue);
 	return ret;
@@ -506,7 +458,7 @@ int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file
 	queue = vfence_queue_lookup(file, args->handle);
 	if (!queue)
 		return -ENOENT;
-	stop(queue, -ECANCELED);
+	vfence_queue_stop(queue, -ECANCELED);
 	vfence_queue_put(queue);
 	return 0;
 }
@@ -542,7 +494,7 @@ static void query(struct vfence_queue *queue, struct drm_vfence_queue_query *arg
 	args->held = 0;
 	args->queued = 0;
 	if (queue->kernel)
-		vfence_kqueue_query(queue->kernel, args);
+		vfence_kernel_queue_query(queue->kernel, args);
 	args->pending = args->last_queued > args->progress;
 	vfence_log_query(queue, &args->log_read, &args->log_lost);
 }

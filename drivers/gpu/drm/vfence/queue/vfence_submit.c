@@ -9,9 +9,16 @@
 
 #include <drm/drm_file.h>
 
-#include "fence/vfence_fence.h"
-#include "vfence_power.h"
-#include "vfence_submit.h"
+#include "core/vfence_device.h"
+#include "core/vfence_obj_array.h"
+#include "core/vfence_power.h"
+#include "fence/vfence_request.h"
+#include "fence/vfence_sync.h"
+#include "fence/vfence_wait.h"
+#include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_queue.h"
+#include "queue/vfence_stage.h"
+#include "queue/vfence_submit.h"
 #include "vgpu_packet.h"
 
 #define FLAGS	(DRM_VFENCE_SUBMIT_ALLOW_REWIND | DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION | \
@@ -33,36 +40,36 @@ struct vfence_submit {
 	struct vfence_submission **submission;
 	/** @count: of these */
 	unsigned int count;
-	/** @broadcast: what they have in common */
-	struct vfence_broadcast *broadcast;
-	/** @publication: who is told, or NULL */
-	struct vfence_publication *publication;
+	/** @stages: what they have in common */
+	struct vfence_stages *stages;
+	/** @out_syncs: who is told, or NULL */
+	struct vfence_out_syncs *out_syncs;
 };
 
 /**
- * vfence_submission_free - it is over, or was never queued
+ * vfence_submit_free - it is over, or was never queued
  * @submission: armed and done, or neither
  */
-void vfence_submission_free(struct vfence_submission *submission)
+void vfence_submit_free(struct vfence_submission *submission)
 {
-	struct vfence_kqueue *kqueue = submission->kqueue;
-	struct vfence_adapter *adapter = kqueue->queue->adapter;
+	struct vfence_kernel_queue *kernel = submission->kernel;
+	struct vfence_adapter *adapter = kernel->queue->adapter;
 	bool entered = submission->entered;
 
 	if (submission->job.s_fence)
 		drm_sched_job_cleanup(&submission->job);
 	if (submission->wait)
 		vfence_wait_destroy(submission->wait);
-	if (submission->deps)
-		vfence_dependencies_destroy(submission->deps);
-	if (submission->broadcast)
-		vfence_broadcast_put(submission->broadcast);
+	if (submission->in_syncs)
+		vfence_sync_in_destroy(submission->in_syncs);
+	if (submission->stages)
+		vfence_stage_put(submission->stages);
 	dma_fence_put(submission->done);
 	kvfree(submission->commands);
 	vfence_object_free(SUBMISSION, submission);
 	if (entered) {
 		vfence_power_put(adapter);
-		vfence_kqueue_leave(kqueue);
+		vfence_kernel_queue_leave(kernel);
 	}
 }
 
@@ -110,7 +117,7 @@ static int copy_commands(struct vfence_submission *submission,
 	if (copy_from_user(submission->commands, u64_to_user_ptr(args->commands),
 			   submission->size))
 		return -EFAULT;
-	return check_commands(submission->kqueue->queue->adapter, submission->commands,
+	return check_commands(submission->kernel->queue->adapter, submission->commands,
 			      submission->size);
 }
 
@@ -118,19 +125,19 @@ static int find_waits(struct vfence_submit *submit, struct vfence_submission *su
 {
 	const struct drm_vfence_submit *args = submit->args;
 	struct vfence_file *file = submit->drm_file->driver_priv;
-	struct vfence_dependencies *deps;
+	struct vfence_in_syncs *in_syncs;
 	struct vfence_wait *wait;
 
 	if (args->waits.count) {
-		wait = vfence_wait_create(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false);
+		wait = vfence_request_resolve(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false);
 		if (IS_ERR(wait))
 			return PTR_ERR(wait);
 		submission->wait = wait;
 	}
-	deps = vfence_dependencies_create(submit->drm_file, &args->wait_syncobjs);
-	if (IS_ERR(deps))
-		return PTR_ERR(deps);
-	submission->deps = deps;
+	in_syncs = vfence_sync_in_create(submit->drm_file, &args->wait_syncobjs);
+	if (IS_ERR(in_syncs))
+		return PTR_ERR(in_syncs);
+	submission->in_syncs = in_syncs;
 	return 0;
 }
 
@@ -143,9 +150,9 @@ static int prepare(struct vfence_submit *submit, struct vfence_submission *submi
 		ret = find_waits(submit, submission);
 	if (ret)
 		return ret;
-	submission->broadcast = submit->broadcast;
-	kref_get(&submit->broadcast->ref);
-	submission->done = vfence_done_create(submission->kqueue->timeline);
+	submission->stages = submit->stages;
+	kref_get(&submit->stages->ref);
+	submission->done = vfence_sync_done_create(submission->kernel->timeline);
 	return submission->done ? 0 : -ENOMEM;
 }
 
@@ -182,7 +189,7 @@ static int add_queue(struct vfence_submit *submit, unsigned int i)
 		vfence_queue_put(queue);
 		return -ENOMEM;
 	}
-	submission->kqueue = queue->kernel;
+	submission->kernel = queue->kernel;
 	INIT_LIST_HEAD(&submission->link);
 	submit->queue[submit->count] = queue;
 	submit->submission[submit->count++] = submission;
@@ -216,8 +223,8 @@ static int build(struct vfence_submit *submit)
 	unsigned int i;
 	int ret = 0;
 
-	submit->entry = vfence_uobj_get(&args->queues, sizeof(*submit->entry),
-					DRM_VFENCE_MAX_BROADCAST);
+	submit->entry = vfence_obj_array_get(&args->queues, sizeof(*submit->entry),
+					     DRM_VFENCE_MAX_BROADCAST);
 	if (IS_ERR(submit->entry))
 		return PTR_ERR(submit->entry);
 	submit->submission = kcalloc(args->queues.count, sizeof(*submit->submission),
@@ -225,19 +232,19 @@ static int build(struct vfence_submit *submit)
 	submit->queue = kcalloc(args->queues.count, sizeof(*submit->queue), GFP_KERNEL_ACCOUNT);
 	if (!submit->submission || !submit->queue)
 		return -ENOMEM;
-	submit->broadcast = vfence_broadcast_create(submit->drm_file->driver_priv, args);
-	if (IS_ERR(submit->broadcast))
-		return PTR_ERR(submit->broadcast);
-	submit->publication = vfence_publication_create(submit->drm_file,
-							&args->signal_syncobjs);
-	if (IS_ERR(submit->publication))
-		return PTR_ERR(submit->publication);
+	submit->stages = vfence_stage_create(submit->drm_file->driver_priv, args);
+	if (IS_ERR(submit->stages))
+		return PTR_ERR(submit->stages);
+	submit->out_syncs = vfence_sync_out_create(submit->drm_file,
+						   &args->signal_syncobjs);
+	if (IS_ERR(submit->out_syncs))
+		return PTR_ERR(submit->out_syncs);
 	for (i = 0; !ret && i < args->queues.count; i++)
 		ret = add_queue(submit, i);
 	/* What is wrong with the place for the answers is wrong before anything is done. */
 	for (i = 0; !ret && i < args->queues.count; i++)
-		ret = vfence_uobj_put(&args->queues, i, &submit->entry[i],
-				      sizeof(submit->entry[i]));
+		ret = vfence_obj_array_put(&args->queues, i, &submit->entry[i],
+					   sizeof(submit->entry[i]));
 	return ret;
 }
 
@@ -248,13 +255,13 @@ static void release(struct vfence_submit *submit)
 	for (i = 0; i < submit->count; i++) {
 		/* What did not get to its queue. */
 		if (submit->submission[i])
-			vfence_submission_free(submit->submission[i]);
+			vfence_submit_free(submit->submission[i]);
 		vfence_queue_put(submit->queue[i]);
 	}
-	if (!IS_ERR_OR_NULL(submit->publication))
-		vfence_publication_destroy(submit->publication);
-	if (!IS_ERR_OR_NULL(submit->broadcast))
-		vfence_broadcast_put(submit->broadcast);
+	if (!IS_ERR_OR_NULL(submit->out_syncs))
+		vfence_sync_out_destroy(submit->out_syncs);
+	if (!IS_ERR_OR_NULL(submit->stages))
+		vfence_stage_put(submit->stages);
 	kfree(submit->submission);
 	kfree(submit->queue);
 	if (!IS_ERR_OR_NULL(submit->entry))
@@ -264,23 +271,23 @@ static void release(struct vfence_submit *submit)
 /* A place in the queue, and power: once all else is there. */
 static int enter(struct vfence_submit *submit, struct vfence_submission *submission)
 {
-	struct vfence_kqueue *kqueue = submission->kqueue;
+	struct vfence_kernel_queue *kernel = submission->kernel;
 	int ret;
 
 	if (submission->entered)
 		return 0;
-	if (!vfence_device_active(kqueue->queue->device))
+	if (!vfence_device_active(kernel->queue->device))
 		return -EIO;
-	ret = vfence_kqueue_enter(kqueue);
+	ret = vfence_kernel_queue_enter(kernel);
 	if (ret)
 		return ret;
-	ret = vfence_power_get(kqueue->queue->adapter);
+	ret = vfence_power_get(kernel->queue->adapter);
 	if (ret) {
-		vfence_kqueue_leave(kqueue);
+		vfence_kernel_queue_leave(kernel);
 		return ret;
 	}
 	submission->entered = true;
-	return vfence_sched_job_init(&submission->job, &kqueue->entity, submit->drm_file);
+	return vfence_sched_job_init(&submission->job, &kernel->entity, submit->drm_file);
 }
 
 /* Give it back: its queue may be destroyed while the call sleeps. */
@@ -289,8 +296,8 @@ static void leave(struct vfence_submission *submission)
 	drm_sched_job_cleanup(&submission->job);
 	memset(&submission->job, 0, sizeof(submission->job));
 	submission->entered = false;
-	vfence_power_put(submission->kqueue->queue->adapter);
-	vfence_kqueue_leave(submission->kqueue);
+	vfence_power_put(submission->kernel->queue->adapter);
+	vfence_kernel_queue_leave(submission->kernel);
 }
 
 /*
@@ -307,7 +314,7 @@ static void queue_all(struct vfence_submit *submit)
 		submit->submission[i] = NULL;
 		mutex_lock(&submit->queue[i]->kernel->lock);
 		submit->entry[i].progress =
-			vfence_kqueue_hold_locked(submit->queue[i]->kernel, submission);
+			vfence_kernel_queue_hold_locked(submit->queue[i]->kernel, submission);
 		mutex_unlock(&submit->queue[i]->kernel->lock);
 	}
 }
@@ -316,19 +323,19 @@ static void queue_all(struct vfence_submit *submit)
 static bool queue_published(struct vfence_submit *submit)
 {
 	struct vfence_submission *submission = submit->submission[0];
-	struct vfence_kqueue *kqueue = submission->kqueue;
+	struct vfence_kernel_queue *kernel = submission->kernel;
 	struct dma_fence *done;
 
-	mutex_lock(&kqueue->lock);
-	if (kqueue->unbounded) {
-		mutex_unlock(&kqueue->lock);
+	mutex_lock(&kernel->lock);
+	if (kernel->unbounded) {
+		mutex_unlock(&kernel->lock);
 		return false;
 	}
 	submit->submission[0] = NULL;
 	done = dma_fence_get(submission->done);
-	submit->entry[0].progress = vfence_kqueue_hold_locked(kqueue, submission);
-	vfence_publication_publish(submit->publication, done);
-	mutex_unlock(&kqueue->lock);
+	submit->entry[0].progress = vfence_kernel_queue_hold_locked(kernel, submission);
+	vfence_sync_out_publish(submit->out_syncs, done);
+	mutex_unlock(&kernel->lock);
 	dma_fence_put(done);
 	return true;
 }
@@ -340,7 +347,7 @@ static void answer(struct vfence_submit *submit)
 
 	/* It could be written a moment ago; who takes it away does not want it. */
 	for (i = 0; i < submit->count; i++)
-		(void)vfence_uobj_put(queues, i, &submit->entry[i], sizeof(submit->entry[i]));
+		(void)vfence_obj_array_put(queues, i, &submit->entry[i], sizeof(submit->entry[i]));
 }
 
 /* Return: 0, -EAGAIN if it would not be bounded, or an error. */
@@ -353,7 +360,7 @@ static int try(struct vfence_submit *submit)
 		return -ENODEV;
 	for (i = 0; !ret && i < submit->count; i++)
 		ret = enter(submit, submit->submission[i]);
-	if (!ret && !submit->publication) {
+	if (!ret && !submit->out_syncs) {
 		queue_all(submit);
 	} else if (!ret && !queue_published(submit)) {
 		leave(submit->submission[0]);
@@ -367,11 +374,11 @@ static int try(struct vfence_submit *submit)
 static int try_published(struct vfence_submit *submit)
 {
 	struct vfence_submission *submission = submit->submission[0];
-	struct vfence_kqueue *kqueue = submission->kqueue;
+	struct vfence_kernel_queue *kernel = submission->kernel;
 	int ret = 0;
 
 	if (submission->wait) {
-		ret = vfence_kqueue_sleep_reached(kqueue, submission->wait);
+		ret = vfence_kernel_queue_sleep_reached(kernel, submission->wait);
 		vfence_wait_destroy(submission->wait);
 		submission->wait = NULL;
 	}
@@ -379,7 +386,7 @@ static int try_published(struct vfence_submit *submit)
 		ret = try(submit);
 		if (ret != -EAGAIN)
 			break;
-		ret = vfence_kqueue_sleep_bounded(kqueue);
+		ret = vfence_kernel_queue_sleep_bounded(kernel);
 	}
 	return ret;
 }
@@ -393,7 +400,7 @@ int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm
 		return ret;
 	ret = build(&submit);
 	if (!ret)
-		ret = submit.publication ? try_published(&submit) : try(&submit);
+		ret = submit.out_syncs ? try_published(&submit) : try(&submit);
 	if (!ret)
 		answer(&submit);
 	release(&submit);

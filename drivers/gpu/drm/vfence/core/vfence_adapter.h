@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_ADAPTER_H_
+#define _VFENCE_ADAPTER_H_
+
+#include <linux/atomic.h>
+#include <linux/workqueue.h>
+
+#include <drm/drm_device.h>
+#include <drm/drm_drv.h>
+#include <drm/drm_print.h>
+
+#include "core/vfence_config.h"
+#include "fence/vfence_fences_types.h"
+#include "irq/vfence_irq_types.h"
+#include "mem/vfence_mem_types.h"
+#include "queue/vfence_queues_types.h"
+#include "reset/vfence_reset_types.h"
+#include "vfence_compat.h"
+#include "vfence_objects.h"
+#include "vfence_rules.h"
+
+struct vfence_adapter;
+struct vfence_device;
+
+/**
+ * enum vfence_count - counters the driver keeps, see &struct drm_vfence_counters
+ */
+enum vfence_count {
+	VFENCE_COUNT_HANDLER_RUNS,
+	VFENCE_COUNT_USEFUL,
+	VFENCE_COUNT_SPURIOUS,
+	VFENCE_COUNT_SCANS,
+	VFENCE_COUNT_CPU_SIGNALS,
+	VFENCE_COUNT_WAITS_BEGUN,
+	VFENCE_COUNT_WAITS_SATISFIED,
+	VFENCE_COUNT_WAITS_TIMED_OUT,
+	VFENCE_COUNT_WAITS_CANCELLED,
+	VFENCE_COUNT_SECOND_SAMPLE,
+	VFENCE_COUNT_LOG_READ,
+	VFENCE_COUNT_LOG_LOST,
+	VFENCE_COUNT_IOCTLS,
+	VFENCE_COUNT_DOORBELL_FAULTS,
+	VFENCE_COUNT_PAGE_FAULTS,
+	VFENCE_COUNT_FENCE_CREATED,
+	VFENCE_COUNT_FENCE_OPENED,
+	VFENCE_COUNT_FENCE_CLOSED,
+	VFENCE_COUNT_FENCE_DESTROYED,
+	VFENCE_COUNT_VICTIMISATIONS,
+	VFENCE_COUNT_RECORDS_ARRAY,
+	VFENCE_COUNT_RECORDS_NULL,
+	VFENCE_COUNT_RECORDS_QUEUE,
+	VFENCE_COUNT_RECORDS_QUEUE_NULL,
+	VFENCE_COUNT_LOG_SCANS,
+	VFENCE_COUNT_LIVE_READS,
+	VFENCE_COUNT_LEGACY_SCANS,
+	VFENCE_COUNT_F1,
+	VFENCE_COUNT_D3,
+	VFENCE_COUNT_ENGINE_RESETS,
+	VFENCE_COUNT_RECORDS_MONITORED,
+	VFENCE_COUNT_SUBMISSIONS,
+	VFENCE_COUNT_SUBMISSIONS_HELD,
+	VFENCE_COUNT_SUBMISSIONS_DONE,
+	VFENCE_COUNT_SUBMISSIONS_LOST,
+	VFENCE_COUNT_SUBMISSIONS_TIMED_OUT,
+	VFENCE_COUNT_HANDLER_NS,
+	VFENCE_COUNTS,
+};
+
+/**
+ * struct vfence_loss_ops - recovery, as the rooms below it ask for it
+ *
+ * reset/ decides what is lost; every other room reports a cause here. All functions
+ * run in process context.
+ */
+struct vfence_loss_ops {
+	/**
+	 * @device_failed: @device is in error: set its state, unless an earlier error
+	 * has, and stop all its queues
+	 */
+	void (*device_failed)(struct vfence_adapter *adapter, struct vfence_device *device,
+			      enum drm_vfence_device_state state);
+	/** @engine_stuck: a context did not leave the engine of @node in time: reset it */
+	void (*engine_stuck)(struct vfence_adapter *adapter, unsigned int node);
+	/** @adapter_lost: the adapter is lost; any context */
+	void (*adapter_lost)(struct vfence_adapter *adapter);
+};
+
+/**
+ * struct vfence_adapter - a DRM device with its virtual GPU
+ *
+ * Its locks and their order: Documentation/gpu/vfence/locking.rst.
+ */
+struct vfence_adapter {
+	/** @drm: the DRM device */
+	struct drm_device drm;
+	/** @config: shape of the adapter; constant after probe */
+	struct vfence_config config;
+	/** @name: prefix of the names of threads and interrupts */
+	char name[16];
+
+	/** @native_fence: the native fence feature is enabled; constant after probe */
+	bool native_fence;
+	/** @user_mode_submission: user-mode submission is enabled; constant after probe */
+	bool user_mode_submission;
+	/** @optimized: interrupt records name queues, and logs name fences; constant */
+	bool optimized;
+	/** @lost: the hardware failed for good; set once, by vfence_adapter_lose() */
+	bool lost;
+
+	/** @gpu: the virtual GPU */
+	struct vgpu *gpu;
+	/** @loss: recovery; set by reset/ before the first object exists */
+	const struct vfence_loss_ops *loss;
+	/** @work_wq: frees and reports: work that nothing in a dma_fence's way waits for */
+	struct workqueue_struct *work_wq;
+	/** @counts: exact counters, by &enum vfence_count */
+	atomic64_t counts[VFENCE_COUNTS];
+
+	/** @mem: memory */
+	struct vfence_mem mem;
+	/** @irq: interrupt */
+	struct vfence_irq irq;
+	/** @fences: fences */
+	struct vfence_fences fences;
+	/** @queues: contexts and queues */
+	struct vfence_queues queues;
+	/** @reset: recovery */
+	struct vfence_reset reset;
+};
+
+static inline const struct vgpu_fence_caps *
+vfence_fence_caps(const struct vfence_adapter *adapter)
+{
+	return &adapter->config.gpu.fence_caps;
+}
+
+#define to_vfence_adapter(d) container_of(d, struct vfence_adapter, drm)
+
+static inline void vfence_count(struct vfence_adapter *adapter, enum vfence_count what)
+{
+	atomic64_inc(&adapter->counts[what]);
+}
+
+static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_count what, u64 n)
+{
+	atomic64_add(n, &adapter->counts[what]);
+}
+
+/**
+ * vfence_reject - evaluates to @cond; logs it at debug level when true
+ * @drm: the DRM device
+ * @cond: what is wrong with the client's call
+ */
+#define vfence_reject(drm, cond) \
+	((cond) ? (drm_dbg_driver((drm), "rejected: %s\n", #cond), true) : false)
+
+void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int subcode);
+
+#endif

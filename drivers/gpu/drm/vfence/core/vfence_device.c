@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Devices: what owns queues and fences, and fails with them.
+ */
+
+#include <linux/slab.h>
+
+#include <drm/drm_file.h>
+
+#include "core/vfence_device.h"
+#include "core/vfence_file_types.h"
+
+static void free_device(struct kref *ref)
+{
+	vfence_object_free(DEVICE, container_of(ref, struct vfence_device, ref));
+}
+
+void vfence_device_get(struct vfence_device *device)
+{
+	kref_get(&device->ref);
+}
+
+void vfence_device_put(struct vfence_device *device)
+{
+	kref_put(&device->ref, free_device);
+}
+
+/* Of a lost adapter every device is stopped, unless it failed before. */
+static int state_of(struct vfence_device *device)
+{
+	int state = atomic_read(&device->state);
+
+	if (state == DRM_VFENCE_DEVICE_ACTIVE && READ_ONCE(device->file->adapter->lost))
+		return DRM_VFENCE_DEVICE_STOPPED;
+	return state;
+}
+
+bool vfence_device_active(struct vfence_device *device)
+{
+	return state_of(device) == DRM_VFENCE_DEVICE_ACTIVE;
+}
+
+/** vfence_device_was_reset - is it lost by a reset, or a submission that took too long */
+bool vfence_device_was_reset(struct vfence_device *device)
+{
+	int state = atomic_read(&device->state);
+
+	return state == DRM_VFENCE_DEVICE_HUNG || state == DRM_VFENCE_DEVICE_RESET;
+}
+
+int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_device_create *args = data;
+	struct vfence_device *device;
+	int ret;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+	device = vfence_object_alloc(DEVICE, sizeof(*device));
+	if (!device)
+		return -ENOMEM;
+	kref_init(&device->ref);
+	device->file = file;
+	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
+	spin_lock_init(&device->lock);
+	INIT_LIST_HEAD(&device->max_signals);
+	mutex_lock(&file->lock);
+	ret = vfence_device_active(device) ?
+	      vfence_table_add(&file->devices, device, &args->handle) : -EIO;
+	mutex_unlock(&file->lock);
+	if (ret)
+		vfence_device_put(device);
+	return ret;
+}
+
+int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_device_query *args = data;
+	struct vfence_device *device;
+
+	if (vfence_reject(drm, args->state))
+		return -EINVAL;
+	mutex_lock(&file->lock);
+	device = xa_load(&file->devices.objects, args->handle);
+	if (device)
+		args->state = state_of(device);
+	mutex_unlock(&file->lock);
+	return device ? 0 : -ENOENT;
+}

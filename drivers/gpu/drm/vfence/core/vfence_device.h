@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_DEVICE_H_
+#define _VFENCE_DEVICE_H_
+
+#include <linux/atomic.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/spinlock.h>
+
+struct drm_device;
+struct drm_file;
+struct vfence_file;
+
+/**
+ * struct vfence_device - unit of error: owns contexts, queues and fences
+ */
+struct vfence_device {
+	/** @ref: the file's table, contexts, local fences */
+	struct kref ref;
+	/** @file: parent */
+	struct vfence_file *file;
+	/** @state: &enum drm_vfence_device_state; first error wins */
+	atomic_t state;
+	/** @lock: protects @max_signals */
+	spinlock_t lock;
+	/** @max_signals: &struct vfence_local that jump to the maximum on TDR */
+	struct list_head max_signals;
+};
+
+void vfence_device_get(struct vfence_device *device);
+void vfence_device_put(struct vfence_device *device);
+bool vfence_device_active(struct vfence_device *device);
+bool vfence_device_was_reset(struct vfence_device *device);
+int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Arrays of structures in user memory: the one way in and out.
+ */
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "drm/vfence_drm.h"
+#include "core/vfence_obj_array.h"
+
+static bool valid(const struct drm_vfence_obj_array *a, size_t size, u32 max)
+{
+	return a->count <= max && a->stride >= size && a->stride % 8 == 0 &&
+	       a->stride <= PAGE_SIZE;
+}
+
+/**
+ * vfence_obj_array_get - copy an array from user memory
+ * @in: the client's description, count not 0
+ * @size: size of an element as we know it; bytes of a longer one must be zero
+ * @max: most elements
+ *
+ * Return: the array, to be freed with kvfree(), or an ERR_PTR: -EINVAL, -E2BIG
+ * for non-zero bytes behind what we know, -EFAULT, -ENOMEM.
+ */
+void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u32 max)
+{
+	void *array;
+	int ret = 0;
+	u32 i;
+
+	if (!valid(in, size, max))
+		return ERR_PTR(-EINVAL);
+	array = kvmalloc_array(in->count, size, GFP_KERNEL_ACCOUNT);
+	if (!array)
+		return ERR_PTR(-ENOMEM);
+	if (in->stride == size) {
+		if (copy_from_user(array, u64_to_user_ptr(in->array), size * in->count))
+			ret = -EFAULT;
+	} else {
+		for (i = 0; !ret && i < in->count; i++)
+			ret = copy_struct_from_user(array + i * size, size,
+						    u64_to_user_ptr(in->array +
+								    (u64)i * in->stride),
+						    in->stride);
+	}
+	if (ret) {
+		kvfree(array);
+		return ERR_PTR(ret);
+	}
+	return array;
+}
+
+/**
+ * vfence_obj_array_put - copy one element to an array in user memory
+ * @out: the client's description, checked by the caller
+ * @index: which element
+ * @obj: the element
+ * @size: its size
+ */
+int vfence_obj_array_put(const struct drm_vfence_obj_array *out, u32 index, const void *obj,
+			 size_t size)
+{
+	void __user *to = u64_to_user_ptr(out->array + (u64)index * out->stride);
+
+	if (copy_to_user(to, obj, size))
+		return -EFAULT;
+	if (out->stride > size && clear_user(to + size, out->stride - size))
+		return -EFAULT;
+	return 0;
+}

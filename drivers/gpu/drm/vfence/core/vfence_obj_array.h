@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_OBJ_ARRAY_H_
+#define _VFENCE_OBJ_ARRAY_H_
+
+#include <linux/types.h>
+
+struct drm_vfence_obj_array;
+
+void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u32 max);
+int vfence_obj_array_put(const struct drm_vfence_obj_array *out, u32 index, const void *obj,
+			 size_t size);
+
+#endif

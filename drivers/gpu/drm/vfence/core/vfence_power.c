@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runtime power management: who keeps the adapter awake.
+ *
+ * Off by default, as for other devices: `echo auto >power/control` in sysfs lets an
+ * idle adapter go to D3 after power/autosuspend_delay_ms.
+ */
+
+#include <linux/pm_runtime.h>
+
+#include "core/vfence_adapter.h"
+#include "core/vfence_power.h"
+
+/** vfence_power_start - the adapter is set up and powered */
+void vfence_power_start(struct vfence_adapter *adapter)
+{
+	struct device *dev = adapter->drm.dev;
+
+	pm_runtime_set_active(dev);
+	pm_runtime_set_autosuspend_delay(dev, 1000);
+	pm_runtime_use_autosuspend(dev);
+	/* Until somebody writes "auto". */
+	pm_runtime_forbid(dev);
+	pm_runtime_enable(dev);
+}
+
+/** vfence_power_stop - power it, and leave it so */
+void vfence_power_stop(struct vfence_adapter *adapter)
+{
+	struct device *dev = adapter->drm.dev;
+
+	pm_runtime_get_sync(dev);
+	pm_runtime_disable(dev);
+	pm_runtime_dont_use_autosuspend(dev);
+	pm_runtime_put_noidle(dev);
+}
+
+/** vfence_power_get - wake the adapter and keep it awake */
+int vfence_power_get(struct vfence_adapter *adapter)
+{
+	return pm_runtime_resume_and_get(adapter->drm.dev);
+}
+
+/** vfence_power_put - it may sleep after a while */
+void vfence_power_put(struct vfence_adapter *adapter)
+{
+	pm_runtime_mark_last_busy(adapter->drm.dev);
+	pm_runtime_put_autosuspend(adapter->drm.dev);
+}
+
+/** vfence_power_idle - a queue went idle, maybe the last that had work */
+void vfence_power_idle(struct vfence_adapter *adapter)
+{
+	pm_runtime_mark_last_busy(adapter->drm.dev);
+	pm_request_autosuspend(adapter->drm.dev);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Handle tables with a limit.
+ */
+
+#include "core/vfence_table.h"
+
+/**
+ * vfence_table_init - make an empty table
+ * @table: zeroed
+ * @limit: most objects it may hold
+ */
+void vfence_table_init(struct vfence_table *table, unsigned int limit)
+{
+	xa_init_flags(&table->objects, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	table->limit = limit;
+}
+
+/**
+ * vfence_table_add - give an object a handle
+ * @table: the table
+ * @object: the object, ready for use by another thread
+ * @handle: out, on success
+ *
+ * Return: 0, -ENOSPC at the limit, -ENOMEM.
+ */
+int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
+{
+	u32 id;
+	int ret;
+
+	if (!atomic_add_unless(&table->count, 1, table->limit))
+		return -ENOSPC;
+	if (table->late)
+		ret = xa_alloc_cyclic(&table->objects, &id, object, xa_limit_31b, &table->next,
+				      GFP_KERNEL_ACCOUNT);
+	else
+		ret = xa_alloc(&table->objects, &id, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	if (ret < 0) {
+		atomic_dec(&table->count);
+		return ret == -EBUSY ? -ENOSPC : ret;
+	}
+	*handle = id;
+	return 0;
+}
+
+/**
+ * vfence_table_remove - take a handle away
+ * @table: the table
+ * @handle: the handle
+ *
+ * Return: the object, or NULL if somebody was faster.
+ */
+void *vfence_table_remove(struct vfence_table *table, u32 handle)
+{
+	void *object = xa_erase(&table->objects, handle);
+
+	if (object)
+		atomic_dec(&table->count);
+	return object;
+}

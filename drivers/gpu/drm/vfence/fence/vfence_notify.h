@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_NOTIFY_H_
+#define _VFENCE_NOTIFY_H_
+
+struct vfence_adapter;
+struct vfence_fence;
+
+void vfence_notify_add_sources(struct vfence_adapter *adapter);
+void vfence_notify_settle(struct vfence_fence *fence);
+void vfence_notify_settle_rewinds(struct vfence_fence *fence);
+
+#endif

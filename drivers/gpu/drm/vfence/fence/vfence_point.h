@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_POINT_H_
+#define _VFENCE_POINT_H_
+
+#include <linux/types.h>
+
+struct list_head;
+struct vfence_fence;
+struct vfence_wait;
+
+/** VFENCE_POINT_BATCH: points completed at once, with interrupts off meanwhile */
+#define VFENCE_POINT_BATCH	64
+
+unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned int budget,
+			       struct list_head *done);
+void vfence_point_finish_all(struct list_head *done, int error);
+unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value);
+unsigned int vfence_point_rescan(struct vfence_fence *fence);
+void vfence_point_fail_all(struct vfence_fence *fence, int error);
+void vfence_point_cancel_all(struct vfence_fence *fence);
+int vfence_point_arm_all(struct vfence_wait *wait);
+void vfence_point_disarm_all(struct vfence_wait *wait);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_REQUEST_H_
+#define _VFENCE_REQUEST_H_
+
+#include <linux/types.h>
+
+struct drm_device;
+struct drm_file;
+struct drm_vfence_obj_array;
+struct vfence_file;
+struct vfence_wait;
+
+/**
+ * struct vfence_request - a wait with the signals to perform first, checked
+ */
+struct vfence_request {
+	/** @wait: what to wait for */
+	struct vfence_wait *wait;
+	/** @signals: what to signal, or NULL */
+	struct vfence_wait *signals;
+};
+
+struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
+					   const struct drm_vfence_obj_array *points, u32 need,
+					   bool any);
+int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
+			const struct drm_vfence_obj_array *points,
+			const struct drm_vfence_obj_array *signals);
+int vfence_request_signal(struct vfence_request *request);
+int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Data buffers: GEM shmem objects that clients and the GPU reach.
+ */
+
+#include <linux/dma-resv.h>
+#include <linux/iosys-map.h>
+
+#include <drm/drm_gem.h>
+#include <drm/drm_gem_shmem_helper.h>
+
+#include "core/vfence_file_types.h"
+#include "mem/vfence_bo.h"
+
+/*
+ * The shmem helper of some kernels wants the reservation held, that of others has a
+ * lock of its own inside it: holding it suits all, but for buffers of other drivers.
+ */
+static void unmap_object(struct drm_gem_object *obj, struct iosys_map *map)
+{
+	bool lock = vfence_vmap_under_resv(obj);
+
+	if (lock)
+		dma_resv_lock(obj->resv, NULL);
+	obj->funcs->vunmap(obj, map);
+	if (lock)
+		dma_resv_unlock(obj->resv);
+}
+
+static int vmap_object(struct drm_gem_object *obj, struct vfence_vmapped *mapped)
+{
+	bool lock = vfence_vmap_under_resv(obj);
+	struct iosys_map map;
+	int ret;
+
+	if (lock)
+		dma_resv_lock(obj->resv, NULL);
+	ret = obj->funcs->vmap(obj, &map);
+	if (lock)
+		dma_resv_unlock(obj->resv);
+	if (ret)
+		return ret;
+	/* The virtual GPU reaches memory, and no other device. */
+	if (map.is_iomem) {
+		unmap_object(obj, &map);
+		return -EOPNOTSUPP;
+	}
+	mapped->obj = obj;
+	mapped->kva = map.vaddr;
+	return 0;
+}
+
+/**
+ * vfence_bo_vmap - make a buffer resident
+ * @file: the client
+ * @handle: its GEM handle
+ * @mapped: filled; holds a reference until vfence_bo_vunmap()
+ */
+int vfence_bo_vmap(struct vfence_file *file, u32 handle, struct vfence_vmapped *mapped)
+{
+	struct drm_gem_object *obj = drm_gem_object_lookup(file->drm, handle);
+	int ret;
+
+	if (!obj)
+		return -ENOENT;
+	ret = vmap_object(obj, mapped);
+	if (ret)
+		drm_gem_object_put(obj);
+	return ret;
+}
+
+/**
+ * vfence_bo_vunmap - undo vfence_bo_vmap()
+ * @mapped: cleared; may be empty
+ */
+void vfence_bo_vunmap(struct vfence_vmapped *mapped)
+{
+	struct iosys_map map;
+
+	if (!mapped->obj)
+		return;
+	iosys_map_set_vaddr(&map, mapped->kva);
+	unmap_object(mapped->obj, &map);
+	drm_gem_object_put(mapped->obj);
+	mapped->obj = NULL;
+}
+
+int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct drm_vfence_bo_create *args = data;
+	struct drm_gem_shmem_object *shmem;
+	u32 handle;
+	int ret;
+
+	if (vfence_reject(drm, args->flags || !args->size ||
+			  args->size > DRM_VFENCE_MAX_BO_SIZE))
+		return -EINVAL;
+	shmem = drm_gem_shmem_create(drm, args->size);
+	/* What says that it has no room for an inode had no memory for one. */
+	if (IS_ERR(shmem))
+		return PTR_ERR(shmem) == -ENOSPC ? -ENOMEM : PTR_ERR(shmem);
+	ret = drm_gem_create_mmap_offset(&shmem->base);
+	if (!ret)
+		ret = drm_gem_handle_create(drm_file, &shmem->base, &handle);
+	if (!ret) {
+		args->handle = handle;
+		args->mmap_offset = drm_vma_node_offset_addr(&shmem->base.vma_node);
+	}
+	drm_gem_object_put(&shmem->base);
+	return ret;
+}

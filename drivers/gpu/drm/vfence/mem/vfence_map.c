@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Maps: pages of values in the address spaces of the files whose fences are there.
+ */
+
+#include <drm/drm_vma_manager.h>
+
+#include "core/vfence_file_types.h"
+#include "mem/vfence_map.h"
+#include "mem/vfence_page.h"
+#include "mem/vfence_slots.h"
+#include "mem/vfence_vm.h"
+
+static int map_page(struct vfence_file *file, struct drm_mm_node *node,
+		    struct vfence_storage *storage)
+{
+	const struct vgpu_fence_caps *caps = vfence_fence_caps(file->adapter);
+	int ret;
+
+	if (!storage->hw || storage->slots->no_gpu_access)
+		return 0;
+	ret = vfence_vm_reserve(file, node, PAGE_SIZE, caps->minimum_address,
+				caps->maximum_address);
+	if (ret)
+		return ret;
+	/* No rights: packets reach fences by their slots alone. */
+	ret = vgpu_vm_map_storage(file->vm, node->start, storage->hw, 0);
+	if (ret)
+		drm_mm_remove_node(node);
+	return ret;
+}
+
+static void unmap_page(struct vfence_file *file, struct drm_mm_node *node)
+{
+	if (!drm_mm_node_allocated(node))
+		return;
+	vgpu_vm_unmap(file->vm, node->start, PAGE_SIZE);
+	drm_mm_remove_node(node);
+}
+
+static int map_pages(struct vfence_file *file, struct vfence_map *map)
+{
+	struct vfence_slots *slots = map->slots;
+	int ret;
+
+	ret = map_page(file, &map->current_node, &slots->current_value);
+	if (ret)
+		return ret;
+	ret = map_page(file, &map->monitored_node, &slots->monitored_value);
+	if (ret)
+		goto unmap_current;
+	if (!slots->current_value.user)
+		return 0;
+	ret = drm_vma_node_allow(&slots->current_value.user->base.vma_node, file->drm);
+	if (ret)
+		goto unmap_monitored;
+	return 0;
+unmap_monitored:
+	unmap_page(file, &map->monitored_node);
+unmap_current:
+	unmap_page(file, &map->current_node);
+	return ret;
+}
+
+/**
+ * vfence_map_get - make pages addressable by a file, the same for all holders
+ * @file: the file, locked
+ * @slots: the pages
+ */
+struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots *slots)
+{
+	struct vfence_map *map;
+	int ret;
+
+	lockdep_assert_held(&file->lock);
+	list_for_each_entry(map, &file->maps, link) {
+		if (map->slots == slots) {
+			map->users++;
+			return map;
+		}
+	}
+	map = vfence_object_alloc(MAP, sizeof(*map));
+	if (!map)
+		return ERR_PTR(-ENOMEM);
+	map->slots = slots;
+	map->users = 1;
+	ret = map_pages(file, map);
+	if (ret) {
+		vfence_object_free(MAP, map);
+		return ERR_PTR(ret);
+	}
+	kref_get(&slots->ref);
+	list_add(&map->link, &file->maps);
+	return map;
+}
+
+void vfence_map_put(struct vfence_file *file, struct vfence_map *map)
+{
+	lockdep_assert_held(&file->lock);
+	if (--map->users)
+		return;
+	list_del(&map->link);
+	if (map->slots->current_value.user)
+		drm_vma_node_revoke(&map->slots->current_value.user->base.vma_node, file->drm);
+	unmap_page(file, &map->monitored_node);
+	unmap_page(file, &map->current_node);
+	vfence_slots_put(map->slots);
+	vfence_object_free(MAP, map);
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Kernel-owned pages in user space: who may map them how, and what a fault
+ * finds.
+ */
+
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include <drm/drm_drv.h>
+#include <drm/drm_gem.h>
+#include <drm/drm_vma_manager.h>
+
+#include "core/vfence_adapter.h"
+#include "mem/vfence_page.h"
+
+#define to_vfence_page(obj) container_of(obj, struct vfence_page, base)
+
+static bool read_only(const struct vfence_page *page)
+{
+	return page->kind == VFENCE_PAGE_FENCE || page->kind == VFENCE_PAGE_STATUS;
+}
+
+/**
+ * vfence_page_insert - let the access that faulted reach @memory
+ * @vmf: the fault
+ * @memory: one page
+ */
+vm_fault_t vfence_page_insert(struct vm_fault *vmf, struct page *memory)
+{
+	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(memory));
+}
+
+static vm_fault_t page_fault(struct vm_fault *vmf)
+{
+	struct vfence_page *page = to_vfence_page(vmf->vma->vm_private_data);
+	struct vfence_adapter *adapter = to_vfence_adapter(page->base.dev);
+	struct page *memory = page->page;
+	int idx;
+
+	if (page->fault)
+		return page->fault(vmf, page);
+	vfence_count(adapter, VFENCE_COUNT_PAGE_FAULTS);
+	if (drm_dev_enter(page->base.dev, &idx)) {
+		vm_fault_t ret = vfence_page_insert(vmf, memory);
+
+		drm_dev_exit(idx);
+		return ret;
+	}
+	/* Unplugged: a device that is gone has signaled everything. */
+	if (page->kind == VFENCE_PAGE_FENCE)
+		memory = adapter->mem.dummy_fence;
+	return vfence_page_insert(vmf, memory);
+}
+
+static const struct vm_operations_struct page_vm_ops = {
+	.open = drm_gem_vm_open,
+	.close = drm_gem_vm_close,
+	.fault = page_fault,
+};
+
+static int page_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
+{
+	struct vfence_page *page = to_vfence_page(obj);
+
+	if (!(vma->vm_flags & VM_SHARED))
+		return -EINVAL;
+	if (read_only(page)) {
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		vm_flags_clear(vma, VM_MAYWRITE);
+	}
+	if (vma->vm_flags & VM_EXEC)
+		return -EACCES;
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
+	return 0;
+}
+
+static void page_free(struct drm_gem_object *obj)
+{
+	struct vfence_page *page = to_vfence_page(obj);
+
+	drm_gem_object_release(obj);
+	put_page(page->page);
+	vfence_object_free(PAGE, page);
+}
+
+static const struct drm_gem_object_funcs page_funcs = {
+	.free = page_free,
+	.mmap = page_mmap,
+	.vm_ops = &page_vm_ops,
+};
+
+/**
+ * vfence_page_create - make a page clients can map
+ * @adapter: parent
+ * @kind: what it is for
+ * @memory: another adapter's, to share; NULL for a zeroed one of its own
+ *
+ * Nobody may map it before drm_vma_node_allow() of its node.
+ */
+struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
+				       enum vfence_page_kind kind, struct page *memory)
+{
+	struct vfence_page *page = vfence_object_alloc(PAGE, sizeof(*page));
+	int ret;
+
+	if (!page)
+		return ERR_PTR(-ENOMEM);
+	page->kind = kind;
+	if (memory)
+		get_page(memory);
+	else
+		memory = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	page->page = memory;
+	if (!page->page) {
+		vfence_object_free(PAGE, page);
+		return ERR_PTR(-ENOMEM);
+	}
+	page->base.funcs = &page_funcs;
+	drm_gem_private_object_init(&adapter->drm, &page->base, PAGE_SIZE);
+	ret = drm_gem_create_mmap_offset(&page->base);
+	if (ret) {
+		drm_gem_object_put(&page->base);
+		return ERR_PTR(ret);
+	}
+	return page;
+}
+
+/** vfence_page_put - drop our reference; mappings have their own */
+void vfence_page_put(struct vfence_page *page)
+{
+	if (!IS_ERR_OR_NULL(page))
+		drm_gem_object_put(&page->base);
+}
+
+void *vfence_page_kva(struct vfence_page *page)
+{
+	return page_address(page->page);
+}
+
+u64 vfence_page_offset(struct vfence_page *page)
+{
+	return drm_vma_node_offset_addr(&page->base.vma_node);
+}
+
+/** vfence_page_zap - make the next access of every mapping fault */
+void vfence_page_zap(struct vfence_page *page)
+{
+	drm_vma_node_unmap(&page->base.vma_node, page->base.dev->anon_inode->i_mapping);
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Video memory: which page of values is where, and what happens when it is full or
+ * loses its power.
+ */
+
+#include <linux/mm.h>
+
+#include "core/vfence_adapter.h"
+#include "mem/vfence_paging.h"
+#include "mem/vfence_segment.h"
+#include "mem/vfence_storage.h"
+
+/** vfence_segment_leave_locked - @storage gives its page of video memory back */
+void vfence_segment_leave_locked(struct vfence_storage *storage)
+{
+	struct vfence_segment *segment = &storage->adapter->mem.segment;
+
+	lockdep_assert_held(&segment->lock);
+	list_del_init(&storage->resident);
+	drm_mm_remove_node(&storage->local);
+	segment->pages--;
+}
+
+/*
+ * Move a page of values to system memory, by a packet of the paging queue. The
+ * engines see them either here or there, and the fences go on.
+ */
+static int segment_evict_locked(struct vfence_storage *storage)
+{
+	struct vfence_adapter *adapter = storage->adapter;
+	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	int ret;
+
+	lockdep_assert_held(&adapter->mem.segment.lock);
+	if (!page)
+		return -ENOMEM;
+	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, page_address(page));
+	if (ret) {
+		put_page(page);
+		return ret;
+	}
+	storage->system = page;
+	if (storage->kva)
+		storage->kva = page_address(page);
+	vfence_segment_leave_locked(storage);
+	adapter->mem.segment.evictions++;
+	adapter->mem.segment.moved(storage->slots, storage);
+	return 0;
+}
+
+/* The oldest page between two places; whoever came first had it longest. */
+static struct vfence_storage *segment_victim_locked(struct vfence_segment *segment, u64 start,
+						    u64 end)
+{
+	struct vfence_storage *storage;
+
+	lockdep_assert_held(&segment->lock);
+	list_for_each_entry(storage, &segment->resident, resident)
+		if (storage->local.start >= start && storage->local.start < end)
+			return storage;
+	return NULL;
+}
+
+/**
+ * vfence_segment_take_locked - take a page of video memory
+ * @adapter: the adapter, its segment locked
+ * @node: zeroed node, filled
+ * @start: lowest page
+ * @end: first page above
+ *
+ * If all are taken, the oldest one between moves to system memory.
+ */
+int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_node *node,
+			       u64 start, u64 end)
+{
+	struct vfence_segment *segment = &adapter->mem.segment;
+	struct vfence_storage *victim;
+	int ret;
+
+	if (segment->unpowered)
+		return -ENOSPC;
+	ret = drm_mm_insert_node_in_range(&segment->space, node, 1, 1, 0, start, end,
+					  DRM_MM_INSERT_BEST);
+	if (ret != -ENOSPC)
+		return ret;
+	victim = segment_victim_locked(segment, start, end);
+	if (!victim)
+		return ret;
+	ret = segment_evict_locked(victim);
+	if (ret)
+		return ret;
+	return drm_mm_insert_node_in_range(&segment->space, node, 1, 1, 0, start, end,
+					   DRM_MM_INSERT_BEST);
+}
+
+/**
+ * vfence_segment_power_off - move everything out of video memory: the power goes
+ * @adapter: the adapter, powered
+ *
+ * Return: 0, after which nothing is put there until vfence_segment_power_on().
+ */
+int vfence_segment_power_off(struct vfence_adapter *adapter)
+{
+	struct vfence_segment *segment = &adapter->mem.segment;
+	struct vfence_storage *storage, *next;
+	int ret = 0;
+
+	mutex_lock(&segment->lock);
+	list_for_each_entry_safe(storage, next, &segment->resident, resident) {
+		ret = segment_evict_locked(storage);
+		if (ret)
+			break;
+	}
+	segment->unpowered = !ret;
+	mutex_unlock(&segment->lock);
+	return ret;
+}
+
+/** vfence_segment_power_on - video memory can be used again */
+void vfence_segment_power_on(struct vfence_adapter *adapter)
+{
+	mutex_lock(&adapter->mem.segment.lock);
+	adapter->mem.segment.unpowered = false;
+	mutex_unlock(&adapter->mem.segment.lock);
+}
+
+void vfence_segment_init(struct vfence_adapter *adapter)
+{
+	struct vfence_segment *segment = &adapter->mem.segment;
+
+	mutex_init(&segment->lock);
+	/* A range of drm_mm is not empty. */
+	drm_mm_init(&segment->space, 0, adapter->config.gpu.local_pages ?: 1);
+	INIT_LIST_HEAD(&segment->resident);
+	mutex_init(&adapter->mem.system_lock);
+	drm_mm_init(&adapter->mem.system_space, PAGE_SIZE, DRM_VFENCE_VA_LIMIT - PAGE_SIZE);
+}
+
+/** vfence_segment_alloc_dummy - make the page that fence mappings read after unplug */
+int vfence_segment_alloc_dummy(struct vfence_adapter *adapter)
+{
+	struct page *page = alloc_page(GFP_KERNEL);
+
+	if (!page)
+		return -ENOMEM;
+	memset(page_address(page), 0xff, PAGE_SIZE);
+	adapter->mem.dummy_fence = page;
+	return 0;
+}
+
+void vfence_segment_fini(struct vfence_adapter *adapter)
+{
+	if (adapter->mem.dummy_fence)
+		put_page(adapter->mem.dummy_fence);
+	drm_mm_takedown(&adapter->mem.system_space);
+	mutex_destroy(&adapter->mem.system_lock);
+	drm_mm_takedown(&adapter->mem.segment.space);
+	mutex_destroy(&adapter->mem.segment.lock);
+}

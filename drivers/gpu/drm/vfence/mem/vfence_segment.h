@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_SEGMENT_H_
+#define _VFENCE_SEGMENT_H_
+
+#include <linux/types.h>
+
+struct drm_mm_node;
+struct vfence_adapter;
+struct vfence_storage;
+
+void vfence_segment_init(struct vfence_adapter *adapter);
+int vfence_segment_alloc_dummy(struct vfence_adapter *adapter);
+void vfence_segment_fini(struct vfence_adapter *adapter);
+int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_node *node,
+			       u64 start, u64 end);
+void vfence_segment_leave_locked(struct vfence_storage *storage);
+int vfence_segment_power_off(struct vfence_adapter *adapter);
+void vfence_segment_power_on(struct vfence_adapter *adapter);
+
+#endif

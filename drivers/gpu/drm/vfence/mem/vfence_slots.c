@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Slots: the places of fences in pages of values.
+ */
+
+#include "core/vfence_file_types.h"
+#include "mem/vfence_slots.h"
+
+static void free_slots(struct kref *ref)
+{
+	struct vfence_slots *slots = container_of(ref, struct vfence_slots, ref);
+
+	vfence_storage_fini(&slots->current_value);
+	vfence_storage_fini(&slots->monitored_value);
+	vfence_object_free(SLOTS, slots);
+}
+
+void vfence_slots_put(struct vfence_slots *slots)
+{
+	kref_put(&slots->ref, free_slots);
+}
+
+static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
+					 const struct vfence_slots_args *args)
+{
+	struct vfence_slots *slots = vfence_object_alloc(SLOTS, sizeof(*slots));
+	int ret;
+
+	if (!slots)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&slots->ref);
+	INIT_LIST_HEAD(&slots->link);
+	INIT_LIST_HEAD(&slots->fences);
+	slots->adapter = adapter;
+	slots->type = args->type;
+	slots->no_gpu_access = args->no_gpu_access;
+	slots->shareable = args->shareable;
+	slots->shared_page = args->shared_page;
+	vfence_storage_init(&slots->current_value, slots);
+	vfence_storage_init(&slots->monitored_value, slots);
+	ret = vfence_storage_alloc(&slots->current_value, VGPU_CURRENT_VALUE);
+	if (!ret && args->type != DRM_VFENCE_FENCE_MONITORED)
+		ret = vfence_storage_alloc(&slots->monitored_value, VGPU_MONITORED_VALUE);
+	if (ret) {
+		vfence_slots_put(slots);
+		return ERR_PTR(ret);
+	}
+	return slots;
+}
+
+/**
+ * vfence_slots_va - GPU address of a slot
+ * @node: addresses of its page; where it has none, 0 is returned
+ * @slots: the pages
+ * @index: the slot
+ */
+u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *slots,
+		    unsigned int index)
+{
+	if (!drm_mm_node_allocated(node))
+		return 0;
+	return node->start + vfence_slots_offset(slots, index);
+}
+
+/** vfence_slots_offset - place of a slot in its page, in bytes */
+u32 vfence_slots_offset(const struct vfence_slots *slots, unsigned int index)
+{
+	return index * vfence_fence_caps(slots->adapter)->stride;
+}
+
+static bool fits(const struct vfence_slots *slots, const struct vfence_slots_args *args)
+{
+	return slots->type == args->type &&
+	       slots->no_gpu_access == args->no_gpu_access;
+}
+
+static bool take_index(struct vfence_slots *slots, unsigned int *index)
+{
+	unsigned int count = PAGE_SIZE / vfence_fence_caps(slots->adapter)->stride;
+
+	*index = find_first_zero_bit(slots->used, count);
+	if (*index == count)
+		return false;
+	set_bit(*index, slots->used);
+	return true;
+}
+
+/**
+ * vfence_slots_get - take a slot for a new fence
+ * @file: its creator, locked
+ * @args: what the fence shall be
+ * @index: out: which slot; freed by clearing its bit in slots->used
+ *
+ * Return: the slots with a reference for the fence, or an ERR_PTR.
+ */
+struct vfence_slots *vfence_slots_get(struct vfence_file *file,
+				      const struct vfence_slots_args *args, unsigned int *index)
+{
+	bool shareable = args->shareable;
+	struct vfence_slots *slots;
+
+	lockdep_assert_held(&file->lock);
+	if (!shareable) {
+		list_for_each_entry(slots, &file->slots, link) {
+			if (fits(slots, args) && take_index(slots, index)) {
+				kref_get(&slots->ref);
+				return slots;
+			}
+		}
+	}
+	slots = create_slots(file->adapter, args);
+	if (IS_ERR(slots))
+		return slots;
+	take_index(slots, index);
+	if (!shareable) {
+		kref_get(&slots->ref);
+		list_add(&slots->link, &file->slots);
+	}
+	return slots;
+}
+
+/** vfence_slots_destroy_all - the file closes; its fences are gone */
+void vfence_slots_destroy_all(struct vfence_file *file)
+{
+	struct vfence_slots *slots, *next;
+
+	list_for_each_entry_safe(slots, next, &file->slots, link) {
+		list_del_init(&slots->link);
+		vfence_slots_put(slots);
+	}
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Storage of fence values: which memory a page of them is in.
+ */
+
+#include <linux/mm.h>
+
+#include "core/vfence_adapter.h"
+#include "mem/vfence_page.h"
+#include "mem/vfence_paging.h"
+#include "mem/vfence_segment.h"
+#include "mem/vfence_slots.h"
+#include "mem/vfence_storage.h"
+
+static int map_system(struct vfence_storage *storage)
+{
+	struct vfence_adapter *adapter = storage->adapter;
+	const struct vgpu_fence_caps *caps = vfence_fence_caps(adapter);
+	struct drm_mm_node *node = &storage->system_va;
+	int ret;
+
+	if (!caps->map_to_system || storage->slots->type == DRM_VFENCE_FENCE_MONITORED)
+		return 0;
+	mutex_lock(&adapter->mem.system_lock);
+	/* The bounds hold for this space, too (WDDM-29). */
+	ret = drm_mm_insert_node_in_range(&adapter->mem.system_space, node, PAGE_SIZE, PAGE_SIZE, 0,
+					  caps->minimum_address,
+					  caps->maximum_address ?: DRM_VFENCE_VA_LIMIT,
+					  DRM_MM_INSERT_LOW);
+	if (!ret) {
+		ret = vgpu_vm_map_storage(vgpu_device_system_vm(adapter->gpu), node->start,
+					  storage->hw, VGPU_VM_READ | VGPU_VM_WRITE);
+		if (ret)
+			drm_mm_remove_node(node);
+	}
+	mutex_unlock(&adapter->mem.system_lock);
+	return ret;
+}
+
+static void unmap_system(struct vfence_storage *storage)
+{
+	struct vfence_adapter *adapter = storage->adapter;
+
+	if (!drm_mm_node_allocated(&storage->system_va))
+		return;
+	mutex_lock(&adapter->mem.system_lock);
+	vgpu_vm_unmap(vgpu_device_system_vm(adapter->gpu), storage->system_va.start, PAGE_SIZE);
+	drm_mm_remove_node(&storage->system_va);
+	mutex_unlock(&adapter->mem.system_lock);
+}
+
+/* Into video memory, cleared by the GPU: what was there is not for the next one. */
+static int place_local(struct vfence_storage *storage, bool visible)
+{
+	struct vfence_adapter *adapter = storage->adapter;
+	const struct vgpu_config *gpu = &adapter->config.gpu;
+	struct vfence_segment *segment = &adapter->mem.segment;
+	int ret;
+
+	mutex_lock(&segment->lock);
+	ret = vfence_segment_take_locked(adapter, &storage->local, visible ? 0 : gpu->visible_pages,
+					 visible ? gpu->visible_pages : gpu->local_pages);
+	if (ret)
+		goto unlock;
+	storage->hw = vgpu_storage_create_local(adapter->gpu, storage->local.start);
+	ret = PTR_ERR_OR_ZERO(storage->hw);
+	if (!ret)
+		ret = vfence_paging_run(adapter, VGPU_OP_CLEAR_STORAGE, storage->hw, NULL);
+	if (ret) {
+		drm_mm_remove_node(&storage->local);
+		goto unlock;
+	}
+	if (visible)
+		storage->kva = vgpu_storage_aperture(adapter->gpu, storage->local.start);
+	list_add_tail(&storage->resident, &segment->resident);
+	segment->pages++;
+unlock:
+	mutex_unlock(&segment->lock);
+	if (ret && !IS_ERR_OR_NULL(storage->hw))
+		vgpu_storage_destroy(storage->hw);
+	if (ret)
+		storage->hw = NULL;
+	return ret;
+}
+
+static int place_system(struct vfence_storage *storage, bool user, bool cpu)
+{
+	void *kva;
+
+	if (user) {
+		storage->user = vfence_page_create(storage->adapter, VFENCE_PAGE_FENCE,
+						   storage->slots->shared_page);
+		if (IS_ERR(storage->user))
+			return PTR_ERR(storage->user);
+		kva = vfence_page_kva(storage->user);
+	} else {
+		storage->system = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+		if (!storage->system)
+			return -ENOMEM;
+		kva = page_address(storage->system);
+	}
+	if (cpu)
+		storage->kva = kva;
+	storage->hw = vgpu_storage_create_system(storage->adapter->gpu, kva);
+	return PTR_ERR_OR_ZERO(storage->hw);
+}
+
+static int place(struct vfence_storage *storage, enum vgpu_fence_value value)
+{
+	struct vfence_slots *slots = storage->slots;
+	bool cpu = slots->type != DRM_VFENCE_FENCE_INTRA_GPU;
+	struct vgpu_placement answer;
+
+	/* Of memory that is no native fence's the hardware is not asked. */
+	if (slots->type == DRM_VFENCE_FENCE_MONITORED)
+		return place_system(storage, true, true);
+	vgpu_storage_query_placement(storage->adapter->gpu, slots->type, value, &answer);
+	/*
+	 * What is shared is in system memory (WDDM-25). Where video memory has no
+	 * room, system memory serves, as it does after an eviction.
+	 */
+	if (!slots->shareable && answer.preferred != VGPU_SEGMENT_SYSTEM &&
+	    !place_local(storage, answer.preferred == VGPU_SEGMENT_LOCAL_VISIBLE))
+		return 0;
+	return place_system(storage, cpu && value == VGPU_CURRENT_VALUE, cpu);
+}
+
+/**
+ * vfence_storage_init - make a storage that vfence_storage_fini() can end
+ * @storage: zeroed, part of @slots
+ * @slots: whose type and sharing decide where it may be
+ */
+void vfence_storage_init(struct vfence_storage *storage, struct vfence_slots *slots)
+{
+	storage->adapter = slots->adapter;
+	storage->slots = slots;
+	INIT_LIST_HEAD(&storage->resident);
+}
+
+/**
+ * vfence_storage_alloc - give a page of values memory
+ * @storage: the page
+ * @value: which of the two values it is for
+ */
+int vfence_storage_alloc(struct vfence_storage *storage, enum vgpu_fence_value value)
+{
+	int ret;
+
+	ret = place(storage, value);
+	return ret ? ret : map_system(storage);
+}
+
+/** vfence_storage_fini - free it; no fence and no mapping names it */
+void vfence_storage_fini(struct vfence_storage *storage)
+{
+	struct vfence_segment *segment = &storage->adapter->mem.segment;
+
+	unmap_system(storage);
+	/* Not evicted from here on, and if it is being evicted now we wait. */
+	mutex_lock(&segment->lock);
+	if (!list_empty(&storage->resident))
+		vfence_segment_leave_locked(storage);
+	mutex_unlock(&segment->lock);
+	if (!IS_ERR_OR_NULL(storage->hw))
+		vgpu_storage_destroy(storage->hw);
+	vfence_page_put(storage->user);
+	if (storage->system)
+		put_page(storage->system);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_CONTEXT_H_
+#define _VFENCE_CONTEXT_H_
+
+#include <linux/kref.h>
+#include <linux/mutex.h>
+
+struct drm_device;
+struct drm_file;
+struct vfence_adapter;
+struct vfence_device;
+struct vfence_file;
+struct vgpu_context;
+
+/**
+ * struct vfence_context - a device on a node
+ */
+struct vfence_context {
+	/** @ref: the file's table; its queues; who suspends it */
+	struct kref ref;
+	/** @adapter: parent */
+	struct vfence_adapter *adapter;
+	/** @hw: the virtual GPU's object */
+	struct vgpu_context *hw;
+	/** @global: handle in interrupt records */
+	u32 global;
+	/** @suspend_lock: one suspension or resume at a time */
+	struct mutex suspend_lock;
+	/** @suspended: asked for; suspend_lock */
+	bool suspended;
+	/** @pending: and not acknowledged yet; suspend_lock */
+	bool pending;
+	/** @suspend_fence: number of the last suspension; read by the interrupt */
+	u64 suspend_fence;
+	/** @device: parent, with a reference */
+	struct vfence_device *device;
+	/** @node: node ordinal */
+	unsigned int node;
+	/** @queues: that use it; vfence_file.lock */
+	unsigned int queues;
+};
+
+void vfence_context_init(struct vfence_adapter *adapter);
+void vfence_context_add_source(struct vfence_adapter *adapter);
+void vfence_context_fini(struct vfence_adapter *adapter);
+void vfence_context_get(struct vfence_context *context);
+void vfence_context_put(struct vfence_context *context);
+struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
+void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
+int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif

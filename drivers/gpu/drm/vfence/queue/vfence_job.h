@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_JOB_H_
+#define _VFENCE_JOB_H_
+
+struct vfence_kernel_queue;
+struct work_struct;
+
+int vfence_job_init(struct vfence_kernel_queue *kernel);
+void vfence_job_retire(struct vfence_kernel_queue *kernel);
+void vfence_job_retire_work(struct work_struct *work);
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_QUEUES_TYPES_H_
+#define _VFENCE_QUEUES_TYPES_H_
+
+#include <linux/atomic.h>
+#include <linux/llist.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/xarray.h>
+
+#include "hw/vgpu.h"
+
+struct vfence_doorbell;
+struct workqueue_struct;
+
+/**
+ * struct vfence_queues - an adapter's contexts and queues: what queue/ keeps for it
+ */
+struct vfence_queues {
+	/** @table: global handle to &struct vfence_queue; read under RCU or irq.lock */
+	struct xarray table;
+	/** @next: allocation hint, so that a handle is reused as late as possible */
+	u32 next;
+	/** @count: queues that exist */
+	atomic_t count;
+	/** @contexts: global handle to &struct vfence_context */
+	struct xarray contexts;
+	/** @next_context: allocation hint of @contexts */
+	u32 next_context;
+	/** @suspend_wait: threads that suspend a context sleep here */
+	wait_queue_head_t suspend_wait;
+
+	/** @doorbell_lock: protects @physical, @doorbell_clock and the state of doorbells */
+	struct mutex doorbell_lock;
+	/** @physical: the doorbell object connected to each physical doorbell, or NULL */
+	struct vfence_doorbell *physical[VGPU_MAX_DOORBELLS];
+	/** @doorbell_clock: number of connections so far, to find the oldest */
+	u64 doorbell_clock;
+	/** @doorbell_wq: the doorbell thread, which arms doorbell pages */
+	struct workqueue_struct *doorbell_wq;
+
+	/** @level_lock: serialises changes of @logging_level; outside the locks of logs */
+	struct mutex level_lock;
+	/** @logging_level: &enum drm_vfence_logging_level; read without a lock */
+	u32 logging_level;
+	/** @signaled: queues whose logs the threaded half must read */
+	struct llist_head signaled;
+
+	/** @submit_wq: advances and retires submissions; dma_fences depend on it */
+	struct workqueue_struct *submit_wq;
+	/** @signal_wq: performs stage signals; a thread that stops a queue waits for it */
+	struct workqueue_struct *signal_wq;
+};
+
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Software signals: what is signaled from the CPU when all queues of a submission
+ * have come so far.
+ */
+
+#include <linux/eventfd.h>
+#include <linux/slab.h>
+
+#include "fence/vfence_fence.h"
+#include "fence/vfence_local.h"
+#include "fence/vfence_point.h"
+#include "fence/vfence_request.h"
+#include "fence/vfence_signal.h"
+#include "fence/vfence_wait.h"
+#include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_queue.h"
+#include "queue/vfence_stage.h"
+#include "queue/vfence_submit.h"
+
+static void free_broadcast(struct kref *ref)
+{
+	struct vfence_stages *stages = container_of(ref, struct vfence_stages, ref);
+	unsigned int i;
+
+	for (i = 0; i < VFENCE_STAGES; i++) {
+		if (stages->stage[i].signals)
+			vfence_wait_destroy(stages->stage[i].signals);
+		if (stages->stage[i].event)
+			vfence_eventfd_put(stages->stage[i].event);
+	}
+	vfence_object_free(BROADCAST, stages);
+}
+
+/** vfence_stage_put - drop a reference; process context */
+void vfence_stage_put(struct vfence_stages *stages)
+{
+	kref_put(&stages->ref, free_broadcast);
+}
+
+static u32 to_signal_flags(u32 flags)
+{
+	return flags & DRM_VFENCE_SUBMIT_ALLOW_REWIND ? DRM_VFENCE_SIGNAL_ALLOW_REWIND :
+							VFENCE_SIGNAL_KEEP;
+}
+
+/* The lists of points, each where it belongs. */
+static int add_signals(struct vfence_file *file, struct vfence_stages *stages,
+		       const struct drm_vfence_submit *args)
+{
+	bool early = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
+	struct vfence_wait *signals, *top;
+
+	if (!args->signals.count)
+		return 0;
+	signals = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, false);
+	if (IS_ERR(signals))
+		return PTR_ERR(signals);
+	stages->stage[early ? VFENCE_STAGE_SUBMITTED : VFENCE_STAGE_COMPLETED].signals = signals;
+	if (early)
+		return 0;
+	top = vfence_signal_split(signals, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE);
+	if (IS_ERR(top))
+		return PTR_ERR(top);
+	stages->stage[VFENCE_STAGE_FETCHED].signals = top;
+	return 0;
+}
+
+static int add_event(struct vfence_stages *stages, const struct drm_vfence_submit *args)
+{
+	struct eventfd_ctx *event;
+
+	if (!(args->flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT))
+		return 0;
+	event = vfence_eventfd_get(args->eventfd);
+	if (IS_ERR(event))
+		return PTR_ERR(event);
+	stages->stage[VFENCE_STAGE_COMPLETED].event = event;
+	return 0;
+}
+
+/**
+ * vfence_stage_create - what a SUBMIT shall signal
+ * @file: the client
+ * @args: the call
+ *
+ * Return: with a reference, or an ERR_PTR.
+ */
+struct vfence_stages *vfence_stage_create(struct vfence_file *file,
+					  const struct drm_vfence_submit *args)
+{
+	struct vfence_stages *stages = vfence_object_alloc(BROADCAST, sizeof(*stages));
+	unsigned int i;
+	int ret;
+
+	if (!stages)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&stages->ref);
+	stages->flags = to_signal_flags(args->flags);
+	for (i = 0; i < VFENCE_STAGES; i++) {
+		stages->stage[i].stages = stages;
+		atomic_set(&stages->stage[i].pending, args->queues.count);
+	}
+	ret = add_signals(file, stages, args);
+	if (!ret)
+		ret = add_event(stages, args);
+	if (ret) {
+		vfence_stage_put(stages);
+		return ERR_PTR(ret);
+	}
+	return stages;
+}
+
+static void arrive(struct vfence_kernel_queue *kernel, struct vfence_stage_signals *stage_signals)
+{
+	if (!atomic_dec_and_test(&stage_signals->pending))
+		return;
+	if (!stage_signals->signals && !stage_signals->event)
+		return;
+	kref_get(&stage_signals->stages->ref);
+	spin_lock(&kernel->run_lock);
+	list_add_tail(&stage_signals->link, &kernel->due);
+	spin_unlock(&kernel->run_lock);
+	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->announce);
+}
+
+/** vfence_stage_arrive - a queue has come to a stage of a submission */
+void vfence_stage_arrive(struct vfence_submission *submission, enum vfence_stage stage)
+{
+	arrive(submission->kernel, &submission->stages->stage[stage]);
+}
+
+/** vfence_stage_lose - it never will come to @from, nor further; events tell */
+void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage from)
+{
+	for (; from < VFENCE_STAGES; from++) {
+		/* Before it is due, be it by another queue. Partner: the atomic in arrive(). */
+		WRITE_ONCE(submission->stages->stage[from].lost, true);
+		arrive(submission->kernel, &submission->stages->stage[from]);
+	}
+}
+
+static void announce(struct vfence_stage_signals *stage_signals)
+{
+	struct vfence_stages *stages = stage_signals->stages;
+
+	if (stage_signals->signals && !READ_ONCE(stage_signals->lost))
+		vfence_signal_perform(stage_signals->signals, stages->flags);
+	if (stage_signals->event)
+		vfence_eventfd_signal(stage_signals->event);
+	vfence_stage_put(stages);
+}
+
+static struct vfence_stage_signals *take_due(struct vfence_kernel_queue *kernel)
+{
+	struct vfence_stage_signals *stage_signals;
+
+	spin_lock(&kernel->run_lock);
+	stage_signals = list_first_entry_or_null(&kernel->due, struct vfence_stage_signals, link);
+	if (stage_signals)
+		list_del_init(&stage_signals->link);
+	spin_unlock(&kernel->run_lock);
+	return stage_signals;
+}
+
+/*
+ * Basic engines write monitored fences and tell nobody: what clients wait for is looked
+ * at when something is done (WDDM-129).
+ */
+static void look_at_monitored(struct vfence_file *file)
+{
+	struct vfence_local *local;
+	unsigned long handle = 0;
+
+	vfence_count(file->adapter, VFENCE_COUNT_LEGACY_SCANS);
+	/* The packets' values are stored before waiters are counted: update_monitored_locked(). */
+	smp_mb();
+	for (;;) {
+		struct vfence_fence *fence = NULL;
+
+		xa_lock(&file->fences.objects);
+		local = xa_find_after(&file->fences.objects, &handle, ULONG_MAX, XA_PRESENT);
+		if (local && vfence_fence_is_monitored(local->fence) &&
+		    vfence_fence_needs_scan(local->fence))
+			fence = vfence_fence_get(local->fence);
+		xa_unlock(&file->fences.objects);
+		if (!local)
+			return;
+		if (fence) {
+			vfence_point_rescan(fence);
+			vfence_fence_put(fence);
+		}
+	}
+}
+
+static void progress(struct vfence_kernel_queue *kernel)
+{
+	u64 retired = READ_ONCE(kernel->retired);
+
+	if (!kernel->soft_progress || kernel->soft_progress->points[0].value == retired)
+		return;
+	kernel->soft_progress->points[0].value = retired;
+	vfence_signal_perform(kernel->soft_progress, VFENCE_SIGNAL_KEEP);
+}
+
+/** vfence_stage_work - a queue has come further */
+void vfence_stage_work(struct work_struct *work)
+{
+	struct vfence_kernel_queue *kernel =
+		container_of(work, struct vfence_kernel_queue, announce);
+	struct vfence_adapter *adapter = kernel->queue->adapter;
+	struct vfence_stage_signals *stage_signals;
+
+	/* What is due was retired before, and so is told of behind its progress value. */
+	do {
+		stage_signals = take_due(kernel);
+		progress(kernel);
+		if (stage_signals)
+			announce(stage_signals);
+	} while (stage_signals);
+	mutex_lock(&kernel->lock);
+	if (kernel->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
+		look_at_monitored(kernel->file);
+	mutex_unlock(&kernel->lock);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_LOSS_H_
+#define _VFENCE_LOSS_H_
+
+#include "drm/vfence_drm.h"
+
+struct vfence_adapter;
+struct vfence_device;
+
+void vfence_loss_init(struct vfence_adapter *adapter);
+void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
+			     enum drm_vfence_device_state state);
+void vfence_loss_stop_queues(struct vfence_adapter *adapter);
+
+#endif

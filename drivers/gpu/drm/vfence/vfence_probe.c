@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Probe and unplug: in which order the rooms of an adapter are set up, and end.
+ */
+
+#include <linux/dma-mapping.h>
+
+#include <drm/drm_managed.h>
+
+#include "core/vfence_adapter.h"
+#include "core/vfence_power.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_notify.h"
+#include "irq/vfence_irq.h"
+#include "irq/vfence_vector.h"
+#include "mem/vfence_paging.h"
+#include "mem/vfence_segment.h"
+#include "queue/vfence_context.h"
+#include "queue/vfence_doorbell.h"
+#include "queue/vfence_log.h"
+#include "queue/vfence_queue.h"
+#include "reset/vfence_engine.h"
+#include "reset/vfence_loss.h"
+#include "vfence_probe.h"
+
+static void probe_raise_vector(void *host)
+{
+	struct vfence_adapter *adapter = host;
+
+	vfence_vector_raise(&adapter->irq.vector);
+}
+
+static bool probe_is_feature_enabled(void *host, enum drm_vfence_feature_id id)
+{
+	struct vfence_adapter *adapter = host;
+
+	return vfence_feature_enabled(&adapter->config, id);
+}
+
+static unsigned int probe_native_fence_os_caps(void *host)
+{
+	struct vfence_adapter *adapter = host;
+
+	return (adapter->config.optimized_fences ? VGPU_OS_OPTIMIZED_FENCES : 0) |
+	       (adapter->config.intra_gpu_fences ? VGPU_OS_INTRA_GPU_FENCES : 0);
+}
+
+static const struct vgpu_host_ops probe_host_ops = {
+	.raise_vector = probe_raise_vector,
+	.arm_doorbell = vfence_doorbell_arm,
+	.is_feature_enabled = probe_is_feature_enabled,
+	.invalidate_hw_context = vfence_engine_invalidated,
+	.native_fence_os_caps = probe_native_fence_os_caps,
+};
+
+static void probe_destroy_wq(struct workqueue_struct *wq)
+{
+	if (wq)
+		destroy_workqueue(wq);
+}
+
+/* Runs when the last file has gone, long after unplug. */
+static void probe_release(struct drm_device *drm, void *unused)
+{
+	struct vfence_adapter *adapter = to_vfence_adapter(drm);
+
+	probe_destroy_wq(adapter->work_wq);
+	probe_destroy_wq(adapter->queues.signal_wq);
+	probe_destroy_wq(adapter->queues.submit_wq);
+	probe_destroy_wq(adapter->fences.import_wq);
+	probe_destroy_wq(adapter->queues.doorbell_wq);
+	if (!IS_ERR_OR_NULL(adapter->gpu)) {
+		vfence_paging_fini(adapter);
+		vgpu_device_destroy(adapter->gpu);
+	}
+	vfence_engine_fini(adapter);
+	vfence_log_fini(adapter);
+	vfence_doorbell_fini(adapter);
+	vfence_queue_fini(adapter);
+	vfence_context_fini(adapter);
+	vfence_fence_fini(adapter);
+	vfence_irq_fini(adapter);
+	vfence_segment_fini(adapter);
+}
+
+static int probe_alloc_workqueues(struct vfence_adapter *adapter)
+{
+	struct vfence_queues *queues = &adapter->queues;
+
+	queues->doorbell_wq = alloc_ordered_workqueue("%s-doorbell", 0, adapter->name);
+	adapter->fences.import_wq = alloc_ordered_workqueue("%s-import", 0, adapter->name);
+	queues->submit_wq = alloc_workqueue("%s-submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+					    adapter->name);
+	queues->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
+	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
+	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||
+	    !queues->signal_wq || !adapter->work_wq)
+		return -ENOMEM;
+	return 0;
+}
+
+/* What was negotiated holds; hardware that advertises more is not used (WDDM-47). */
+static int probe_check_features(struct vfence_adapter *adapter)
+{
+	adapter->native_fence = vfence_feature_enabled(&adapter->config,
+						       DRM_VFENCE_FEATURE_NATIVE_FENCE);
+	adapter->optimized = vgpu_feature_optimized_interrupt(adapter->gpu);
+	adapter->user_mode_submission =
+		vfence_feature_enabled(&adapter->config, DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
+	if (!adapter->native_fence && vgpu_feature_native_fence(adapter->gpu)) {
+		drm_err(&adapter->drm,
+			"GPU advertises native fences while the feature is not enabled\n");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int probe_create_gpu(struct vfence_adapter *adapter)
+{
+	int ret;
+
+	adapter->gpu = vgpu_device_create(&adapter->config.gpu, &probe_host_ops, adapter,
+					  adapter->name);
+	if (IS_ERR(adapter->gpu))
+		return PTR_ERR(adapter->gpu);
+	ret = vfence_paging_init(adapter);
+	return ret ? ret : probe_check_features(adapter);
+}
+
+/* What the threaded halves of interrupts do, they do in this order. */
+static void probe_add_sources(struct vfence_adapter *adapter)
+{
+	vfence_notify_add_sources(adapter);
+	vfence_log_add_source(adapter);
+	vfence_queue_add_sources(adapter);
+	vfence_context_add_source(adapter);
+	vfence_engine_add_source(adapter);
+}
+
+static void probe_init_rooms(struct vfence_adapter *adapter)
+{
+	vfence_segment_init(adapter);
+	vfence_irq_init(adapter);
+	vfence_fence_init(adapter);
+	vfence_context_init(adapter);
+	vfence_queue_init(adapter);
+	vfence_doorbell_init(adapter);
+	vfence_log_init(adapter);
+	vfence_engine_init(adapter);
+	vfence_loss_init(adapter);
+}
+
+/* The interrupt first: engines and CMP raise it. */
+static int probe_start(struct vfence_adapter *adapter)
+{
+	int ret = vfence_irq_start(adapter);
+
+	if (ret)
+		return ret;
+	ret = vgpu_device_start(adapter->gpu);
+	if (ret) {
+		vfence_irq_stop(adapter);
+		return ret;
+	}
+	vfence_power_start(adapter);
+	return 0;
+}
+
+/**
+ * vfence_probe_adapter - set an adapter up, all but its registration
+ * @adapter: from devm_drm_dev_alloc()
+ * @index: which set of module parameters shapes it
+ */
+int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
+{
+	int ret;
+
+	ret = vfence_config_get(index, &adapter->config);
+	if (ret) {
+		drm_err(&adapter->drm, "module parameters out of range\n");
+		return ret;
+	}
+	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
+	probe_init_rooms(adapter);
+	ret = drmm_add_action_or_reset(&adapter->drm, probe_release, NULL);
+	if (ret)
+		return ret;
+
+	ret = dma_coerce_mask_and_coherent(adapter->drm.dev, DMA_BIT_MASK(64));
+	if (!ret)
+		ret = vfence_segment_alloc_dummy(adapter);
+	if (!ret)
+		ret = probe_alloc_workqueues(adapter);
+	if (!ret)
+		ret = probe_create_gpu(adapter);
+	if (ret)
+		return ret;
+
+	probe_add_sources(adapter);
+	return probe_start(adapter);
+}
+
+/**
+ * vfence_probe_unplug - end the device under whatever still uses it
+ * @adapter: the adapter, not reachable by new calls any more
+ *
+ * Waiters return ENODEV, doorbells say ABORT, queues are aborted, threads and
+ * interrupt stop. Objects live on until their files close.
+ */
+void vfence_probe_unplug(struct vfence_adapter *adapter)
+{
+	vfence_power_stop(adapter);
+	wake_up_all(&adapter->queues.suspend_wait);
+	vfence_loss_stop_queues(adapter);
+
+	/* Engines, then CMP, then interrupt: each feeds the next. */
+	vgpu_device_stop(adapter->gpu);
+	vfence_irq_stop(adapter);
+	vfence_fence_fail_all(adapter, -ENODEV);
+
+	flush_workqueue(adapter->queues.doorbell_wq);
+	flush_workqueue(adapter->fences.import_wq);
+	flush_workqueue(adapter->queues.submit_wq);
+	flush_workqueue(adapter->queues.signal_wq);
+	flush_workqueue(adapter->work_wq);
+
+	/* From here on faults find the dummy pages. */
+	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);
+}
