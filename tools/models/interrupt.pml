@@ -67,7 +67,7 @@ proctype cmp(byte me)
 	}
 }
 
-/* deliver() and irq_drain() */
+/* vector_deliver() and irq_drain() */
 proctype handler(byte me)
 {
 	byte f, k, write, read, overflow;
@@ -75,7 +75,7 @@ proctype handler(byte me)
 end:	do
 	:: irq?1 ->
 #ifndef LATCH_CLEARED_LATE
-		atomic { empty(buffer[me]); latch = false };	/* barrier deliver */
+		atomic { empty(buffer[me]); latch = false };	/* barrier vector_deliver */
 #endif
 		/* step HANDLER_ENTRY */
 #ifdef FLAG_CLEARED_LATE

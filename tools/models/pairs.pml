@@ -11,8 +11,8 @@
  *   barrier vfence_local_add                 an atomic of vfence_queue_fail_device()
  *   barrier create_locked                    an atomic of vfence_queue_fail_device()
  *   barrier vfence_kernel_queue_destroy            an atomic of vfence_kernel_queue_enter()
- *   barrier deliver_call                     an atomic of call_other()
- *   barrier vector_unmask                    an atomic of deliver()
+ *   barrier vector_deliver_call              an atomic of vector_call_cpu()
+ *   barrier vector_unmask                    an atomic of vector_deliver()
  *   barrier vgpu_cmp_update_shadow           barrier signal_fence
  *   barrier tell_others signal_batch         a lock of vgpu_fence_block()
  *

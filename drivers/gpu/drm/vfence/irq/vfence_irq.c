@@ -3,14 +3,14 @@
  * DOC: Interrupts
  *
  * The hard half drains the interrupt ring and gives each record to the sources of its
- * type. What takes long, sleeps, or stands for records that had no room is done by the
- * threaded half::
+ * type. The threaded half does all work that takes long, that sleeps, or that replaces
+ * records for which the ring had no room::
  *
  *    record --> ring --> hard half: source->hard()      bounded, one record
  *                          |        source->overflow()  the ring had no room
  *                          v
  *                        threaded half: source->thread()
- *                                       source->scan()  what had no room, by node
+ *                                       source->scan()  by node, after an overflow
  */
 
 #include <linux/timekeeping.h>
@@ -20,9 +20,9 @@
 #include "irq/vfence_vector.h"
 #include "vfence_step.h"
 
-/* Waiters that the hard half completes before it leaves the rest to the thread. */
+/* The hard half completes at most this many waiters; the threaded half does the rest. */
 #define IRQ_HARD_WAITERS	64
-/* Records that the hard half takes before it leaves the rest to the thread. */
+/* The hard half takes at most this many records; the threaded half does the rest. */
 #define IRQ_HARD_RECORDS	(2 * VGPU_IRQ_RECORDS)
 
 static void irq_dispatch_locked(struct vfence_adapter *adapter,
@@ -40,7 +40,7 @@ static void irq_dispatch_locked(struct vfence_adapter *adapter,
 	}
 }
 
-static void irq_overflowed(struct vfence_adapter *adapter, u32 overflow)
+static void irq_dispatch_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
 	unsigned int i;
 
@@ -50,46 +50,49 @@ static void irq_overflowed(struct vfence_adapter *adapter, u32 overflow)
 }
 
 /*
- * Handshake (d), handler's side: the vector's latch was cleared (a full barrier)
- * before we came here; then ring and overflow flag are looked at. Partner: the
- * CMP stores record or flag, then sets the latch. Whatever it stores after our
- * look finds the latch clear and runs us again.
+ * Handshake (d), handler's side. vector_deliver() has cleared the vector's latch (a full
+ * barrier) before this function reads the ring and the overflow flag. Partner: the CMP
+ * stores the record or the flag, then sets the latch in vfence_vector_raise(). A store
+ * that this function misses finds the latch clear, so the handler runs again.
  *
- * Returns whether the threaded half must go on.
+ * Returns true if records are left for the threaded half.
  */
 static bool irq_drain(struct vfence_adapter *adapter)
 {
 	struct vfence_irq_batch batch = { .budget = IRQ_HARD_WAITERS };
 	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
-	unsigned int left = IRQ_HARD_RECORDS;
+	unsigned int records_left = IRQ_HARD_RECORDS;
 	unsigned long flags;
 	u32 overflow;
 	u32 read;
 
 	INIT_LIST_HEAD(&batch.done);
 	vfence_step(HANDLER_ENTRY);
+
 	spin_lock_irqsave(&adapter->irq.lock, flags);
 	overflow = atomic_xchg(&ring->overflow, 0);
 	atomic_or(overflow, &adapter->irq.scan_due);
+
 	read = ring->read;
 	/* Acquire: the records. Partner: publish() in hw/vgpu_cmp.c. */
-	while (left && read != smp_load_acquire(&ring->write)) {
+	while (records_left && read != smp_load_acquire(&ring->write)) {
 		struct vgpu_irq_record record = ring->record[read % VGPU_IRQ_RECORDS];
 
-		/* Release: the slot is the CMP's again. */
+		/* Release: the record has been copied, so the CMP may reuse its slot. */
 		smp_store_release(&ring->read, ++read);
 		irq_dispatch_locked(adapter, &record, &batch);
-		left--;
+		records_left--;
 	}
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
 	vfence_step(DRAINED);
 
 	if (overflow)
-		irq_overflowed(adapter, overflow);
-	/* Wake-ups, eventfds and puts: with no lock held. */
+		irq_dispatch_overflow(adapter, overflow);
+
+	/* Wake-ups, eventfd signals and final puts need that no lock is held. */
 	if (batch.finish)
 		batch.finish(&batch.done);
-	return !left;
+	return !records_left;
 }
 
 /** vfence_irq_flush - take every record that is in the ring now; may sleep */
@@ -100,30 +103,32 @@ void vfence_irq_flush(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_irq_scan_later - have the threaded half scan
+ * vfence_irq_scan_later - let the threaded half scan
  * @adapter: the adapter
  * @nodes: mask of nodes, and VGPU_OVERFLOW_*
  *
- * For hard halves: a record did not name what it stands for.
+ * A hard half calls this when a record does not name its fences or its queue. Any context.
  */
 void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes)
 {
 	atomic_or(nodes, &adapter->irq.scan_due);
 }
 
-/** vfence_irq_settle - do all that interrupts leave to be done; process context */
+/** vfence_irq_settle - run the threaded half's work here; process context */
 void vfence_irq_settle(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	unsigned int i;
 	u32 nodes;
 
-	/* Serialise: on return no other thread is still handling what it took earlier. */
+	/* Serialise: on return no other thread is still handling records it took earlier. */
 	mutex_lock(&irq->settle_lock);
 	vfence_irq_flush(adapter);
+
 	for (i = 0; i < irq->sources; i++)
 		if (irq->source[i]->thread)
 			irq->source[i]->thread(adapter);
+
 	nodes = atomic_xchg(&irq->scan_due, 0);
 	for (i = 0; nodes && i < irq->sources; i++)
 		if (irq->source[i]->scan)
@@ -132,10 +137,10 @@ void vfence_irq_settle(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_irq_catch_up - handle all that the hardware did before the call
+ * vfence_irq_catch_up - handle every hardware event that occurred before the call
  * @adapter: the adapter
  *
- * Also what its records do not name. Process context.
+ * This includes events that no record names yet. Process context.
  */
 void vfence_irq_catch_up(struct vfence_adapter *adapter)
 {
@@ -155,11 +160,13 @@ static irqreturn_t irq_handler(int irq, void *data)
 
 	vfence_count(adapter, VFENCE_COUNT_HANDLER_RUNS);
 	irq_drain(adapter);
+
 	ns = ktime_get_mono_fast_ns() - ns;
 	vfence_count_add(adapter, VFENCE_COUNT_HANDLER_NS, ns);
 	if (ns > adapter->irq.handler_max_ns)
 		WRITE_ONCE(adapter->irq.handler_max_ns, ns);
-	/* Logs are read after every signal (WDDM-92), and not in hard context. */
+
+	/* Always wake the thread: it reads the logs after every signal (WDDM-92). */
 	return IRQ_WAKE_THREAD;
 }
 
@@ -169,7 +176,7 @@ static irqreturn_t irq_thread(int irq, void *data)
 	return IRQ_HANDLED;
 }
 
-/** vfence_irq_init - prepare an adapter's interrupt; nothing is requested yet */
+/** vfence_irq_init - prepare an adapter's interrupt; vfence_irq_start() requests it */
 void vfence_irq_init(struct vfence_adapter *adapter)
 {
 	spin_lock_init(&adapter->irq.lock);
@@ -185,7 +192,9 @@ void vfence_irq_fini(struct vfence_adapter *adapter)
 /**
  * vfence_irq_add - add a source, before vfence_irq_start()
  * @adapter: the adapter
- * @source: static; threaded halves run in the order of the calls
+ * @source: the source, a static object
+ *
+ * The threaded halves of the sources run in the order of the calls.
  */
 void vfence_irq_add(struct vfence_adapter *adapter, const struct vfence_irq_source *source)
 {
@@ -202,7 +211,7 @@ int vfence_irq_start(struct vfence_adapter *adapter)
 				  adapter);
 }
 
-/** vfence_irq_stop - free the interrupt, and do what it has left; the GPU has stopped */
+/** vfence_irq_stop - free the interrupt and handle its last records; the GPU has stopped */
 void vfence_irq_stop(struct vfence_adapter *adapter)
 {
 	vfence_vector_fini(&adapter->irq.vector, adapter);

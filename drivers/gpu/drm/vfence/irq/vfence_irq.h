@@ -10,43 +10,56 @@
 struct vfence_adapter;
 
 /**
- * struct vfence_irq_batch - what the hard halves of one drain may still do
+ * struct vfence_irq_batch - budget and result of the hard halves of one drain
  */
 struct vfence_irq_batch {
-	/** @budget: waiters that may still be completed; the rest is for the threaded half */
+	/**
+	 * @budget: number of waiters that the hard halves may still complete; each hard half
+	 * lowers it under &vfence_irq.lock, and the threaded half completes the rest
+	 */
 	unsigned int budget;
-	/** @done: what @finish gets, once the lock is dropped */
+
+	/** @done: completed waiters; @finish gets them after &vfence_irq.lock is dropped */
 	struct list_head done;
-	/** @finish: set by the hard half that adds to @done; any context, no lock held */
+	/**
+	 * @finish: set by the hard half that adds to @done; it is called in any context with
+	 * no lock held
+	 */
 	void (*finish)(struct list_head *done);
 };
 
 /**
- * struct vfence_irq_source - what one type of interrupt record means to a room
+ * struct vfence_irq_source - handlers of one type of interrupt record
  *
- * The rooms above add their sources at probe. Any function may be NULL. To make the
- * virtual GPU's next kind of interrupt known, add a source.
+ * The folders above irq/ add their sources at probe. Any function may be NULL. To handle
+ * a new kind of interrupt of the virtual GPU, add a source.
  */
 struct vfence_irq_source {
 	/** @type: type of the records that @hard gets */
 	enum vgpu_irq_type type;
-	/** @hard: takes one record; vfence_irq.lock held, any context, bounded */
+
+	/**
+	 * @hard: hard half for one record; it is called in any context with &vfence_irq.lock
+	 * held, and its work is bounded
+	 */
 	void (*hard)(struct vfence_adapter *adapter, const struct vgpu_irq_record *record,
 		     struct vfence_irq_batch *batch);
 	/**
-	 * @overflow: records of this type may be missing; any context, no lock held.
-	 * For what must not wait for the threaded half: a thread that holds a lock
-	 * which that half takes may be asleep until it is woken from here
+	 * @overflow: records of this type may be missing; it is called in any context with
+	 * no lock held. Use it for wake-ups that must not wait for the threaded half: a
+	 * thread may sleep until this wake-up while it holds a lock that the threaded half
+	 * takes
 	 */
 	void (*overflow)(struct vfence_adapter *adapter, u32 overflow);
-	/** @thread: the threaded half; vfence_irq.settle_lock held */
+
+	/** @thread: threaded half; called with &vfence_irq.settle_lock held */
 	void (*thread)(struct vfence_adapter *adapter);
 	/**
-	 * @scan: records of some nodes may be missing: look for what they would have
-	 * named; vfence_irq.settle_lock held
+	 * @scan: records of @nodes may be missing; find the objects that these records would
+	 * have named. Called with &vfence_irq.settle_lock held
 	 */
 	void (*scan)(struct vfence_adapter *adapter, u32 nodes);
-	/** @catch_up: take in what no record has named yet; process context */
+	/** @catch_up: handle events that no record has named yet; process context */
 	void (*catch_up)(struct vfence_adapter *adapter);
 };
 

@@ -10,31 +10,33 @@
 
 struct vfence_irq_source;
 
-/** VFENCE_IRQ_SOURCES: most sources an adapter can have */
+/** VFENCE_IRQ_SOURCES: maximum number of sources of an adapter */
 #define VFENCE_IRQ_SOURCES	8
 
 /**
- * struct vfence_irq - an adapter's interrupt: what irq/ keeps for it
+ * struct vfence_irq - an adapter's interrupt; the part of the adapter that irq/ owns
  */
 struct vfence_irq {
 	/** @vector: the interrupt vector */
 	struct vfence_vector vector;
+
 	/** @lock: serialises drains of the interrupt ring; irqsave */
 	spinlock_t lock;
 	/** @settle_lock: serialises threaded halves */
 	struct mutex settle_lock;
 
-	/** @source: sources in the order in which they were added, before the first interrupt */
+	/** @source: sources in the order of vfence_irq_add(); constant once interrupts can come */
 	const struct vfence_irq_source *source[VFENCE_IRQ_SOURCES];
 	/** @sources: number of entries of @source */
 	unsigned int sources;
 
 	/**
-	 * @scan_due: nodes of which records may be missing, and VGPU_OVERFLOW_*; set
-	 * by any half, taken by the threaded half
+	 * @scan_due: mask of nodes whose records may be missing, and VGPU_OVERFLOW_*; either
+	 * half sets bits, the threaded half takes them
 	 */
 	atomic_t scan_due;
-	/** @handler_max_ns: longest run of the hard half in ns; written by it alone */
+
+	/** @handler_max_ns: longest run of the hard half in ns; written by the hard half alone */
 	u64 handler_max_ns;
 };
 

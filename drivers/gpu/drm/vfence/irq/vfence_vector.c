@@ -2,14 +2,14 @@
 /**
  * DOC: Vector controller
  *
- * An interrupt controller with one line. irq_sim would be the obvious choice,
- * but it loses edges that arrive while the line is masked or while its handler
- * runs on another CPU, and stock kernels often lack it. Here an edge is a bit in
- * a latch: raising sets it, delivery clears it and enters handle_edge_irq(),
- * masking leaves it alone and unmasking delivers what is pending.
+ * An interrupt controller with one line. irq_sim is no alternative: it loses edges that
+ * arrive while the line is masked or while its handler runs on another CPU, and stock
+ * kernels often lack it. Here an edge is a bit in a latch. Raising sets the bit. Delivery
+ * clears it and enters handle_edge_irq(). Masking leaves it as it is, and unmasking
+ * delivers a pending edge.
  *
- * Delivery happens on the CPU of the vector's affinity, by irq_work there or by
- * an inter-processor call from elsewhere.
+ * The interrupt is delivered on the CPU of the vector's affinity: by irq_work if that CPU
+ * raises it, by an inter-processor call if another CPU does.
  */
 
 #include <linux/cpumask.h>
@@ -22,58 +22,62 @@
 
 #define VECTOR_PENDING	0
 #define VECTOR_MASKED	1
-/* A call to another CPU is on its way; it will look at the latch. */
+/* A call to another CPU is on its way; that CPU will test the latch. */
 #define VECTOR_CALLED	2
 
-static void deliver(struct vfence_vector *vector)
+static void vector_deliver(struct vfence_vector *vector)
 {
 	if (test_bit(VECTOR_MASKED, &vector->state))
 		return;
 	/*
-	 * The atomic is a full barrier: what was published before the latch was
-	 * set is visible to the handler. Partner: vfence_vector_raise().
+	 * The atomic is a full barrier: the handler sees every store that comes before the
+	 * latch was set. Partner: vfence_vector_raise().
 	 */
 	if (test_and_clear_bit(VECTOR_PENDING, &vector->state))
 		generic_handle_domain_irq(vector->domain, 0);
 }
 
-static void deliver_work(struct irq_work *work)
+static void vector_deliver_work(struct irq_work *work)
 {
-	deliver(container_of(work, struct vfence_vector, work));
+	vector_deliver(container_of(work, struct vfence_vector, work));
 }
 
-static void deliver_call(void *info)
+static void vector_deliver_call(void *info)
 {
 	struct vfence_vector *vector = info;
 
-	/* Clear, then look: who finds the bit set relies on our look. */
+	/* Clear the bit, then test the latch: a raiser that finds the bit set relies on this. */
 	clear_bit(VECTOR_CALLED, &vector->state);
-	/* Partner: the atomic in call_other(). */
+	/* Partner: the atomic in vector_call_cpu(). */
 	smp_mb__after_atomic();
-	deliver(vector);
+	vector_deliver(vector);
 }
 
-/* False if the CPU cannot be called. */
-static bool call_other(struct vfence_vector *vector, unsigned int cpu)
+/* Returns false if @cpu cannot be called. */
+static bool vector_call_cpu(struct vfence_vector *vector, unsigned int cpu)
 {
 	int ret;
 
-	/* One call at a time: the csd cannot be queued twice. */
+	/*
+	 * One call at a time: the csd cannot be queued twice. Full barrier.
+	 * Partner: vector_deliver_call().
+	 */
 	if (test_and_set_bit(VECTOR_CALLED, &vector->state))
 		return true;
+
 	ret = smp_call_function_single_async(cpu, &vector->csd);
 	if (ret)
 		clear_bit(VECTOR_CALLED, &vector->state);
 	return !ret;
 }
 
-static void kick(struct vfence_vector *vector)
+static void vector_schedule(struct vfence_vector *vector)
 {
 	unsigned int cpu = get_cpu();
 	unsigned int target = READ_ONCE(vector->cpu);
 
-	/* Where the affinity's CPU is us, or has gone, deliver here. */
-	if (target == cpu || !cpu_online(target) || !call_other(vector, target))
+	/* Deliver here if this is the affinity's CPU, or if that CPU is offline. */
+	if (target == cpu || !cpu_online(target) || !vector_call_cpu(vector, target))
 		irq_work_queue(&vector->work);
 	put_cpu();
 }
@@ -85,11 +89,11 @@ static void kick(struct vfence_vector *vector)
 void vfence_vector_raise(struct vfence_vector *vector)
 {
 	atomic64_inc(&vector->raised);
-	/* Full barrier; partner: deliver(). */
+	/* Full barrier. Partner: vector_deliver(). */
 	if (test_and_set_bit(VECTOR_PENDING, &vector->state))
 		atomic64_inc(&vector->coalesced);
 	else
-		kick(vector);
+		vector_schedule(vector);
 }
 
 static void vector_mask(struct irq_data *data)
@@ -104,10 +108,10 @@ static void vector_unmask(struct irq_data *data)
 	struct vfence_vector *vector = irq_data_get_irq_chip_data(data);
 
 	clear_bit(VECTOR_MASKED, &vector->state);
-	/* Unmask, then look; deliver() looks at the mask, then at the latch. */
+	/* Unmask, then test the latch. Partner: vector_deliver() tests the mask, then the latch. */
 	smp_mb__after_atomic();
 	if (test_bit(VECTOR_PENDING, &vector->state))
-		kick(vector);
+		vector_schedule(vector);
 }
 
 static void vector_ack(struct irq_data *data)
@@ -139,13 +143,14 @@ static int vector_map(struct irq_domain *domain, unsigned int irq, irq_hw_number
 	irq_set_chip_data(irq, domain->host_data);
 	irq_set_chip_and_handler(irq, &vector_chip, handle_edge_irq);
 	irq_set_noprobe(irq);
+
 	/*
-	 * The hard half cannot tell whether the thread will find work, so that it
-	 * always leaves it the last word. While the thread is busy for long that
-	 * looks like an interrupt nobody cares for, and the line would be disabled.
+	 * Mark the line as polled, so that the kernel does not disable it. The hard half
+	 * does not know whether its thread will find work and always wakes it. While the
+	 * thread is busy for a long time the interrupt looks unhandled to the kernel.
 	 */
 	irq_set_status_flags(irq, IRQ_IS_POLLED);
-	/* We may change the affinity at once, not only while handling. */
+	/* The affinity may change at any time, not only in the handler. */
 	vfence_irq_set_move_pcntxt(irq);
 	return 0;
 }
@@ -154,7 +159,7 @@ static const struct irq_domain_ops vector_domain_ops = {
 	.map = vector_map,
 };
 
-static void free_domain(struct vfence_vector *vector)
+static void vector_free_domain(struct vfence_vector *vector)
 {
 	if (vector->irq)
 		irq_dispose_mapping(vector->irq);
@@ -165,21 +170,24 @@ static void free_domain(struct vfence_vector *vector)
 }
 
 /**
- * vfence_vector_init - make a vector and its handler
- * @vector: zeroed
- * @name: as shown in /proc/interrupts
+ * vfence_vector_init - create a vector and request its interrupt
+ * @vector: zeroed vector
+ * @name: name in /proc/interrupts
  * @handler: hard half
  * @thread: threaded half
- * @arg: their argument
+ * @arg: argument of @handler and @thread
+ *
+ * Return: 0 or a negative error code.
  */
 int vfence_vector_init(struct vfence_vector *vector, const char *name,
 		       irq_handler_t handler, irq_handler_t thread, void *arg)
 {
 	int ret = -ENOMEM;
 
-	vector->work = IRQ_WORK_INIT_HARD(deliver_work);
-	INIT_CSD(&vector->csd, deliver_call, vector);
+	vector->work = IRQ_WORK_INIT_HARD(vector_deliver_work);
+	INIT_CSD(&vector->csd, vector_deliver_call, vector);
 	set_bit(VECTOR_MASKED, &vector->state);
+
 	vector->fwnode = irq_domain_alloc_named_fwnode(name);
 	if (!vector->fwnode)
 		return ret;
@@ -189,22 +197,24 @@ int vfence_vector_init(struct vfence_vector *vector, const char *name,
 	vector->irq = irq_create_mapping(vector->domain, 0);
 	if (!vector->irq)
 		goto free;
+
 	ret = request_threaded_irq(vector->irq, handler, thread, 0, name, arg);
 	if (ret)
 		goto free;
 	return 0;
+
 free:
-	free_domain(vector);
+	vector_free_domain(vector);
 	vector->irq = 0;
 	return ret;
 }
 
-static void nothing(void *info)
+static void vector_sync_cpu(void *info)
 {
 }
 
 /**
- * vfence_vector_fini - free a vector; nobody raises it any more
+ * vfence_vector_fini - free a vector that no thread raises any more
  * @vector: the vector
  * @arg: as given to vfence_vector_init()
  */
@@ -214,10 +224,13 @@ void vfence_vector_fini(struct vfence_vector *vector, void *arg)
 		return;
 	free_irq(vector->irq, arg);
 	irq_work_sync(&vector->work);
+
+	/* Wait until vector_deliver_call() has begun. */
 	while (test_bit(VECTOR_CALLED, &vector->state))
 		cond_resched();
-	/* It has begun, so that it ends before this one begins on its CPU. */
-	on_each_cpu(nothing, NULL, true);
-	free_domain(vector);
+	/* Wait until it has ended: this call begins on its CPU only after that. */
+	on_each_cpu(vector_sync_cpu, NULL, true);
+
+	vector_free_domain(vector);
 	vector->irq = 0;
 }

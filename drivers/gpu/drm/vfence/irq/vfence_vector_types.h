@@ -12,23 +12,25 @@ struct irq_domain;
  * MSI-X: a pending latch that also holds while the vector is masked
  */
 struct vfence_vector {
-	/** @domain: our interrupt controller */
+	/** @domain: interrupt domain of the vector's controller */
 	struct irq_domain *domain;
-	/** @fwnode: its name */
+	/** @fwnode: firmware node that names @domain */
 	struct fwnode_handle *fwnode;
-	/** @irq: Linux interrupt number */
+	/** @irq: Linux interrupt number; 0 if there is none */
 	unsigned int irq;
-	/** @cpu: where it is delivered: the affinity */
+
+	/** @cpu: CPU of the affinity, on which the interrupt is delivered; WRITE_ONCE() */
 	unsigned int cpu;
-	/** @state: VECTOR_PENDING, VECTOR_MASKED */
+	/** @state: VECTOR_PENDING, VECTOR_MASKED, VECTOR_CALLED; atomic bits */
 	unsigned long state;
-	/** @work: delivery on this CPU */
+	/** @work: delivery on the CPU that raises */
 	struct irq_work work;
 	/** @csd: delivery on another CPU */
 	call_single_data_t csd;
-	/** @raised: raises */
+
+	/** @raised: number of raises since probe */
 	atomic64_t raised;
-	/** @coalesced: raises that found the latch set */
+	/** @coalesced: number of raises that found the latch set */
 	atomic64_t coalesced;
 };
 
