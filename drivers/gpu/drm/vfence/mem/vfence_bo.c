@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Data buffers: GEM shmem objects that clients and the GPU reach.
+ * Data buffers: GEM shmem objects that clients and the GPU can access.
  */
 
 #include <linux/dma-resv.h>
@@ -13,10 +13,11 @@
 #include "mem/vfence_bo.h"
 
 /*
- * The shmem helper of some kernels wants the reservation held, that of others has a
- * lock of its own inside it: holding it suits all, but for buffers of other drivers.
+ * Hold the reservation, except for buffers of other drivers. The shmem helper of some
+ * kernels requires it. The helper of other kernels has a lock of its own, which nests
+ * inside the reservation.
  */
-static void unmap_object(struct drm_gem_object *obj, struct iosys_map *map)
+static void bo_vunmap_object(struct drm_gem_object *obj, struct iosys_map *map)
 {
 	bool lock = vfence_vmap_under_resv(obj);
 
@@ -27,7 +28,7 @@ static void unmap_object(struct drm_gem_object *obj, struct iosys_map *map)
 		dma_resv_unlock(obj->resv);
 }
 
-static int vmap_object(struct drm_gem_object *obj, struct vfence_vmapped *mapped)
+static int bo_vmap_object(struct drm_gem_object *obj, struct vfence_vmapped *mapped)
 {
 	bool lock = vfence_vmap_under_resv(obj);
 	struct iosys_map map;
@@ -40,21 +41,25 @@ static int vmap_object(struct drm_gem_object *obj, struct vfence_vmapped *mapped
 		dma_resv_unlock(obj->resv);
 	if (ret)
 		return ret;
-	/* The virtual GPU reaches memory, and no other device. */
+
+	/* The virtual GPU can access memory only, not the registers of another device. */
 	if (map.is_iomem) {
-		unmap_object(obj, &map);
+		bo_vunmap_object(obj, &map);
 		return -EOPNOTSUPP;
 	}
+
 	mapped->obj = obj;
 	mapped->kva = map.vaddr;
 	return 0;
 }
 
 /**
- * vfence_bo_vmap - make a buffer resident
+ * vfence_bo_vmap - make a buffer resident and map it for the kernel
  * @file: the client
- * @handle: its GEM handle
- * @mapped: filled; holds a reference until vfence_bo_vunmap()
+ * @handle: GEM handle of the buffer
+ * @mapped: output; it holds a reference until vfence_bo_vunmap()
+ *
+ * Return: 0, -ENOENT, or the error of the buffer's vmap().
  */
 int vfence_bo_vmap(struct vfence_file *file, u32 handle, struct vfence_vmapped *mapped)
 {
@@ -63,7 +68,7 @@ int vfence_bo_vmap(struct vfence_file *file, u32 handle, struct vfence_vmapped *
 
 	if (!obj)
 		return -ENOENT;
-	ret = vmap_object(obj, mapped);
+	ret = bo_vmap_object(obj, mapped);
 	if (ret)
 		drm_gem_object_put(obj);
 	return ret;
@@ -71,7 +76,7 @@ int vfence_bo_vmap(struct vfence_file *file, u32 handle, struct vfence_vmapped *
 
 /**
  * vfence_bo_vunmap - undo vfence_bo_vmap()
- * @mapped: cleared; may be empty
+ * @mapped: the mapping, which may be empty; it is empty afterwards
  */
 void vfence_bo_vunmap(struct vfence_vmapped *mapped)
 {
@@ -80,7 +85,7 @@ void vfence_bo_vunmap(struct vfence_vmapped *mapped)
 	if (!mapped->obj)
 		return;
 	iosys_map_set_vaddr(&map, mapped->kva);
-	unmap_object(mapped->obj, &map);
+	bo_vunmap_object(mapped->obj, &map);
 	drm_gem_object_put(mapped->obj);
 	mapped->obj = NULL;
 }
@@ -95,10 +100,12 @@ int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	if (vfence_reject(drm, args->flags || !args->size ||
 			  args->size > DRM_VFENCE_MAX_BO_SIZE))
 		return -EINVAL;
+
 	shmem = drm_gem_shmem_create(drm, args->size);
-	/* What says that it has no room for an inode had no memory for one. */
+	/* shmem returns -ENOSPC when it has no memory for an inode: report -ENOMEM. */
 	if (IS_ERR(shmem))
 		return PTR_ERR(shmem) == -ENOSPC ? -ENOMEM : PTR_ERR(shmem);
+
 	ret = drm_gem_create_mmap_offset(&shmem->base);
 	if (!ret)
 		ret = drm_gem_handle_create(drm_file, &shmem->base, &handle);
@@ -106,6 +113,8 @@ int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		args->handle = handle;
 		args->mmap_offset = drm_vma_node_offset_addr(&shmem->base.vma_node);
 	}
+
+	/* The handle has a reference of its own. */
 	drm_gem_object_put(&shmem->base);
 	return ret;
 }

@@ -13,9 +13,9 @@ struct vfence_file;
  * struct vfence_vmapped - a buffer kept resident and mapped for the kernel
  */
 struct vfence_vmapped {
-	/** @obj: the buffer, with a reference; NULL if there is none */
+	/** @obj: the buffer, with a reference; NULL if the mapping is empty */
 	struct drm_gem_object *obj;
-	/** @kva: its memory */
+	/** @kva: kernel address of the buffer's memory */
 	void *kva;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Maps: pages of values in the address spaces of the files whose fences are there.
+ * Maps: the pages of fence values in the GPU address spaces of the fences' files.
  */
 
 #include <drm/drm_vma_manager.h>
@@ -11,8 +11,8 @@
 #include "mem/vfence_slots.h"
 #include "mem/vfence_vm.h"
 
-static int map_page(struct vfence_file *file, struct drm_mm_node *node,
-		    struct vfence_storage *storage)
+static int map_page_add(struct vfence_file *file, struct drm_mm_node *node,
+			struct vfence_storage *storage)
 {
 	const struct vgpu_fence_caps *caps = vfence_fence_caps(file->adapter);
 	int ret;
@@ -23,14 +23,15 @@ static int map_page(struct vfence_file *file, struct drm_mm_node *node,
 				caps->maximum_address);
 	if (ret)
 		return ret;
-	/* No rights: packets reach fences by their slots alone. */
+
+	/* Map without rights: packets access fences by their slots alone. */
 	ret = vgpu_vm_map_storage(file->vm, node->start, storage->hw, 0);
 	if (ret)
 		drm_mm_remove_node(node);
 	return ret;
 }
 
-static void unmap_page(struct vfence_file *file, struct drm_mm_node *node)
+static void map_page_remove(struct vfence_file *file, struct drm_mm_node *node)
 {
 	if (!drm_mm_node_allocated(node))
 		return;
@@ -38,34 +39,40 @@ static void unmap_page(struct vfence_file *file, struct drm_mm_node *node)
 	drm_mm_remove_node(node);
 }
 
-static int map_pages(struct vfence_file *file, struct vfence_map *map)
+static int map_pages_add(struct vfence_file *file, struct vfence_map *map)
 {
 	struct vfence_slots *slots = map->slots;
 	int ret;
 
-	ret = map_page(file, &map->current_node, &slots->current_value);
+	ret = map_page_add(file, &map->current_node, &slots->current_value);
 	if (ret)
 		return ret;
-	ret = map_page(file, &map->monitored_node, &slots->monitored_value);
+	ret = map_page_add(file, &map->monitored_node, &slots->monitored_value);
 	if (ret)
 		goto unmap_current;
+
 	if (!slots->current_value.user)
 		return 0;
 	ret = drm_vma_node_allow(&slots->current_value.user->base.vma_node, file->drm);
 	if (ret)
 		goto unmap_monitored;
 	return 0;
+
 unmap_monitored:
-	unmap_page(file, &map->monitored_node);
+	map_page_remove(file, &map->monitored_node);
 unmap_current:
-	unmap_page(file, &map->current_node);
+	map_page_remove(file, &map->current_node);
 	return ret;
 }
 
 /**
- * vfence_map_get - make pages addressable by a file, the same for all holders
+ * vfence_map_get - map pages of values in a file's GPU address space
  * @file: the file, locked
  * @slots: the pages
+ *
+ * All fences of the file with values in these pages share one map.
+ *
+ * Return: the map, to be dropped with vfence_map_put(), or an ERR_PTR.
  */
 struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots *slots)
 {
@@ -79,16 +86,18 @@ struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots 
 			return map;
 		}
 	}
+
 	map = vfence_object_alloc(MAP, sizeof(*map));
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	map->slots = slots;
 	map->users = 1;
-	ret = map_pages(file, map);
+	ret = map_pages_add(file, map);
 	if (ret) {
 		vfence_object_free(MAP, map);
 		return ERR_PTR(ret);
 	}
+
 	kref_get(&slots->ref);
 	list_add(&map->link, &file->maps);
 	return map;
@@ -99,11 +108,12 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map)
 	lockdep_assert_held(&file->lock);
 	if (--map->users)
 		return;
+
 	list_del(&map->link);
 	if (map->slots->current_value.user)
 		drm_vma_node_revoke(&map->slots->current_value.user->base.vma_node, file->drm);
-	unmap_page(file, &map->monitored_node);
-	unmap_page(file, &map->current_node);
+	map_page_remove(file, &map->monitored_node);
+	map_page_remove(file, &map->current_node);
 	vfence_slots_put(map->slots);
 	vfence_object_free(MAP, map);
 }

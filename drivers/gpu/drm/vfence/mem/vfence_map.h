@@ -13,15 +13,17 @@ struct vfence_slots;
  * struct vfence_map - a &struct vfence_slots in one file's GPU address space
  */
 struct vfence_map {
-	/** @link: in vfence_file.maps */
+	/** @link: entry of &vfence_file.maps */
 	struct list_head link;
-	/** @slots: what is mapped */
+	/** @slots: the pages that are mapped, with a reference */
 	struct vfence_slots *slots;
-	/** @current_node: addresses of the current values */
+
+	/** @current_node: GPU addresses of the current values */
 	struct drm_mm_node current_node;
-	/** @monitored_node: addresses of the monitored values */
+	/** @monitored_node: GPU addresses of the monitored values */
 	struct drm_mm_node monitored_node;
-	/** @users: local fences on it */
+
+	/** @users: number of local fences that use the map; under &vfence_file.lock */
 	unsigned int users;
 };
 

@@ -14,59 +14,64 @@ struct vfence_slots;
 struct vfence_storage;
 
 /**
- * struct vfence_segment - video memory, as far as fence values use it
+ * struct vfence_segment - video memory for fence values
  */
 struct vfence_segment {
-	/** @lock: protects all members, and the place of every storage */
+	/** @lock: protects all members and the place of every &struct vfence_storage */
 	struct mutex lock;
-	/** @space: pages that are taken, in pages */
+
+	/** @space: pages in use, in units of a page */
 	struct drm_mm space;
 	/** @resident: &struct vfence_storage in video memory, oldest first */
 	struct list_head resident;
 	/** @pages: number of entries of @resident */
 	u64 pages;
-	/** @evictions: pages moved to system memory since probe */
+	/** @evictions: number of pages moved to system memory since probe */
 	u64 evictions;
-	/** @unpowered: the adapter is in D3, so that no page may be placed here */
+
+	/** @unpowered: the adapter is in D3, and no page may be placed in video memory */
 	bool unpowered;
 
 	/**
-	 * @moved: called with @lock held after @storage of @slots has moved; set by
-	 * the room of the fences before the first storage exists
+	 * @moved: callback of fence/ after @storage of @slots has moved; called with @lock
+	 * held, and set before the first storage exists
 	 */
 	void (*moved)(struct vfence_slots *slots, struct vfence_storage *storage);
 };
 
 /**
- * struct vfence_paging - the kernel ring that moves pages of values
+ * struct vfence_paging - the kernel's queue that moves pages of values
  *
  * It runs on an engine of its own, so that no client's work delays it.
  */
 struct vfence_paging {
 	/** @queue: the hardware queue */
 	struct vgpu_queue *queue;
-	/** @ring: its ring, one page */
+	/** @ring: ring of @queue, one page */
 	void *ring;
-	/** @control: its read and write pointers, one page */
+	/** @control: read and write pointers of @queue, one page */
 	struct drm_vfence_ring_control *control;
-	/** @submitted: last submitted fence id; written under &vfence_segment.lock */
+
+	/** @submitted: last submitted fence id; under &vfence_segment.lock */
 	u64 submitted;
-	/** @done: the thread that submitted sleeps here; the interrupt wakes it */
+	/** @done: the submitting thread sleeps here until the interrupt wakes it */
 	wait_queue_head_t done;
 };
 
 /**
- * struct vfence_mem - an adapter's memory: what mem/ keeps for it
+ * struct vfence_mem - an adapter's memory; the part of the adapter that mem/ owns
  */
 struct vfence_mem {
 	/** @segment: video memory */
 	struct vfence_segment segment;
-	/** @paging: the queue that moves pages out of it */
+	/** @paging: paging queue, which moves pages out of @segment */
 	struct vfence_paging paging;
+
 	/** @system_lock: protects @system_space */
 	struct mutex system_lock;
-	/** @system_space: addresses of the GPU's system process */
+	/** @system_space: addresses in use of the GPU's system process */
 	struct drm_mm system_space;
+
 	/** @dummy_fence: page of U64_MAX that fence mappings read after unplug */
 	struct page *dummy_fence;
 };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel-owned pages in user space: who may map them how, and what a fault
- * finds.
+ * Kernel-owned pages in user space: the rights of their mappings, and page faults.
  */
 
 #include <linux/mm.h>
@@ -16,13 +15,13 @@
 
 #define to_vfence_page(obj) container_of(obj, struct vfence_page, base)
 
-static bool read_only(const struct vfence_page *page)
+static bool page_read_only(const struct vfence_page *page)
 {
 	return page->kind == VFENCE_PAGE_FENCE || page->kind == VFENCE_PAGE_STATUS;
 }
 
 /**
- * vfence_page_insert - let the access that faulted reach @memory
+ * vfence_page_insert - handle a fault by mapping @memory
  * @vmf: the fault
  * @memory: one page
  */
@@ -40,6 +39,7 @@ static vm_fault_t page_fault(struct vm_fault *vmf)
 
 	if (page->fault)
 		return page->fault(vmf, page);
+
 	vfence_count(adapter, VFENCE_COUNT_PAGE_FAULTS);
 	if (drm_dev_enter(page->base.dev, &idx)) {
 		vm_fault_t ret = vfence_page_insert(vmf, memory);
@@ -47,7 +47,8 @@ static vm_fault_t page_fault(struct vm_fault *vmf)
 		drm_dev_exit(idx);
 		return ret;
 	}
-	/* Unplugged: a device that is gone has signaled everything. */
+
+	/* After unplug every fence reads as signaled. */
 	if (page->kind == VFENCE_PAGE_FENCE)
 		memory = adapter->mem.dummy_fence;
 	return vfence_page_insert(vmf, memory);
@@ -65,14 +66,17 @@ static int page_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 
 	if (!(vma->vm_flags & VM_SHARED))
 		return -EINVAL;
-	if (read_only(page)) {
+
+	if (page_read_only(page)) {
 		if (vma->vm_flags & VM_WRITE)
 			return -EACCES;
 		vm_flags_clear(vma, VM_MAYWRITE);
 	}
+
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
 	vm_flags_clear(vma, VM_MAYEXEC);
+
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	return 0;
 }
@@ -93,12 +97,14 @@ static const struct drm_gem_object_funcs page_funcs = {
 };
 
 /**
- * vfence_page_create - make a page clients can map
- * @adapter: parent
- * @kind: what it is for
- * @memory: another adapter's, to share; NULL for a zeroed one of its own
+ * vfence_page_create - create a page that clients can map
+ * @adapter: adapter of the page
+ * @kind: use of the page
+ * @memory: memory shared with another adapter, or NULL to allocate zeroed memory
  *
- * Nobody may map it before drm_vma_node_allow() of its node.
+ * A client can map the page only after drm_vma_node_allow() of its node.
+ *
+ * Return: the page or an ERR_PTR.
  */
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 				       enum vfence_page_kind kind, struct page *memory)
@@ -109,6 +115,7 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 	page->kind = kind;
+
 	if (memory)
 		get_page(memory);
 	else
@@ -118,6 +125,7 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 		vfence_object_free(PAGE, page);
 		return ERR_PTR(-ENOMEM);
 	}
+
 	page->base.funcs = &page_funcs;
 	drm_gem_private_object_init(&adapter->drm, &page->base, PAGE_SIZE);
 	ret = drm_gem_create_mmap_offset(&page->base);
@@ -128,7 +136,7 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 	return page;
 }
 
-/** vfence_page_put - drop our reference; mappings have their own */
+/** vfence_page_put - drop the owner's reference; mappings have references of their own */
 void vfence_page_put(struct vfence_page *page)
 {
 	if (!IS_ERR_OR_NULL(page))

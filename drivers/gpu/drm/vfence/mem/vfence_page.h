@@ -9,38 +9,39 @@
 struct vfence_adapter;
 
 /**
- * enum vfence_page_kind - what a kernel-owned page is for
+ * enum vfence_page_kind - use of a kernel-owned page
  */
 enum vfence_page_kind {
-	/** @VFENCE_PAGE_FENCE: current values; clients read */
+	/** @VFENCE_PAGE_FENCE: current values; clients read them */
 	VFENCE_PAGE_FENCE,
-	/** @VFENCE_PAGE_STATUS: a doorbell's status word; clients read */
+	/** @VFENCE_PAGE_STATUS: status word of a doorbell; clients read it */
 	VFENCE_PAGE_STATUS,
-	/** @VFENCE_PAGE_LAST_QUEUED: last queued value; clients write */
+	/** @VFENCE_PAGE_LAST_QUEUED: last queued value; clients write it */
 	VFENCE_PAGE_LAST_QUEUED,
-	/** @VFENCE_PAGE_DOORBELL: the doorbell; any access rings */
+	/** @VFENCE_PAGE_DOORBELL: doorbell; every access rings it */
 	VFENCE_PAGE_DOORBELL,
 };
 
 /**
- * struct vfence_page - a page the kernel owns and clients map
+ * struct vfence_page - a page that the kernel owns and clients map
  *
- * A GEM object for the sake of its mmap offset, access check and references; it
- * never gets a handle, so no GEM or PRIME call reaches it.
+ * It is a GEM object because it needs an mmap offset, an access check and references. It
+ * never gets a handle, so no GEM or PRIME call can access it.
  */
 struct vfence_page {
 	/** @base: GEM object without a handle */
 	struct drm_gem_object base;
-	/** @kind: what it is for */
+	/** @kind: use of the page; constant */
 	enum vfence_page_kind kind;
-	/** @page: the memory; of a doorbell page what it reads while disconnected */
+	/** @page: memory of the page; for a doorbell, what clients map while it is disconnected */
 	struct page *page;
+
 	/**
-	 * @fault: what an access that faults does, or NULL to insert @page; set
-	 * before any client may map the page
+	 * @fault: page fault handler, or NULL to insert @page; set before any client can map
+	 * the page
 	 */
 	vm_fault_t (*fault)(struct vm_fault *vmf, struct vfence_page *page);
-	/** @owner: for @fault, under the owner's own lock; NULL once the owner is gone */
+	/** @owner: argument for @fault, NULL once the owner is gone; under the owner's lock */
 	void *owner;
 };
 

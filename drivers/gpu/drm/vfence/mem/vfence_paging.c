@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The paging queue: a kernel ring with fence ids.
+ * The paging queue: a kernel-mode ring whose submissions have fence ids.
  */
 
 #include <linux/err.h>
@@ -12,35 +12,37 @@
 #include "core/vfence_adapter.h"
 #include "mem/vfence_paging.h"
 
-#define RING_SIZE	DRM_VFENCE_RING_MIN
-/* Only hardware that is broken takes that long. */
-#define PATIENCE	(10 * HZ)
+#define PAGING_RING_SIZE	DRM_VFENCE_RING_MIN
+/* A submission that takes longer than this means broken hardware. */
+#define PAGING_TIMEOUT	(10 * HZ)
 
 /* The paging node is the last one. */
-static unsigned int node_of(struct vfence_adapter *adapter)
+static unsigned int paging_node(struct vfence_adapter *adapter)
 {
 	return adapter->config.gpu.nodes - 1;
 }
 
-/** vfence_paging_init - make the paging queue of an adapter */
+/** vfence_paging_init - create the paging queue of an adapter */
 int vfence_paging_init(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->mem.paging;
 	struct vgpu_queue_args args = {
 		.vm = vgpu_device_system_vm(adapter->gpu),
-		.node = node_of(adapter),
+		.node = paging_node(adapter),
 		.kernel = true,
 	};
-	struct vgpu_doorbell_args doorbell = { .ring_size = RING_SIZE };
+	struct vgpu_doorbell_args doorbell = { .ring_size = PAGING_RING_SIZE };
 
 	init_waitqueue_head(&paging->done);
 	paging->ring = (void *)get_zeroed_page(GFP_KERNEL);
 	paging->control = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!paging->ring || !paging->control)
 		return -ENOMEM;
+
 	paging->queue = vgpu_queue_create(adapter->gpu, &args);
 	if (IS_ERR(paging->queue))
 		return PTR_ERR(paging->queue);
+
 	doorbell.ring = paging->ring;
 	doorbell.control = paging->control;
 	vgpu_doorbell_create(paging->queue, &doorbell);
@@ -48,7 +50,7 @@ int vfence_paging_init(struct vfence_adapter *adapter)
 	return 0;
 }
 
-/** vfence_paging_fini - free it; the GPU has stopped */
+/** vfence_paging_fini - destroy the paging queue; the GPU has stopped */
 void vfence_paging_fini(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->mem.paging;
@@ -59,16 +61,16 @@ void vfence_paging_fini(struct vfence_adapter *adapter)
 	free_page((unsigned long)paging->ring);
 }
 
-static u64 append(struct vfence_paging *paging, u64 at, const void *packet, size_t size)
+static u64 paging_append(struct vfence_paging *paging, u64 at, const void *packet, size_t size)
 {
-	size_t first = min_t(size_t, size, RING_SIZE - at % RING_SIZE);
+	size_t first = min_t(size_t, size, PAGING_RING_SIZE - at % PAGING_RING_SIZE);
 
-	memcpy(paging->ring + at % RING_SIZE, packet, first);
+	memcpy(paging->ring + at % PAGING_RING_SIZE, packet, first);
 	memcpy(paging->ring, packet + first, size - first);
 	return at + size;
 }
 
-static void submit(struct vfence_paging *paging, const struct vgpu_packet_storage *packet)
+static void paging_submit(struct vfence_paging *paging, const struct vgpu_packet_storage *packet)
 {
 	struct vgpu_packet_complete complete = {
 		.header = { .opcode = VGPU_OP_COMPLETE, .length = sizeof(complete) },
@@ -76,15 +78,16 @@ static void submit(struct vfence_paging *paging, const struct vgpu_packet_storag
 	};
 	u64 at = paging->control->write_ptr;
 
-	/* One submission at a time: the ring is empty and has room. */
-	at = append(paging, at, packet, sizeof(*packet));
-	at = append(paging, at, &complete, sizeof(complete));
+	/* There is one submission at a time, so the ring is empty and has room. */
+	at = paging_append(paging, at, packet, sizeof(*packet));
+	at = paging_append(paging, at, &complete, sizeof(complete));
+
 	/* Release: the packets. Partner: vgpu_sched_sane_write_ptr(). */
 	smp_store_release(&paging->control->write_ptr, at);
 	vgpu_doorbell_ring(paging->queue);
 }
 
-static bool completed(struct vfence_adapter *adapter)
+static bool paging_completed(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->mem.paging;
 
@@ -92,13 +95,15 @@ static bool completed(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_paging_run - have the GPU move or clear a page of values, and wait
+ * vfence_paging_run - let the GPU move or clear a page of values, and wait for it
  * @adapter: the adapter, its segment locked
- * @opcode: what to do
- * @storage: with which page
- * @kva: where to move it, if it moves
+ * @opcode: VGPU_OP_EVICT_STORAGE or VGPU_OP_CLEAR_STORAGE
+ * @storage: the page
+ * @kva: destination of an eviction, else NULL
  *
- * Return: 0, or -EIO when the adapter is lost, be it by this.
+ * If the GPU does not complete the packet in time, the adapter is lost.
+ *
+ * Return: 0, or -EIO when the adapter is lost.
  */
 int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode opcode,
 		      struct vgpu_storage *storage, void *kva)
@@ -113,16 +118,21 @@ int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode op
 	lockdep_assert_held(&adapter->mem.segment.lock);
 	if (READ_ONCE(adapter->lost))
 		return -EIO;
-	submit(paging, &packet);
-	if (wait_event_timeout(paging->done, completed(adapter), PATIENCE))
+
+	paging_submit(paging, &packet);
+	if (wait_event_timeout(paging->done, paging_completed(adapter), PAGING_TIMEOUT))
 		return 0;
+
 	vfence_adapter_lose(adapter, 0x2);
-	/* The caller frees what the packet names: it is done by now, or never. */
+	/*
+	 * Abort the queue: the caller frees the memory that the packet names. After this the
+	 * packet is complete, or the GPU will never execute it.
+	 */
 	vgpu_queue_abort(paging->queue);
-	return completed(adapter) ? 0 : -EIO;
+	return paging_completed(adapter) ? 0 : -EIO;
 }
 
-/** vfence_paging_wake - the GPU may have completed paging work; any context */
+/** vfence_paging_wake - wake the submitting thread to check for completion; any context */
 void vfence_paging_wake(struct vfence_adapter *adapter)
 {
 	wake_up_all(&adapter->mem.paging.done);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Video memory: which page of values is where, and what happens when it is full or
- * loses its power.
+ * Video memory: placement of the pages of values, eviction, and loss of power.
  */
 
 #include <linux/mm.h>
@@ -11,7 +10,7 @@
 #include "mem/vfence_segment.h"
 #include "mem/vfence_storage.h"
 
-/** vfence_segment_leave_locked - @storage gives its page of video memory back */
+/** vfence_segment_leave_locked - free the page of video memory of a storage */
 void vfence_segment_leave_locked(struct vfence_storage *storage)
 {
 	struct vfence_segment *segment = &storage->adapter->mem.segment;
@@ -23,8 +22,9 @@ void vfence_segment_leave_locked(struct vfence_storage *storage)
 }
 
 /*
- * Move a page of values to system memory, by a packet of the paging queue. The
- * engines see them either here or there, and the fences go on.
+ * Move a page of values to system memory, by a packet of the paging queue. The engines
+ * access the values either at the old place or at the new one, so that the fences stay in
+ * use meanwhile.
  */
 static int segment_evict_locked(struct vfence_storage *storage)
 {
@@ -35,11 +35,13 @@ static int segment_evict_locked(struct vfence_storage *storage)
 	lockdep_assert_held(&adapter->mem.segment.lock);
 	if (!page)
 		return -ENOMEM;
+
 	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, page_address(page));
 	if (ret) {
 		put_page(page);
 		return ret;
 	}
+
 	storage->system = page;
 	if (storage->kva)
 		storage->kva = page_address(page);
@@ -49,7 +51,7 @@ static int segment_evict_locked(struct vfence_storage *storage)
 	return 0;
 }
 
-/* The oldest page between two places; whoever came first had it longest. */
+/* The page between @start and @end that has been in video memory for the longest time. */
 static struct vfence_storage *segment_victim_locked(struct vfence_segment *segment, u64 start,
 						    u64 end)
 {
@@ -63,13 +65,15 @@ static struct vfence_storage *segment_victim_locked(struct vfence_segment *segme
 }
 
 /**
- * vfence_segment_take_locked - take a page of video memory
+ * vfence_segment_take_locked - allocate a page of video memory
  * @adapter: the adapter, its segment locked
- * @node: zeroed node, filled
- * @start: lowest page
- * @end: first page above
+ * @node: zeroed node; output
+ * @start: number of the lowest page
+ * @end: number of the first page above the range
  *
- * If all are taken, the oldest one between moves to system memory.
+ * If all pages of the range are in use, the oldest one moves to system memory.
+ *
+ * Return: 0, -ENOSPC or -EIO when there is no page, -ENOMEM.
  */
 int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_node *node,
 			       u64 start, u64 end)
@@ -78,27 +82,31 @@ int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_nod
 	struct vfence_storage *victim;
 	int ret;
 
+	lockdep_assert_held(&segment->lock);
 	if (segment->unpowered)
 		return -ENOSPC;
 	ret = drm_mm_insert_node_in_range(&segment->space, node, 1, 1, 0, start, end,
 					  DRM_MM_INSERT_BEST);
 	if (ret != -ENOSPC)
 		return ret;
+
 	victim = segment_victim_locked(segment, start, end);
 	if (!victim)
 		return ret;
 	ret = segment_evict_locked(victim);
 	if (ret)
 		return ret;
+
 	return drm_mm_insert_node_in_range(&segment->space, node, 1, 1, 0, start, end,
 					   DRM_MM_INSERT_BEST);
 }
 
 /**
- * vfence_segment_power_off - move everything out of video memory: the power goes
+ * vfence_segment_power_off - move all pages out of video memory before it loses its power
  * @adapter: the adapter, powered
  *
- * Return: 0, after which nothing is put there until vfence_segment_power_on().
+ * Return: 0 or the error of an eviction. After 0 no page is placed in video memory until
+ * vfence_segment_power_on().
  */
 int vfence_segment_power_off(struct vfence_adapter *adapter)
 {
@@ -117,7 +125,7 @@ int vfence_segment_power_off(struct vfence_adapter *adapter)
 	return ret;
 }
 
-/** vfence_segment_power_on - video memory can be used again */
+/** vfence_segment_power_on - allow pages in video memory again */
 void vfence_segment_power_on(struct vfence_adapter *adapter)
 {
 	mutex_lock(&adapter->mem.segment.lock);
@@ -130,14 +138,15 @@ void vfence_segment_init(struct vfence_adapter *adapter)
 	struct vfence_segment *segment = &adapter->mem.segment;
 
 	mutex_init(&segment->lock);
-	/* A range of drm_mm is not empty. */
+	/* drm_mm does not accept an empty range. */
 	drm_mm_init(&segment->space, 0, adapter->config.gpu.local_pages ?: 1);
 	INIT_LIST_HEAD(&segment->resident);
+
 	mutex_init(&adapter->mem.system_lock);
 	drm_mm_init(&adapter->mem.system_space, PAGE_SIZE, DRM_VFENCE_VA_LIMIT - PAGE_SIZE);
 }
 
-/** vfence_segment_alloc_dummy - make the page that fence mappings read after unplug */
+/** vfence_segment_alloc_dummy - allocate the page that fence mappings read after unplug */
 int vfence_segment_alloc_dummy(struct vfence_adapter *adapter)
 {
 	struct page *page = alloc_page(GFP_KERNEL);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slots: the places of fences in pages of values.
+ * Slots: the places of fences in their pages of values.
  */
 
 #include "core/vfence_file_types.h"
 #include "mem/vfence_slots.h"
 
-static void free_slots(struct kref *ref)
+static void slots_free(struct kref *ref)
 {
 	struct vfence_slots *slots = container_of(ref, struct vfence_slots, ref);
 
@@ -17,10 +17,10 @@ static void free_slots(struct kref *ref)
 
 void vfence_slots_put(struct vfence_slots *slots)
 {
-	kref_put(&slots->ref, free_slots);
+	kref_put(&slots->ref, slots_free);
 }
 
-static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
+static struct vfence_slots *slots_create(struct vfence_adapter *adapter,
 					 const struct vfence_slots_args *args)
 {
 	struct vfence_slots *slots = vfence_object_alloc(SLOTS, sizeof(*slots));
@@ -28,6 +28,7 @@ static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
 
 	if (!slots)
 		return ERR_PTR(-ENOMEM);
+
 	kref_init(&slots->ref);
 	INIT_LIST_HEAD(&slots->link);
 	INIT_LIST_HEAD(&slots->fences);
@@ -38,6 +39,7 @@ static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
 	slots->shared_page = args->shared_page;
 	vfence_storage_init(&slots->current_value, slots);
 	vfence_storage_init(&slots->monitored_value, slots);
+
 	ret = vfence_storage_alloc(&slots->current_value, VGPU_CURRENT_VALUE);
 	if (!ret && args->type != DRM_VFENCE_FENCE_MONITORED)
 		ret = vfence_storage_alloc(&slots->monitored_value, VGPU_MONITORED_VALUE);
@@ -50,9 +52,11 @@ static struct vfence_slots *create_slots(struct vfence_adapter *adapter,
 
 /**
  * vfence_slots_va - GPU address of a slot
- * @node: addresses of its page; where it has none, 0 is returned
+ * @node: GPU addresses of the slot's page
  * @slots: the pages
- * @index: the slot
+ * @index: index of the slot
+ *
+ * Return: the address, or 0 if the page has no GPU addresses.
  */
 u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *slots,
 		    unsigned int index)
@@ -62,19 +66,19 @@ u64 vfence_slots_va(const struct drm_mm_node *node, const struct vfence_slots *s
 	return node->start + vfence_slots_offset(slots, index);
 }
 
-/** vfence_slots_offset - place of a slot in its page, in bytes */
+/** vfence_slots_offset - offset of a slot in its page, in bytes */
 u32 vfence_slots_offset(const struct vfence_slots *slots, unsigned int index)
 {
 	return index * vfence_fence_caps(slots->adapter)->stride;
 }
 
-static bool fits(const struct vfence_slots *slots, const struct vfence_slots_args *args)
+static bool slots_fit(const struct vfence_slots *slots, const struct vfence_slots_args *args)
 {
 	return slots->type == args->type &&
 	       slots->no_gpu_access == args->no_gpu_access;
 }
 
-static bool take_index(struct vfence_slots *slots, unsigned int *index)
+static bool slots_take_index(struct vfence_slots *slots, unsigned int *index)
 {
 	unsigned int count = PAGE_SIZE / vfence_fence_caps(slots->adapter)->stride;
 
@@ -86,12 +90,14 @@ static bool take_index(struct vfence_slots *slots, unsigned int *index)
 }
 
 /**
- * vfence_slots_get - take a slot for a new fence
- * @file: its creator, locked
- * @args: what the fence shall be
- * @index: out: which slot; freed by clearing its bit in slots->used
+ * vfence_slots_get - allocate a slot for a new fence
+ * @file: file that creates the fence, locked
+ * @args: requirements of the fence
+ * @index: output: index of the slot; clear its bit in slots->used to free it
  *
- * Return: the slots with a reference for the fence, or an ERR_PTR.
+ * Private fences of one type share pages. A shareable fence gets pages of its own.
+ *
+ * Return: the slots, with a reference for the fence, or an ERR_PTR.
  */
 struct vfence_slots *vfence_slots_get(struct vfence_file *file,
 				      const struct vfence_slots_args *args, unsigned int *index)
@@ -102,16 +108,18 @@ struct vfence_slots *vfence_slots_get(struct vfence_file *file,
 	lockdep_assert_held(&file->lock);
 	if (!shareable) {
 		list_for_each_entry(slots, &file->slots, link) {
-			if (fits(slots, args) && take_index(slots, index)) {
+			if (slots_fit(slots, args) && slots_take_index(slots, index)) {
 				kref_get(&slots->ref);
 				return slots;
 			}
 		}
 	}
-	slots = create_slots(file->adapter, args);
+
+	slots = slots_create(file->adapter, args);
 	if (IS_ERR(slots))
 		return slots;
-	take_index(slots, index);
+
+	slots_take_index(slots, index);
 	if (!shareable) {
 		kref_get(&slots->ref);
 		list_add(&slots->link, &file->slots);
@@ -119,7 +127,7 @@ struct vfence_slots *vfence_slots_get(struct vfence_file *file,
 	return slots;
 }
 
-/** vfence_slots_destroy_all - the file closes; its fences are gone */
+/** vfence_slots_destroy_all - drop the slots of a closing file whose fences are destroyed */
 void vfence_slots_destroy_all(struct vfence_file *file)
 {
 	struct vfence_slots *slots, *next;

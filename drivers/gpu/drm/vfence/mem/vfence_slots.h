@@ -13,49 +13,52 @@
 struct vfence_adapter;
 struct vfence_file;
 
-/** VFENCE_SLOTS_MAX: most slots of one page */
+/** VFENCE_SLOTS_MAX: maximum number of slots in one page */
 #define VFENCE_SLOTS_MAX	(PAGE_SIZE / VGPU_STRIDE_MIN)
 
 /**
  * struct vfence_slots - a page of current values and one of monitored values
  *
- * Private fences of one file share it; a shareable fence has one of its own
+ * Private fences of one file share these pages. A shareable fence has pages of its own
  * (WDDM-20..23).
  */
 struct vfence_slots {
-	/** @ref: the file (private fences) and each fence */
+	/** @ref: references of the file (for private fences) and of each fence */
 	struct kref ref;
-	/** @link: in vfence_file.slots, for private fences */
+	/** @link: entry of &vfence_file.slots, for private fences; under &vfence_file.lock */
 	struct list_head link;
-	/** @adapter: whose they are */
+
+	/** @adapter: adapter of the pages; constant */
 	struct vfence_adapter *adapter;
-	/** @type: &enum drm_vfence_fence_type of the fences in it */
+	/** @type: type of the fences in the pages; constant */
 	enum drm_vfence_fence_type type;
-	/** @no_gpu_access: has no GPU addresses */
+	/** @no_gpu_access: the pages have no GPU addresses; constant */
 	bool no_gpu_access;
-	/** @shareable: for one fence that may be exported */
+	/** @shareable: the pages are for one fence that may be exported; constant */
 	bool shareable;
-	/** @shared_page: page of the current value that another adapter has, too, or NULL */
+	/** @shared_page: memory of @current_value that another adapter shares, or NULL; constant */
 	struct page *shared_page;
-	/** @current_value: of a DEFAULT fence clients map it read only */
+
+	/** @current_value: page of current values; clients map that of DEFAULT fences read-only */
 	struct vfence_storage current_value;
-	/** @monitored_value: never mapped by clients */
+	/** @monitored_value: page of monitored values; clients never map it */
 	struct vfence_storage monitored_value;
-	/** @fences: &struct vfence_fence with values in it; adapter->mem.segment.lock */
+
+	/** @fences: &struct vfence_fence with values in the pages; under &vfence_segment.lock */
 	struct list_head fences;
-	/** @used: slots taken; atomic bits */
+	/** @used: slots in use; atomic bits */
 	DECLARE_BITMAP(used, VFENCE_SLOTS_MAX);
 };
 
 /**
- * struct vfence_slots_args - what the values of a new fence need
+ * struct vfence_slots_args - requirements for the values of a new fence
  */
 struct vfence_slots_args {
 	/** @type: &enum drm_vfence_fence_type */
 	enum drm_vfence_fence_type type;
-	/** @no_gpu_access: no GPU address */
+	/** @no_gpu_access: the fence has no GPU address */
 	bool no_gpu_access;
-	/** @shareable: pages of its own */
+	/** @shareable: the fence gets pages of its own */
 	bool shareable;
 	/** @shared_page: see &vfence_slots.shared_page */
 	struct page *shared_page;

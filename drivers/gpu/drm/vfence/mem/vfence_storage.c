@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Storage of fence values: which memory a page of them is in.
+ * Storage of fence values: the memory of a page of values.
  */
 
 #include <linux/mm.h>
@@ -12,7 +12,7 @@
 #include "mem/vfence_slots.h"
 #include "mem/vfence_storage.h"
 
-static int map_system(struct vfence_storage *storage)
+static int storage_map_system(struct vfence_storage *storage)
 {
 	struct vfence_adapter *adapter = storage->adapter;
 	const struct vgpu_fence_caps *caps = vfence_fence_caps(adapter);
@@ -21,8 +21,9 @@ static int map_system(struct vfence_storage *storage)
 
 	if (!caps->map_to_system || storage->slots->type == DRM_VFENCE_FENCE_MONITORED)
 		return 0;
+
 	mutex_lock(&adapter->mem.system_lock);
-	/* The bounds hold for this space, too (WDDM-29). */
+	/* The address bounds hold for the system process, too (WDDM-29). */
 	ret = drm_mm_insert_node_in_range(&adapter->mem.system_space, node, PAGE_SIZE, PAGE_SIZE, 0,
 					  caps->minimum_address,
 					  caps->maximum_address ?: DRM_VFENCE_VA_LIMIT,
@@ -37,7 +38,7 @@ static int map_system(struct vfence_storage *storage)
 	return ret;
 }
 
-static void unmap_system(struct vfence_storage *storage)
+static void storage_unmap_system(struct vfence_storage *storage)
 {
 	struct vfence_adapter *adapter = storage->adapter;
 
@@ -49,8 +50,11 @@ static void unmap_system(struct vfence_storage *storage)
 	mutex_unlock(&adapter->mem.system_lock);
 }
 
-/* Into video memory, cleared by the GPU: what was there is not for the next one. */
-static int place_local(struct vfence_storage *storage, bool visible)
+/*
+ * Place a page in video memory. The GPU clears it, so that no client sees the values of an
+ * earlier owner.
+ */
+static int storage_place_local(struct vfence_storage *storage, bool visible)
 {
 	struct vfence_adapter *adapter = storage->adapter;
 	const struct vgpu_config *gpu = &adapter->config.gpu;
@@ -62,6 +66,7 @@ static int place_local(struct vfence_storage *storage, bool visible)
 					 visible ? gpu->visible_pages : gpu->local_pages);
 	if (ret)
 		goto unlock;
+
 	storage->hw = vgpu_storage_create_local(adapter->gpu, storage->local.start);
 	ret = PTR_ERR_OR_ZERO(storage->hw);
 	if (!ret)
@@ -70,10 +75,12 @@ static int place_local(struct vfence_storage *storage, bool visible)
 		drm_mm_remove_node(&storage->local);
 		goto unlock;
 	}
+
 	if (visible)
 		storage->kva = vgpu_storage_aperture(adapter->gpu, storage->local.start);
 	list_add_tail(&storage->resident, &segment->resident);
 	segment->pages++;
+
 unlock:
 	mutex_unlock(&segment->lock);
 	if (ret && !IS_ERR_OR_NULL(storage->hw))
@@ -83,7 +90,7 @@ unlock:
 	return ret;
 }
 
-static int place_system(struct vfence_storage *storage, bool user, bool cpu)
+static int storage_place_system(struct vfence_storage *storage, bool user, bool cpu)
 {
 	void *kva;
 
@@ -99,36 +106,38 @@ static int place_system(struct vfence_storage *storage, bool user, bool cpu)
 			return -ENOMEM;
 		kva = page_address(storage->system);
 	}
+
 	if (cpu)
 		storage->kva = kva;
 	storage->hw = vgpu_storage_create_system(storage->adapter->gpu, kva);
 	return PTR_ERR_OR_ZERO(storage->hw);
 }
 
-static int place(struct vfence_storage *storage, enum vgpu_fence_value value)
+static int storage_place(struct vfence_storage *storage, enum vgpu_fence_value value)
 {
 	struct vfence_slots *slots = storage->slots;
 	bool cpu = slots->type != DRM_VFENCE_FENCE_INTRA_GPU;
-	struct vgpu_placement answer;
+	struct vgpu_placement placement;
 
-	/* Of memory that is no native fence's the hardware is not asked. */
+	/* The hardware chooses the placement of native fences only. */
 	if (slots->type == DRM_VFENCE_FENCE_MONITORED)
-		return place_system(storage, true, true);
-	vgpu_storage_query_placement(storage->adapter->gpu, slots->type, value, &answer);
+		return storage_place_system(storage, true, true);
+	vgpu_storage_query_placement(storage->adapter->gpu, slots->type, value, &placement);
+
 	/*
-	 * What is shared is in system memory (WDDM-25). Where video memory has no
-	 * room, system memory serves, as it does after an eviction.
+	 * Place shared storage in system memory (WDDM-25). Use system memory also when video
+	 * memory has no room: the values would be there after an eviction, too.
 	 */
-	if (!slots->shareable && answer.preferred != VGPU_SEGMENT_SYSTEM &&
-	    !place_local(storage, answer.preferred == VGPU_SEGMENT_LOCAL_VISIBLE))
+	if (!slots->shareable && placement.preferred != VGPU_SEGMENT_SYSTEM &&
+	    !storage_place_local(storage, placement.preferred == VGPU_SEGMENT_LOCAL_VISIBLE))
 		return 0;
-	return place_system(storage, cpu && value == VGPU_CURRENT_VALUE, cpu);
+	return storage_place_system(storage, cpu && value == VGPU_CURRENT_VALUE, cpu);
 }
 
 /**
- * vfence_storage_init - make a storage that vfence_storage_fini() can end
- * @storage: zeroed, part of @slots
- * @slots: whose type and sharing decide where it may be
+ * vfence_storage_init - initialise a storage, so that vfence_storage_fini() may be called
+ * @storage: zeroed storage, a member of @slots
+ * @slots: their type and sharing decide where the storage may be placed
  */
 void vfence_storage_init(struct vfence_storage *storage, struct vfence_slots *slots)
 {
@@ -138,29 +147,31 @@ void vfence_storage_init(struct vfence_storage *storage, struct vfence_slots *sl
 }
 
 /**
- * vfence_storage_alloc - give a page of values memory
+ * vfence_storage_alloc - allocate the memory of a page of values
  * @storage: the page
- * @value: which of the two values it is for
+ * @value: kind of values: current or monitored
  */
 int vfence_storage_alloc(struct vfence_storage *storage, enum vgpu_fence_value value)
 {
 	int ret;
 
-	ret = place(storage, value);
-	return ret ? ret : map_system(storage);
+	ret = storage_place(storage, value);
+	return ret ? ret : storage_map_system(storage);
 }
 
-/** vfence_storage_fini - free it; no fence and no mapping names it */
+/** vfence_storage_fini - free a storage that no fence and no mapping uses any more */
 void vfence_storage_fini(struct vfence_storage *storage)
 {
 	struct vfence_segment *segment = &storage->adapter->mem.segment;
 
-	unmap_system(storage);
-	/* Not evicted from here on, and if it is being evicted now we wait. */
+	storage_unmap_system(storage);
+
+	/* The lock waits for a current eviction; there is none after this. */
 	mutex_lock(&segment->lock);
 	if (!list_empty(&storage->resident))
 		vfence_segment_leave_locked(storage);
 	mutex_unlock(&segment->lock);
+
 	if (!IS_ERR_OR_NULL(storage->hw))
 		vgpu_storage_destroy(storage->hw);
 	vfence_page_put(storage->user);

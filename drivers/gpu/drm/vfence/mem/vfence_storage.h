@@ -18,27 +18,29 @@ struct page;
  *
  * ::
  *
- *    created local --- pressure: paging packet ---> system memory
- *    created in system memory, for good
+ *    created in video memory --- eviction: paging packet ---> system memory
+ *    created in system memory, where it stays
  */
 struct vfence_storage {
-	/** @adapter: whose it is */
+	/** @adapter: adapter of the storage; constant */
 	struct vfence_adapter *adapter;
-	/** @slots: what it is part of */
+	/** @slots: slots that contain the storage; constant */
 	struct vfence_slots *slots;
-	/** @user: its memory, if clients map it */
+
+	/** @user: memory that clients map, or NULL; constant */
 	struct vfence_page *user;
-	/** @system: its memory, if clients do not and it is not local */
+	/** @system: system memory that clients do not map, or NULL; under &vfence_segment.lock */
 	struct page *system;
-	/** @local: its page of video memory, while it is there */
+	/** @local: page of video memory, while allocated; under &vfence_segment.lock */
 	struct drm_mm_node local;
-	/** @resident: in segment.resident, while local */
+	/** @resident: entry of &vfence_segment.resident while @local is allocated */
 	struct list_head resident;
-	/** @kva: where the CPU finds it, or NULL; segment.lock */
+	/** @kva: kernel address of the values, or NULL; under &vfence_segment.lock */
 	void *kva;
-	/** @hw: the virtual GPU's object */
+
+	/** @hw: the virtual GPU's object; constant */
 	struct vgpu_storage *hw;
-	/** @system_va: in the system process's space, if the GPU wants that */
+	/** @system_va: addresses in the GPU's system process, if the GPU requires them */
 	struct drm_mm_node system_va;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A client's GPU address space: which addresses are taken, and by which buffers.
+ * A client's GPU address space: allocation of addresses, and mappings of buffers.
  */
 
 #include <linux/overflow.h>
@@ -16,41 +16,42 @@
  * struct vfence_mapping - a buffer in a file's GPU address space
  */
 struct vfence_mapping {
-	/** @node: addresses taken */
+	/** @node: GPU addresses of the mapping */
 	struct drm_mm_node node;
-	/** @memory: the buffer, resident */
+	/** @memory: the buffer, resident while the mapping exists */
 	struct vfence_vmapped memory;
 };
 
 /**
- * vfence_vm_reserve - take GPU addresses of the kernel's choice
+ * vfence_vm_reserve - allocate GPU addresses of the kernel's choice
  * @file: the file, locked
- * @node: zeroed node; drm_mm_remove_node() gives them back
- * @size: bytes
- * @start: lowest address, 0 for any
- * @end: first address above, 0 for any
+ * @node: zeroed node; drm_mm_remove_node() frees the addresses
+ * @size: size in bytes
+ * @start: lowest address, or 0 for no bound
+ * @end: first address above the range, or 0 for no bound
  */
 int vfence_vm_reserve(struct vfence_file *file, struct drm_mm_node *node, u64 size,
 		      u64 start, u64 end)
 {
 	lockdep_assert_held(&file->lock);
-	/* From the top, so that clients who choose addresses find room below. */
+	/* Allocate from the top: clients that choose addresses find free ones below. */
 	return drm_mm_insert_node_in_range(&file->space, node, size, PAGE_SIZE, 0,
 					   max_t(u64, start, VFENCE_VA_START),
 					   end ? end : DRM_VFENCE_VA_LIMIT, DRM_MM_INSERT_HIGH);
 }
 
-static int reserve(struct vfence_file *file, struct drm_mm_node *node, u64 va, u64 size)
+static int vm_reserve(struct vfence_file *file, struct drm_mm_node *node, u64 va, u64 size)
 {
 	if (!va)
 		return vfence_vm_reserve(file, node, size, 0, 0);
+
 	node->start = va;
 	node->size = size;
-	/* -ENOSPC here means the range is taken. */
+	/* -ENOSPC means that a part of the range is in use: report -EEXIST. */
 	return drm_mm_reserve_node(&file->space, node) ? -EEXIST : 0;
 }
 
-static void destroy_mapping(struct vfence_file *file, struct vfence_mapping *mapping)
+static void vm_destroy_mapping(struct vfence_file *file, struct vfence_mapping *mapping)
 {
 	vgpu_vm_unmap(file->vm, mapping->node.start, mapping->node.size);
 	drm_mm_remove_node(&mapping->node);
@@ -59,8 +60,8 @@ static void destroy_mapping(struct vfence_file *file, struct vfence_mapping *map
 	file->mapping_count--;
 }
 
-static int bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *args,
-		       struct vfence_mapping *mapping)
+static int vm_bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *args,
+			  struct vfence_mapping *mapping)
 {
 	unsigned int flags = VGPU_VM_DATA;
 	int ret;
@@ -68,9 +69,10 @@ static int bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *args
 	lockdep_assert_held(&file->lock);
 	if (file->mapping_count == VFENCE_MAX_MAPPINGS)
 		return -ENOSPC;
-	ret = reserve(file, &mapping->node, args->va, args->size);
+	ret = vm_reserve(file, &mapping->node, args->va, args->size);
 	if (ret)
 		return ret;
+
 	if (args->flags & DRM_VFENCE_VM_READ)
 		flags |= VGPU_VM_READ;
 	if (args->flags & DRM_VFENCE_VM_WRITE)
@@ -79,6 +81,7 @@ static int bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *args
 			  args->size, flags);
 	if (ret)
 		goto remove;
+
 	ret = xa_err(xa_store(&file->mappings, mapping->node.start >> PAGE_SHIFT, mapping,
 			      GFP_KERNEL_ACCOUNT));
 	if (ret)
@@ -86,6 +89,7 @@ static int bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *args
 	file->mapping_count++;
 	args->va = mapping->node.start;
 	return 0;
+
 unmap:
 	vgpu_vm_unmap(file->vm, mapping->node.start, args->size);
 remove:
@@ -107,6 +111,7 @@ int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *dr
 	    vfence_reject(drm, check_add_overflow(args->va, args->size, &end) ||
 			  end > DRM_VFENCE_VA_LIMIT))
 		return -EINVAL;
+
 	mapping = vfence_object_alloc(MAPPING, sizeof(*mapping));
 	if (!mapping)
 		return -ENOMEM;
@@ -117,11 +122,13 @@ int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *dr
 	if (vfence_reject(drm, check_add_overflow(args->offset, args->size, &end) ||
 			  end > mapping->memory.obj->size))
 		goto vunmap;
+
 	mutex_lock(&file->lock);
-	ret = bind_locked(file, args, mapping);
+	ret = vm_bind_locked(file, args, mapping);
 	mutex_unlock(&file->lock);
 	if (!ret)
 		return 0;
+
 vunmap:
 	vfence_bo_vunmap(&mapping->memory);
 free:
@@ -137,16 +144,17 @@ int vfence_vm_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *
 
 	if (vfence_reject(drm, args->va % PAGE_SIZE || args->va >= DRM_VFENCE_VA_LIMIT))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	mapping = xa_erase(&file->mappings, args->va >> PAGE_SHIFT);
 	if (mapping)
-		destroy_mapping(file, mapping);
+		vm_destroy_mapping(file, mapping);
 	mutex_unlock(&file->lock);
 	return mapping ? 0 : -ENOENT;
 }
 
 /**
- * vfence_vm_unbind_all - free a file's mappings; its queues are gone
+ * vfence_vm_unbind_all - free all mappings of a file whose queues are destroyed
  * @file: the file, locked
  */
 void vfence_vm_unbind_all(struct vfence_file *file)
@@ -154,8 +162,9 @@ void vfence_vm_unbind_all(struct vfence_file *file)
 	struct vfence_mapping *mapping;
 	unsigned long index;
 
+	lockdep_assert_held(&file->lock);
 	xa_for_each(&file->mappings, index, mapping) {
 		xa_erase(&file->mappings, index);
-		destroy_mapping(file, mapping);
+		vm_destroy_mapping(file, mapping);
 	}
 }

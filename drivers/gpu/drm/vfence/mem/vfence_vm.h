@@ -10,7 +10,7 @@ struct drm_file;
 struct drm_mm_node;
 struct vfence_file;
 
-/** VFENCE_VA_START: lowest GPU address; 0 is what a forgotten initialisation gives */
+/** VFENCE_VA_START: lowest GPU address; 0 stays invalid, as a forgotten initialisation gives it */
 #define VFENCE_VA_START	PAGE_SIZE
 
 int vfence_vm_reserve(struct vfence_file *file, struct drm_mm_node *node, u64 size,
