@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines as the driver sees them: what they ask for, and their recovery.
+ * Engines: the driver's reaction to their state changes, and their reset.
  */
 
 #include "core/vfence_adapter.h"
@@ -12,20 +12,21 @@
 #include "reset/vfence_loss.h"
 
 /**
- * vfence_engine_reset - get an engine that does not respond to work again
+ * vfence_engine_reset - reset an engine that does not respond
  * @adapter: the adapter
  * @node: node of the engine
- * @force: though it does not say that it is HUNG
+ * @force: reset the engine even if it does not report HUNG
  *
- * The contexts that were on it are lost, vfence_engine_invalidated() is told; all
- * others go on afterwards. Process context.
+ * The contexts that were on the engine are lost, and the GPU calls
+ * vfence_engine_invalidated() for each of them. All other contexts continue after the
+ * reset. Process context.
  */
 void vfence_engine_reset(struct vfence_adapter *adapter, unsigned int node, bool force)
 {
 	mutex_lock(&adapter->reset.lock);
 	if (vgpu_reset_engine(adapter->gpu, node, force)) {
 		vfence_count(adapter, VFENCE_COUNT_ENGINE_RESETS);
-		/* What it said before is handled before it can say anything new. */
+		/* Handle the engine's earlier records before it can report new ones. */
 		vgpu_cmp_flush(adapter->gpu);
 		vfence_irq_flush(adapter);
 		vgpu_reset_resume_engine(adapter->gpu, node);
@@ -34,17 +35,17 @@ void vfence_engine_reset(struct vfence_adapter *adapter, unsigned int node, bool
 }
 
 /**
- * vfence_engine_invalidated - DxgkCbInvalidateHwContext: a reset cost this context
+ * vfence_engine_invalidated - DxgkCbInvalidateHwContext: a reset has lost a context
  * @host: the adapter
- * @global: the context
- * @collateral: it was not the cause
+ * @global: global handle of the context
+ * @collateral: the context did not cause the reset
  */
 void vfence_engine_invalidated(void *host, u32 global, bool collateral)
 {
 	struct vfence_adapter *adapter = host;
 	struct vfence_context *context = vfence_context_find(adapter, global);
 
-	/* Without one its owner has destroyed it meanwhile. */
+	/* The owner may have destroyed the context meanwhile. */
 	if (!context)
 		return;
 	vfence_loss_fail_device(adapter, context->device,
@@ -52,25 +53,29 @@ void vfence_engine_invalidated(void *host, u32 global, bool collateral)
 	vfence_context_put(context);
 }
 
-static void engine_disconnect_of_node(struct vfence_queue *queue, void *node)
+static void engine_force_reconnect(struct vfence_queue *queue, void *node)
 {
 	if (queue->node == *(unsigned int *)node)
 		vfence_doorbell_force_reconnect(queue);
 }
 
-/* An idle engine asks for F1: all its doorbells first, then F0 to F1 (WDDM-196). */
+/*
+ * An idle engine asks for F1: disconnect all its doorbells first, then let it leave F0 for
+ * F1 (WDDM-196).
+ */
 static void engine_enter_f1(struct vfence_adapter *adapter, unsigned int node)
 {
-	vfence_queue_for_each(adapter, engine_disconnect_of_node, &node);
+	vfence_queue_for_each(adapter, engine_force_reconnect, &node);
 	if (vgpu_power_enter_f1(adapter->gpu, node))
 		vfence_count(adapter, VFENCE_COUNT_F1);
 }
 
 /*
- * The state is asked for, not told: the record that called us may stand for more
- * than one change, and be outdated. An engine that has gone on is not reset.
+ * Query the state of each engine. Do not rely on the record that queued this work: it may
+ * be outdated, and it may stand for more than one change. An engine that makes progress
+ * again is not reset.
  */
-static void engine_changed_work(struct work_struct *work)
+static void engine_state_work(struct work_struct *work)
 {
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.engine_work);
@@ -90,34 +95,37 @@ static void engine_changed_work(struct work_struct *work)
 	}
 }
 
-/* The state of an engine changed. */
-static void engine_changed_hard(struct vfence_adapter *adapter,
-				const struct vgpu_irq_record *record,
-				struct vfence_irq_batch *batch)
+/* The state of an engine has changed. */
+static void engine_state_hard(struct vfence_adapter *adapter,
+			      const struct vgpu_irq_record *record,
+			      struct vfence_irq_batch *batch)
 {
 	queue_work(adapter->work_wq, &adapter->reset.engine_work);
 }
 
-/* It may have changed, and a thread may wait for the engine with a lock held. */
-static void engine_changed_overflow(struct vfence_adapter *adapter, u32 overflow)
+/*
+ * The state of an engine may have changed. Do not leave this to the threaded half: a thread
+ * may hold a lock that the half takes while it waits for the engine.
+ */
+static void engine_state_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
 	queue_work(adapter->work_wq, &adapter->reset.engine_work);
 }
 
 static const struct vfence_irq_source engine_source = {
 	.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
-	.hard = engine_changed_hard,
-	.overflow = engine_changed_overflow,
+	.hard = engine_state_hard,
+	.overflow = engine_state_overflow,
 };
 
-/** vfence_engine_init - prepare an adapter for resets; nothing can fail */
+/** vfence_engine_init - prepare an adapter for resets; cannot fail */
 void vfence_engine_init(struct vfence_adapter *adapter)
 {
 	mutex_init(&adapter->reset.lock);
-	INIT_WORK(&adapter->reset.engine_work, engine_changed_work);
+	INIT_WORK(&adapter->reset.engine_work, engine_state_work);
 }
 
-/** vfence_engine_add_source - have the states of engines handled */
+/** vfence_engine_add_source - add the interrupt source for state changes of engines */
 void vfence_engine_add_source(struct vfence_adapter *adapter)
 {
 	vfence_irq_add(adapter, &engine_source);

@@ -2,8 +2,8 @@
 /**
  * DOC: Loss
  *
- * What is lost, and who decides. The rooms below report causes through
- * &struct vfence_loss_ops; the states of devices are written here alone::
+ * reset/ decides which devices are lost. The folders below it report causes through
+ * &struct vfence_loss_ops. Only this file writes the states of devices::
  *
  *    bad packet of a queue      --> device_failed(DMAFAULT, DMAPAGEFAULT)
  *    submission took too long   --> device_failed(HUNG)
@@ -11,7 +11,7 @@
  *    reset of an engine         --> HUNG for the cause, RESET for collateral
  *    adapter lost, or unplugged --> STOPPED
  *
- * A device keeps its first error.
+ * A device keeps its first error state.
  */
 
 #include "core/vfence_adapter.h"
@@ -22,8 +22,11 @@
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
 
-/* A queue with a bad packet fails the submission it was executing; others are cancelled. */
-static int loss_error_of(struct vfence_queue *queue)
+/*
+ * A queue with a bad packet fails the submission that it was executing. The submissions of
+ * all other queues of the device are cancelled.
+ */
+static int loss_queue_error(struct vfence_queue *queue)
 {
 	struct vgpu_queue_status status;
 
@@ -31,25 +34,25 @@ static int loss_error_of(struct vfence_queue *queue)
 	return status.state == DRM_VFENCE_QUEUE_FAULTED ? -EIO : -ECANCELED;
 }
 
-static void loss_stop_if_of(struct vfence_queue *queue, void *device)
+static void loss_fail_queue(struct vfence_queue *queue, void *device)
 {
 	if (queue->device == device)
-		vfence_queue_stop(queue, loss_error_of(queue));
+		vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
 /**
- * vfence_loss_fail_device - a device is in error, and all its queues end with it
+ * vfence_loss_fail_device - put a device in an error state and stop all its queues
  * @adapter: the adapter
- * @device: the device, with a reference; the first error stays
- * @state: &enum drm_vfence_device_state
+ * @device: the device; the caller holds a reference
+ * @state: &enum drm_vfence_device_state; an earlier error state stays
  *
- * WDDM-205. Other devices do not notice. Process context.
+ * WDDM-205. Other devices are not affected. Process context.
  */
 void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
 			     enum drm_vfence_device_state state)
 {
 	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
-	vfence_queue_for_each(adapter, loss_stop_if_of, device);
+	vfence_queue_for_each(adapter, loss_fail_queue, device);
 	if (vfence_device_was_reset(device))
 		vfence_local_signal_max(device);
 }
@@ -61,28 +64,27 @@ static void loss_stop_queue(struct vfence_queue *queue, void *unused)
 	vfence_queue_stop(queue, -ENODEV);
 }
 
-/** vfence_loss_stop_queues - the adapter is lost, or unplugged: stop all its queues */
+/** vfence_loss_stop_queues - stop all queues of an adapter that is lost or unplugged */
 void vfence_loss_stop_queues(struct vfence_adapter *adapter)
 {
 	vfence_queue_for_each(adapter, loss_stop_queue, NULL);
 }
 
-static void loss_work(struct work_struct *work)
+static void loss_adapter_work(struct work_struct *work)
 {
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.lost_work);
 
 	/*
-	 * New queues check ->lost after becoming visible; existing ones are walked
-	 * here. Full barrier: the xchg() of vfence_adapter_lose(). Partner:
-	 * create_locked() of queues.
+	 * New queues check ->lost after becoming visible; existing ones are walked here.
+	 * Full barrier: the xchg() of vfence_adapter_lose(). Partner: queue_create_locked().
 	 */
 	vfence_loss_stop_queues(adapter);
 	vfence_fence_fail_all(adapter, -EIO);
 	wake_up_all(&adapter->queues.suspend_wait);
 }
 
-static void loss_of_adapter(struct vfence_adapter *adapter)
+static void loss_adapter_lost(struct vfence_adapter *adapter)
 {
 	queue_work(adapter->work_wq, &adapter->reset.lost_work);
 }
@@ -95,12 +97,12 @@ static void loss_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
 static const struct vfence_loss_ops loss_ops = {
 	.device_failed = vfence_loss_fail_device,
 	.engine_stuck = loss_engine_stuck,
-	.adapter_lost = loss_of_adapter,
+	.adapter_lost = loss_adapter_lost,
 };
 
-/** vfence_loss_init - have causes of loss handled; nothing can fail */
+/** vfence_loss_init - prepare an adapter for the handling of losses; cannot fail */
 void vfence_loss_init(struct vfence_adapter *adapter)
 {
-	INIT_WORK(&adapter->reset.lost_work, loss_work);
+	INIT_WORK(&adapter->reset.lost_work, loss_adapter_work);
 	adapter->loss = &loss_ops;
 }

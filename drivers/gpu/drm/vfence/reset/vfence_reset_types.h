@@ -6,14 +6,15 @@
 #include <linux/workqueue.h>
 
 /**
- * struct vfence_reset - an adapter's recovery: what reset/ keeps for it
+ * struct vfence_reset - an adapter's recovery; the part of the adapter that reset/ owns
  */
 struct vfence_reset {
 	/** @lock: serialises resets of engines */
 	struct mutex lock;
-	/** @engine_work: reacts to the state that engines report */
+
+	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
-	/** @lost_work: ends all work of a lost adapter */
+	/** @lost_work: work that ends all queues and waits of a lost adapter */
 	struct work_struct lost_work;
 };
 
