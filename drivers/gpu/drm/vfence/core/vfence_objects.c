@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Objects by class, counted so that a leak shows on any kernel.
+ * Counters of objects by class, so that a leak is found on any kernel.
  */
 
 #include <linux/kernel.h>
@@ -11,10 +11,10 @@
 atomic_long_t vfence_objects[VFENCE_OBJECTS];
 
 /**
- * vfence_objects_report - report what is left when the module goes
+ * vfence_objects_report - report leaked objects when the module is unloaded
  *
- * No device is left to report it for. No client can cause this: it is a defect of the
- * driver.
+ * It uses pr_err(), as no device is left. No client can cause a leak: a leak is a defect
+ * of the driver.
  */
 void vfence_objects_report(void)
 {
@@ -38,7 +38,7 @@ void vfence_objects_report(void)
 		[VFENCE_OBJECT_EVENTFD] = "eventfds",
 		[VFENCE_OBJECT_IMPORT] = "imports",
 		[VFENCE_OBJECT_SUBMISSION] = "submissions",
-		[VFENCE_OBJECT_BROADCAST] = "broadcasts",
+		[VFENCE_OBJECT_STAGES] = "stage signals",
 		[VFENCE_OBJECT_HW_VM] = "GPU address spaces",
 		[VFENCE_OBJECT_HW_SLOT] = "GPU slots",
 		[VFENCE_OBJECT_HW_STORAGE] = "GPU storage",

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# probe.sh SRCTREE: prints -D flags for what the kernel's headers have. Used by
-# Kbuild, consumed by vfence_compat.h and nothing else.
+# probe.sh SRCTREE: prints a -D flag for each interface that the kernel's headers have.
+# Kbuild calls it; only vfence_compat.h uses the flags.
 inc=$1/include
 
 has() { # NAME FILE EXTENDED-REGEX

@@ -3,10 +3,10 @@
 #define _VFENCE_COMPAT_H_
 
 /*
- * Every difference between the kernels this driver builds for. The driver is
- * written against the newest; what an older one lacks is supplied here. The
- * HAVE_ macros come from include/probe.sh, which looks at the kernel's own
- * headers: distributions backport, so a version number says nothing.
+ * All differences between the kernels that this driver builds for. The driver is written
+ * for the newest kernel; this file supplies the functions that older kernels lack.
+ * include/probe.sh defines the HAVE_ macros from the kernel's own headers. It does not use
+ * version numbers, because distributions backport.
  */
 
 #include <linux/dma-fence.h>
@@ -50,9 +50,9 @@ static inline void vm_flags_clear(struct vm_area_struct *vma, unsigned long flag
 #endif
 
 /*
- * A dma_fence may outlive the module. New kernels forget the operations of one that has
- * signaled, if it has its own lock and no release(); older ones look at them until it is
- * freed, so that each keeps the module.
+ * A dma_fence may outlive the module. New kernels do not use the operations of a signaled
+ * dma_fence that has a lock of its own and no release(). Older kernels use the operations
+ * until it is freed, so that there each dma_fence holds a reference to the module.
  */
 #ifdef VFENCE_HAVE_DMA_FENCE_INLINE_LOCK
 struct vfence_dma_fence {
@@ -73,7 +73,7 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 #else
 struct vfence_dma_fence {
 	struct dma_fence base;
-	/* of @base */
+	/* lock of @base */
 	spinlock_t lock;
 };
 
@@ -100,7 +100,7 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 }
 #endif
 
-/* Schedulers that share their run queues between priorities are told how many there are. */
+/* Schedulers with a run queue for each priority need the number of run queues. */
 #if defined(VFENCE_HAVE_SCHED_INIT_RQS) || !defined(VFENCE_HAVE_SCHED_INIT_ARGS)
 #define VFENCE_SCHED_RQS		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
 #else
@@ -108,7 +108,7 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 #endif
 
 /*
- * Older schedulers take their arguments one by one, and before jobs had credits they took
+ * Older schedulers take their arguments one by one. Before jobs had credits, schedulers took
  * a number of jobs. The structure has the members that the driver sets.
  */
 #ifdef VFENCE_HAVE_SCHED_INIT_ARGS
@@ -160,8 +160,8 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 #endif
 
 /*
- * Who maps a dma-buf for the CPU holds its reservation, or must not: there the exporter
- * takes what it needs.
+ * With dma_buf_vmap_unlocked() the caller of a dma-buf's vmap() must hold the reservation.
+ * On older kernels it must not: there the exporter takes the locks that it needs.
  */
 #ifdef VFENCE_HAVE_DMA_BUF_VMAP_UNLOCKED
 #define vfence_vmap_under_resv(obj)	((void)(obj), true)
@@ -169,7 +169,7 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 #define vfence_vmap_under_resv(obj)	(!(obj)->import_attach)
 #endif
 
-/* Newer kernels move an interrupt at once by default. */
+/* Newer kernels change the affinity of an interrupt at once by default. */
 #ifdef VFENCE_HAVE_IRQ_MOVE_PCNTXT
 #define vfence_irq_set_move_pcntxt(irq)	irq_set_status_flags(irq, IRQ_MOVE_PCNTXT)
 #else
@@ -192,7 +192,7 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 #define VFENCE_PLATFORM_REMOVE_OP(name)	.remove = name
 #endif
 
-/* Without drm_show_fdinfo() we print the common keys ourselves. */
+/* Without drm_show_fdinfo() the driver prints the common keys. */
 #ifdef VFENCE_HAVE_SHOW_FDINFO
 #define VFENCE_DEFINE_FDINFO(show, id, driver)
 #define VFENCE_DRIVER_FDINFO(show)	.show_fdinfo = show,

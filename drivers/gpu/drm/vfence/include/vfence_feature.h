@@ -3,60 +3,60 @@
 #define _VFENCE_FEATURE_H_
 
 /*
- * Feature negotiation: what the operating system offers, what the hardware's
- * driver supports, and what comes out. Pure, as in vfence_rules.h.
+ * Feature negotiation: the operating system's offer, the hardware's support, and the
+ * result. Pure functions, as in vfence_rules.h.
  */
 
 #include "vfence_rules.h"
 
 /** struct vfence_versions - a range of versions, both ends included */
 struct vfence_versions {
-	/** @min: lowest */
+	/** @min: lowest version */
 	u32 min;
-	/** @max: highest; 0: none at all */
+	/** @max: highest version; 0 if the range is empty */
 	u32 max;
 };
 
 /** struct vfence_feature_os - the operating system's side of a feature */
 struct vfence_feature_os {
-	/** @enabled: switched on */
+	/** @enabled: the operating system enables the feature */
 	bool enabled;
-	/** @allow_experimental: also if the hardware's support is experimental */
+	/** @allow_experimental: experimental support of the hardware counts as support */
 	bool allow_experimental;
-	/** @versions: what it can talk */
+	/** @versions: versions that the operating system supports */
 	struct vfence_versions versions;
 };
 
 /** struct vfence_feature_support - DxgkDdiQueryFeatureSupport: the hardware's side */
 struct vfence_feature_support {
-	/** @supported: the hardware has it */
+	/** @supported: the hardware has the feature */
 	bool supported;
-	/** @on_current_config: and it works as the hardware is set up now */
+	/** @on_current_config: the feature works in the hardware's current configuration */
 	bool on_current_config;
-	/** @experimental: unsupported unless experimental features are allowed */
+	/** @experimental: the support counts only if experimental features are allowed */
 	bool experimental;
-	/** @versions: what it can talk */
+	/** @versions: versions that the hardware supports */
 	struct vfence_versions versions;
 };
 
-/** struct vfence_feature_result - what both agree on */
+/** struct vfence_feature_result - result of the negotiation of a feature */
 struct vfence_feature_result {
-	/** @version: highest common version; 0 unless enabled */
+	/** @version: highest common version; 0 unless the feature is enabled */
 	u32 version;
-	/** @enabled: to be used */
+	/** @enabled: both sides agree to use the feature */
 	bool enabled;
-	/** @supported: the hardware says so */
+	/** @supported: the hardware supports the feature */
 	bool supported;
-	/** @on_current_config: the hardware says so */
+	/** @on_current_config: the hardware supports it in its current configuration */
 	bool on_current_config;
 };
 
 /**
  * vfence_feature_override - may @wanted replace @offered (WDDM-52)
- * @offered: what the operating system can talk
- * @wanted: asked for by a parameter; both 0 for no wish
+ * @offered: versions that the operating system supports
+ * @wanted: versions given by module parameters; both ends are 0 if there is no override
  *
- * An override narrows, names both ends, and never widens.
+ * An override must lie within @offered, and it must give both ends.
  */
 static inline bool vfence_feature_override(const struct vfence_versions *offered,
 					   const struct vfence_versions *wanted)
@@ -68,10 +68,10 @@ static inline bool vfence_feature_override(const struct vfence_versions *offered
 }
 
 /**
- * vfence_feature_negotiate - shake hands (WDDM-48, WDDM-49, WDDM-50)
- * @os: one side
- * @hw: the other
- * @dependencies: all features it depends on are enabled
+ * vfence_feature_negotiate - negotiate a feature (WDDM-48, WDDM-49, WDDM-50)
+ * @os: the operating system's side
+ * @hw: the hardware's side
+ * @dependencies: all features that the feature depends on are enabled
  */
 static inline struct vfence_feature_result
 vfence_feature_negotiate(const struct vfence_feature_os *os,

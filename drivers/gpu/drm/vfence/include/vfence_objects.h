@@ -5,8 +5,8 @@
 /**
  * DOC: Objects
  *
- * Every object that a client can make is counted by class. Whatever is left when the
- * module goes is a leak, and is reported. Stock kernels have no kmemleak.
+ * Every object that a client can create is counted by class. Objects that are left when
+ * the module is unloaded are leaks and are reported. Stock kernels have no kmemleak.
  */
 
 #include <linux/atomic.h>
@@ -35,7 +35,7 @@ enum vfence_object {
 	VFENCE_OBJECT_EVENTFD,
 	VFENCE_OBJECT_IMPORT,
 	VFENCE_OBJECT_SUBMISSION,
-	VFENCE_OBJECT_BROADCAST,
+	VFENCE_OBJECT_STAGES,
 	VFENCE_OBJECT_HW_VM,
 	VFENCE_OBJECT_HW_SLOT,
 	VFENCE_OBJECT_HW_STORAGE,
@@ -49,7 +49,7 @@ extern atomic_long_t vfence_objects[VFENCE_OBJECTS];
 
 void vfence_objects_report(void);
 
-/* An object of @class that another allocator made; NULL and errors are none. */
+/* Count an object of @class from another allocator; NULL and errors are not counted. */
 static inline void *__vfence_object_made(enum vfence_object class, void *object)
 {
 	if (!IS_ERR_OR_NULL(object))
@@ -60,11 +60,11 @@ static inline void *__vfence_object_made(enum vfence_object class, void *object)
 #define vfence_object_made(class, object)	\
 	__vfence_object_made(VFENCE_OBJECT_##class, object)
 
-/* A zeroed object of @class, or NULL. */
+/* Allocate a zeroed object of @class; NULL if there is no memory. */
 #define vfence_object_alloc(class, size)	\
 	vfence_object_made(class, kzalloc(size, GFP_KERNEL_ACCOUNT))
 
-/* An object of @class is about to be freed. */
+/* Stop counting an object of @class; the caller frees it. */
 #define vfence_object_gone(class)		\
 	atomic_long_dec(&vfence_objects[VFENCE_OBJECT_##class])
 
@@ -78,7 +78,7 @@ static inline void __vfence_object_free(enum vfence_object class, const void *ob
 #define vfence_object_free(class, object)	\
 	__vfence_object_free(VFENCE_OBJECT_##class, object)
 
-/* The same after a grace period; @object has a member rcu. */
+/* Free an object of @class after a grace period; @object has a member rcu. */
 #define vfence_object_free_rcu(class, object) do {	\
 	vfence_object_gone(class);			\
 	kfree_rcu(object, rcu);				\

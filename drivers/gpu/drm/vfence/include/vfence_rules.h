@@ -3,8 +3,8 @@
 #define _VFENCE_RULES_H_
 
 /*
- * The arithmetic of native fences and logs, free of locks and of DRM, so that
- * the module and user-space property tests compile the same lines.
+ * The arithmetic of native fences and logs. It uses no locks and nothing of DRM, so that
+ * the module and the property tests in user space compile the same source.
  */
 
 #ifdef __KERNEL__
@@ -17,13 +17,13 @@ typedef uint64_t u64;
 typedef uint32_t u32;
 #endif
 
-/** VFENCE_NOT_MONITORED: monitored value of a fence without waiters (WDDM-6) */
+/** VFENCE_NOT_MONITORED: the monitored value of a fence without waiters (WDDM-6) */
 #define VFENCE_NOT_MONITORED	(~(u64)0)
 
 /**
- * vfence_reached - is a wait for @awaited satisfied by @current_value (WDDM-1)
- * @current_value: the fence's current value
- * @awaited: the value waited for
+ * vfence_reached - does @current_value satisfy a wait for @awaited (WDDM-1)
+ * @current_value: current value of the fence
+ * @awaited: value that the waiter waits for
  */
 static inline bool vfence_reached(u64 current_value, u64 awaited)
 {
@@ -31,11 +31,12 @@ static inline bool vfence_reached(u64 current_value, u64 awaited)
 }
 
 /**
- * vfence_widen - what a value of 32 bits means (WDDM-128)
- * @near: a value of 64 bits it is not far from
- * @low: its low half
+ * vfence_widen - extend a 32-bit value to 64 bits (WDDM-128)
+ * @near: a 64-bit value close to the result
+ * @low: low half of the result
  *
- * The nearest value with that low half, across the wrap; below 0 there is none.
+ * Return: the value nearest to @near that has the low half @low. The result may be on the
+ * other side of a 32-bit wrap, but not below 0.
  */
 static inline u64 vfence_widen(u64 near, u32 low)
 {
@@ -46,7 +47,7 @@ static inline u64 vfence_widen(u64 near, u32 low)
 
 /**
  * vfence_monitored - the monitored value for a least awaited value (WDDM-5)
- * @least_awaited: smallest value of any waiter; never 0, as 0 is always reached
+ * @least_awaited: least value of any waiter; never 0, as a wait for 0 is always satisfied
  */
 static inline u64 vfence_monitored(u64 least_awaited)
 {
@@ -54,7 +55,7 @@ static inline u64 vfence_monitored(u64 least_awaited)
 }
 
 /**
- * vfence_must_interrupt - does storing @value need an interrupt (WDDM-9, -10)
+ * vfence_must_interrupt - must a signal of @value interrupt the CPU (WDDM-9, -10)
  * @value: the new current value
  * @monitored: the monitored value
  */
@@ -64,8 +65,9 @@ static inline bool vfence_must_interrupt(u64 value, u64 monitored)
 }
 
 /*
- * A log's place is one 64-bit word: the first free index in the low half, the
- * wrap count in the high half. Counted as a position, entries never repeat.
+ * The write position of a log is one 64-bit word: the first free index in the low half, the
+ * wrap count in the high half. vfence_log_position() converts it to the number of entries
+ * written so far, which is unique for each entry.
  */
 static inline u32 vfence_log_index(u64 word)
 {

@@ -8,10 +8,10 @@
  * A step is a named place between two operations of a handshake. The names are those of
  * Documentation/gpu/vfence/ordering.rst and of the models in tools/models.
  *
- * In a test build (VFENCE_STEPS=y) a thread that passes a step may be delayed, or may
- * wait until another thread has passed one. A seed decides, so that on the deterministic
- * clock one seed is one interleaving (`make races`). In every other build a step is no
- * code at all.
+ * In a test build (VFENCE_STEPS=y) a thread that passes a step may be delayed, or may wait
+ * until another thread has passed a step. A seed decides this. On the deterministic clock
+ * one seed gives one interleaving (`make races`). In all other builds a step produces no
+ * code.
  */
 enum vfence_step {
 	/* engine: the current value is stored */
@@ -20,13 +20,13 @@ enum vfence_step {
 	VFENCE_STEP_VALUE_LOGGED,
 	/* engine: the monitored value has been read */
 	VFENCE_STEP_MONITORED_READ,
-	/* engine: the post is with the CMP */
+	/* engine: the post is in the CMP's FIFO */
 	VFENCE_STEP_POSTED,
 	/* CMP: the monitored value is about to be compared once more */
 	VFENCE_STEP_CMP_RECHECK,
 	/* CMP: the record, or the overflow flag, is stored; the vector is not raised */
 	VFENCE_STEP_RAISE,
-	/* handler: the vector's latch is clear; the ring is not read */
+	/* handler: the vector's latch is clear; the ring is not read yet */
 	VFENCE_STEP_HANDLER_ENTRY,
 	/* handler: the ring was empty */
 	VFENCE_STEP_DRAINED,
@@ -34,19 +34,19 @@ enum vfence_step {
 	VFENCE_STEP_MONITORED_UPDATE,
 	/* CPU: the current value is about to be sampled again */
 	VFENCE_STEP_SECOND_SAMPLE,
-	/* CPU: a waiter has found its value not reached and is not queued yet */
+	/* CPU: a waiter has found its value not reached and is not in the tree yet */
 	VFENCE_STEP_WAITER_INSERT,
-	/* CPU: a waiter is about to give up */
+	/* CPU: a waiter that timed out or was cancelled is about to leave the tree */
 	VFENCE_STEP_WAITER_REMOVE,
-	/* engine: a wait is not met and its queue is not blocked yet */
+	/* engine: a wait is not satisfied and its queue is not blocked yet */
 	VFENCE_STEP_QUEUE_BLOCK,
 	/* signaller: the value is stored and no queue is released yet */
 	VFENCE_STEP_QUEUE_RELEASE,
-	/* doorbell thread: about to arm */
+	/* doorbell thread: the doorbell is about to be armed */
 	VFENCE_STEP_ARM,
-	/* doorbell thread: armed; the write pointer is not read again */
+	/* doorbell thread: the doorbell is armed; the write pointer is not read again yet */
 	VFENCE_STEP_REREAD,
-	/* driver: the index of a log is read; its entries are not */
+	/* driver: the index of a log is read; its entries are not read yet */
 	VFENCE_STEP_LOG_READ,
 	/* the window that a mutant opens, see vfence_step_window() */
 	VFENCE_STEP_WINDOW,

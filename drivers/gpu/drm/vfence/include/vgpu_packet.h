@@ -3,8 +3,8 @@
 #define _VGPU_PACKET_H_
 
 /*
- * Packet decode: pure checks on a private copy of a packet. The module and the
- * user-space property test compile the same lines.
+ * Packet decoding: pure checks of a private copy of a packet. The module and the property
+ * test in user space compile the same source.
  */
 
 #ifdef __KERNEL__
@@ -17,10 +17,10 @@
 #endif
 #include "drm/vfence_drm.h"
 
-/* Longest draw: bounds how long an engine may sleep in one step. */
+/* Longest draw in ns; it bounds the time that an engine sleeps in one step. */
 #define VGPU_DRAW_MAX_NS	10000000000ull
 
-/** union vgpu_packet - a packet's private copy */
+/** union vgpu_packet - private copy of a packet */
 union vgpu_packet {
 	struct drm_vfence_packet_header header;
 	struct drm_vfence_packet_wait wait;
@@ -35,10 +35,10 @@ union vgpu_packet {
 };
 
 /**
- * vgpu_packet_length - the exact length an opcode asks for
+ * vgpu_packet_length - the length that packets of an opcode must have
  * @opcode: &enum drm_vfence_opcode
  *
- * Return: bytes; 0 for an unknown opcode; 1 for NOP, which has any length.
+ * Return: length in bytes; 0 for an unknown opcode; 1 for NOP, which may have any length.
  */
 static inline unsigned int vgpu_packet_length(unsigned int opcode)
 {
@@ -68,7 +68,10 @@ static inline unsigned int vgpu_packet_length(unsigned int opcode)
 	}
 }
 
-/* Opcodes of one kind of queue alone: waits and logs there, monitored fences here. */
+/*
+ * Waits and LOG packets are for user-mode queues alone, signals of monitored fences for
+ * kernel-mode queues alone. All other opcodes are for both.
+ */
 static inline bool vgpu_packet_of_queue(unsigned int opcode, bool user_mode)
 {
 	switch (opcode) {
@@ -83,10 +86,10 @@ static inline bool vgpu_packet_of_queue(unsigned int opcode, bool user_mode)
 }
 
 /**
- * vgpu_packet_check_header - may the packet be fetched
+ * vgpu_packet_check_header - may the engine fetch the packet
  * @h: private copy of the header
- * @available: bytes published behind the read pointer
- * @user_mode: of a user-mode queue
+ * @available: number of bytes between the read pointer and the write pointer
+ * @user_mode: the packet is in a user-mode queue
  *
  * Return: DRM_VFENCE_FAULT_NONE or the fault.
  */
@@ -123,9 +126,9 @@ vgpu_packet_check_span(__u64 va, __u64 size)
 /**
  * vgpu_packet_check_body - are the operands within their ranges
  * @p: private copy whose header has passed vgpu_packet_check_header()
- * @va: where to write the address to blame, if one is
+ * @va: output: the address that causes the fault, or 0
  *
- * Whether the addresses are mapped is for the address space to say.
+ * The address space checks later whether the addresses are mapped.
  *
  * Return: DRM_VFENCE_FAULT_NONE or the fault.
  */

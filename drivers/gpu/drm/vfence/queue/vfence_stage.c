@@ -29,7 +29,7 @@ static void free_broadcast(struct kref *ref)
 		if (stages->stage[i].event)
 			vfence_eventfd_put(stages->stage[i].event);
 	}
-	vfence_object_free(BROADCAST, stages);
+	vfence_object_free(STAGES, stages);
 }
 
 /** vfence_stage_put - drop a reference; process context */
@@ -89,7 +89,7 @@ static int add_event(struct vfence_stages *stages, const struct drm_vfence_submi
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 					  const struct drm_vfence_submit *args)
 {
-	struct vfence_stages *stages = vfence_object_alloc(BROADCAST, sizeof(*stages));
+	struct vfence_stages *stages = vfence_object_alloc(STAGES, sizeof(*stages));
 	unsigned int i;
 	int ret;
 
