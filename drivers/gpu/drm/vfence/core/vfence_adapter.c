@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The loss of an adapter, reported by whichever room finds its hardware broken.
+ * The loss of an adapter: every folder reports broken hardware here.
  */
 
 #include "core/vfence_adapter.h"
 
 /**
- * vfence_adapter_lose - the hardware failed in a way that cannot be repaired
+ * vfence_adapter_lose - report that the hardware of an adapter has failed for good
  * @adapter: the adapter
  * @subcode: subcode of WDDM's bug check 0x119 (WDDM-68)
  *
- * Windows answers such a failure with a bug check. Here it costs the adapter, not the
- * machine: its queues are aborted, its waits fail, its devices are stopped; unbinding
- * and binding it again makes a new one. Any context.
+ * Windows stops the machine with a bug check. Here only the adapter is lost: its queues
+ * are aborted, its waits fail and its devices are stopped. To get a working adapter,
+ * unbind the device and bind it again. Any context.
  */
 void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int subcode)
 {
-	/* Full barrier. Partner: queue_create_locked(), which publishes, then reads it. */
+	/* Full barrier. Partner: queue_create_locked() publishes the queue, then reads ->lost. */
 	if (xchg(&adapter->lost, true))
 		return;
 	drm_err(&adapter->drm, "adapter lost (0x119, 0x%x): bind it again\n", subcode);

@@ -23,7 +23,7 @@ struct vfence_adapter;
 struct vfence_device;
 
 /**
- * enum vfence_count - counters the driver keeps, see &struct drm_vfence_counters
+ * enum vfence_count - counters of the driver, see &struct drm_vfence_counters
  */
 enum vfence_count {
 	VFENCE_COUNT_HANDLER_RUNS,
@@ -67,21 +67,21 @@ enum vfence_count {
 };
 
 /**
- * struct vfence_loss_ops - recovery, as the rooms below it ask for it
+ * struct vfence_loss_ops - causes of loss that the folders below reset/ report
  *
- * reset/ decides what is lost; every other room reports a cause here. All functions
- * run in process context.
+ * reset/ decides which devices are lost; all other folders report causes here. The functions
+ * run in process context unless their description says otherwise.
  */
 struct vfence_loss_ops {
 	/**
-	 * @device_failed: @device is in error: set its state, unless an earlier error
-	 * has, and stop all its queues
+	 * @device_failed: @device is in error; set its state to @state, unless it has an
+	 * error state already, and stop all its queues
 	 */
 	void (*device_failed)(struct vfence_adapter *adapter, struct vfence_device *device,
 			      enum drm_vfence_device_state state);
-	/** @engine_stuck: a context did not leave the engine of @node in time: reset it */
+	/** @engine_stuck: a context did not leave the engine of @node in time; reset the engine */
 	void (*engine_stuck)(struct vfence_adapter *adapter, unsigned int node);
-	/** @adapter_lost: the adapter is lost; any context */
+	/** @adapter_lost: the hardware of the adapter has failed for good; any context */
 	void (*adapter_lost)(struct vfence_adapter *adapter);
 };
 
@@ -93,38 +93,42 @@ struct vfence_loss_ops {
 struct vfence_adapter {
 	/** @drm: the DRM device */
 	struct drm_device drm;
-	/** @config: shape of the adapter; constant after probe */
+	/** @config: validated module parameters of the adapter; constant after probe */
 	struct vfence_config config;
-	/** @name: prefix of the names of threads and interrupts */
+	/** @name: prefix of the names of threads and interrupts; constant after probe */
 	char name[16];
 
 	/** @native_fence: the native fence feature is enabled; constant after probe */
 	bool native_fence;
 	/** @user_mode_submission: user-mode submission is enabled; constant after probe */
 	bool user_mode_submission;
-	/** @optimized: interrupt records name queues, and logs name fences; constant */
+	/**
+	 * @optimized: interrupt records name queues, and the queues' logs name the fences;
+	 * constant after probe
+	 */
 	bool optimized;
-	/** @lost: the hardware failed for good; set once, by vfence_adapter_lose() */
+
+	/** @lost: the hardware has failed for good; vfence_adapter_lose() sets it once */
 	bool lost;
 
 	/** @gpu: the virtual GPU */
 	struct vgpu *gpu;
-	/** @loss: recovery; set by reset/ before the first object exists */
+	/** @loss: operations of reset/, set before the first object exists */
 	const struct vfence_loss_ops *loss;
-	/** @work_wq: frees and reports: work that nothing in a dma_fence's way waits for */
+	/** @work_wq: work that no dma_fence depends on: frees, reports, ends of submissions */
 	struct workqueue_struct *work_wq;
-	/** @counts: exact counters, by &enum vfence_count */
+	/** @counts: exact counters, indexed by &enum vfence_count; atomic */
 	atomic64_t counts[VFENCE_COUNTS];
 
-	/** @mem: memory */
+	/** @mem: memory; owned by mem/ */
 	struct vfence_mem mem;
-	/** @irq: interrupt */
+	/** @irq: interrupt; owned by irq/ */
 	struct vfence_irq irq;
-	/** @fences: fences */
+	/** @fences: fences; owned by fence/ */
 	struct vfence_fences fences;
-	/** @queues: contexts and queues */
+	/** @queues: contexts and queues; owned by queue/ */
 	struct vfence_queues queues;
-	/** @reset: recovery */
+	/** @reset: recovery; owned by reset/ */
 	struct vfence_reset reset;
 };
 
@@ -136,20 +140,21 @@ vfence_fence_caps(const struct vfence_adapter *adapter)
 
 #define to_vfence_adapter(d) container_of(d, struct vfence_adapter, drm)
 
-static inline void vfence_count(struct vfence_adapter *adapter, enum vfence_count what)
+static inline void vfence_count(struct vfence_adapter *adapter, enum vfence_count counter)
 {
-	atomic64_inc(&adapter->counts[what]);
+	atomic64_inc(&adapter->counts[counter]);
 }
 
-static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_count what, u64 n)
+static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_count counter,
+				    u64 n)
 {
-	atomic64_add(n, &adapter->counts[what]);
+	atomic64_add(n, &adapter->counts[counter]);
 }
 
 /**
- * vfence_reject - evaluates to @cond; logs it at debug level when true
+ * vfence_reject - evaluate to @cond, and log @cond at debug level if it is true
  * @drm: the DRM device
- * @cond: what is wrong with the client's call
+ * @cond: condition under which the client's call is rejected
  */
 #define vfence_reject(drm, cond) \
 	((cond) ? (drm_dbg_driver((drm), "rejected: %s\n", #cond), true) : false)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The shape of the adapters: module parameters and their validation.
+ * Configuration of the adapters: the module parameters and their validation.
  */
 
 #include <linux/errno.h>
@@ -11,120 +11,122 @@
 
 #include "core/vfence_config.h"
 
-#define LOCAL_PAGES_MAX	65536
+#define VFENCE_MAX_LOCAL_PAGES	65536
 
 static unsigned int adapters = 1;
 module_param(adapters, uint, 0444);
 MODULE_PARM_DESC(adapters, "number of adapters, 1 to 16 (default 1)");
 
 /* A parameter has a value for each adapter. */
-#define EACH(initial)	{ [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) }
+#define PER_ADAPTER(initial)	{ [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) }
 
-static unsigned int user_nodes[VFENCE_MAX_ADAPTERS] = EACH(0xf);
+static unsigned int user_nodes[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0xf);
 module_param_array(user_nodes, uint, NULL, 0444);
 MODULE_PARM_DESC(user_nodes, "per adapter: mask of nodes with user-mode submission (default 0xf)");
 
-static unsigned int doorbells[VFENCE_MAX_ADAPTERS] = EACH(16);
+static unsigned int doorbells[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(16);
 module_param_array(doorbells, uint, NULL, 0444);
 MODULE_PARM_DESC(doorbells, "per adapter: physical doorbells, 1 to 64 (default 16)");
 
-static bool secondary_doorbells[VFENCE_MAX_ADAPTERS] = EACH(true);
+static bool secondary_doorbells[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(secondary_doorbells, bool, NULL, 0444);
 MODULE_PARM_DESC(secondary_doorbells,
 		 "per adapter: doorbells have a second address (default on)");
 
-static unsigned int irq_records[VFENCE_MAX_ADAPTERS] = EACH(VGPU_IRQ_RECORDS);
+static unsigned int irq_records[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(VGPU_IRQ_RECORDS);
 module_param_array(irq_records, uint, NULL, 0444);
 MODULE_PARM_DESC(irq_records,
 		 "per adapter: usable interrupt records, 0 to 64; 0: every interrupt scans (default 64)");
 
-static unsigned int irq_form[VFENCE_MAX_ADAPTERS] = EACH(VGPU_IRQ_FORM_ARRAY);
+static unsigned int irq_form[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(VGPU_IRQ_FORM_ARRAY);
 module_param_array(irq_form, uint, NULL, 0444);
 MODULE_PARM_DESC(irq_form,
-		 "per adapter: the interrupt tells 0 which fences, 1 which queue, 2 nothing (default 0)");
+		 "per adapter: interrupt records name 0 the fences, 1 the queue, 2 nothing (default 0)");
 
-static unsigned int f1_idle_us[VFENCE_MAX_ADAPTERS] = EACH(0);
+static unsigned int f1_idle_us[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(f1_idle_us, uint, NULL, 0444);
 MODULE_PARM_DESC(f1_idle_us,
 		 "per adapter: microseconds after which an idle engine asks for F1 (default 0: never)");
 
-static unsigned int hung_us[VFENCE_MAX_ADAPTERS] = EACH(0);
+static unsigned int hung_us[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(hung_us, uint, NULL, 0444);
 MODULE_PARM_DESC(hung_us,
-		 "per adapter: microseconds after which an engine that gets nowhere is reset (default 0: never)");
+		 "per adapter: microseconds without progress after which an engine is reset (default 0: never)");
 
-static bool native_fence[VFENCE_MAX_ADAPTERS] = EACH(true);
+static bool native_fence[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(native_fence, bool, NULL, 0444);
 MODULE_PARM_DESC(native_fence,
 		 "per adapter: the operating system's switch of the native fence feature (default on)");
 
-static unsigned int native_fence_min[VFENCE_MAX_ADAPTERS] = EACH(0);
+static unsigned int native_fence_min[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(native_fence_min, uint, NULL, 0444);
 MODULE_PARM_DESC(native_fence_min,
 		 "per adapter: with native_fence_max: narrow the versions offered, 1 to 3 (default 0: all)");
 
-static unsigned int native_fence_max[VFENCE_MAX_ADAPTERS] = EACH(0);
+static unsigned int native_fence_max[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(native_fence_max, uint, NULL, 0444);
 MODULE_PARM_DESC(native_fence_max, "per adapter: see native_fence_min");
 
-static bool user_mode_submission[VFENCE_MAX_ADAPTERS] = EACH(true);
+static bool user_mode_submission[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(user_mode_submission, bool, NULL, 0444);
 MODULE_PARM_DESC(user_mode_submission,
 		 "per adapter: the operating system's switch of user-mode submission (default on)");
 
-static bool allow_experimental[VFENCE_MAX_ADAPTERS] = EACH(false);
+static bool allow_experimental[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(false);
 module_param_array(allow_experimental, bool, NULL, 0444);
 MODULE_PARM_DESC(allow_experimental,
 		 "per adapter: experimental support of the GPU counts as support (default off)");
 
-static unsigned int gpu_native_fence[VFENCE_MAX_ADAPTERS] = EACH(VGPU_NATIVE_FENCE_FULL);
+static unsigned int gpu_native_fence[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(VGPU_NATIVE_FENCE_FULL);
 module_param_array(gpu_native_fence, uint, NULL, 0444);
 MODULE_PARM_DESC(gpu_native_fence,
 		 "per adapter: the GPU's native fences: 0 none, 1 full, 2 experimental, 3 not on this configuration, 4 advertised without asking (default 1)");
 
-static unsigned int monitored_signal[VFENCE_MAX_ADAPTERS] = EACH(VGPU_MONITORED_SIGNAL_BASIC);
+static unsigned int monitored_signal[VFENCE_MAX_ADAPTERS] =
+	PER_ADAPTER(VGPU_MONITORED_SIGNAL_BASIC);
 module_param_array(monitored_signal, uint, NULL, 0444);
 MODULE_PARM_DESC(monitored_signal,
 		 "per adapter: engines can 0 not write monitored fences, 1 write them, 2 and interrupt for it (default 1)");
 
-static bool no_64bit_atomics[VFENCE_MAX_ADAPTERS] = EACH(false);
+static bool no_64bit_atomics[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(false);
 module_param_array(no_64bit_atomics, bool, NULL, 0444);
 MODULE_PARM_DESC(no_64bit_atomics,
 		 "per adapter: the GPU writes 32 bits at once: no native fences, narrow monitored ones (default off)");
 
-static bool optimized_fences[VFENCE_MAX_ADAPTERS] = EACH(false);
+static bool optimized_fences[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(false);
 module_param_array(optimized_fences, bool, NULL, 0444);
 MODULE_PARM_DESC(optimized_fences,
 		 "per adapter: monitored values may be in video memory (default off)");
 
-static bool intra_gpu_fences[VFENCE_MAX_ADAPTERS] = EACH(true);
+static bool intra_gpu_fences[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(intra_gpu_fences, bool, NULL, 0444);
 MODULE_PARM_DESC(intra_gpu_fences, "per adapter: fences of type INTRA_GPU (default on)");
 
-static unsigned int local_pages[VFENCE_MAX_ADAPTERS] = EACH(256);
+static unsigned int local_pages[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(256);
 module_param_array(local_pages, uint, NULL, 0444);
 MODULE_PARM_DESC(local_pages, "per adapter: pages of video memory, 0 to 65536 (default 256)");
 
-static unsigned int visible_pages[VFENCE_MAX_ADAPTERS] = EACH(64);
+static unsigned int visible_pages[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(64);
 module_param_array(visible_pages, uint, NULL, 0444);
-MODULE_PARM_DESC(visible_pages, "per adapter: of these, those the CPU can see (default 64)");
+MODULE_PARM_DESC(visible_pages,
+		 "per adapter: pages of video memory that the CPU can see, at most local_pages (default 64)");
 
-static unsigned int fence_stride[VFENCE_MAX_ADAPTERS] = EACH(64);
+static unsigned int fence_stride[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(64);
 module_param_array(fence_stride, uint, NULL, 0444);
 MODULE_PARM_DESC(fence_stride,
 		 "per adapter: bytes between fences in one page, a power of two from 16 to 4096 (default 64)");
 
-static bool map_to_system[VFENCE_MAX_ADAPTERS] = EACH(false);
+static bool map_to_system[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(false);
 module_param_array(map_to_system, bool, NULL, 0444);
 MODULE_PARM_DESC(map_to_system,
 		 "per adapter: the GPU wants fence values mapped for its system process (default off)");
 
-static unsigned long fence_min_va[VFENCE_MAX_ADAPTERS] = EACH(0);
+static unsigned long fence_min_va[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(fence_min_va, ulong, NULL, 0444);
 MODULE_PARM_DESC(fence_min_va,
 		 "per adapter: lowest GPU address of fence pages (default 0: no bound)");
 
-static unsigned long fence_max_va[VFENCE_MAX_ADAPTERS] = EACH(0);
+static unsigned long fence_max_va[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(fence_max_va, ulong, NULL, 0444);
 MODULE_PARM_DESC(fence_max_va,
 		 "per adapter: first GPU address above fence pages (default 0: no bound)");
@@ -134,20 +136,22 @@ unsigned int vfence_config_adapters(void)
 	return adapters;
 }
 
-static bool valid_gpu(const struct vgpu_config *gpu)
+static bool config_gpu_valid(const struct vgpu_config *gpu)
 {
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
 
 	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
 	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->irq_form >= VGPU_IRQ_FORMS ||
-	    gpu->local_pages > LOCAL_PAGES_MAX ||
+	    gpu->local_pages > VFENCE_MAX_LOCAL_PAGES ||
 	    gpu->visible_pages > gpu->local_pages ||
 	    gpu->monitored_signal >= VGPU_MONITORED_SIGNALS ||
 	    gpu->native_fence >= VGPU_NATIVE_FENCE_SUPPORTS)
 		return false;
+
 	if (!is_power_of_2(caps->stride) || caps->stride < VGPU_STRIDE_MIN ||
 	    caps->stride > PAGE_SIZE)
 		return false;
+
 	if (caps->minimum_address % PAGE_SIZE || caps->maximum_address % PAGE_SIZE ||
 	    caps->minimum_address >= DRM_VFENCE_VA_LIMIT ||
 	    caps->maximum_address > DRM_VFENCE_VA_LIMIT)
@@ -156,11 +160,11 @@ static bool valid_gpu(const struct vgpu_config *gpu)
 }
 
 /**
- * vfence_config_get - validated shape of an adapter
- * @index: which
- * @config: filled
+ * vfence_config_get - validate the module parameters of an adapter
+ * @index: index of the adapter
+ * @config: output
  *
- * Return: 0, or -EINVAL for parameters out of range.
+ * Return: 0, or -EINVAL if a parameter is out of range.
  */
 int vfence_config_get(unsigned int index, struct vfence_config *config)
 {
@@ -170,6 +174,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 
 	if (index >= VFENCE_MAX_ADAPTERS || adapters < 1 || adapters > VFENCE_MAX_ADAPTERS)
 		return -EINVAL;
+
 	*config = (struct vfence_config) {
 		.gpu.nodes = ARRAY_SIZE(classes),
 		.gpu.doorbells = doorbells[index],
@@ -196,7 +201,8 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.native_fence_versions = { native_fence_min[index], native_fence_max[index] },
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
-	if (config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !valid_gpu(&config->gpu) ||
+
+	if (config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||
 	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
 				     &config->native_fence_versions))
 		return -EINVAL;

@@ -4,28 +4,30 @@
 
 #include "hw/vgpu.h"
 
-/** VFENCE_MAX_ADAPTERS: adapters one module can have */
+/** VFENCE_MAX_ADAPTERS: maximum number of adapters of the module */
 #define VFENCE_MAX_ADAPTERS	16
 
 /**
- * struct vfence_config - shape of one adapter
+ * struct vfence_config - configuration of one adapter
  */
 struct vfence_config {
-	/** @gpu: shape of its GPU */
+	/** @gpu: configuration of the virtual GPU */
 	struct vgpu_config gpu;
 	/** @user_nodes: mask of nodes with user-mode submission */
 	unsigned int user_nodes;
-	/** @native_fence: feature switched on by the operating system */
+
+	/** @native_fence: the operating system enables native fences */
 	bool native_fence;
-	/** @user_mode_submission: likewise */
+	/** @user_mode_submission: the operating system enables user-mode submission */
 	bool user_mode_submission;
 	/** @optimized_fences: monitored values may be in video memory (WDDM-36) */
 	bool optimized_fences;
 	/** @intra_gpu_fences: fences of type INTRA_GPU may exist (WDDM-36) */
 	bool intra_gpu_fences;
+
 	/** @allow_experimental: experimental support counts as support */
 	bool allow_experimental;
-	/** @native_fence_versions: narrowed versions; max 0: not narrowed */
+	/** @native_fence_versions: narrowed range of versions; max is 0 if it is not narrowed */
 	struct vfence_versions native_fence_versions;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Devices: what owns queues and fences, and fails with them.
+ * Devices: they own queues and fences, and all of these fail together.
  */
 
 #include <linux/slab.h>
@@ -10,7 +10,7 @@
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
 
-static void free_device(struct kref *ref)
+static void device_free(struct kref *ref)
 {
 	vfence_object_free(DEVICE, container_of(ref, struct vfence_device, ref));
 }
@@ -22,11 +22,11 @@ void vfence_device_get(struct vfence_device *device)
 
 void vfence_device_put(struct vfence_device *device)
 {
-	kref_put(&device->ref, free_device);
+	kref_put(&device->ref, device_free);
 }
 
-/* Of a lost adapter every device is stopped, unless it failed before. */
-static int state_of(struct vfence_device *device)
+/* Every device of a lost adapter is stopped, unless it has an earlier error state. */
+static int device_state(struct vfence_device *device)
 {
 	int state = atomic_read(&device->state);
 
@@ -37,10 +37,10 @@ static int state_of(struct vfence_device *device)
 
 bool vfence_device_active(struct vfence_device *device)
 {
-	return state_of(device) == DRM_VFENCE_DEVICE_ACTIVE;
+	return device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
 }
 
-/** vfence_device_was_reset - is it lost by a reset, or a submission that took too long */
+/** vfence_device_was_reset - was the device lost by a reset, or by a submission's timeout */
 bool vfence_device_was_reset(struct vfence_device *device)
 {
 	int state = atomic_read(&device->state);
@@ -57,6 +57,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
+
 	device = vfence_object_alloc(DEVICE, sizeof(*device));
 	if (!device)
 		return -ENOMEM;
@@ -65,6 +66,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
 	spin_lock_init(&device->lock);
 	INIT_LIST_HEAD(&device->max_signals);
+
 	mutex_lock(&file->lock);
 	ret = vfence_device_active(device) ?
 	      vfence_table_add(&file->devices, device, &args->handle) : -EIO;
@@ -82,10 +84,11 @@ int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->state))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	device = xa_load(&file->devices.objects, args->handle);
 	if (device)
-		args->state = state_of(device);
+		args->state = device_state(device);
 	mutex_unlock(&file->lock);
 	return device ? 0 : -ENOENT;
 }

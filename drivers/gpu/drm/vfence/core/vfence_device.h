@@ -12,18 +12,20 @@ struct drm_file;
 struct vfence_file;
 
 /**
- * struct vfence_device - unit of error: owns contexts, queues and fences
+ * struct vfence_device - owner of contexts, queues and fences, which fail together
  */
 struct vfence_device {
-	/** @ref: the file's table, contexts, local fences */
+	/** @ref: references of the file's table, of contexts and of local fences */
 	struct kref ref;
-	/** @file: parent */
+	/** @file: file that owns the device */
 	struct vfence_file *file;
-	/** @state: &enum drm_vfence_device_state; first error wins */
+
+	/** @state: &enum drm_vfence_device_state; atomic, the first error state stays */
 	atomic_t state;
+
 	/** @lock: protects @max_signals */
 	spinlock_t lock;
-	/** @max_signals: &struct vfence_local that jump to the maximum on TDR */
+	/** @max_signals: &struct vfence_local that jump to the maximum on TDR; under @lock */
 	struct list_head max_signals;
 };
 

@@ -13,7 +13,7 @@
 
 struct drm_file;
 
-/* Limits per file: everything a client can pile up is bounded. */
+/* Limits per file: the number of objects of each class that a client may own. */
 #define VFENCE_MAX_DEVICES	64
 #define VFENCE_MAX_CONTEXTS	64
 #define VFENCE_MAX_QUEUES	64
@@ -24,46 +24,51 @@ struct drm_file;
 #define VFENCE_MAX_MAPPINGS	1024
 
 /**
- * struct vfence_file - one open file: what WDDM calls a process on an adapter
+ * struct vfence_file - one open file, which WDDM calls a process on an adapter
  */
 struct vfence_file {
-	/** @adapter: parent */
+	/** @adapter: adapter of the file; constant */
 	struct vfence_adapter *adapter;
-	/** @drm: the DRM file */
+	/** @drm: the DRM file; constant */
 	struct drm_file *drm;
-	/** @lock: protects all but @events, @fences' look-up and @vm's inside */
+
+	/** @lock: protects all other members except @events, look-ups in @fences, and @vm */
 	struct mutex lock;
-	/** @devices: &struct vfence_device */
+	/** @devices: handles of &struct vfence_device */
 	struct vfence_table devices;
-	/** @contexts: &struct vfence_context */
+	/** @contexts: handles of &struct vfence_context */
 	struct vfence_table contexts;
-	/** @queues: &struct vfence_queue */
+	/** @queues: handles of &struct vfence_queue */
 	struct vfence_table queues;
-	/** @fences: &struct vfence_local; looked up under its xa_lock alone */
+	/** @fences: handles of &struct vfence_local; looked up under its xa_lock alone */
 	struct vfence_table fences;
-	/** @events: &struct vfence_event */
+	/** @events: handles of &struct vfence_event */
 	struct vfence_table events;
-	/** @imports: &struct vfence_import */
+	/** @imports: handles of &struct vfence_import */
 	struct vfence_table imports;
+
 	/** @mappings: page number to &struct vfence_mapping */
 	struct xarray mappings;
-	/** @mapping_count: of them */
+	/** @mapping_count: number of entries of @mappings */
 	unsigned int mapping_count;
-	/** @space: which GPU addresses are taken */
+	/** @space: GPU addresses in use */
 	struct drm_mm space;
-	/** @vm: the GPU's view */
+	/** @vm: the GPU's page tables, with locks of their own */
 	struct vgpu_vm *vm;
-	/** @maps: &struct vfence_map: fence pages this file can address */
+
+	/** @maps: &struct vfence_map of the fence pages that this file can address */
 	struct list_head maps;
-	/** @slots: &struct vfence_slots: pages for its private fences */
+	/** @slots: &struct vfence_slots for the private fences of this file */
 	struct list_head slots;
-	/** @id: unique number of the client */
+
+	/** @id: unique number of the client; constant */
 	u64 id;
-	/** @events_gone: the closer waits here for events and imports being freed */
+
+	/** @events_gone: the closing file waits here until its events and imports are freed */
 	wait_queue_head_t events_gone;
-	/** @event_points: points of armed events */
+	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;
-	/** @busy_ns: GPU time of queues that are gone, by node */
+	/** @busy_ns: GPU time in ns of destroyed queues, by node */
 	u64 busy_ns[VGPU_MAX_NODES];
 };
 

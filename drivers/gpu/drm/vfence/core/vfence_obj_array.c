@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrays of structures in user memory: the one way in and out.
+ * Arrays of structures in user memory: all copies to and from them are made here.
  */
 
 #include <linux/err.h>
@@ -13,7 +13,7 @@
 #include "drm/vfence_drm.h"
 #include "core/vfence_obj_array.h"
 
-static bool valid(const struct drm_vfence_obj_array *a, size_t size, u32 max)
+static bool obj_array_valid(const struct drm_vfence_obj_array *a, size_t size, u32 max)
 {
 	return a->count <= max && a->stride >= size && a->stride % 8 == 0 &&
 	       a->stride <= PAGE_SIZE;
@@ -21,12 +21,12 @@ static bool valid(const struct drm_vfence_obj_array *a, size_t size, u32 max)
 
 /**
  * vfence_obj_array_get - copy an array from user memory
- * @in: the client's description, count not 0
- * @size: size of an element as we know it; bytes of a longer one must be zero
- * @max: most elements
+ * @in: the client's description; its count is not 0
+ * @size: the driver's size of an element in bytes; the rest of a longer one must be zero
+ * @max: maximum number of elements
  *
- * Return: the array, to be freed with kvfree(), or an ERR_PTR: -EINVAL, -E2BIG
- * for non-zero bytes behind what we know, -EFAULT, -ENOMEM.
+ * Return: the array, to be freed with kvfree(), or an ERR_PTR: -EINVAL, -EFAULT, -ENOMEM,
+ * or -E2BIG if a byte behind the first @size bytes of an element is not zero.
  */
 void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u32 max)
 {
@@ -34,11 +34,12 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
 	int ret = 0;
 	u32 i;
 
-	if (!valid(in, size, max))
+	if (!obj_array_valid(in, size, max))
 		return ERR_PTR(-EINVAL);
 	array = kvmalloc_array(in->count, size, GFP_KERNEL_ACCOUNT);
 	if (!array)
 		return ERR_PTR(-ENOMEM);
+
 	if (in->stride == size) {
 		if (copy_from_user(array, u64_to_user_ptr(in->array), size * in->count))
 			ret = -EFAULT;
@@ -49,6 +50,7 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
 								    (u64)i * in->stride),
 						    in->stride);
 	}
+
 	if (ret) {
 		kvfree(array);
 		return ERR_PTR(ret);
@@ -59,9 +61,11 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
 /**
  * vfence_obj_array_put - copy one element to an array in user memory
  * @out: the client's description, checked by the caller
- * @index: which element
+ * @index: index of the element
  * @obj: the element
- * @size: its size
+ * @size: size of the element in bytes
+ *
+ * Return: 0 or -EFAULT.
  */
 int vfence_obj_array_put(const struct drm_vfence_obj_array *out, u32 index, const void *obj,
 			 size_t size)

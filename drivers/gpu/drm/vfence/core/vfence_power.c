@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runtime power management: who keeps the adapter awake.
+ * Runtime power management: calls that keep the adapter awake or let it sleep.
  *
- * Off by default, as for other devices: `echo auto >power/control` in sysfs lets an
- * idle adapter go to D3 after power/autosuspend_delay_ms.
+ * It is off by default, as for other devices: `echo auto >power/control` in sysfs lets an
+ * idle adapter enter D3 after power/autosuspend_delay_ms.
  */
 
 #include <linux/pm_runtime.h>
@@ -11,7 +11,7 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_power.h"
 
-/** vfence_power_start - the adapter is set up and powered */
+/** vfence_power_start - start runtime power management of an adapter that is set up */
 void vfence_power_start(struct vfence_adapter *adapter)
 {
 	struct device *dev = adapter->drm.dev;
@@ -19,12 +19,12 @@ void vfence_power_start(struct vfence_adapter *adapter)
 	pm_runtime_set_active(dev);
 	pm_runtime_set_autosuspend_delay(dev, 1000);
 	pm_runtime_use_autosuspend(dev);
-	/* Until somebody writes "auto". */
+	/* The adapter stays in D0 until the administrator writes "auto". */
 	pm_runtime_forbid(dev);
 	pm_runtime_enable(dev);
 }
 
-/** vfence_power_stop - power it, and leave it so */
+/** vfence_power_stop - power the adapter up and end its runtime power management */
 void vfence_power_stop(struct vfence_adapter *adapter)
 {
 	struct device *dev = adapter->drm.dev;
@@ -35,20 +35,20 @@ void vfence_power_stop(struct vfence_adapter *adapter)
 	pm_runtime_put_noidle(dev);
 }
 
-/** vfence_power_get - wake the adapter and keep it awake */
+/** vfence_power_get - wake the adapter and keep it awake until vfence_power_put() */
 int vfence_power_get(struct vfence_adapter *adapter)
 {
 	return pm_runtime_resume_and_get(adapter->drm.dev);
 }
 
-/** vfence_power_put - it may sleep after a while */
+/** vfence_power_put - let the adapter sleep after the autosuspend delay */
 void vfence_power_put(struct vfence_adapter *adapter)
 {
 	pm_runtime_mark_last_busy(adapter->drm.dev);
 	pm_runtime_put_autosuspend(adapter->drm.dev);
 }
 
-/** vfence_power_idle - a queue went idle, maybe the last that had work */
+/** vfence_power_idle - report that a queue, maybe the last busy one, has become idle */
 void vfence_power_idle(struct vfence_adapter *adapter)
 {
 	pm_runtime_mark_last_busy(adapter->drm.dev);

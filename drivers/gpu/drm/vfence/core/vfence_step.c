@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The seeded schedule of test builds: which thread is delayed at which step.
+ * The seeded schedule of test builds: a seed decides at which steps threads are delayed.
  */
 
 #include <linux/atomic.h>
@@ -18,12 +18,12 @@ static unsigned long step_hits[VFENCE_STEPS_COUNT];
 module_param_array(step_hits, ulong, NULL, 0400);
 MODULE_PARM_DESC(step_hits, "how often each step was passed");
 
-/* Turns of a loop that waits for another thread, at most. */
-#define STEP_TURNS	256
+/* A loop that waits for another thread gives up after this many turns. */
+#define STEP_MAX_TURNS	256
 
 static atomic64_t step_passes = ATOMIC64_INIT(0);
 
-/* splitmix64, finished: a number that has nothing to do with its neighbours. */
+/* The finalizer of splitmix64: results for neighbouring numbers are unrelated. */
 static u64 step_mix(u64 x)
 {
 	x += 0x9e3779b97f4a7c15ull;
@@ -38,10 +38,10 @@ static void step_relax(unsigned int turns)
 		cpu_relax();
 }
 
-/* Wait until some thread, on this processor or another, has passed some step. */
+/* Wait until any other thread has passed a step, or STEP_MAX_TURNS turns are over. */
 static void step_wait_for_another(s64 since)
 {
-	unsigned int turns = STEP_TURNS;
+	unsigned int turns = STEP_MAX_TURNS;
 
 	while (turns-- && atomic64_read(&step_passes) == since)
 		cpu_relax();
@@ -51,22 +51,23 @@ static void step_wait_for_another(s64 since)
  * vfence_step_hit - pass a step under a seed
  * @step: the step
  *
- * A pause instruction gives the deterministic guest's other processor its turn. Any
+ * In the deterministic guest a pause instruction gives the other processor its turn. Any
  * context.
  */
 void vfence_step_hit(enum vfence_step step)
 {
 	s64 n = atomic64_inc_return(&step_passes);
-	u64 dice = step_mix(READ_ONCE(vfence_step_seed) ^ step_mix(((u64)n << 8) | step));
+	u64 random = step_mix(READ_ONCE(vfence_step_seed) ^ step_mix(((u64)n << 8) | step));
 
-	/* A data race on purpose: make check-kcsan must report it. */
+	/* This data race is intended: make check-kcsan must report it. */
 	step_hits[step]++;
-	switch (dice % 8) {
+
+	switch (random % 8) {
 	case 0:
-		step_relax(1 + dice / 8 % 4);
+		step_relax(1 + random / 8 % 4);
 		break;
 	case 1:
-		step_relax(1 + dice / 8 % 64);
+		step_relax(1 + random / 8 % 64);
 		break;
 	case 2:
 		step_wait_for_another(n);
@@ -74,7 +75,7 @@ void vfence_step_hit(enum vfence_step step)
 	case 3:
 		/* No step is inside an RCU read-side section, where preemptible() may lie. */
 		if (preemptible())
-			usleep_range(1, 2 + dice / 8 % 32);
+			usleep_range(1, 2 + random / 8 % 32);
 		break;
 	default:
 		break;
@@ -83,9 +84,9 @@ void vfence_step_hit(enum vfence_step step)
 
 /**
  * vfence_step_window - widen the window that a mutant opens
- * @us: microseconds, where no seed is set
+ * @us: delay in microseconds, used if no seed is set
  *
- * Used by selftests/drm/vfence/mutants alone. Under a seed it is one more step.
+ * Only selftests/drm/vfence/mutants call it. Under a seed it is one more step.
  */
 void vfence_step_window(unsigned int us)
 {

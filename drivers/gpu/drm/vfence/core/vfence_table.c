@@ -6,9 +6,9 @@
 #include "core/vfence_table.h"
 
 /**
- * vfence_table_init - make an empty table
- * @table: zeroed
- * @limit: most objects it may hold
+ * vfence_table_init - initialise an empty table
+ * @table: zeroed table
+ * @limit: maximum number of objects
  */
 void vfence_table_init(struct vfence_table *table, unsigned int limit)
 {
@@ -19,8 +19,8 @@ void vfence_table_init(struct vfence_table *table, unsigned int limit)
 /**
  * vfence_table_add - give an object a handle
  * @table: the table
- * @object: the object, ready for use by another thread
- * @handle: out, on success
+ * @object: the object; other threads can use it as soon as it is in the table
+ * @handle: output, written on success
  *
  * Return: 0, -ENOSPC at the limit, -ENOMEM.
  */
@@ -31,7 +31,8 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 
 	if (!atomic_add_unless(&table->count, 1, table->limit))
 		return -ENOSPC;
-	if (table->late)
+
+	if (table->cyclic)
 		ret = xa_alloc_cyclic(&table->objects, &id, object, xa_limit_31b, &table->next,
 				      GFP_KERNEL_ACCOUNT);
 	else
@@ -45,11 +46,11 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 }
 
 /**
- * vfence_table_remove - take a handle away
+ * vfence_table_remove - remove a handle
  * @table: the table
  * @handle: the handle
  *
- * Return: the object, or NULL if somebody was faster.
+ * Return: the object, or NULL if the handle is free, as after a concurrent removal.
  */
 void *vfence_table_remove(struct vfence_table *table, u32 handle)
 {

@@ -9,18 +9,20 @@
  * struct vfence_table - a handle table with a limit
  */
 struct vfence_table {
-	/** @objects: handle to object */
+	/** @objects: objects by handle */
 	struct xarray objects;
-	/** @limit: most objects */
+	/** @limit: maximum number of objects; constant */
 	unsigned int limit;
-	/** @count: objects now; the file's lock or atomic use */
+	/** @count: number of objects; atomic */
 	atomic_t count;
+
 	/**
-	 * @late: handles come back late: those of events go when they fire, and a
-	 * thread that cancels one then must not hit another thread's
+	 * @cyclic: a removed handle is reused as late as possible; constant. The handle of
+	 * an event is removed when the event is signaled. A thread that cancels this event
+	 * afterwards must not cancel a new event of another thread
 	 */
-	bool late;
-	/** @next: allocation hint of such; changes under the lock of @objects */
+	bool cyclic;
+	/** @next: allocation hint of a cyclic table; under the xa_lock of @objects */
 	u32 next;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bodies of the driver's tracepoints. */
+/* Definitions of the driver's tracepoints. */
 
 #include <linux/types.h>
 
