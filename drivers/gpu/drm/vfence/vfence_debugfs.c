@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: the logging level, for whoever traces, and switches for tests. Settings
- * of a device are module parameters, what clients may do are ioctls.
+ * debugfs: the logging level, for tracing tools, and switches for tests. The configuration
+ * of a device is given by module parameters, and clients use ioctls.
  */
 
 #include <linux/debugfs.h>
@@ -13,7 +13,7 @@
 #include "queue/vfence_log.h"
 #include "vfence_debugfs.h"
 
-static int logging_level_get(void *data, u64 *level)
+static int debugfs_logging_level_get(void *data, u64 *level)
 {
 	struct vfence_adapter *adapter = data;
 
@@ -21,7 +21,7 @@ static int logging_level_get(void *data, u64 *level)
 	return 0;
 }
 
-static int logging_level_set(void *data, u64 level)
+static int debugfs_logging_level_set(void *data, u64 level)
 {
 	struct vfence_adapter *adapter = data;
 	int ret, idx;
@@ -35,9 +35,10 @@ static int logging_level_set(void *data, u64 level)
 	return ret;
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(logging_level, logging_level_get, logging_level_set, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_logging_level, debugfs_logging_level_get,
+			 debugfs_logging_level_set, "%llu\n");
 
-static int notify_work_get(void *data, u64 *on)
+static int debugfs_notify_work_get(void *data, u64 *on)
 {
 	struct vfence_adapter *adapter = data;
 
@@ -45,8 +46,11 @@ static int notify_work_get(void *data, u64 *on)
 	return 0;
 }
 
-/* The hardware's driver may change its mind: clients learn when they connect again. */
-static int notify_work_set(void *data, u64 on)
+/*
+ * The hardware may require notifications at any time. Disconnect all doorbells: clients
+ * read the new setting when they connect again.
+ */
+static int debugfs_notify_work_set(void *data, u64 on)
 {
 	struct vfence_adapter *adapter = data;
 	int idx;
@@ -59,19 +63,24 @@ static int notify_work_set(void *data, u64 on)
 	return 0;
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(notify_work, notify_work_get, notify_work_set, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_notify_work, debugfs_notify_work_get, debugfs_notify_work_set,
+			 "%llu\n");
 
-/** vfence_debugfs_init - make the files of an adapter; they go with its minor */
+/** vfence_debugfs_init - create the files of an adapter; DRM removes them with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(minor->dev);
 	struct vgpu_knobs *knobs = vgpu_device_knobs(adapter->gpu);
 
-	/* Some kernels ask for every minor. */
+	/* Some kernels call this for every minor. */
 	if (minor->type != DRM_MINOR_PRIMARY)
 		return;
-	debugfs_create_file("logging_level", 0600, minor->debugfs_root, adapter, &logging_level);
-	debugfs_create_file("notify_work", 0600, minor->debugfs_root, adapter, &notify_work);
+
+	debugfs_create_file("logging_level", 0600, minor->debugfs_root, adapter,
+			    &debugfs_logging_level);
+	debugfs_create_file("notify_work", 0600, minor->debugfs_root, adapter,
+			    &debugfs_notify_work);
+
 	debugfs_create_bool("fail_monitored_update", 0600, minor->debugfs_root,
 			    &knobs->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,

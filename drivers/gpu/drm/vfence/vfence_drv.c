@@ -2,9 +2,9 @@
 /**
  * DOC: vfence
  *
- * A DRM driver with a virtual GPU inside: native GPU fences, user-mode hardware
- * queues, conditional interrupts, all in software and all through the real
- * kernel paths. This file is the DRM face: module, platform devices, ioctl table.
+ * A DRM driver with a virtual GPU inside: native GPU fences, user-mode hardware queues and
+ * conditional interrupts, in software and through the real kernel paths. This file has the
+ * module, the platform devices and the ioctl table.
  *
  * Version history: see include/uapi, drm/vfence_drm.h.
  */
@@ -41,111 +41,112 @@
 #include "vfence_probe.h"
 #include "vfence_query.h"
 
-/* Calls that may sleep for long enter the device by themselves. */
-static int call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
+/* For ioctls that may sleep for a long time: they call drm_dev_enter() by themselves. */
+static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {
 	vfence_count(to_vfence_adapter(drm), VFENCE_COUNT_IOCTLS);
 	return ioctl(drm, data, file);
 }
 
-/* All others see the device or ENODEV, and unplug waits for them. */
-static int call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
-			struct drm_file *file)
+/* For all other ioctls: they return -ENODEV after unplug, and unplug waits for them. */
+static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
+			    struct drm_file *file)
 {
 	int ret, idx;
 
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	ret = call(ioctl, drm, data, file);
+	ret = drv_call(ioctl, drm, data, file);
 	drm_dev_exit(idx);
 	return ret;
 }
 
-#define DEFINE_ENTRY(name, how)							\
-	static int name##_entry(struct drm_device *drm, void *data,		\
-				struct drm_file *file)				\
+#define DRV_DEFINE_ENTRY(name, how)						\
+	static int drv_##name##_entry(struct drm_device *drm, void *data,	\
+				      struct drm_file *file)			\
 	{									\
 		return how(vfence_##name##_ioctl, drm, data, file);		\
 	}
 
-DEFINE_ENTRY(query, call_entered)
-DEFINE_ENTRY(device_create, call_entered)
-DEFINE_ENTRY(file_destroy_device, call_entered)
-DEFINE_ENTRY(device_query, call_entered)
-DEFINE_ENTRY(context_create, call_entered)
-DEFINE_ENTRY(context_destroy, call_entered)
-DEFINE_ENTRY(bo_create, call_entered)
-DEFINE_ENTRY(vm_bind, call_entered)
-DEFINE_ENTRY(vm_unbind, call_entered)
-DEFINE_ENTRY(local_create, call_entered)
-DEFINE_ENTRY(local_destroy, call_entered)
-DEFINE_ENTRY(share_export, call_entered)
-DEFINE_ENTRY(share_open, call_entered)
-DEFINE_ENTRY(request_signal, call_entered)
-DEFINE_ENTRY(local_query, call_entered)
-DEFINE_ENTRY(request_wait, call)
-DEFINE_ENTRY(event_arm, call)
-DEFINE_ENTRY(event_cancel, call_entered)
-DEFINE_ENTRY(queue_create, call_entered)
-DEFINE_ENTRY(queue_destroy, call_entered)
-DEFINE_ENTRY(queue_query, call_entered)
-DEFINE_ENTRY(queue_abort, call_entered)
-DEFINE_ENTRY(doorbell_create, call_entered)
-DEFINE_ENTRY(doorbell_connect, call_entered)
-DEFINE_ENTRY(doorbell_destroy, call_entered)
-DEFINE_ENTRY(log_read, call_entered)
-DEFINE_ENTRY(doorbell_notify, call_entered)
-DEFINE_ENTRY(context_suspend, call)
-DEFINE_ENTRY(context_resume, call)
-DEFINE_ENTRY(local_create_monitored, call_entered)
-DEFINE_ENTRY(sync_import, call_entered)
-DEFINE_ENTRY(submit, call)
+DRV_DEFINE_ENTRY(query, drv_call_entered)
+DRV_DEFINE_ENTRY(device_create, drv_call_entered)
+DRV_DEFINE_ENTRY(file_destroy_device, drv_call_entered)
+DRV_DEFINE_ENTRY(device_query, drv_call_entered)
+DRV_DEFINE_ENTRY(context_create, drv_call_entered)
+DRV_DEFINE_ENTRY(context_destroy, drv_call_entered)
+DRV_DEFINE_ENTRY(bo_create, drv_call_entered)
+DRV_DEFINE_ENTRY(vm_bind, drv_call_entered)
+DRV_DEFINE_ENTRY(vm_unbind, drv_call_entered)
+DRV_DEFINE_ENTRY(local_create, drv_call_entered)
+DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
+DRV_DEFINE_ENTRY(share_export, drv_call_entered)
+DRV_DEFINE_ENTRY(share_open, drv_call_entered)
+DRV_DEFINE_ENTRY(request_signal, drv_call_entered)
+DRV_DEFINE_ENTRY(local_query, drv_call_entered)
+DRV_DEFINE_ENTRY(request_wait, drv_call)
+DRV_DEFINE_ENTRY(event_arm, drv_call)
+DRV_DEFINE_ENTRY(event_cancel, drv_call_entered)
+DRV_DEFINE_ENTRY(queue_create, drv_call_entered)
+DRV_DEFINE_ENTRY(queue_destroy, drv_call_entered)
+DRV_DEFINE_ENTRY(queue_query, drv_call_entered)
+DRV_DEFINE_ENTRY(queue_abort, drv_call_entered)
+DRV_DEFINE_ENTRY(doorbell_create, drv_call_entered)
+DRV_DEFINE_ENTRY(doorbell_connect, drv_call_entered)
+DRV_DEFINE_ENTRY(doorbell_destroy, drv_call_entered)
+DRV_DEFINE_ENTRY(log_read, drv_call_entered)
+DRV_DEFINE_ENTRY(doorbell_notify, drv_call_entered)
+DRV_DEFINE_ENTRY(context_suspend, drv_call)
+DRV_DEFINE_ENTRY(context_resume, drv_call)
+DRV_DEFINE_ENTRY(local_create_monitored, drv_call_entered)
+DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
+DRV_DEFINE_ENTRY(submit, drv_call)
 
-#define ENTRY(NAME, name)	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, name##_entry, DRM_RENDER_ALLOW)
+#define DRV_ENTRY(NAME, name)	\
+	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, drv_##name##_entry, DRM_RENDER_ALLOW)
 
-static const struct drm_ioctl_desc ioctls[] = {
-	ENTRY(QUERY, query),
-	ENTRY(DEVICE_CREATE, device_create),
-	ENTRY(DEVICE_DESTROY, file_destroy_device),
-	ENTRY(DEVICE_QUERY, device_query),
-	ENTRY(CONTEXT_CREATE, context_create),
-	ENTRY(CONTEXT_DESTROY, context_destroy),
-	ENTRY(BO_CREATE, bo_create),
-	ENTRY(VM_BIND, vm_bind),
-	ENTRY(VM_UNBIND, vm_unbind),
-	ENTRY(FENCE_CREATE, local_create),
-	ENTRY(FENCE_DESTROY, local_destroy),
-	ENTRY(FENCE_EXPORT, share_export),
-	ENTRY(FENCE_OPEN, share_open),
-	ENTRY(FENCE_SIGNAL, request_signal),
-	ENTRY(FENCE_QUERY, local_query),
-	ENTRY(WAIT, request_wait),
-	ENTRY(EVENT_ARM, event_arm),
-	ENTRY(EVENT_CANCEL, event_cancel),
-	ENTRY(QUEUE_CREATE, queue_create),
-	ENTRY(QUEUE_DESTROY, queue_destroy),
-	ENTRY(QUEUE_QUERY, queue_query),
-	ENTRY(QUEUE_ABORT, queue_abort),
-	ENTRY(DOORBELL_CREATE, doorbell_create),
-	ENTRY(DOORBELL_CONNECT, doorbell_connect),
-	ENTRY(DOORBELL_DESTROY, doorbell_destroy),
-	ENTRY(LOG_READ, log_read),
-	ENTRY(NOTIFY_WORK_SUBMISSION, doorbell_notify),
-	ENTRY(CONTEXT_SUSPEND, context_suspend),
-	ENTRY(CONTEXT_RESUME, context_resume),
-	ENTRY(MONITORED_FENCE_CREATE, local_create_monitored),
-	ENTRY(FENCE_IMPORT, sync_import),
-	ENTRY(SUBMIT, submit),
+static const struct drm_ioctl_desc drv_ioctls[] = {
+	DRV_ENTRY(QUERY, query),
+	DRV_ENTRY(DEVICE_CREATE, device_create),
+	DRV_ENTRY(DEVICE_DESTROY, file_destroy_device),
+	DRV_ENTRY(DEVICE_QUERY, device_query),
+	DRV_ENTRY(CONTEXT_CREATE, context_create),
+	DRV_ENTRY(CONTEXT_DESTROY, context_destroy),
+	DRV_ENTRY(BO_CREATE, bo_create),
+	DRV_ENTRY(VM_BIND, vm_bind),
+	DRV_ENTRY(VM_UNBIND, vm_unbind),
+	DRV_ENTRY(FENCE_CREATE, local_create),
+	DRV_ENTRY(FENCE_DESTROY, local_destroy),
+	DRV_ENTRY(FENCE_EXPORT, share_export),
+	DRV_ENTRY(FENCE_OPEN, share_open),
+	DRV_ENTRY(FENCE_SIGNAL, request_signal),
+	DRV_ENTRY(FENCE_QUERY, local_query),
+	DRV_ENTRY(WAIT, request_wait),
+	DRV_ENTRY(EVENT_ARM, event_arm),
+	DRV_ENTRY(EVENT_CANCEL, event_cancel),
+	DRV_ENTRY(QUEUE_CREATE, queue_create),
+	DRV_ENTRY(QUEUE_DESTROY, queue_destroy),
+	DRV_ENTRY(QUEUE_QUERY, queue_query),
+	DRV_ENTRY(QUEUE_ABORT, queue_abort),
+	DRV_ENTRY(DOORBELL_CREATE, doorbell_create),
+	DRV_ENTRY(DOORBELL_CONNECT, doorbell_connect),
+	DRV_ENTRY(DOORBELL_DESTROY, doorbell_destroy),
+	DRV_ENTRY(LOG_READ, log_read),
+	DRV_ENTRY(NOTIFY_WORK_SUBMISSION, doorbell_notify),
+	DRV_ENTRY(CONTEXT_SUSPEND, context_suspend),
+	DRV_ENTRY(CONTEXT_RESUME, context_resume),
+	DRV_ENTRY(MONITORED_FENCE_CREATE, local_create_monitored),
+	DRV_ENTRY(FENCE_IMPORT, sync_import),
+	DRV_ENTRY(SUBMIT, submit),
 };
 
-static void show_fdinfo(struct drm_printer *p, struct drm_file *file)
+static void drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
 {
 	vfence_file_show(file->driver_priv, p);
 }
 
-VFENCE_DEFINE_FDINFO(show_fdinfo, vfence_file_id, "vfence")
+VFENCE_DEFINE_FDINFO(drv_show_fdinfo, vfence_file_id, "vfence")
 
-static const struct file_operations fops = {
+static const struct file_operations drv_fops = {
 	.owner = THIS_MODULE,
 	.open = drm_open,
 	.release = drm_release,
@@ -159,15 +160,15 @@ static const struct file_operations fops = {
 	VFENCE_FOP_FDINFO
 };
 
-static const struct drm_driver driver = {
+static const struct drm_driver drv_driver = {
 	.driver_features = DRIVER_GEM | DRIVER_RENDER | DRIVER_SYNCOBJ | DRIVER_SYNCOBJ_TIMELINE,
 	.open = vfence_file_open,
 	.postclose = vfence_file_close,
 	.debugfs_init = vfence_debugfs_init,
-	VFENCE_DRIVER_FDINFO(show_fdinfo)
-	.ioctls = ioctls,
-	.num_ioctls = ARRAY_SIZE(ioctls),
-	.fops = &fops,
+	VFENCE_DRIVER_FDINFO(drv_show_fdinfo)
+	.ioctls = drv_ioctls,
+	.num_ioctls = ARRAY_SIZE(drv_ioctls),
+	.fops = &drv_fops,
 	.name = "vfence",
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
@@ -176,26 +177,28 @@ static const struct drm_driver driver = {
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 
-static int probe(struct platform_device *pdev)
+static int drv_probe(struct platform_device *pdev)
 {
 	struct vfence_adapter *adapter;
 	int ret;
 
-	adapter = devm_drm_dev_alloc(&pdev->dev, &driver, struct vfence_adapter, drm);
+	adapter = devm_drm_dev_alloc(&pdev->dev, &drv_driver, struct vfence_adapter, drm);
 	if (IS_ERR(adapter))
 		return PTR_ERR(adapter);
 	platform_set_drvdata(pdev, adapter);
+
 	ret = vfence_probe_adapter(adapter, pdev->id);
 	if (ret)
 		return ret;
-	/* Final step: expose the device. */
+
+	/* Register last: clients can open the device from here on. */
 	ret = drm_dev_register(&adapter->drm, 0);
 	if (ret)
 		vfence_probe_unplug(adapter);
 	return ret;
 }
 
-static void remove(struct platform_device *pdev)
+static void drv_remove(struct platform_device *pdev)
 {
 	struct vfence_adapter *adapter = platform_get_drvdata(pdev);
 
@@ -203,38 +206,39 @@ static void remove(struct platform_device *pdev)
 	vfence_probe_unplug(adapter);
 }
 
-VFENCE_PLATFORM_REMOVE(remove)
+VFENCE_PLATFORM_REMOVE(drv_remove)
 
-static struct platform_driver platform_driver = {
-	.probe = probe,
-	VFENCE_PLATFORM_REMOVE_OP(remove),
+static struct platform_driver drv_platform_driver = {
+	.probe = drv_probe,
+	VFENCE_PLATFORM_REMOVE_OP(drv_remove),
 	.driver.name = "vfence",
 	.driver.pm = pm_ptr(&vfence_pm_ops),
 };
 
-static struct platform_device *devices[VFENCE_MAX_ADAPTERS];
+static struct platform_device *drv_devices[VFENCE_MAX_ADAPTERS];
 
-static void unregister_devices(void)
+static void drv_unregister_devices(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(devices); i++)
-		if (devices[i])
-			platform_device_unregister(devices[i]);
+	for (i = 0; i < ARRAY_SIZE(drv_devices); i++)
+		if (drv_devices[i])
+			platform_device_unregister(drv_devices[i]);
 }
 
-static int register_device(unsigned int index)
+static int drv_register_device(unsigned int index)
 {
 	struct vfence_config config;
 	struct platform_device *pdev;
 
-	/* A bad parameter fails the load, not silently one probe of many. */
+	/* Check the parameters here: a bad one must fail the load, not only one probe. */
 	if (vfence_config_get(index, &config))
 		return -EINVAL;
+
 	pdev = platform_device_register_simple("vfence", index, NULL, 0);
 	if (IS_ERR(pdev))
 		return PTR_ERR(pdev);
-	devices[index] = pdev;
+	drv_devices[index] = pdev;
 	return 0;
 }
 
@@ -243,15 +247,16 @@ static int __init vfence_init(void)
 	unsigned int i;
 	int ret;
 
-	ret = platform_driver_register(&platform_driver);
+	ret = platform_driver_register(&drv_platform_driver);
 	if (ret)
 		return ret;
-	ret = register_device(0);
+
+	ret = drv_register_device(0);
 	for (i = 1; !ret && i < vfence_config_adapters(); i++)
-		ret = register_device(i);
+		ret = drv_register_device(i);
 	if (ret) {
-		unregister_devices();
-		platform_driver_unregister(&platform_driver);
+		drv_unregister_devices();
+		platform_driver_unregister(&drv_platform_driver);
 	}
 	return ret;
 }
@@ -259,9 +264,9 @@ module_init(vfence_init);
 
 static void __exit vfence_exit(void)
 {
-	unregister_devices();
-	platform_driver_unregister(&platform_driver);
-	/* Fences and queues are freed by RCU callbacks. */
+	drv_unregister_devices();
+	platform_driver_unregister(&drv_platform_driver);
+	/* RCU callbacks free fences and queues: wait for them before the report. */
 	rcu_barrier();
 	vfence_objects_report();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Open files: what a client gets, and what a closing file or device takes along.
+ * Open files: their tables of objects, and the destruction of a device or a file.
  */
 
 #include <linux/slab.h>
@@ -24,7 +24,7 @@ u64 vfence_file_id(struct drm_file *drm_file)
 	return file->id;
 }
 
-static const char *engine_name(unsigned int class_id)
+static const char *file_engine_name(unsigned int class_id)
 {
 	static const char *const names[] = { "gfx", "compute", "copy", "mm", "paging" };
 
@@ -32,9 +32,9 @@ static const char *engine_name(unsigned int class_id)
 }
 
 /**
- * vfence_file_show - the client's part of fdinfo, after drm-usage-stats.rst
+ * vfence_file_show - print the client's part of fdinfo, see drm-usage-stats.rst
  * @file: the client
- * @p: where to print
+ * @p: printer of the fdinfo file
  */
 void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 {
@@ -49,8 +49,9 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 	xa_for_each(&file->queues.objects, handle, queue)
 		busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
 	mutex_unlock(&file->lock);
+
 	for (i = 0; i < gpu->nodes; i++)
-		drm_printf(p, "drm-engine-%s:\t%llu ns\n", engine_name(gpu->node_class[i]),
+		drm_printf(p, "drm-engine-%s:\t%llu ns\n", file_engine_name(gpu->node_class[i]),
 			   busy_ns[i]);
 }
 
@@ -62,6 +63,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 
 	if (!file)
 		return -ENOMEM;
+
 	file->vm = vgpu_vm_create(adapter->gpu);
 	if (IS_ERR(file->vm)) {
 		int ret = PTR_ERR(file->vm);
@@ -69,11 +71,13 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 		vfence_object_free(FILE, file);
 		return ret;
 	}
+
 	file->adapter = adapter;
 	file->drm = drm_file;
 	file->id = atomic64_inc_return(&last_id);
 	init_waitqueue_head(&file->events_gone);
 	mutex_init(&file->lock);
+
 	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
 	vfence_table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
 	vfence_table_init(&file->queues, VFENCE_MAX_QUEUES);
@@ -81,15 +85,17 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
 	file->events.cyclic = true;
 	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
+
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
 	drm_mm_init(&file->space, VFENCE_VA_START, DRM_VFENCE_VA_LIMIT - VFENCE_VA_START);
 	INIT_LIST_HEAD(&file->maps);
 	INIT_LIST_HEAD(&file->slots);
+
 	drm_file->driver_priv = file;
 	return 0;
 }
 
-/* A device takes all it owns along; its siblings do not notice. */
+/* Destroy a device and all objects that it owns; other devices are not affected. */
 static void file_destroy_device_locked(struct vfence_file *file, u32 handle,
 				       struct vfence_device *device)
 {
@@ -109,6 +115,7 @@ int vfence_file_destroy_device_ioctl(struct drm_device *drm, void *data, struct 
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	device = xa_load(&file->devices.objects, args->handle);
 	if (device)
@@ -122,14 +129,14 @@ static void file_destroy_devices_locked(struct vfence_file *file)
 	struct vfence_device *device;
 	unsigned long handle;
 
+	lockdep_assert_held(&file->lock);
 	xa_for_each(&file->devices.objects, handle, device)
 		file_destroy_device_locked(file, handle, device);
 }
 
 /*
- * WDDM's abnormal exit (WDDM-202): devices in error, queues aborted, doorbells
- * and everything else freed, and no waiting for work. No ioctl of this file
- * runs any more.
+ * WDDM's abnormal exit (WDDM-202): abort the queues and free all objects of the file, without
+ * waiting for their work. No ioctl of this file runs any more.
  */
 void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 {
@@ -137,13 +144,16 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 
 	vfence_event_cancel_all(file);
 	vfence_sync_forget_all(file);
+
 	mutex_lock(&file->lock);
 	file_destroy_devices_locked(file);
 	vfence_vm_unbind_all(file);
 	mutex_unlock(&file->lock);
+
 	vfence_slots_destroy_all(file);
 	vgpu_vm_destroy(file->vm);
 	drm_mm_takedown(&file->space);
+
 	xa_destroy(&file->devices.objects);
 	xa_destroy(&file->contexts.objects);
 	xa_destroy(&file->queues.objects);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * D3: what happens before an idle adapter is powered down and after it is powered up.
+ * D3: power an idle adapter down, and up again.
  */
 
 #include <linux/pm_runtime.h>
@@ -11,8 +11,9 @@
 #include "vfence_pm.h"
 
 /*
- * Ask again after another delay: the queue that keeps us awake may go idle while we
- * are here, when vfence_power_idle() is not heard, or while it is disconnected.
+ * Start another autosuspend delay, after which the kernel calls pm_suspend_adapter() again.
+ * A queue that keeps the adapter awake may become idle during this call, when
+ * vfence_power_idle() has no effect, or while its doorbell is disconnected.
  */
 static int pm_busy(struct device *dev)
 {
@@ -21,8 +22,9 @@ static int pm_busy(struct device *dev)
 }
 
 /*
- * Nothing has work, so all contexts can leave. Doorbells go first, so that whoever
- * submits connects, and so wakes us; then what is in video memory; then the power.
+ * No queue has work, so all contexts can leave their engines. Disconnect the doorbells
+ * first: a client that submits must connect, and the connect wakes the adapter. Then move
+ * the pages out of video memory, and then switch the power off.
  */
 static int pm_suspend_adapter(struct device *dev)
 {
@@ -31,12 +33,14 @@ static int pm_suspend_adapter(struct device *dev)
 
 	if (!vgpu_power_is_idle(adapter->gpu))
 		return pm_busy(dev);
+
 	vfence_doorbell_force_reconnect_all(adapter);
 	ret = vfence_segment_power_off(adapter);
 	if (!ret && vgpu_power_enter_d3(adapter->gpu)) {
 		vfence_count(adapter, VFENCE_COUNT_D3);
 		return 0;
 	}
+
 	vfence_segment_power_on(adapter);
 	return pm_busy(dev);
 }

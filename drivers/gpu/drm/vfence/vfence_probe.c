@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probe and unplug: in which order the rooms of an adapter are set up, and end.
+ * Probe and unplug: the order in which the subsystems of an adapter are set up and end.
  */
 
 #include <linux/dma-mapping.h>
@@ -59,7 +59,7 @@ static void probe_destroy_wq(struct workqueue_struct *wq)
 		destroy_workqueue(wq);
 }
 
-/* Runs when the last file has gone, long after unplug. */
+/* DRM calls this when the last file is closed, which may be long after unplug. */
 static void probe_release(struct drm_device *drm, void *unused)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
@@ -69,10 +69,12 @@ static void probe_release(struct drm_device *drm, void *unused)
 	probe_destroy_wq(adapter->queues.submit_wq);
 	probe_destroy_wq(adapter->fences.import_wq);
 	probe_destroy_wq(adapter->queues.doorbell_wq);
+
 	if (!IS_ERR_OR_NULL(adapter->gpu)) {
 		vfence_paging_fini(adapter);
 		vgpu_device_destroy(adapter->gpu);
 	}
+
 	vfence_engine_fini(adapter);
 	vfence_log_fini(adapter);
 	vfence_doorbell_fini(adapter);
@@ -93,13 +95,14 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 					    adapter->name);
 	queues->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
+
 	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||
 	    !queues->signal_wq || !adapter->work_wq)
 		return -ENOMEM;
 	return 0;
 }
 
-/* What was negotiated holds; hardware that advertises more is not used (WDDM-47). */
+/* Reject hardware that advertises more features than were negotiated (WDDM-47). */
 static int probe_check_features(struct vfence_adapter *adapter)
 {
 	adapter->native_fence = vfence_feature_enabled(&adapter->config,
@@ -107,6 +110,7 @@ static int probe_check_features(struct vfence_adapter *adapter)
 	adapter->optimized = vgpu_feature_optimized_interrupt(adapter->gpu);
 	adapter->user_mode_submission =
 		vfence_feature_enabled(&adapter->config, DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
+
 	if (!adapter->native_fence && vgpu_feature_native_fence(adapter->gpu)) {
 		drm_err(&adapter->drm,
 			"GPU advertises native fences while the feature is not enabled\n");
@@ -127,7 +131,7 @@ static int probe_create_gpu(struct vfence_adapter *adapter)
 	return ret ? ret : probe_check_features(adapter);
 }
 
-/* What the threaded halves of interrupts do, they do in this order. */
+/* The threaded halves of the interrupt run in the order of these calls. */
 static void probe_add_sources(struct vfence_adapter *adapter)
 {
 	vfence_notify_add_sources(adapter);
@@ -137,7 +141,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 	vfence_engine_add_source(adapter);
 }
 
-static void probe_init_rooms(struct vfence_adapter *adapter)
+static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
 	vfence_segment_init(adapter);
 	vfence_irq_init(adapter);
@@ -150,26 +154,28 @@ static void probe_init_rooms(struct vfence_adapter *adapter)
 	vfence_loss_init(adapter);
 }
 
-/* The interrupt first: engines and CMP raise it. */
+/* Start the interrupt first: the engines and the CMP raise it. */
 static int probe_start(struct vfence_adapter *adapter)
 {
 	int ret = vfence_irq_start(adapter);
 
 	if (ret)
 		return ret;
+
 	ret = vgpu_device_start(adapter->gpu);
 	if (ret) {
 		vfence_irq_stop(adapter);
 		return ret;
 	}
+
 	vfence_power_start(adapter);
 	return 0;
 }
 
 /**
- * vfence_probe_adapter - set an adapter up, all but its registration
- * @adapter: from devm_drm_dev_alloc()
- * @index: which set of module parameters shapes it
+ * vfence_probe_adapter - set up an adapter; the caller registers it
+ * @adapter: the adapter, from devm_drm_dev_alloc()
+ * @index: index of the adapter's values in the module parameters
  */
 int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 {
@@ -177,11 +183,12 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 
 	ret = vfence_config_get(index, &adapter->config);
 	if (ret) {
-		drm_err(&adapter->drm, "module parameters out of range\n");
+		drm_err(&adapter->drm, "a module parameter is out of range; see modinfo vfence\n");
 		return ret;
 	}
+
 	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
-	probe_init_rooms(adapter);
+	probe_init_subsystems(adapter);
 	ret = drmm_add_action_or_reset(&adapter->drm, probe_release, NULL);
 	if (ret)
 		return ret;
@@ -201,11 +208,11 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 }
 
 /**
- * vfence_probe_unplug - end the device under whatever still uses it
- * @adapter: the adapter, not reachable by new calls any more
+ * vfence_probe_unplug - end an adapter that clients may still use
+ * @adapter: the adapter; new ioctls return -ENODEV already
  *
- * Waiters return ENODEV, doorbells say ABORT, queues are aborted, threads and
- * interrupt stop. Objects live on until their files close.
+ * Waits fail with ENODEV, the status of doorbells becomes ABORT, queues are aborted, and
+ * the threads and the interrupt stop. Objects exist until their files are closed.
  */
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
@@ -213,7 +220,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_loss_stop_queues(adapter);
 
-	/* Engines, then CMP, then interrupt: each feeds the next. */
+	/* Stop the engines, then the CMP, then the interrupt: each reports to the next. */
 	vgpu_device_stop(adapter->gpu);
 	vfence_irq_stop(adapter);
 	vfence_fence_fail_all(adapter, -ENODEV);
@@ -224,6 +231,6 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->queues.signal_wq);
 	flush_workqueue(adapter->work_wq);
 
-	/* From here on faults find the dummy pages. */
+	/* From here on page faults map the dummy pages. */
 	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What an adapter tells about itself.
+ * Queries: the properties and the counters of an adapter.
  */
 
 #include <linux/slab.h>
@@ -15,7 +15,7 @@
 
 #define QUERY_MAX	65536
 
-static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapter_info *info)
+static void query_adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapter_info *info)
 {
 	info->nodes = adapter->config.gpu.nodes;
 	info->fence_stride = vfence_fence_caps(adapter)->stride;
@@ -35,7 +35,7 @@ static void adapter_info(struct vfence_adapter *adapter, struct drm_vfence_adapt
 		info->flags |= DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT;
 }
 
-static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)
+static void query_node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)
 {
 	unsigned int i;
 
@@ -47,7 +47,7 @@ static void node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_in
 	}
 }
 
-static void fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_caps *info)
+static void query_fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_caps *info)
 {
 	const struct vgpu_fence_caps *caps = vfence_fence_caps(adapter);
 
@@ -67,17 +67,17 @@ static void fence_caps(struct vfence_adapter *adapter, struct drm_vfence_fence_c
 	info->maximum_address = caps->maximum_address;
 }
 
-static void add_unread(struct vfence_queue *queue, void *arg)
+static void query_add_unread(struct vfence_queue *queue, void *arg)
 {
 	*(u64 *)arg += vfence_log_unread(queue);
 }
 
-static u64 count(struct vfence_adapter *adapter, enum vfence_count what)
+static u64 query_count(struct vfence_adapter *adapter, enum vfence_count what)
 {
 	return atomic64_read(&adapter->counts[what]);
 }
 
-static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
+static void query_hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
 {
 	struct drm_vfence_node_info info;
 	struct vgpu_counters cmp;
@@ -101,74 +101,74 @@ static void hw_counters(struct vfence_adapter *adapter, struct drm_vfence_counte
 	c->log_flushes = cmp.log_flushes;
 	c->log_queues_flushed = cmp.log_queues_flushed;
 	c->log_markers = cmp.log_markers;
-	c->records_array = count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
-	c->records_null = count(adapter, VFENCE_COUNT_RECORDS_NULL);
-	c->records_queue = count(adapter, VFENCE_COUNT_RECORDS_QUEUE);
-	c->records_queue_null = count(adapter, VFENCE_COUNT_RECORDS_QUEUE_NULL);
-	c->log_scans = count(adapter, VFENCE_COUNT_LOG_SCANS);
-	c->live_reads = count(adapter, VFENCE_COUNT_LIVE_READS);
-	c->legacy_scans = count(adapter, VFENCE_COUNT_LEGACY_SCANS);
-	c->f1_transitions = count(adapter, VFENCE_COUNT_F1);
+	c->records_array = query_count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
+	c->records_null = query_count(adapter, VFENCE_COUNT_RECORDS_NULL);
+	c->records_queue = query_count(adapter, VFENCE_COUNT_RECORDS_QUEUE);
+	c->records_queue_null = query_count(adapter, VFENCE_COUNT_RECORDS_QUEUE_NULL);
+	c->log_scans = query_count(adapter, VFENCE_COUNT_LOG_SCANS);
+	c->live_reads = query_count(adapter, VFENCE_COUNT_LIVE_READS);
+	c->legacy_scans = query_count(adapter, VFENCE_COUNT_LEGACY_SCANS);
+	c->f1_transitions = query_count(adapter, VFENCE_COUNT_F1);
 	for (i = 0; i < adapter->config.gpu.nodes; i++)
 		c->engines_in_f1 += vgpu_power_in_f1(adapter->gpu, i);
-	c->d3_transitions = count(adapter, VFENCE_COUNT_D3);
-	c->engine_resets = count(adapter, VFENCE_COUNT_ENGINE_RESETS);
-	c->records_monitored = count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
-	c->submissions = count(adapter, VFENCE_COUNT_SUBMISSIONS);
-	c->submissions_held = count(adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
-	c->submissions_done = count(adapter, VFENCE_COUNT_SUBMISSIONS_DONE);
-	c->submissions_lost = count(adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
-	c->handler_ns = count(adapter, VFENCE_COUNT_HANDLER_NS);
+	c->d3_transitions = query_count(adapter, VFENCE_COUNT_D3);
+	c->engine_resets = query_count(adapter, VFENCE_COUNT_ENGINE_RESETS);
+	c->records_monitored = query_count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
+	c->submissions = query_count(adapter, VFENCE_COUNT_SUBMISSIONS);
+	c->submissions_held = query_count(adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
+	c->submissions_done = query_count(adapter, VFENCE_COUNT_SUBMISSIONS_DONE);
+	c->submissions_lost = query_count(adapter, VFENCE_COUNT_SUBMISSIONS_LOST);
+	c->handler_ns = query_count(adapter, VFENCE_COUNT_HANDLER_NS);
 	c->handler_max_ns = READ_ONCE(adapter->irq.handler_max_ns);
-	c->submissions_timed_out = count(adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
+	c->submissions_timed_out = query_count(adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
 }
 
-static void counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
+static void query_counters(struct vfence_adapter *adapter, struct drm_vfence_counters *c)
 {
-	hw_counters(adapter, c);
+	query_hw_counters(adapter, c);
 	c->interrupts_raised = atomic64_read(&adapter->irq.vector.raised);
 	c->interrupts_coalesced = atomic64_read(&adapter->irq.vector.coalesced);
-	c->handler_runs = count(adapter, VFENCE_COUNT_HANDLER_RUNS);
-	c->records_useful = count(adapter, VFENCE_COUNT_USEFUL);
-	c->records_spurious = count(adapter, VFENCE_COUNT_SPURIOUS);
-	c->scans = count(adapter, VFENCE_COUNT_SCANS);
-	c->cpu_signals = count(adapter, VFENCE_COUNT_CPU_SIGNALS);
-	c->waits_begun = count(adapter, VFENCE_COUNT_WAITS_BEGUN);
-	c->waits_satisfied = count(adapter, VFENCE_COUNT_WAITS_SATISFIED);
-	c->waits_timed_out = count(adapter, VFENCE_COUNT_WAITS_TIMED_OUT);
-	c->waits_cancelled = count(adapter, VFENCE_COUNT_WAITS_CANCELLED);
-	c->second_sample = count(adapter, VFENCE_COUNT_SECOND_SAMPLE);
-	c->log_entries_read = count(adapter, VFENCE_COUNT_LOG_READ);
-	c->log_entries_lost = count(adapter, VFENCE_COUNT_LOG_LOST);
-	vfence_queue_for_each(adapter, add_unread, &c->log_entries_unread);
-	c->ioctls = count(adapter, VFENCE_COUNT_IOCTLS);
-	c->doorbell_faults = count(adapter, VFENCE_COUNT_DOORBELL_FAULTS);
-	c->page_faults = count(adapter, VFENCE_COUNT_PAGE_FAULTS);
-	c->fences_created = count(adapter, VFENCE_COUNT_FENCE_CREATED);
-	c->fences_opened = count(adapter, VFENCE_COUNT_FENCE_OPENED);
-	c->fences_closed = count(adapter, VFENCE_COUNT_FENCE_CLOSED);
-	c->fences_destroyed = count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
+	c->handler_runs = query_count(adapter, VFENCE_COUNT_HANDLER_RUNS);
+	c->records_useful = query_count(adapter, VFENCE_COUNT_USEFUL);
+	c->records_spurious = query_count(adapter, VFENCE_COUNT_SPURIOUS);
+	c->scans = query_count(adapter, VFENCE_COUNT_SCANS);
+	c->cpu_signals = query_count(adapter, VFENCE_COUNT_CPU_SIGNALS);
+	c->waits_begun = query_count(adapter, VFENCE_COUNT_WAITS_BEGUN);
+	c->waits_satisfied = query_count(adapter, VFENCE_COUNT_WAITS_SATISFIED);
+	c->waits_timed_out = query_count(adapter, VFENCE_COUNT_WAITS_TIMED_OUT);
+	c->waits_cancelled = query_count(adapter, VFENCE_COUNT_WAITS_CANCELLED);
+	c->second_sample = query_count(adapter, VFENCE_COUNT_SECOND_SAMPLE);
+	c->log_entries_read = query_count(adapter, VFENCE_COUNT_LOG_READ);
+	c->log_entries_lost = query_count(adapter, VFENCE_COUNT_LOG_LOST);
+	vfence_queue_for_each(adapter, query_add_unread, &c->log_entries_unread);
+	c->ioctls = query_count(adapter, VFENCE_COUNT_IOCTLS);
+	c->doorbell_faults = query_count(adapter, VFENCE_COUNT_DOORBELL_FAULTS);
+	c->page_faults = query_count(adapter, VFENCE_COUNT_PAGE_FAULTS);
+	c->fences_created = query_count(adapter, VFENCE_COUNT_FENCE_CREATED);
+	c->fences_opened = query_count(adapter, VFENCE_COUNT_FENCE_OPENED);
+	c->fences_closed = query_count(adapter, VFENCE_COUNT_FENCE_CLOSED);
+	c->fences_destroyed = query_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	c->queues = atomic_read(&adapter->queues.count);
 	c->doorbells_connected = vfence_doorbell_connected(adapter);
-	c->victimisations = count(adapter, VFENCE_COUNT_VICTIMISATIONS);
+	c->victimisations = query_count(adapter, VFENCE_COUNT_VICTIMISATIONS);
 	mutex_lock(&adapter->mem.segment.lock);
 	c->local_pages = adapter->mem.segment.pages;
 	c->evictions = adapter->mem.segment.evictions;
 	mutex_unlock(&adapter->mem.segment.lock);
 }
 
-static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)
+static size_t query_answer(struct vfence_adapter *adapter, u32 type, void *to)
 {
 	struct drm_vfence_clock_info *clock = to;
 
 	switch (type) {
 	case DRM_VFENCE_QUERY_ADAPTER:
 		if (to)
-			adapter_info(adapter, to);
+			query_adapter_info(adapter, to);
 		return sizeof(struct drm_vfence_adapter_info);
 	case DRM_VFENCE_QUERY_NODES:
 		if (to)
-			node_infos(adapter, to);
+			query_node_infos(adapter, to);
 		return adapter->config.gpu.nodes * sizeof(struct drm_vfence_node_info);
 	case DRM_VFENCE_QUERY_CLOCK:
 		if (to) {
@@ -178,20 +178,20 @@ static size_t answer(struct vfence_adapter *adapter, u32 type, void *to)
 		return sizeof(*clock);
 	case DRM_VFENCE_QUERY_COUNTERS:
 		if (to)
-			counters(adapter, to);
+			query_counters(adapter, to);
 		return sizeof(struct drm_vfence_counters);
 	case DRM_VFENCE_QUERY_FEATURES:
 		return vfence_feature_query(&adapter->config, to);
 	case DRM_VFENCE_QUERY_FENCE_CAPS:
 		if (to)
-			fence_caps(adapter, to);
+			query_fence_caps(adapter, to);
 		return sizeof(struct drm_vfence_fence_caps);
 	default:
 		return 0;
 	}
 }
 
-static int copy_out(const struct drm_vfence_query *args, const void *from, size_t size)
+static int query_copy_out(const struct drm_vfence_query *args, const void *from, size_t size)
 {
 	void __user *to = u64_to_user_ptr(args->data);
 	size_t n = min_t(size_t, args->size, size);
@@ -205,7 +205,7 @@ int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 	struct drm_vfence_query *args = data;
-	size_t size = answer(adapter, args->type, NULL);
+	size_t size = query_answer(adapter, args->type, NULL);
 	void *buffer;
 	int ret;
 
@@ -218,8 +218,8 @@ int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 	buffer = kzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return -ENOMEM;
-	answer(adapter, args->type, buffer);
-	ret = copy_out(args, buffer, size);
+	query_answer(adapter, args->type, buffer);
+	ret = query_copy_out(args, buffer, size);
 	kfree(buffer);
 	if (!ret)
 		args->size = size;
