@@ -28,7 +28,7 @@ chan post = [4] of { byte };
 
 #define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
 
-/* settle_locked(): complete what v reaches, bring monitored up to date, sample. */
+/* point_settle_locked(): complete what v reaches, bring monitored up to date, sample. */
 inline settle(v)
 {
 	do

@@ -143,7 +143,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	struct vfence_file *file = drm_file->driver_priv;
 
 	vfence_event_cancel_all(file);
-	vfence_sync_forget_all(file);
+	vfence_sync_cancel_all(file);
 
 	mutex_lock(&file->lock);
 	file_destroy_devices_locked(file);

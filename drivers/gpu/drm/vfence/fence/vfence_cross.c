@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cross-adapter fences: one current value, a fence on each adapter, and what one
- * adapter's signal means to the others.
+ * Cross-adapter fences: one current value, one member fence on each adapter, and the
+ * propagation of signals between the members.
  *
- * There is no signal from GPU to GPU. The monitored value of every member is 0 for
- * life, so that each signal interrupts the CPU (WDDM-104), and the CPU tells the
- * others: their queues by a notification, their CPU waiters by looking (WDDM-105,
- * WDDM-106). Within one adapter signals release queues as ever (WDDM-108).
+ * A GPU cannot signal another GPU. The monitored value of every member is always 0, so
+ * that each signal interrupts the CPU (WDDM-104). The CPU then propagates the signal: it
+ * notifies the queues of the other adapters and completes their CPU waiters (WDDM-105,
+ * WDDM-106). Within one adapter a signal releases queues without the CPU (WDDM-108).
  */
 
 #include <linux/mm.h>
@@ -19,7 +19,7 @@
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 
-static void free_cross(struct kref *ref)
+static void cross_free(struct kref *ref)
 {
 	struct vfence_cross *cross = container_of(ref, struct vfence_cross, ref);
 
@@ -28,34 +28,38 @@ static void free_cross(struct kref *ref)
 	vfence_object_free(CROSS, cross);
 }
 
-/** vfence_cross_create - make a new fence the first member of its kind */
+/** vfence_cross_create - make a new fence the first member of a cross-adapter fence */
 int vfence_cross_create(struct vfence_fence *fence)
 {
 	struct vfence_cross *cross = vfence_object_alloc(CROSS, sizeof(*cross));
 
 	if (!cross)
 		return -ENOMEM;
+
 	kref_init(&cross->ref);
 	mutex_init(&cross->lock);
 	INIT_LIST_HEAD(&cross->members);
-	/* A native fence's waits end with the last holder alone. */
+	/* The waits of a native fence end when its last holder goes, and not before. */
 	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :
 		       DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	cross->page = virt_to_page(fence->current_value);
 	get_page(cross->page);
-	/* As many as the fence had by itself: its creator. */
+
+	/* The creator is the only holder so far. */
 	atomic_set(&cross->holders, 1);
+
 	mutex_lock(&cross->lock);
 	vfence_cross_join(cross, fence);
 	mutex_unlock(&cross->lock);
-	kref_put(&cross->ref, free_cross);
+	kref_put(&cross->ref, cross_free);
 	return 0;
 }
 
 /**
- * vfence_cross_join - one more member
- * @cross: locked
- * @fence: being created: what it becomes a member of has no reference of it yet
+ * vfence_cross_join - add a member to a cross-adapter fence
+ * @cross: the cross-adapter fence, locked
+ * @fence: the fence that is being created; vfence_fence_create() takes the list's
+ *	reference to it later, when the creation cannot fail any more
  */
 void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
 {
@@ -65,30 +69,31 @@ void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
 	list_add(&fence->cross_link, &cross->members);
 }
 
-/** vfence_cross_leave_locked - a fence that could not be created is no member */
+/** vfence_cross_leave_locked - remove a later member whose creation failed */
 void vfence_cross_leave_locked(struct vfence_fence *fence)
 {
 	lockdep_assert_held(&fence->cross->lock);
 	list_del(&fence->cross_link);
-	/* Not the last: another member's holder has the lock. */
-	kref_put(&fence->cross->ref, free_cross);
+	/* This is not the last reference: the holder of another member has the lock. */
+	kref_put(&fence->cross->ref, cross_free);
 }
 
-/** vfence_cross_leave - likewise, of the first member */
+/** vfence_cross_leave - remove the first member, whose creation failed */
 void vfence_cross_leave(struct vfence_fence *fence)
 {
 	list_del(&fence->cross_link);
 	vfence_cross_put(fence->cross);
 }
 
-/** vfence_cross_put - a former member is destroyed */
+/** vfence_cross_put - drop the reference of a member that is being destroyed */
 void vfence_cross_put(struct vfence_cross *cross)
 {
-	kref_put(&cross->ref, free_cross);
+	kref_put(&cross->ref, cross_free);
 }
 
-/* The member on @adapter, with a reference, or NULL. */
-static struct vfence_fence *find_locked(struct vfence_cross *cross, struct vfence_adapter *adapter)
+/* Return the member on @adapter with a reference, or NULL. */
+static struct vfence_fence *cross_find_locked(struct vfence_cross *cross,
+					      struct vfence_adapter *adapter)
 {
 	struct vfence_fence *fence;
 
@@ -100,12 +105,13 @@ static struct vfence_fence *find_locked(struct vfence_cross *cross, struct vfenc
 }
 
 /**
- * vfence_cross_member - the same fence on another adapter
- * @fence: a member, held by the caller
- * @file: who opens it, locked; on whichever adapter
+ * vfence_cross_member - get the member of a cross-adapter fence on the file's adapter
+ * @fence: any member; the caller has a handle of it
+ * @file: the file that opens the fence, locked
  *
- * Return: the member of the file's adapter, with a reference, made if there is
- * none yet; or an ERR_PTR.
+ * Creates the member if the file's adapter has none yet.
+ *
+ * Return: the member with a reference, or an ERR_PTR.
  */
 struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file)
 {
@@ -114,27 +120,30 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	struct vfence_fence *member;
 
 	lockdep_assert_held(&file->lock);
-	/* Of the kind that its adapter supports (WDDM-109, WDDM-110). */
+
+	/* Create the kind of fence that the adapter supports (WDDM-109, WDDM-110). */
 	if (!file->adapter->native_fence) {
 		args.type = DRM_VFENCE_FENCE_MONITORED;
 		args.flags = cross->flags;
 	}
 	vfence_fence_private_data(fence, args.private_data);
+
 	mutex_lock(&cross->lock);
-	member = find_locked(cross, file->adapter);
+	member = cross_find_locked(cross, file->adapter);
 	if (!member)
 		member = vfence_fence_create(file, &args);
 	mutex_unlock(&cross->lock);
+
 	return member;
 }
 
 /*
- * All members but @but, with references. Those of adapters that have gone need
- * not be told: their waits have failed, their engines stopped. Adds up @rewinds of
- * all.
+ * Store in @member all members except @except, each with a reference, and add the rewinds
+ * of all members to @rewinds. Skip unplugged adapters: their waits have failed and their
+ * engines have stopped. Return the number of members stored.
  */
-static unsigned int members(struct vfence_cross *cross, struct vfence_fence *but,
-			    struct vfence_fence **member, u64 *rewinds)
+static unsigned int cross_get_members(struct vfence_cross *cross, struct vfence_fence *except,
+				      struct vfence_fence **member, u64 *rewinds)
 {
 	struct vfence_fence *fence;
 	unsigned int n = 0;
@@ -142,19 +151,20 @@ static unsigned int members(struct vfence_cross *cross, struct vfence_fence *but
 	mutex_lock(&cross->lock);
 	list_for_each_entry(fence, &cross->members, cross_link) {
 		*rewinds += vfence_fence_rewinds(fence);
-		if (fence != but && n < VFENCE_MAX_ADAPTERS &&
+		if (fence != except && n < VFENCE_MAX_ADAPTERS &&
 		    !drm_dev_is_unplugged(&fence->adapter->drm))
 			member[n++] = vfence_fence_get(fence);
 	}
 	mutex_unlock(&cross->lock);
+
 	return n;
 }
 
 /**
- * vfence_cross_propagate - tell the other adapters of a signal
+ * vfence_cross_propagate - propagate a signal to the other adapters
  * @fence: the member that was signaled
- * @value: the value, which may have been rewound meanwhile
- * @time: GPU ticks when it had been stored
+ * @value: the value of the signal, which may have been rewound meanwhile
+ * @time: time in GPU ticks, read after the value was stored
  *
  * Process context.
  */
@@ -164,7 +174,7 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 	u64 unused = 0;
 	unsigned int n;
 
-	n = members(fence->cross, fence, member, &unused);
+	n = cross_get_members(fence->cross, fence, member, &unused);
 	while (n--) {
 		struct vgpu_value_update update = {
 			.fence = member[n]->hw,
@@ -174,24 +184,25 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 		};
 		struct vfence_adapter *adapter = member[n]->adapter;
 
-		/* For a monitored fence no queue of the hardware waits. */
+		/* A monitored fence has no update: no queue of the hardware waits for it. */
 		if (update.fence &&
 		    vgpu_fence_update_current_values(adapter->gpu, &update, 1,
 						     VGPU_UPDATE_NOTIFICATION_ONLY))
 			vfence_adapter_lose(adapter, 0x13);
+
 		vfence_point_complete(member[n], value);
 		vfence_fence_put(member[n]);
 	}
 }
 
-/** vfence_cross_fail - a fence fails, on all adapters; process context */
+/** vfence_cross_fail - fail all members with @error; process context */
 void vfence_cross_fail(struct vfence_cross *cross, int error)
 {
 	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
 	u64 unused = 0;
 	unsigned int n;
 
-	n = members(cross, NULL, member, &unused);
+	n = cross_get_members(cross, NULL, member, &unused);
 	while (n--) {
 		vfence_point_fail_all(member[n], error);
 		vfence_fence_set_always_signaled(member[n]);
@@ -201,29 +212,31 @@ void vfence_cross_fail(struct vfence_cross *cross, int error)
 
 /**
  * vfence_cross_note_locked - remember a signal for vfence_cross_propagate_noted()
- * @fence: the member, locked
- * @value: the value
- * @time: GPU ticks when it had been stored
+ * @fence: the member that was signaled, locked
+ * @value: the value of the signal
+ * @time: time in GPU ticks, read after the value was stored
  *
- * Any context. Each signal is told by itself, so that a value that was rewound
- * reaches those it concerns and no other; only if very many come before they can
- * be told the last ones become one.
+ * Any context. Each signal is propagated by itself, so that a value that was rewound
+ * meanwhile releases the waits it satisfies and no others. If more than
+ * VFENCE_CROSS_PENDING signals are pending the last entry holds the maximum of the rest.
  */
 void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time)
 {
 	struct vfence_signaled *last;
 
 	lockdep_assert_held(&fence->lock);
+
 	if (fence->signaled_count < VFENCE_CROSS_PENDING) {
 		fence->signaled[fence->signaled_count++] = (struct vfence_signaled){ value, time };
 		return;
 	}
+
 	last = &fence->signaled[VFENCE_CROSS_PENDING - 1];
 	last->value = max(last->value, value);
 	last->time = max(last->time, time);
 }
 
-/** vfence_cross_propagate_noted - tell what was noted; process context */
+/** vfence_cross_propagate_noted - propagate the remembered signals; process context */
 void vfence_cross_propagate_noted(struct vfence_fence *fence)
 {
 	struct vfence_signaled signaled[VFENCE_CROSS_PENDING];
@@ -235,16 +248,17 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
 	memcpy(signaled, fence->signaled, count * sizeof(*signaled));
 	fence->signaled_count = 0;
 	spin_unlock_irqrestore(&fence->lock, flags);
+
 	for (i = 0; i < count; i++)
 		vfence_cross_propagate(fence, signaled[i].value, signaled[i].time);
 }
 
 /**
- * vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() of all members
- * @cross: of a fence about to get a waiter
+ * vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() for all members
+ * @cross: the cross-adapter fence, a member of which is about to get a waiter
  *
- * What is on its way on one adapter may have been rewound on another, so that the
- * rewinds of all of them count together.
+ * A signal that is pending on one adapter may have been rewound on another. The rewinds
+ * of all members are therefore added up.
  */
 void vfence_cross_settle_rewinds(struct vfence_cross *cross)
 {
@@ -252,17 +266,19 @@ void vfence_cross_settle_rewinds(struct vfence_cross *cross)
 	u64 rewinds = 0;
 	unsigned int n;
 
-	n = members(cross, NULL, member, &rewinds);
+	n = cross_get_members(cross, NULL, member, &rewinds);
 	while (n--) {
 		if (READ_ONCE(cross->settled) != rewinds)
 			vfence_notify_settle(member[n]);
 		vfence_fence_put(member[n]);
 	}
-	/* Others may rely on it only now; a rewind since then is another one. */
+
+	/* Store the count only now, as others skip the settlement by it. Later rewinds differ. */
 	WRITE_ONCE(cross->settled, rewinds);
 }
 
-static struct vfence_fence *take_member(struct vfence_cross *cross)
+/* Remove one member from the list. Return it with the list's reference, or NULL. */
+static struct vfence_fence *cross_take_member(struct vfence_cross *cross)
 {
 	struct vfence_fence *fence;
 
@@ -271,21 +287,22 @@ static struct vfence_fence *take_member(struct vfence_cross *cross)
 	if (fence)
 		list_del_init(&fence->cross_link);
 	mutex_unlock(&cross->lock);
+
 	return fence;
 }
 
 /**
- * vfence_cross_end - the last holder on any adapter has gone, and so do the members
- * @cross: kept by the caller's reference of a member
+ * vfence_cross_end - end all members after the last holder on any adapter has gone
+ * @cross: the cross-adapter fence; the caller has a reference to a member
  *
- * Until then they stay, though nobody on their own adapter has them any more: a
- * queue may be blocked on them that somebody elsewhere will release.
+ * A member stays until then even if its own adapter has no holder any more: a queue may
+ * be blocked on it until another adapter signals.
  */
 void vfence_cross_end(struct vfence_cross *cross)
 {
 	struct vfence_fence *fence;
 
-	while ((fence = take_member(cross))) {
+	while ((fence = cross_take_member(cross))) {
 		vfence_fence_end(fence);
 		vfence_fence_put(fence);
 	}

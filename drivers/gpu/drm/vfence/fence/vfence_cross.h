@@ -10,39 +10,42 @@ struct page;
 struct vfence_fence;
 struct vfence_file;
 
-/** VFENCE_CROSS_PENDING: signals of one fence waiting to be told to others */
+/** VFENCE_CROSS_PENDING: most signals of one member that await their propagation */
 #define VFENCE_CROSS_PENDING	8
 
 /**
- * struct vfence_cross - what the fences of several adapters have in common
+ * struct vfence_cross - cross-adapter fence: the common part of its members
  *
- * One member on each adapter that has opened it: its own waiters and monitored
- * value, and all of them one current value (WDDM-102, WDDM-103).
+ * There is one member on each adapter that has opened the fence. Each member has its own
+ * waiters and its own monitored value; all members share one current value (WDDM-102,
+ * WDDM-103).
  */
 struct vfence_cross {
-	/** @ref: the members */
+	/** @ref: Reference count: one for each member. */
 	struct kref ref;
-	/** @lock: protects @members; inside vfence_file.lock */
+	/** @lock: Protects @members; taken inside vfence_file.lock. */
 	struct mutex lock;
-	/** @members: &struct vfence_fence, each with a reference until the last holder goes */
+	/** @members: &struct vfence_fence; the list has a reference to each, see @holders. */
 	struct list_head members;
-	/** @flags: DRM_VFENCE_MONITORED_* of members that are monitored fences */
+
+	/** @flags: DRM_VFENCE_MONITORED_* for members that are monitored fences. */
 	u32 flags;
-	/** @settled: rewinds, of all members, of which nothing is on its way */
+	/** @settled: Sum of the members' vfence_fence_rewinds() at the last settlement. */
 	u64 settled;
-	/** @page: of the current value */
+	/** @page: Page that holds the current value. */
 	struct page *page;
-	/** @holders: handles and descriptors on all adapters */
+
+	/** @holders: Number of handles and descriptors; the last one to go ends all members. */
 	atomic_t holders;
 };
 
 /**
- * struct vfence_signaled - a signal that the other adapters do not know of
+ * struct vfence_signaled - signal that the other adapters do not have yet
  */
 struct vfence_signaled {
-	/** @value: the value */
+	/** @value: Value of the signal. */
 	u64 value;
-	/** @time: GPU ticks when it had been stored */
+	/** @time: Time in GPU ticks, read after the value was stored. */
 	u64 time;
 };
 

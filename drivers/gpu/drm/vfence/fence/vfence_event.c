@@ -15,25 +15,26 @@
 #include "fence/vfence_wait.h"
 
 /**
- * struct vfence_event - an armed eventfd
+ * struct vfence_event - armed eventfd
  *
- * It ends in one of two ways: it fires, and @work frees it; or it is cancelled,
- * and the canceller frees it. The state of @wait decides.
+ * An event fires, and @work frees it; or the client or the closing file cancels it, and
+ * frees it. The state of @wait decides which.
  */
 struct vfence_event {
-	/** @wait: the points */
+	/** @wait: Points that the event waits for. */
 	struct vfence_wait *wait;
-	/** @file: owner; outlives the event */
+	/** @file: File that owns the event; it exists longer than the event. */
 	struct vfence_file *file;
-	/** @ctx: whom to tell */
+	/** @ctx: Eventfd that is signaled when the event fires. */
 	struct eventfd_ctx *ctx;
-	/** @id: handle */
+	/** @id: Handle of the event in file->events. */
 	u32 id;
-	/** @work: frees a fired event in process context */
+
+	/** @work: Frees a fired event in process context. */
 	struct work_struct work;
 };
 
-static void free_event(struct vfence_event *event)
+static void event_free(struct vfence_event *event)
 {
 	atomic_sub(event->wait->count, &event->file->event_points);
 	vfence_point_disarm_all(event->wait);
@@ -42,22 +43,23 @@ static void free_event(struct vfence_event *event)
 	vfence_object_free(EVENT, event);
 }
 
-static void reap(struct work_struct *work)
+static void event_reap_work(struct work_struct *work)
 {
 	struct vfence_event *event = container_of(work, struct vfence_event, work);
 	struct vfence_file *file = event->file;
 
 	/*
-	 * The handle first, so that nobody cancels what is being freed. The closer
-	 * waits for it to go and then for this work to end, so the file stays.
+	 * Remove the handle first, so that no ioctl cancels an event that is being freed.
+	 * The closing file waits until the handle is gone and then until this work ends, so
+	 * the file still exists here.
 	 */
 	vfence_table_remove(&file->events, event->id);
-	free_event(event);
+	event_free(event);
 	wake_up_all(&file->events_gone);
 }
 
-/* The wait is reached or failed. Any context. */
-static void fire(struct vfence_wait *wait)
+/* Called when the wait is reached or has failed. Any context. */
+static void event_fire(struct vfence_wait *wait)
 {
 	struct vfence_event *event = wait->owner;
 
@@ -66,12 +68,13 @@ static void fire(struct vfence_wait *wait)
 	queue_work(wait->adapter->work_wq, &event->work);
 }
 
-static struct vfence_event *create_event(struct vfence_file *file, int fd)
+static struct vfence_event *event_create(struct vfence_file *file, int fd)
 {
 	struct vfence_event *event = vfence_object_alloc(EVENT, sizeof(*event));
 
 	if (!event)
 		return ERR_PTR(-ENOMEM);
+
 	event->ctx = vfence_eventfd_get(fd);
 	if (IS_ERR(event->ctx)) {
 		int ret = PTR_ERR(event->ctx);
@@ -79,13 +82,14 @@ static struct vfence_event *create_event(struct vfence_file *file, int fd)
 		vfence_object_free(EVENT, event);
 		return ERR_PTR(ret);
 	}
+
 	event->file = file;
-	INIT_WORK(&event->work, reap);
+	INIT_WORK(&event->work, event_reap_work);
 	return event;
 }
 
-/* Room for one more event of @points points. */
-static int reserve(struct vfence_file *file, struct vfence_event *event)
+/* Reserve a handle for @event, and count its points against the limit of the file. */
+static int event_reserve(struct vfence_file *file, struct vfence_event *event)
 {
 	unsigned int points = event->wait->count;
 	int ret = -ENOSPC;
@@ -98,29 +102,32 @@ static int reserve(struct vfence_file *file, struct vfence_event *event)
 }
 
 /*
- * Signal and arm an event that has its handle. 1: the points are reached, nothing
- * is armed and the event is still ours; 0: armed, it may be gone any time.
+ * Perform the signals of the request, then arm an event that has its handle. Return 1 if
+ * the points are reached: then nothing is armed and the caller still owns the event.
+ * Return 0 if the event is armed: then it may be freed at any time.
  */
-static int arm_event(struct vfence_event *event, struct vfence_request *request, bool any)
+static int event_arm_points(struct vfence_event *event, struct vfence_request *request, bool any)
 {
 	struct vfence_wait *wait = event->wait;
 	int ret = vfence_request_signal(request);
 
 	if (ret)
 		return ret;
+
 	if (vfence_wait_poll(wait, any))
 		return 1;
 	ret = vfence_point_arm_all(wait);
 	if (ret)
 		return ret;
+
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
 		return 0;
 	ret = vfence_wait_account(wait);
 	return ret ? ret : 1;
 }
 
-static int arm(struct vfence_file *file, struct vfence_event *event,
-	       struct drm_vfence_event_arm *args)
+static int event_arm(struct vfence_file *file, struct vfence_event *event,
+		     struct drm_vfence_event_arm *args)
 {
 	struct vfence_request request;
 	u32 id;
@@ -129,28 +136,33 @@ static int arm(struct vfence_file *file, struct vfence_event *event,
 	ret = vfence_request_init(&request, file, args->flags, &args->points, &args->signals);
 	if (ret)
 		goto free;
+
 	event->wait = request.wait;
-	event->wait->fire = fire;
+	event->wait->fire = event_fire;
 	event->wait->owner = event;
-	/* The handle first: it can fail, and signals cannot be taken back. */
-	ret = reserve(file, event);
+
+	/* Reserve the handle before the signals: it can fail, and signals cannot be undone. */
+	ret = event_reserve(file, event);
 	if (ret) {
 		if (request.signals)
 			vfence_wait_destroy(request.signals);
 		vfence_wait_destroy(event->wait);
 		goto free;
 	}
+
 	id = event->id;
-	ret = arm_event(event, &request, args->flags & DRM_VFENCE_WAIT_ANY);
+	ret = event_arm_points(event, &request, args->flags & DRM_VFENCE_WAIT_ANY);
 	if (ret) {
 		vfence_table_remove(&file->events, id);
-		free_event(event);
+		event_free(event);
 	}
+
 	if (ret >= 0) {
 		args->event = ret ? 0 : id;
 		args->reached = ret;
 	}
 	return min(ret, 0);
+
 free:
 	vfence_eventfd_put(event->ctx);
 	vfence_object_free(EVENT, event);
@@ -164,18 +176,19 @@ int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY))
 		return -EINVAL;
-	event = create_event(drm_file->driver_priv, args->eventfd);
+
+	event = event_create(drm_file->driver_priv, args->eventfd);
 	if (IS_ERR(event))
 		return PTR_ERR(event);
-	return arm(drm_file->driver_priv, event, args);
+	return event_arm(drm_file->driver_priv, event, args);
 }
 
-/* False if it fired, is about to be freed, or is not armed yet. */
-static bool cancel(struct vfence_file *file, u32 id)
+/* Return false if the event has fired, is about to be freed, or is not armed yet. */
+static bool event_cancel(struct vfence_file *file, u32 id)
 {
 	struct vfence_event *event;
 
-	/* Under the xa_lock an event that is found cannot be freed. */
+	/* An event that is found under the xa_lock cannot be freed before the unlock. */
 	xa_lock(&file->events.objects);
 	event = xa_load(&file->events.objects, id);
 	if (event && !vfence_wait_move(event->wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
@@ -183,9 +196,10 @@ static bool cancel(struct vfence_file *file, u32 id)
 	xa_unlock(&file->events.objects);
 	if (!event)
 		return false;
+
 	vfence_table_remove(&file->events, id);
 	vfence_wait_account(event->wait);
-	free_event(event);
+	event_free(event);
 	return true;
 }
 
@@ -196,20 +210,21 @@ int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
-	return cancel(file, args->handle) ? 0 : -ENOENT;
+	return event_cancel(file, args->handle) ? 0 : -ENOENT;
 }
 
-/** vfence_event_cancel_all - the file closes; no ioctl of it runs any more */
+/** vfence_event_cancel_all - cancel all events of a closing file, which runs no ioctl */
 void vfence_event_cancel_all(struct vfence_file *file)
 {
 	struct vfence_event *event;
 	unsigned long id;
 
 	xa_for_each(&file->events.objects, id, event)
-		cancel(file, id);
+		event_cancel(file, id);
+
 	/*
-	 * Those that fired are on their way out: whoever decided one may not have
-	 * queued its work yet.
+	 * Wait for the events that have fired before the flush: the thread that decided one
+	 * may not have queued its work yet.
 	 */
 	wait_event(file->events_gone, !atomic_read(&file->events.count));
 	flush_workqueue(file->adapter->work_wq);

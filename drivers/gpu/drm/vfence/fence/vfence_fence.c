@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fences of both kinds: the global part, its creation and its end.
+ * Native and monitored fences: the global part, its creation and its destruction.
  */
 
 #include <linux/slab.h>
@@ -10,7 +10,8 @@
 #include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 
-static u64 *slot_in(struct vfence_fence *fence, struct vfence_storage *storage)
+/* CPU address of the fence's value in @storage, or NULL if the CPU cannot reach it. */
+static u64 *fence_slot(struct vfence_fence *fence, struct vfence_storage *storage)
 {
 	if (!storage->kva)
 		return NULL;
@@ -18,21 +19,23 @@ static u64 *slot_in(struct vfence_fence *fence, struct vfence_storage *storage)
 }
 
 /*
- * The first values of a DEFAULT fence are the kernel's to write. Those of an
- * INTRA_GPU fence it cannot reach: its client has the GPU write them (WDDM-33),
- * and its monitored value never means a waiter.
+ * The kernel writes the first values of a DEFAULT fence. It cannot reach those of an
+ * INTRA_GPU fence: the client has the GPU write them (WDDM-33). The monitored value of
+ * an INTRA_GPU fence never represents a waiter.
  */
-static void place(struct vfence_fence *fence, const struct vfence_fence_args *args)
+static void fence_place_values(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
 	struct vfence_segment *segment = &fence->adapter->mem.segment;
 
 	/* Every signal of a cross-adapter fence interrupts (WDDM-104). */
 	fence->monitored = args->cross_adapter || args->cross ? 0 : VFENCE_NOT_MONITORED;
-	/* Moves find it from here on. */
+
+	/* From here on a move of the storage finds the fence. */
 	mutex_lock(&segment->lock);
-	fence->current_value = slot_in(fence, &fence->slots->current_value);
-	fence->monitored_value = slot_in(fence, &fence->slots->monitored_value);
+	fence->current_value = fence_slot(fence, &fence->slots->current_value);
+	fence->monitored_value = fence_slot(fence, &fence->slots->monitored_value);
 	list_add(&fence->slot_link, &fence->slots->fences);
+
 	atomic64_set(&fence->wide, (u32)args->initial_value);
 	if (fence->current_value && !args->cross)
 		WRITE_ONCE(*fence->current_value, fence->narrow ? (u32)args->initial_value :
@@ -42,21 +45,21 @@ static void place(struct vfence_fence *fence, const struct vfence_fence_args *ar
 	mutex_unlock(&segment->lock);
 }
 
-/* Moves do not find it any more. */
-static void forget_place(struct vfence_fence *fence)
+/* On return a move of the storage does not find the fence. */
+static void fence_unlink_slot(struct vfence_fence *fence)
 {
 	mutex_lock(&fence->adapter->mem.segment.lock);
 	list_del(&fence->slot_link);
 	mutex_unlock(&fence->adapter->mem.segment.lock);
 }
 
-static void free_place(struct vfence_fence *fence)
+static void fence_free_slot(struct vfence_fence *fence)
 {
 	clear_bit(fence->index, fence->slots->used);
 	vfence_slots_put(fence->slots);
 }
 
-/* What was stored at the old place while it moved is stored again. */
+/* Store the monitored value again: an update during the move went to the old address. */
 static void fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_value)
 {
 	struct vgpu_value_update update = {
@@ -67,26 +70,29 @@ static void fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_val
 
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->monitored_value = monitored_value;
+
 	update.value = fence->monitored;
 	if (update.fence && vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, 0x12);
 	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
-/* A page of values is somewhere else now. */
+/* Called by the segment after it has moved a page of values. */
 static void fence_storage_moved(struct vfence_slots *slots, struct vfence_storage *storage)
 {
 	struct vfence_fence *fence;
 
 	lockdep_assert_held(&slots->adapter->mem.segment.lock);
+
 	if (storage != &slots->monitored_value || !storage->kva)
 		return;
+
 	list_for_each_entry(fence, &slots->fences, slot_link)
 		fence_monitored_moved(fence, storage->kva +
 				      vfence_slots_offset(slots, fence->index));
 }
 
-/** vfence_fence_init - prepare an adapter for fences; nothing can fail */
+/** vfence_fence_init - prepare an adapter for fences; cannot fail */
 void vfence_fence_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->fences.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
@@ -95,7 +101,7 @@ void vfence_fence_init(struct vfence_adapter *adapter)
 	adapter->mem.segment.moved = fence_storage_moved;
 }
 
-/** vfence_fence_fini - undo vfence_fence_init(); no fence is left */
+/** vfence_fence_fini - undo vfence_fence_init(); the adapter has no fences any more */
 void vfence_fence_fini(struct vfence_adapter *adapter)
 {
 	xa_destroy(&adapter->fences.table);
@@ -103,26 +109,30 @@ void vfence_fence_fini(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_fence_widen - current value of a narrow fence, with its upper half
+ * vfence_fence_widen - read the current value of a narrow fence as 64 bits
  * @fence: the fence
  *
- * Of the memory 32 bits are known, and a value of not long ago: the one nearest to
- * that is meant. The two are of one moment, or it is tried again. Any context.
+ * The memory holds the lower 32 bits. The result is the value with these bits that is
+ * nearest to fence->wide. The function reads both again if fence->wide has changed
+ * meanwhile. Any context.
+ *
+ * Return: the widened value.
  */
 u64 vfence_fence_widen(const struct vfence_fence *fence)
 {
 	u64 anchor, value;
 
 	do {
-		/* Acquire: the low half of that moment, or a later one. */
+		/* Acquire: load the lower half after the wide value, so that it is not older. */
 		anchor = atomic64_read_acquire(&fence->wide);
-		/* Acquire: what the signaller did before. Partner: who stores it. */
+		/* Acquire: all before the signal. Partners: signal_store_monitored(), engine. */
 		value = vfence_widen(anchor, smp_load_acquire((u32 *)fence->current_value));
 	} while (atomic64_read(&fence->wide) != anchor);
+
 	return value;
 }
 
-static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args *args)
+static int fence_create_hw(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 	struct vgpu_fence_args hw = {
@@ -141,37 +151,42 @@ static int create_hw(struct vfence_fence *fence, const struct vfence_fence_args 
 
 	if (IS_ERR(created))
 		return PTR_ERR(created);
-	/* A move may look at it from here on. */
+
+	/* From here on fence_monitored_moved() may read it. */
 	WRITE_ONCE(fence->hw, created);
 	vfence_count(adapter, VFENCE_COUNT_FENCE_CREATED);
+
 	return 0;
 }
 
-/* Of a monitored fence the hardware knows nothing. */
-static int publish(struct vfence_fence *fence, const struct vfence_fence_args *args)
+/* Make the fence known to the hardware, unless it is a monitored fence, and to interrupts. */
+static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 	int ret;
 
-	/* Reserve the handle, fill it when the fence may be found. */
+	/* Reserve the handle now; store the fence when interrupts may find it. */
 	ret = xa_alloc_cyclic(&adapter->fences.table, &fence->global, NULL, xa_limit_31b,
 			      &adapter->fences.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
-	ret = vfence_fence_is_monitored(fence) ? 0 : create_hw(fence, args);
+
+	ret = vfence_fence_is_monitored(fence) ? 0 : fence_create_hw(fence, args);
 	if (ret)
 		xa_erase(&adapter->fences.table, fence->global);
 	else
 		xa_store(&adapter->fences.table, fence->global, fence, GFP_KERNEL_ACCOUNT);
+
 	return ret;
 }
 
 /**
  * vfence_fence_create - create a fence
  * @file: the creator, locked
- * @args: what it shall be
+ * @args: properties of the fence
  *
- * Return: the fence, held once for the caller, or an ERR_PTR.
+ * Return: the fence with one handle for the caller, see vfence_fence_put_handle(), or an
+ * ERR_PTR.
  */
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args)
@@ -187,12 +202,14 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
+
 	kref_init(&fence->ref);
 	atomic_set(&fence->holders, 1);
-	mutex_init(&fence->look_lock);
+	mutex_init(&fence->rescan_lock);
 	spin_lock_init(&fence->lock);
 	fence->waiters = RB_ROOT_CACHED;
 	fence->gpu_waiters = RB_ROOT_CACHED;
+
 	fence->adapter = file->adapter;
 	fence->shareable = args->shareable;
 	fence->type = args->type;
@@ -200,60 +217,68 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->narrow = args->type == DRM_VFENCE_FENCE_MONITORED &&
 			!(args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS) &&
 			file->adapter->config.gpu.no_64bit_atomics;
+
 	fence->slots = vfence_slots_get(file, &slots, &fence->index);
 	if (IS_ERR(fence->slots)) {
 		ret = PTR_ERR(fence->slots);
 		goto free;
 	}
-	place(fence, args);
+	fence_place_values(fence, args);
+
 	if (args->cross)
 		vfence_cross_join(args->cross, fence);
 	else if (args->cross_adapter)
 		ret = vfence_cross_create(fence);
 	if (ret)
 		goto free_place;
-	ret = publish(fence, args);
+
+	ret = fence_publish(fence, args);
 	if (ret)
 		goto leave;
-	/* The fence may outlive its file, in a descriptor or in a wait. */
+
+	/* A descriptor or a wait may keep the fence longer than its file exists. */
 	drm_dev_get(&fence->adapter->drm);
 	if (fence->cross)
 		kref_get(&fence->ref);
 	return fence;
+
 leave:
 	if (fence->cross && !args->cross)
 		vfence_cross_leave(fence);
 	else if (fence->cross)
 		vfence_cross_leave_locked(fence);
 free_place:
-	forget_place(fence);
-	free_place(fence);
+	fence_unlink_slot(fence);
+	fence_free_slot(fence);
 free:
 	vfence_object_free(FENCE, fence);
 	return ERR_PTR(ret);
 }
 
-static void destroy(struct kref *ref)
+static void fence_destroy(struct kref *ref)
 {
 	struct vfence_fence *fence = container_of(ref, struct vfence_fence, ref);
 	struct vfence_adapter *adapter = fence->adapter;
 
 	might_sleep();
+
 	/*
-	 * Moves do not know it, no engine does, then no record names it, then nobody can find it,
-	 * then its storage goes (WDDM-58, WDDM-59).
+	 * Keep this order (WDDM-58, WDDM-59): remove the fence from moves and from the engines,
+	 * drain the records that name it, remove it from the table, free its storage.
 	 */
-	forget_place(fence);
+	fence_unlink_slot(fence);
 	if (fence->hw) {
 		vgpu_fence_destroy(fence->hw);
 		vfence_irq_flush(adapter);
 		vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	}
 	xa_erase(&adapter->fences.table, fence->global);
+
 	if (fence->cross)
 		vfence_cross_put(fence->cross);
-	free_place(fence);
-	mutex_destroy(&fence->look_lock);
+	fence_free_slot(fence);
+
+	mutex_destroy(&fence->rescan_lock);
 	vfence_object_free_rcu(FENCE, fence);
 	drm_dev_put(&adapter->drm);
 }
@@ -261,16 +286,16 @@ static void destroy(struct kref *ref)
 /** vfence_fence_put - drop a reference; process context */
 void vfence_fence_put(struct vfence_fence *fence)
 {
-	kref_put(&fence->ref, destroy);
+	kref_put(&fence->ref, fence_destroy);
 }
 
-/* All holders of a cross-adapter fence count together. */
-static atomic_t *holders_of(struct vfence_fence *fence)
+/* The holders of all members of a cross-adapter fence share one count. */
+static atomic_t *fence_holders(struct vfence_fence *fence)
 {
 	return fence->cross ? &fence->cross->holders : &fence->holders;
 }
 
-/** vfence_fence_end - nobody can signal it any more: let go who waits */
+/** vfence_fence_end - cancel all waits of a fence that has lost its last holder */
 void vfence_fence_end(struct vfence_fence *fence)
 {
 	vfence_point_fail_all(fence, -ECANCELED);
@@ -278,29 +303,29 @@ void vfence_fence_end(struct vfence_fence *fence)
 }
 
 /**
- * vfence_fence_get_handle - one more handle or descriptor; takes a reference
+ * vfence_fence_get_handle - count a new handle or descriptor; takes a reference
  * @fence: the fence, of which the caller has a reference
  *
- * Return: false if the last holder has gone: what it ended stays ended.
+ * Return: false if the last holder has gone: a fence that has ended stays ended.
  */
 bool vfence_fence_get_handle(struct vfence_fence *fence)
 {
-	if (!atomic_inc_not_zero(holders_of(fence)))
+	if (!atomic_inc_not_zero(fence_holders(fence)))
 		return false;
 	kref_get(&fence->ref);
 	return true;
 }
 
 /**
- * vfence_fence_put_handle - one handle or descriptor less
+ * vfence_fence_put_handle - drop a handle or descriptor and its reference
  * @fence: the fence
  *
- * When the last is gone nobody can signal the fence any more: CPU waits end with
- * ECANCELED, queues blocked on it go on.
+ * After the last handle no client can signal the fence: CPU waits end with ECANCELED, and
+ * queues blocked on the fence continue.
  */
 void vfence_fence_put_handle(struct vfence_fence *fence)
 {
-	if (atomic_dec_and_test(holders_of(fence))) {
+	if (atomic_dec_and_test(fence_holders(fence))) {
 		if (fence->cross)
 			vfence_cross_end(fence->cross);
 		else
@@ -310,11 +335,11 @@ void vfence_fence_put_handle(struct vfence_fence *fence)
 }
 
 /**
- * vfence_fence_set_always_signaled - nobody will signal it: let all queues pass
- * @fence: the fence
+ * vfence_fence_set_always_signaled - let all queues pass a fence
+ * @fence: the fence, which no client will signal any more
  *
- * Whatever waits on the GPU goes on, now and later (WDDM-66). Nothing waits there
- * for a monitored fence.
+ * Every GPU wait for the fence is satisfied from now on (WDDM-66). The function does
+ * nothing for a monitored fence, as no queue of the hardware waits for one.
  */
 void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 {
@@ -329,14 +354,14 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 		vfence_adapter_lose(fence->adapter, 0x13);
 }
 
-/** vfence_fence_private_data - the creator's bytes, if it is a native fence */
+/** vfence_fence_private_data - copy the creator's private data of a native fence */
 void vfence_fence_private_data(struct vfence_fence *fence, u8 *data)
 {
 	if (fence->hw)
 		memcpy(data, vgpu_fence_private_data(fence->hw), DRM_VFENCE_PRIVATE_DATA);
 }
 
-/** vfence_fence_fail_all - the device goes: end every wait with @error */
+/** vfence_fence_fail_all - end every wait on a departing adapter with @error */
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
 {
 	struct vfence_fence *fence;
@@ -346,6 +371,7 @@ void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
 	xa_for_each(&adapter->fences.table, index, fence) {
 		if (!kref_get_unless_zero(&fence->ref))
 			continue;
+
 		rcu_read_unlock();
 		vfence_point_fail_all(fence, error);
 		vfence_fence_put(fence);

@@ -11,109 +11,133 @@
 #include "hw/vgpu.h"
 #include "mem/vfence_slots.h"
 
-/** VFENCE_PHYSICAL_ADAPTERS: mask of those an adapter consists of; never linked */
+/** VFENCE_PHYSICAL_ADAPTERS: mask of an adapter's physical adapters; there is always one */
 #define VFENCE_PHYSICAL_ADAPTERS	BIT(0)
 
 struct vfence_fence;
 
 /**
- * struct vfence_fence_args - what a new fence shall be
+ * struct vfence_fence_args - properties of a new fence
  */
 struct vfence_fence_args {
-	/** @type: &enum drm_vfence_fence_type */
+	/** @type: Type of the fence. */
 	enum drm_vfence_fence_type type;
-	/** @shareable: may be exported */
+	/** @shareable: True if the fence may be exported. */
 	bool shareable;
-	/** @flags: DRM_VFENCE_MONITORED_*, for type MONITORED */
+	/** @flags: DRM_VFENCE_MONITORED_* of a fence of type MONITORED. */
 	u32 flags;
-	/** @cross_adapter: may be opened on other adapters */
+
+	/** @cross_adapter: True if other adapters may open the fence. */
 	bool cross_adapter;
-	/** @cross: what it becomes a member of, locked, if there is one already */
+	/** @cross: Cross-adapter fence that the new fence joins, locked, or NULL. */
 	struct vfence_cross *cross;
-	/** @initial_value: first current value, of a DEFAULT fence that is no member */
+
+	/** @initial_value: First current value; ignored if @cross is set. */
 	u64 initial_value;
-	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes */
+	/** @private_data: Private data of the creator. */
 	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
 /**
  * struct vfence_fence - global part of a fence
  *
- * Of a native fence, or of a monitored one, of which the hardware knows nothing.
+ * A fence is a native fence or a monitored fence. The hardware has no object for a
+ * monitored fence.
  */
 struct vfence_fence {
-	/** @ref: locals, descriptors, waits, @cross; last put in process context */
+	/**
+	 * @ref: Reference count: locals, descriptors, waits and @cross. The last reference
+	 * is put in process context.
+	 */
 	struct kref ref;
-	/** @rcu: scans look it up without a lock */
+	/** @rcu: Frees the fence after a grace period, as scans look it up under RCU. */
 	struct rcu_head rcu;
-	/** @adapter: parent */
+
+	/** @adapter: Adapter of the fence. */
 	struct vfence_adapter *adapter;
-	/** @global: handle in interrupt records */
+	/** @global: Global handle, by which interrupt records name the fence. */
 	u32 global;
-	/** @shareable: may be exported */
+	/** @shareable: True if the fence may be exported. */
 	bool shareable;
-	/** @holders: locals and descriptors; of a cross-adapter fence see @cross */
+
+	/** @holders: Number of locals and descriptors; unused if @cross is set. */
 	atomic_t holders;
-	/** @cross: what it has in common with other adapters' fences, or NULL */
+
+	/** @cross: Cross-adapter fence of which this fence is a member, or NULL. */
 	struct vfence_cross *cross;
-	/** @cross_link: in cross->members; cross->lock */
+	/** @cross_link: Entry in cross->members; protected by cross->lock. */
 	struct list_head cross_link;
-	/** @hw: the virtual GPU's object; a monitored fence has none */
+
+	/** @hw: Object of the virtual GPU; NULL for a monitored fence. */
 	struct vgpu_fence *hw;
-	/** @flags: DRM_VFENCE_MONITORED_* of a monitored fence */
+
+	/** @flags: DRM_VFENCE_MONITORED_* of a monitored fence. */
 	u32 flags;
-	/** @narrow: a monitored fence of 32 bits; all values below are widened */
+	/** @narrow: True if the GPU writes 32 bits; all values below are widened to 64. */
 	bool narrow;
-	/** @wide: of a narrow fence: a recent value with its upper half */
+	/** @wide: Recent 64-bit value of a narrow fence, from which others are widened. */
 	atomic64_t wide;
-	/** @rewinds: of a monitored fence: times a smaller value was stored */
+	/** @rewinds: Number of CPU signals that lowered the value of a monitored fence. */
 	atomic64_t rewinds;
-	/** @slots: where its values are */
+
+	/** @slots: Storage that holds the values of this fence. */
 	struct vfence_slots *slots;
-	/** @index: which slot */
+	/** @index: Index of this fence's slot in @slots. */
 	unsigned int index;
-	/** @slot_link: in slots->fences; adapter->mem.segment.lock */
+	/** @slot_link: Entry in slots->fences; protected by adapter->mem.segment.lock. */
 	struct list_head slot_link;
-	/** @type: &enum drm_vfence_fence_type */
+
+	/** @type: Type of the fence. */
 	enum drm_vfence_fence_type type;
-	/** @current_value: its slot; NULL where the CPU has no business */
+
+	/** @current_value: CPU address of the current value; NULL if the CPU cannot reach it. */
 	u64 *current_value;
 	/**
-	 * @monitored_value: its slot, or NULL; written through the virtual GPU
-	 * only; changes under @lock when the storage moves
+	 * @monitored_value: CPU address of the monitored value, or NULL. Only the virtual
+	 * GPU writes the value after the fence was created. The address changes under
+	 * @lock when the storage moves.
 	 */
 	u64 *monitored_value;
-	/** @look_lock: who looks at it tells what he found before the next looks */
-	struct mutex look_lock;
-	/** @lock: protects all below */
+
+	/** @rescan_lock: Serialises rescans, each with the propagation of its result. */
+	struct mutex rescan_lock;
+
+	/** @lock: Protects all members below, except @settled. */
 	spinlock_t lock;
-	/** @waiters: &struct vfence_point by value */
+
+	/** @waiters: &struct vfence_point of CPU waits, ordered by value. */
 	struct rb_root_cached waiters;
-	/** @gpu_waiters: those of queues that hold submissions back */
+	/** @gpu_waiters: &struct vfence_point of queues that hold submissions back. */
 	struct rb_root_cached gpu_waiters;
-	/** @monitored: what the slot says */
+	/** @monitored: Monitored value that was last stored. */
 	u64 monitored;
-	/** @error: why no wait can be put on it any more, or 0 */
+	/** @error: Error that new waits return, or 0 while the fence accepts waits. */
 	int error;
-	/** @waiter_count: of the trees */
+
+	/** @waiter_count: Number of points in @waiters and @gpu_waiters. */
 	u64 waiter_count;
-	/** @interrupts: records that named it */
+	/** @interrupts: Number of interrupt records that named the fence. */
 	u64 interrupts;
-	/** @spurious: of these, those that completed nobody */
+	/** @spurious: Number of interrupt records that named it and completed no point. */
 	u64 spurious;
-	/** @woken: points completed */
+	/** @woken: Number of points completed. */
 	u64 woken;
-	/** @settled: rewinds of which nothing is on its way; of a member see @cross */
+
+	/**
+	 * @settled: Value of vfence_fence_rewinds() at the last settlement; unused if @cross
+	 * is set. Written without @lock by vfence_notify_settle_rewinds().
+	 */
 	u64 settled;
-	/** @deferred_value: what the threaded half shall complete */
+
+	/** @deferred_value: Highest value up to which the threaded half completes points. */
 	u64 deferred_value;
-	/** @signaled: of a cross-adapter fence: what it shall tell the others */
+	/** @signaled: Signals of a cross-adapter fence that other adapters do not have yet. */
 	struct vfence_signaled signaled[VFENCE_CROSS_PENDING];
-	/** @signaled_count: of these */
+	/** @signaled_count: Number of entries in @signaled. */
 	unsigned int signaled_count;
-	/** @deferred: on adapter->fences.deferred */
+	/** @deferred: True while the fence is on adapter->fences.deferred. */
 	bool deferred;
-	/** @deferred_node: link */
+	/** @deferred_node: Entry in adapter->fences.deferred. */
 	struct llist_node deferred_node;
 };
 
@@ -134,7 +158,7 @@ static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)
 	return fence->type == DRM_VFENCE_FENCE_MONITORED;
 }
 
-/* Times a value was stored that is below the one before. */
+/* How often a signal lowered the current value of the fence. */
 static inline u64 vfence_fence_rewinds(struct vfence_fence *fence)
 {
 	return vfence_fence_is_monitored(fence) ? atomic64_read(&fence->rewinds) :
@@ -150,9 +174,9 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 u64 vfence_fence_widen(const struct vfence_fence *fence);
 
 /*
- * A scan looks at a fence that has waiters, or members on other adapters that may have
- * some. It looks at a narrow fence in any case, to remember how far the GPU has come:
- * a value of 32 bits means the nearest to the last one seen (WDDM-128).
+ * A scan includes each fence that has waiters. It includes each cross-adapter fence, as
+ * members on other adapters may have waiters. It includes each narrow fence to update
+ * fence->wide: a 32-bit value is widened to the nearest to the last one read (WDDM-128).
  */
 static inline bool vfence_fence_needs_scan(const struct vfence_fence *fence)
 {
@@ -163,7 +187,8 @@ static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 {
 	if (fence->narrow)
 		return vfence_fence_widen(fence);
-	/* Acquire: what the signaller did before. Partner: the engine's order. */
+
+	/* Acquire: see all that the signaller stored before. Partner: the engine's order. */
 	return smp_load_acquire(fence->current_value);
 }
 

@@ -10,21 +10,23 @@
 struct workqueue_struct;
 
 /**
- * struct vfence_fences - an adapter's fences: what fence/ keeps for it
+ * struct vfence_fences - the state of fence/ for one adapter
  */
 struct vfence_fences {
-	/** @table: global handle to &struct vfence_fence; read under RCU or irq.lock */
+	/** @table: &struct vfence_fence by global handle; readers hold RCU or irq.lock. */
 	struct xarray table;
-	/** @next: allocation hint, so that a handle is reused as late as possible */
+	/** @next: Allocation hint of @table, so that a handle is reused as late as possible. */
 	u32 next;
 
-	/** @signal_lock: serialises CPU signals */
+	/** @signal_lock: Serialises the CPU signals of this adapter. */
 	struct mutex signal_lock;
-	/** @deferred: fences whose completion goes on in the threaded half */
+
+	/** @deferred: Fences whose waiters the threaded half of the interrupt completes. */
 	struct llist_head deferred;
-	/** @monitored_scan_due: the threaded half must rescan all monitored fences */
+	/** @monitored_scan_due: 1 if the threaded half must rescan all monitored fences. */
 	atomic_t monitored_scan_due;
-	/** @import_wq: performs the signals of imported dma_fences, in their order */
+
+	/** @import_wq: Ordered workqueue that signals fences for imported dma_fences. */
 	struct workqueue_struct *import_wq;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fence handles: a fence as one holder sees it.
+ * Fence handles: the local part of a fence, one for each handle.
  */
 
 #include <linux/mm.h>
@@ -18,72 +18,75 @@
 #include "mem/vfence_map.h"
 #include "mem/vfence_page.h"
 
-#define FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
-#define MONITORED_SHARED \
+#define LOCAL_FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+#define LOCAL_MONITORED_SHARED \
 	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
-#define MONITORED_FLAGS \
-	(MONITORED_SHARED | VFENCE_MONITORED_NOTHING | DRM_VFENCE_MONITORED_NO_GPU_ACCESS | \
+#define LOCAL_MONITORED_FLAGS \
+	(LOCAL_MONITORED_SHARED | VFENCE_MONITORED_NOTHING | DRM_VFENCE_MONITORED_NO_GPU_ACCESS | \
 	 DRM_VFENCE_MONITORED_CROSS_ADAPTER | DRM_VFENCE_MONITORED_TOP_OF_PIPELINE | \
 	 DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR | \
 	 DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY)
 
-static u64 va_of(const struct drm_mm_node *node, const struct vfence_fence *fence)
+static u64 local_va(const struct drm_mm_node *node, const struct vfence_fence *fence)
 {
 	return vfence_slots_va(node, fence->slots, fence->index);
 }
 
 /*
- * Where interrupts name queues and logs name handles: the handle may mean another
- * fence soon, so that entries which name it are read now. Waiters of the fence,
- * whoever's they are, cannot be found by it any more, and are looked for.
+ * Complete the waiters that need this handle, before it may name another fence. On
+ * adapters whose interrupts name queues the log entries name fences by their handles:
+ * read the entries now. A rescan then completes the waiters of all files that later
+ * entries cannot reach.
  */
-static void settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
+static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
 {
-	/* Nobody looks by this handle any more at what its packets have written. */
+	/* The end of a submission rescans by handle, and will not find this one any more. */
 	if (vfence_fence_is_monitored(fence)) {
 		vfence_point_rescan(fence);
 		return;
 	}
+
 	if (!adapter->optimized)
 		return;
+
 	vfence_irq_catch_up(adapter);
 	vfence_point_rescan(fence);
 }
 
-/* Of a monitored fence the hardware knows nothing but where packets may write. */
-static bool is_addressable(const struct vfence_local *local)
+/* Packets may write a monitored fence only if it has a GPU address in this file. */
+static bool local_is_addressable(const struct vfence_local *local)
 {
 	return local->fence->hw || drm_mm_node_allocated(&local->map->current_node);
 }
 
-/* Once for each holder. */
-static int open_hw(struct vfence_file *file, struct vfence_local *local)
+/* Open the fence for this handle in the GPU address space of the file. */
+static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 	int ret;
 
-	if (!is_addressable(local))
+	if (!local_is_addressable(local))
 		return 0;
-	ret = vgpu_vm_open_fence(file->vm, fence->hw, va_of(&local->map->current_node, fence),
-				 va_of(&local->map->monitored_node, fence), local->rights);
+	ret = vgpu_vm_open_fence(file->vm, fence->hw, local_va(&local->map->current_node, fence),
+				 local_va(&local->map->monitored_node, fence), local->rights);
 	if (!ret && fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 	return ret;
 }
 
-static void close_hw(struct vfence_file *file, struct vfence_local *local)
+static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
-	if (is_addressable(local))
-		vgpu_vm_close_fence(file->vm, va_of(&local->map->current_node, fence),
+	if (local_is_addressable(local))
+		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
 				    local->rights);
 	if (fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
 }
 
-/* Who may signal a monitored fence takes it along when his device is lost (WDDM-123). */
-static int add_max(struct vfence_local *local)
+/* A device that is lost signals the monitored fences that it may signal (WDDM-123). */
+static int local_add_max(struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 	struct vfence_device *device = local->device;
@@ -92,41 +95,46 @@ static int add_max(struct vfence_local *local)
 	if (!vfence_fence_is_monitored(fence) || !(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
 	    fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
 		return 0;
+
 	local->max_signal = vfence_signal_create(fence, U64_MAX);
 	if (!local->max_signal)
 		return -ENOMEM;
+
 	spin_lock(&device->lock);
 	list_add(&local->max_link, &device->max_signals);
 	spin_unlock(&device->lock);
 	return 0;
 }
 
-static struct vfence_wait *take_max_locked(struct vfence_local *local)
+/* Take the signal off the handle and the list of its device. The caller destroys it. */
+static struct vfence_wait *local_take_max_locked(struct vfence_local *local)
 {
 	struct vfence_wait *signal = local->max_signal;
 
 	lockdep_assert_held(&local->device->lock);
+
 	list_del_init(&local->max_link);
 	local->max_signal = NULL;
 	return signal;
 }
 
-static void drop_max(struct vfence_local *local)
+static void local_drop_max(struct vfence_local *local)
 {
 	struct vfence_wait *signal;
 
 	spin_lock(&local->device->lock);
-	signal = take_max_locked(local);
+	signal = local_take_max_locked(local);
 	spin_unlock(&local->device->lock);
 	if (signal)
 		vfence_wait_destroy(signal);
 }
 
 /**
- * vfence_local_signal_max - a reset cost a device: its monitored fences jump (WDDM-123)
+ * vfence_local_signal_max - signal the maximum to a lost device's fences (WDDM-123)
  * @device: the device, with a reference
  *
- * Those its handles may signal, once; process context.
+ * Signals each monitored fence that a handle of the device may signal, once for each
+ * handle. Process context.
  */
 void vfence_local_signal_max(struct vfence_device *device)
 {
@@ -137,8 +145,9 @@ void vfence_local_signal_max(struct vfence_device *device)
 		spin_lock(&device->lock);
 		local = list_first_entry_or_null(&device->max_signals, struct vfence_local,
 						 max_link);
-		signal = local ? take_max_locked(local) : NULL;
+		signal = local ? local_take_max_locked(local) : NULL;
 		spin_unlock(&device->lock);
+
 		if (signal) {
 			vfence_signal_perform(signal, VFENCE_SIGNAL_MAX);
 			vfence_wait_destroy(signal);
@@ -146,21 +155,24 @@ void vfence_local_signal_max(struct vfence_device *device)
 	} while (signal);
 }
 
-static void free_local(struct vfence_file *file, struct vfence_local *local)
+static void local_free(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
 	lockdep_assert_held(&file->lock);
-	drop_max(local);
-	close_hw(file, local);
-	settle_handle(file->adapter, fence);
+
+	local_drop_max(local);
+	local_close_hw(file, local);
+	local_settle_handle(file->adapter, fence);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
 	vfence_fence_put_handle(fence);
 	vfence_object_free(HANDLE, local);
 }
 
-static void describe(const struct vfence_local *local, struct drm_vfence_fence_mapping *mapping)
+/* Fill in where the client and its packets find the values of the fence. */
+static void local_describe(const struct vfence_local *local,
+			   struct drm_vfence_fence_mapping *mapping)
 {
 	const struct vfence_fence *fence = local->fence;
 	struct vfence_page *user = fence->slots->current_value.user;
@@ -168,19 +180,21 @@ static void describe(const struct vfence_local *local, struct drm_vfence_fence_m
 	*mapping = (struct drm_vfence_fence_mapping) {
 		.current_offset = user ? vfence_page_offset(user) : 0,
 		.current_page_offset = user ? offset_in_page(fence->current_value) : 0,
-		.current_va = va_of(&local->map->current_node, fence),
-		.monitored_va = va_of(&local->map->monitored_node, fence),
+		.current_va = local_va(&local->map->current_node, fence),
+		.monitored_va = local_va(&local->map->monitored_node, fence),
 	};
 }
 
 /**
- * vfence_local_add - open a fence for a holder (WDDM-55, WDDM-56)
- * @file: the holder's file, locked
- * @device: the holder
- * @fence: the fence, held by the caller; a hold of its own is taken
- * @rights: DRM_VFENCE_RIGHT_* of the holder
- * @handle: out
- * @mapping: out: where its values are
+ * vfence_local_add - open a fence for a device (WDDM-55, WDDM-56)
+ * @file: the file of the device, locked
+ * @device: the device that gets the handle
+ * @fence: the fence, of which the caller has a handle; the new handle counts by itself
+ * @rights: DRM_VFENCE_RIGHT_* of the handle
+ * @handle: output: the handle
+ * @mapping: output: offsets and addresses of the values
+ *
+ * Return: 0 or a negative error.
  */
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, u32 *handle,
@@ -190,8 +204,10 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	int ret;
 
 	lockdep_assert_held(&file->lock);
+
 	if (!local)
 		return -ENOMEM;
+
 	local->fence = fence;
 	local->device = device;
 	local->rights = rights;
@@ -200,31 +216,37 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		ret = PTR_ERR(local->map);
 		goto free;
 	}
-	ret = open_hw(file, local);
+
+	ret = local_open_hw(file, local);
 	if (ret)
 		goto put_map;
-	ret = add_max(local);
+
+	ret = local_add_max(local);
 	if (ret)
 		goto close;
-	/* The caller holds it, so this cannot fail. */
+
+	/* This cannot fail, as the caller has a handle. */
 	vfence_fence_get_handle(fence);
 	vfence_device_get(device);
 	ret = vfence_table_add(&file->fences, local, handle);
 	if (ret) {
-		free_local(file, local);
+		local_free(file, local);
 		return ret;
 	}
-	describe(local, mapping);
+	local_describe(local, mapping);
+
 	/*
-	 * Found by who signals for a lost device, or finds that it came too late. Partner:
-	 * the atomic of vfence_queue_fail_device().
+	 * Full barrier: either the reset that loses the device finds this handle, or this
+	 * thread finds the device lost and signals. Partner: the atomic of
+	 * vfence_queue_fail_device().
 	 */
 	smp_mb();
 	if (vfence_device_was_reset(device))
 		vfence_local_signal_max(device);
 	return 0;
+
 close:
-	close_hw(file, local);
+	local_close_hw(file, local);
 put_map:
 	vfence_map_put(file, local->map);
 free:
@@ -232,8 +254,8 @@ free:
 	return ret;
 }
 
-/* A handle of a monitored fence has gone (WDDM-125, WDDM-126). */
-static void unwait(struct vfence_fence *fence)
+/* Cancel the CPU waits of a monitored fence when a handle is closed (WDDM-125, WDDM-126). */
+static void local_cancel_waits(struct vfence_fence *fence)
 {
 	if (vfence_fence_is_monitored(fence) &&
 	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY))
@@ -241,9 +263,9 @@ static void unwait(struct vfence_fence *fence)
 }
 
 /**
- * vfence_local_keep - refuse to destroy a handle from user space
+ * vfence_local_keep - let only the kernel destroy a handle
  * @file: the file, locked
- * @handle: the handle, which exists
+ * @handle: an existing handle
  */
 void vfence_local_keep(struct vfence_file *file, u32 handle)
 {
@@ -259,12 +281,12 @@ int vfence_local_destroy(struct vfence_file *file, u32 handle)
 
 	if (!local)
 		return -ENOENT;
-	unwait(local->fence);
-	free_local(file, local);
+	local_cancel_waits(local->fence);
+	local_free(file, local);
 	return 0;
 }
 
-/** vfence_local_destroy_all - close every fence of @device */
+/** vfence_local_destroy_all - close all fence handles of @device */
 void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device)
 {
 	struct vfence_local *local;
@@ -276,13 +298,14 @@ void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *de
 }
 
 /**
- * vfence_local_lookup - fence of a handle, with a reference
- * @file: the file, locked or not
+ * vfence_local_lookup - get the fence of a handle
+ * @file: the file; the caller need not lock it
  * @handle: the handle
- * @need: DRM_VFENCE_RIGHT_* it must have
- * @rights: out, may be NULL: all it has
+ * @need: DRM_VFENCE_RIGHT_* that the handle must have
+ * @rights: output: all rights of the handle; may be NULL
  *
- * Return: the fence, -ENOENT without such a handle, -EACCES without the right.
+ * Return: the fence with a reference, -ENOENT without such a handle, -EACCES without the
+ * rights.
  */
 struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights)
@@ -290,7 +313,7 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 	struct vfence_fence *fence = ERR_PTR(-ENOENT);
 	struct vfence_local *local;
 
-	/* Handles go under the xa_lock, so a handle found there is alive. */
+	/* Handles are removed under the xa_lock, so the fence of a handle found there is alive. */
 	xa_lock(&file->fences.objects);
 	local = xa_load(&file->fences.objects, handle);
 	if (local && need & ~local->rights)
@@ -300,29 +323,34 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 	if (local && rights)
 		*rights = local->rights;
 	xa_unlock(&file->fences.objects);
+
 	return fence;
 }
 
-/* A new fence, and a handle of it with @rights; out: the creator's bytes as kept. */
-static int create_locked(struct vfence_file *file, u32 parent, struct vfence_fence_args *args,
-			 u32 rights, u32 *handle, struct drm_vfence_fence_mapping *mapping)
+/* Create a fence and a handle with @rights. Updates args->private_data as it was stored. */
+static int local_create_locked(struct vfence_file *file, u32 parent, struct vfence_fence_args *args,
+			       u32 rights, u32 *handle, struct drm_vfence_fence_mapping *mapping)
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, parent);
 	struct vfence_fence *fence;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
+
 	if (!device)
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
+
 	fence = vfence_fence_create(file, args);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
+
 	ret = vfence_local_add(file, device, fence, rights, handle, mapping);
 	if (!ret)
 		vfence_fence_private_data(fence, args->private_data);
 	vfence_fence_put_handle(fence);
+
 	return ret;
 }
 
@@ -338,7 +366,7 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	};
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~FLAGS || args->pad) ||
+	if (vfence_reject(drm, args->flags & ~LOCAL_FLAGS || args->pad) ||
 	    vfence_reject(drm, args->flags == DRM_VFENCE_FENCE_CROSS_ADAPTER) ||
 	    vfence_reject(drm, args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER &&
 			  args->type != DRM_VFENCE_FENCE_DEFAULT) ||
@@ -346,21 +374,25 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU) ||
 	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU && args->initial_value))
 		return -EINVAL;
+
 	if (vfence_reject(drm, !file->adapter->native_fence) ||
 	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU &&
 			  !file->adapter->config.intra_gpu_fences))
 		return -EOPNOTSUPP;
+
 	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
+
 	mutex_lock(&file->lock);
-	ret = create_locked(file, args->device, &create, DRM_VFENCE_RIGHTS_ALL, &args->handle,
-			    &args->mapping);
+	ret = local_create_locked(file, args->device, &create, DRM_VFENCE_RIGHTS_ALL, &args->handle,
+				  &args->mapping);
 	mutex_unlock(&file->lock);
+
 	if (!ret)
 		memcpy(args->private_data, create.private_data, sizeof(args->private_data));
 	return ret;
 }
 
-/** vfence_local_monitored_rights - what flags of a monitored fence leave of @rights */
+/** vfence_local_monitored_rights - @rights without those that the fence's @flags exclude */
 u32 vfence_local_monitored_rights(u32 rights, u32 flags)
 {
 	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
@@ -375,7 +407,7 @@ int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_monitored_fence_create *args = data;
-	u32 shared = args->flags & MONITORED_SHARED;
+	u32 shared = args->flags & LOCAL_MONITORED_SHARED;
 	struct vfence_fence_args create = {
 		.type = DRM_VFENCE_FENCE_MONITORED,
 		.flags = args->flags,
@@ -385,22 +417,25 @@ int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
 	};
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~MONITORED_FLAGS) ||
+	if (vfence_reject(drm, args->flags & ~LOCAL_MONITORED_FLAGS) ||
 	    vfence_reject(drm, create.cross_adapter &&
 			  (!shared || args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS)) ||
 	    vfence_reject(drm, (args->flags & VFENCE_MONITORED_NOTHING) ==
 			  VFENCE_MONITORED_NOTHING) ||
-	    vfence_reject(drm, shared && shared != MONITORED_SHARED) ||
+	    vfence_reject(drm, shared && shared != LOCAL_MONITORED_SHARED) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
+
 	if (vfence_reject(drm, create.cross_adapter &&
 			  file->adapter->config.gpu.no_64bit_atomics))
 		return -EOPNOTSUPP;
+
 	mutex_lock(&file->lock);
-	ret = create_locked(file, args->device, &create,
-			    vfence_local_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
-			    &args->handle, &args->mapping);
+	ret = local_create_locked(file, args->device, &create,
+				  vfence_local_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
+				  &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
+
 	return ret;
 }
 
@@ -413,10 +448,12 @@ int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	local = xa_load(&file->fences.objects, args->handle);
 	ret = local && local->kept ? -EBUSY : vfence_local_destroy(file, args->handle);
 	mutex_unlock(&file->lock);
+
 	return ret;
 }
 
@@ -430,25 +467,30 @@ int vfence_local_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
+
 	fence = vfence_local_lookup(file, args->handle, DRM_VFENCE_RIGHT_READ, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
+
 	spin_lock_irqsave(&fence->lock, flags);
 	args->current_value = fence->current_value ? vfence_fence_current(fence) : 0;
 	if (fence->narrow)
 		args->current_value = (u32)args->current_value;
 	args->monitored_value = fence->monitored_value ? READ_ONCE(*fence->monitored_value) :
 							 VFENCE_NOT_MONITORED;
+
 	args->waiters = fence->waiter_count;
 	args->interrupts = fence->interrupts;
 	args->spurious = fence->spurious;
 	args->woken = fence->woken;
 	spin_unlock_irqrestore(&fence->lock, flags);
+
 	args->signals = fence->hw ? vgpu_fence_signals(fence->hw) : 0;
 	args->rights = rights;
 	args->type = fence->type;
-	args->current_system_va = va_of(&fence->slots->current_value.system_va, fence);
-	args->monitored_system_va = va_of(&fence->slots->monitored_value.system_va, fence);
+	args->current_system_va = local_va(&fence->slots->current_value.system_va, fence);
+	args->monitored_system_va = local_va(&fence->slots->monitored_value.system_va, fence);
 	vfence_fence_put(fence);
+
 	return 0;
 }

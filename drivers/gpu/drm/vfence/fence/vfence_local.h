@@ -16,26 +16,31 @@ struct vfence_map;
 struct vfence_wait;
 
 /**
- * struct vfence_local - a fence as one holder sees it: a handle
+ * struct vfence_local - local part of a fence: a handle of one device
  */
 struct vfence_local {
-	/** @device: parent */
+	/** @device: Device that owns the handle. */
 	struct vfence_device *device;
-	/** @fence: the global part */
+	/** @fence: Global part of the fence. */
 	struct vfence_fence *fence;
-	/** @map: its addresses */
+	/** @map: Addresses of the fence's values in the file's GPU address space. */
 	struct vfence_map *map;
-	/** @rights: DRM_VFENCE_RIGHT_* */
+	/** @rights: DRM_VFENCE_RIGHT_* of the handle. */
 	u32 rights;
-	/** @kept: of the progress fence of a queue, which alone destroys it; file->lock */
+
+	/**
+	 * @kept: True for the progress fence of a queue: only the queue destroys the handle.
+	 * Protected by file->lock.
+	 */
 	bool kept;
-	/** @max_link: in device->max_signals, while @max_signal is; device->lock */
+
+	/** @max_link: Entry in device->max_signals while @max_signal is set; device->lock. */
 	struct list_head max_link;
-	/** @max_signal: what to signal on TDR, or NULL; device->lock */
+	/** @max_signal: Signal to perform when the device is lost, or NULL; device->lock. */
 	struct vfence_wait *max_signal;
 };
 
-/** VFENCE_MONITORED_NOTHING: what no handle may have both of */
+/** VFENCE_MONITORED_NOTHING: flags that a handle must not combine: it could do nothing */
 #define VFENCE_MONITORED_NOTHING \
 	(DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT)
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Interrupts about fences: complete what the records name, rescan what they do not.
+ * Interrupts about fences: complete the waiters of fences that the records name, and
+ * rescan fences when a record names none.
  */
 
 #include "core/vfence_adapter.h"
@@ -11,18 +12,20 @@
 #include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 
-/* The threaded half goes on; the fence is kept until then. */
+/* Leave the fence to the threaded half, with a reference until then. */
 static void notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence,
 				u64 value, u64 time)
 {
 	unsigned long flags;
 
 	lockdep_assert_held(&adapter->irq.lock);
+
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->deferred_value = max(fence->deferred ? fence->deferred_value : 0, value);
-	/* A fence that cannot be kept is being destroyed, which ends its waits. */
 	if (fence->cross)
 		vfence_cross_note_locked(fence, value, time);
+
+	/* A fence without references is being destroyed, which ends its waits. */
 	if (!fence->deferred && kref_get_unless_zero(&fence->ref)) {
 		fence->deferred = true;
 		llist_add(&fence->deferred_node, &adapter->fences.deferred);
@@ -30,6 +33,7 @@ static void notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fe
 	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
+/* Complete up to @budget points of a signaled fence onto @done. Return their number. */
 static unsigned int notify_signaled_locked(struct vfence_adapter *adapter,
 					   const struct vgpu_irq_record *record,
 					   const struct vgpu_irq_fence *signaled,
@@ -40,29 +44,36 @@ static unsigned int notify_signaled_locked(struct vfence_adapter *adapter,
 	unsigned long flags;
 
 	lockdep_assert_held(&adapter->irq.lock);
+
 	/*
-	 * A fence leaves the table only after its destroyer has drained the ring
-	 * under this lock, so a record that names none is the hardware's failure, and
-	 * fatal (WDDM-75).
+	 * A record that names no fence is an error of the hardware, and fatal (WDDM-75): a
+	 * fence leaves the table only after fence_destroy() has drained the ring under this
+	 * lock.
 	 */
 	fence = xa_load(&adapter->fences.table, signaled->handle);
 	if (!fence) {
 		vfence_adapter_lose(adapter, 0x1);
 		return 0;
 	}
+
 	completed = vfence_point_take(fence, signaled->value, budget, done);
 	if (fence->cross || completed == budget)
 		notify_defer_locked(adapter, fence, signaled->value, signaled->time);
+
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;
 	fence->spurious += !completed;
 	spin_unlock_irqrestore(&fence->lock, flags);
+
 	vfence_count(adapter, completed ? VFENCE_COUNT_USEFUL : VFENCE_COUNT_SPURIOUS);
 	trace_vfence_interrupt(record->node, signaled->handle, signaled->value, completed);
 	return completed;
 }
 
-/* No array: all native waiters, and the others only if asked (WDDM-72, WDDM-73). */
+/*
+ * A record without an array: rescan all native fences (WDDM-72), and monitored fences only
+ * if the record asks for it (WDDM-73).
+ */
 static void notify_null_record(struct vfence_adapter *adapter,
 			       const struct vgpu_irq_record *record)
 {
@@ -73,12 +84,13 @@ static void notify_null_record(struct vfence_adapter *adapter,
 		atomic_set(&adapter->fences.monitored_scan_due, 1);
 }
 
+/* Finish the points of a batch after the interrupt lock was dropped. */
 static void notify_finish(struct list_head *done)
 {
 	vfence_point_finish_all(done, 0);
 }
 
-/* NATIVE_FENCE_SIGNALED in the form that names fences. */
+/* A NATIVE_FENCE_SIGNALED record in the form that names fences. */
 static void notify_native_hard(struct vfence_adapter *adapter,
 			       const struct vgpu_irq_record *record,
 			       struct vfence_irq_batch *batch)
@@ -89,6 +101,7 @@ static void notify_native_hard(struct vfence_adapter *adapter,
 		notify_null_record(adapter, record);
 		return;
 	}
+
 	batch->finish = notify_finish;
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
 	for (i = 0; i < record->count; i++) {
@@ -100,9 +113,10 @@ static void notify_native_hard(struct vfence_adapter *adapter,
 	}
 }
 
+/* Complete the points that exceeded the budget, and propagate signals to other adapters. */
 static void notify_native_thread(struct vfence_adapter *adapter)
 {
-	/* First come, first served. */
+	/* In the order in which the interrupts deferred the fences. */
 	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->fences.deferred));
 	struct vfence_fence *fence, *next;
 
@@ -114,6 +128,7 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 		value = fence->deferred_value;
 		fence->deferred = false;
 		spin_unlock_irqrestore(&fence->lock, flags);
+
 		vfence_point_complete(fence, value);
 		if (fence->cross)
 			vfence_cross_propagate_noted(fence);
@@ -122,8 +137,8 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 }
 
 /*
- * Rescan every fence of one kind: the native ones for a NULL array (WDDM-72), the
- * monitored ones only if asked (WDDM-73, WDDM-74).
+ * Rescan every fence of one kind: native fences after a record without an array
+ * (WDDM-72), monitored fences only if a record asks for it (WDDM-73, WDDM-74).
  */
 static void notify_scan(struct vfence_adapter *adapter, bool is_monitored)
 {
@@ -131,12 +146,14 @@ static void notify_scan(struct vfence_adapter *adapter, bool is_monitored)
 	unsigned long index;
 
 	vfence_count(adapter, is_monitored ? VFENCE_COUNT_LEGACY_SCANS : VFENCE_COUNT_SCANS);
+
 	rcu_read_lock();
 	xa_for_each(&adapter->fences.table, index, fence) {
 		if (vfence_fence_is_monitored(fence) != is_monitored ||
 		    !vfence_fence_needs_scan(fence) ||
 		    !kref_get_unless_zero(&fence->ref))
 			continue;
+
 		rcu_read_unlock();
 		vfence_point_rescan(fence);
 		vfence_fence_put(fence);
@@ -145,7 +162,7 @@ static void notify_scan(struct vfence_adapter *adapter, bool is_monitored)
 	rcu_read_unlock();
 }
 
-/* Where interrupts name queues, the logs name the fences, but for signals without an entry. */
+/* If interrupts name queues, the logs name the fences of all signals that have an entry. */
 static void notify_native_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (!adapter->optimized || nodes & VGPU_OVERFLOW_UNLOGGED)
@@ -159,13 +176,13 @@ static const struct vfence_irq_source notify_native_source = {
 	.scan = notify_native_scan,
 };
 
-/* In the optimised form queue/ takes the records. */
+/* In the optimised form queue/ handles the records. */
 static const struct vfence_irq_source notify_optimized_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 	.scan = notify_native_scan,
 };
 
-/* Some monitored fence was written: rescan all that have waiters (WDDM-130). */
+/* The GPU wrote a monitored fence: rescan all that have waiters (WDDM-130). */
 static void notify_monitored_hard(struct vfence_adapter *adapter,
 				  const struct vgpu_irq_record *record,
 				  struct vfence_irq_batch *batch)
@@ -182,7 +199,7 @@ static void notify_monitored_overflow(struct vfence_adapter *adapter, u32 overfl
 
 static void notify_monitored_thread(struct vfence_adapter *adapter)
 {
-	/* Full barrier, before waiters are counted. Partner: update_monitored_locked(). */
+	/* Full barrier before waiter_count is read. Partner: point_update_monitored_locked(). */
 	if (atomic_xchg(&adapter->fences.monitored_scan_due, 0))
 		notify_scan(adapter, true);
 }
@@ -194,7 +211,7 @@ static const struct vfence_irq_source notify_monitored_source = {
 	.thread = notify_monitored_thread,
 };
 
-/** vfence_notify_add_sources - have the interrupts of fences handled; features are negotiated */
+/** vfence_notify_add_sources - register for fence interrupts, after feature negotiation */
 void vfence_notify_add_sources(struct vfence_adapter *adapter)
 {
 	vfence_irq_add(adapter, adapter->optimized ? &notify_optimized_source :
@@ -203,32 +220,33 @@ void vfence_notify_add_sources(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_notify_settle - all that is known of a fence has arrived
+ * vfence_notify_settle - handle all signals of a fence that are pending
  * @fence: the fence
  *
- * Whatever was signaled before the call, by the CPU or on this adapter, and may
- * have been rewound since, has completed the waits it satisfies. Process context.
+ * On return each signal before the call, by the CPU or on this adapter, has completed
+ * the waits it satisfies, even if its value was rewound since. Process context.
  */
 void vfence_notify_settle(struct vfence_fence *fence)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 
-	/* A CPU signal stores first, and completes under this lock. */
+	/* Wait for CPU signals: they store and complete under this lock. */
 	mutex_lock(&adapter->fences.signal_lock);
 	mutex_unlock(&adapter->fences.signal_lock);
 	vfence_irq_catch_up(adapter);
-	/* What the fence remembers for the waits it has already. */
+
+	/* Complete up to the highest value that no record named. */
 	vfence_point_rescan(fence);
 }
 
 /**
- * vfence_notify_settle_rewinds - let what came before a rewind arrive
- * @fence: the fence, about to get a waiter
+ * vfence_notify_settle_rewinds - handle the signals before a rewind
+ * @fence: the fence, which is about to get a waiter
  *
- * Interrupts and logs carry values, so that a pulse completes the waits that were on
- * the fence. They must not complete a wait that begins after the rewind: before such a
- * wait is put on the fence, all that was signaled before is handled. A fence that was not
- * rewound since costs one comparison. Process context, no lock held.
+ * Call this before a wait is put on a fence. Interrupts and logs carry values, so that a
+ * value that was rewound completes the waits that were on the fence. It must not complete
+ * a wait that begins after the rewind. If the fence was not rewound since the last call
+ * the cost is one comparison. Process context, no lock held.
  */
 void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 {
@@ -238,10 +256,12 @@ void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 		vfence_cross_settle_rewinds(fence->cross);
 		return;
 	}
+
 	rewinds = vfence_fence_rewinds(fence);
 	if (READ_ONCE(fence->settled) == rewinds)
 		return;
 	vfence_notify_settle(fence);
-	/* Others may rely on it only now; a rewind since then is another one. */
+
+	/* Store the count only now, as others skip the settlement by it. Later rewinds differ. */
 	WRITE_ONCE(fence->settled, rewinds);
 }

@@ -2,14 +2,15 @@
 /**
  * DOC: Waiters and the monitored value
  *
- * A point that is not reached sits in its fence's tree, ordered by value. The
- * monitored value is the least of them minus one. Whoever changes the tree
- * stores the monitored value, passes a full barrier and samples the current
- * value again; an engine stores the current value, passes a full barrier and
- * loads the monitored value. So one of the two sees the other: that is handshake
- * (a), and the reason why no wake-up is lost.
+ * A point that is not reached is in a tree of its fence, ordered by value. The monitored
+ * value is the least value in the trees minus one.
  *
- * Points leave the tree under the fence's lock and complete without it.
+ * Each change of a tree is followed by a store of the monitored value, a full barrier and
+ * another sample of the current value. An engine stores the current value, passes a full
+ * barrier and loads the monitored value. At least one of the two sees the store of the
+ * other, so that no wake-up is lost: this is handshake (a) of ordering.rst.
+ *
+ * Points leave the tree under the fence's lock and are finished without it.
  */
 
 #include <linux/slab.h>
@@ -22,40 +23,41 @@
 #include "fence/vfence_wait.h"
 #include "vfence_step.h"
 
-static struct rb_root_cached *tree_of(struct vfence_point *point)
+static struct rb_root_cached *point_tree(struct vfence_point *point)
 {
 	return point->wait->gpu ? &point->fence->gpu_waiters : &point->fence->waiters;
 }
 
-static struct vfence_point *first_in(struct rb_root_cached *tree)
+static struct vfence_point *point_first_in_tree(struct rb_root_cached *tree)
 {
 	return rb_entry_safe(rb_first_cached(tree), struct vfence_point, node);
 }
 
-static struct vfence_point *first_point(struct vfence_fence *fence)
+/* The least point of both trees, or NULL. */
+static struct vfence_point *point_first(struct vfence_fence *fence)
 {
-	struct vfence_point *cpu = first_in(&fence->waiters);
-	struct vfence_point *gpu = first_in(&fence->gpu_waiters);
+	struct vfence_point *cpu = point_first_in_tree(&fence->waiters);
+	struct vfence_point *gpu = point_first_in_tree(&fence->gpu_waiters);
 
 	if (!cpu || !gpu)
 		return cpu ? cpu : gpu;
 	return gpu->value < cpu->value ? gpu : cpu;
 }
 
-static bool awaits_less(struct rb_node *a, const struct rb_node *b)
+static bool point_less(struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct vfence_point, node)->value <
 	       rb_entry(b, struct vfence_point, node)->value;
 }
 
 /*
- * Handshake (a), CPU's side: store monitored, full barrier (both inside the
- * DDI), then the caller samples current. Partner: signal_fence() in hw/vgpu_exec.c.
- * Under the lock that the interrupt handler takes, too (WDDM-17).
+ * The CPU's side of handshake (a): the virtual GPU stores the monitored value and passes
+ * a full barrier, then the caller samples the current value. Partner: signal_fence() in
+ * hw/vgpu_exec.c. The interrupt handler takes the same lock (WDDM-17).
  */
-static void update_monitored_locked(struct vfence_fence *fence)
+static void point_update_monitored_locked(struct vfence_fence *fence)
 {
-	struct vfence_point *first = first_point(fence);
+	struct vfence_point *first = point_first(fence);
 	struct vgpu_value_update update = {
 		.fence = fence->hw,
 		.kernel_va = fence->monitored_value,
@@ -63,40 +65,50 @@ static void update_monitored_locked(struct vfence_fence *fence)
 	};
 
 	lockdep_assert_held(&fence->lock);
-	/* There is none: who signals it, or hears of it, looks, if there are waiters. */
+
+	/* A monitored fence has no monitored value: signals and interrupts rescan it. */
 	if (vfence_fence_is_monitored(fence)) {
-		/* Their count, before the value is sampled. Partner: vfence_irq_settle(). */
+		/*
+		 * Full barrier: store waiter_count before the value is sampled. Partners:
+		 * notify_monitored_thread(); the end of submissions in queue/vfence_stage.c.
+		 */
 		smp_mb();
 		return;
 	}
-	/* Stays 0 for life: the others must hear of every signal (WDDM-104). */
+
+	/* A member's stays 0: each signal must reach the other adapters (WDDM-104). */
 	if (fence->cross || update.value == fence->monitored)
 		return;
+
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;
 	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, 0x12);
 }
 
-static void unlink_locked(struct vfence_point *point)
+static void point_unlink_locked(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 
-	rb_erase_cached(&point->node, tree_of(point));
+	lockdep_assert_held(&fence->lock);
+
+	rb_erase_cached(&point->node, point_tree(point));
 	WRITE_ONCE(fence->waiter_count, fence->waiter_count - 1);
 	point->queued = false;
 }
 
-/* Move up to @budget points that @value reaches to @done. */
-static unsigned int take_locked(struct vfence_fence *fence, u64 value, unsigned int budget,
-				struct list_head *done)
+/* Move up to @budget points that @value satisfies to @done. Return their number. */
+static unsigned int point_take_locked(struct vfence_fence *fence, u64 value, unsigned int budget,
+				      struct list_head *done)
 {
 	struct vfence_point *point;
 	unsigned int taken = 0;
 
-	while (taken < budget && (point = first_point(fence)) &&
+	lockdep_assert_held(&fence->lock);
+
+	while (taken < budget && (point = point_first(fence)) &&
 	       vfence_reached(value, point->value)) {
-		unlink_locked(point);
+		point_unlink_locked(point);
 		list_add_tail(&point->link, done);
 		taken++;
 	}
@@ -105,40 +117,49 @@ static unsigned int take_locked(struct vfence_fence *fence, u64 value, unsigned 
 }
 
 /*
- * Complete what @value reaches; then update monitored and sample again until a
- * sample completes nobody. Ends: each round takes at least one point away.
+ * Take the points that @value satisfies; then update the monitored value and sample the
+ * current value again, until a sample satisfies no point or @budget points are taken.
+ * The loop ends, as each round takes at least one point.
  */
-static unsigned int settle_locked(struct vfence_fence *fence, u64 value, unsigned int budget,
-				  struct list_head *done)
+static unsigned int point_settle_locked(struct vfence_fence *fence, u64 value, unsigned int budget,
+					struct list_head *done)
 {
-	unsigned int taken = take_locked(fence, value, budget, done);
+	unsigned int taken = point_take_locked(fence, value, budget, done);
+
+	lockdep_assert_held(&fence->lock);
 
 	for (;;) {
 		struct vfence_point *first;
 
 		if (taken == budget)
 			return taken;
-		update_monitored_locked(fence);
+
+		point_update_monitored_locked(fence);
 		vfence_step(SECOND_SAMPLE);
-		first = first_point(fence);
+		first = point_first(fence);
 		value = vfence_fence_current(fence);
 		if (!first || !vfence_reached(value, first->value))
 			return taken;
-		taken += take_locked(fence, value, budget - taken, done);
+
+		taken += point_take_locked(fence, value, budget - taken, done);
 	}
 }
 
-/* What nobody will signal holds no queue back; what has gone does not come back. */
-static bool counts_as_reached(const struct vfence_wait *wait, int error)
+/*
+ * A queue's wait for a fence that no client can signal any more counts as reached. It
+ * fails after an unplug.
+ */
+static bool point_error_satisfies(const struct vfence_wait *wait, int error)
 {
 	return wait->gpu && error != -ENODEV;
 }
 
-static void complete_point(struct vfence_point *point, int error)
+/* Count a taken point for its wait, with @error or as reached, and put its reference. */
+static void point_finish(struct vfence_point *point, int error)
 {
 	struct vfence_wait *wait = point->wait;
 
-	if (error && counts_as_reached(wait, error))
+	if (error && point_error_satisfies(wait, error))
 		error = 0;
 
 	if (error) {
@@ -153,9 +174,9 @@ static void complete_point(struct vfence_point *point, int error)
 }
 
 /**
- * vfence_point_finish_all - complete points that were taken
- * @done: from vfence_point_take()
- * @error: 0, or why they failed
+ * vfence_point_finish_all - finish points that were taken
+ * @done: list of the points, from vfence_point_take()
+ * @error: 0 if the points are reached, or the error of their waits
  *
  * Any context, no lock held.
  */
@@ -164,17 +185,19 @@ void vfence_point_finish_all(struct list_head *done, int error)
 	struct vfence_point *point, *next;
 
 	list_for_each_entry_safe(point, next, done, link)
-		complete_point(point, error);
+		point_finish(point, error);
 }
 
 /**
- * vfence_point_take - a value was signaled: take the points it satisfies
+ * vfence_point_take - take the points that a signaled value satisfies
  * @fence: the fence
- * @value: the value, which a rewind may have replaced already
- * @budget: most points to take, at least 1
- * @done: they are added here, for vfence_point_finish_all()
+ * @value: the signaled value, which may have been rewound meanwhile
+ * @budget: maximal number of points to take, at least 1
+ * @done: list to which the points are added, for vfence_point_finish_all()
  *
- * Any context. Return: how many; if all of @budget, there may be more.
+ * Any context.
+ *
+ * Return: number of points taken; if it is @budget, there may be more.
  */
 unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned int budget,
 			       struct list_head *done)
@@ -183,19 +206,20 @@ unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned i
 	unsigned int taken;
 
 	spin_lock_irqsave(&fence->lock, flags);
-	taken = settle_locked(fence, max(value, vfence_fence_current(fence)), budget, done);
+	taken = point_settle_locked(fence, max(value, vfence_fence_current(fence)), budget, done);
 	spin_unlock_irqrestore(&fence->lock, flags);
+
 	return taken;
 }
 
 /**
- * vfence_point_complete - a value was signaled: complete all waits it satisfies
+ * vfence_point_complete - complete all points that a signaled value satisfies
  * @fence: the fence
- * @value: the value
+ * @value: the signaled value
  *
- * Process context: in portions, so that interrupts are never off for long.
+ * Works in batches, so that interrupts are not off for long. Process context.
  *
- * Return: how many.
+ * Return: number of points completed.
  */
 unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value)
 {
@@ -209,29 +233,35 @@ unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value)
 		total += taken;
 		cond_resched();
 	} while (taken == VFENCE_POINT_BATCH);
+
 	return total;
 }
 
 /*
- * The others, with what was seen when. A queue there that began to wait after @now
- * has looked by itself.
+ * Propagate the missed signal and the current value to the other adapters. A queue there
+ * that began to wait after the time of a signal has read the value by itself.
  */
-static void tell_others(struct vfence_fence *fence, const struct vgpu_missed *missed)
+static void point_propagate(struct vfence_fence *fence, const struct vgpu_missed *missed)
 {
 	u64 now = vgpu_clock_now(fence->adapter->gpu);
 
-	/* The clock before the value: what is rewound by @now is no news then. */
+	/*
+	 * Read the clock before the value: a value that was rewound before then must not
+	 * release a queue that began to wait after the rewind.
+	 * Partner: the lock in vgpu_fence_block().
+	 */
 	smp_mb();
 	if (missed->value)
 		vfence_cross_propagate(fence, missed->value, missed->time);
+
 	vfence_cross_propagate(fence, vfence_fence_current(fence), now);
 }
 
 /*
- * The GPU writes 32 bits: remember how far it has come, for the next look. A CPU signal
- * that comes between is newer than what was read.
+ * Remember the 64-bit value of a narrow fence, as the GPU writes 32 bits only. If a CPU
+ * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
  */
-static void move_anchor(struct vfence_fence *fence)
+static void point_update_wide(struct vfence_fence *fence)
 {
 	s64 anchor = atomic64_read(&fence->wide);
 
@@ -240,46 +270,50 @@ static void move_anchor(struct vfence_fence *fence)
 }
 
 /**
- * vfence_point_rescan - nothing tells which values were signaled: look
+ * vfence_point_rescan - complete points when no record says which values were signaled
  * @fence: the fence
  *
- * Waiters that the current value satisfies complete, and those that a value did
- * which was rewound since, as far as the hardware remembers. The other adapters of
- * a cross-adapter fence are told. One at a time: on return all that was remembered
- * before has arrived, whoever took it. Process context.
+ * Completes the points that the current value satisfies, and those that a value satisfied
+ * which was rewound since, if the hardware remembers it. Propagates both to the other
+ * adapters of a cross-adapter fence. Serialised: on return each missed signal from before
+ * the call is handled, even if another thread took it. Process context.
  *
- * Return: how many completed here.
+ * Return: number of points that this call completed.
  */
 unsigned int vfence_point_rescan(struct vfence_fence *fence)
 {
 	struct vgpu_missed missed = {};
 	unsigned int completed;
 
-	/* Nobody waits for an INTRA_GPU fence. */
+	/* An INTRA_GPU fence has no CPU waiters. */
 	if (!fence->current_value)
 		return 0;
-	mutex_lock(&fence->look_lock);
+
+	mutex_lock(&fence->rescan_lock);
 	if (fence->hw)
 		vgpu_fence_take_missed(fence->hw, &missed);
 	if (fence->narrow)
-		move_anchor(fence);
+		point_update_wide(fence);
 	completed = vfence_point_complete(fence, missed.value);
 	if (fence->cross)
-		tell_others(fence, &missed);
-	mutex_unlock(&fence->look_lock);
+		point_propagate(fence, &missed);
+	mutex_unlock(&fence->rescan_lock);
+
 	return completed;
 }
 
-/* Take what is to be ended: all, or those of the CPU. */
-static unsigned int take_ended_locked(struct vfence_fence *fence, bool gpu,
-				      struct list_head *done)
+/* Move up to a batch of points to @done: all points, or CPU waits only if not @gpu. */
+static unsigned int point_take_ended_locked(struct vfence_fence *fence, bool gpu,
+					    struct list_head *done)
 {
 	struct vfence_point *point;
 	unsigned int taken = 0;
 
+	lockdep_assert_held(&fence->lock);
+
 	while (taken < VFENCE_POINT_BATCH &&
-	       (point = gpu ? first_point(fence) : first_in(&fence->waiters))) {
-		unlink_locked(point);
+	       (point = gpu ? point_first(fence) : point_first_in_tree(&fence->waiters))) {
+		point_unlink_locked(point);
 		list_add_tail(&point->link, done);
 		taken++;
 	}
@@ -288,51 +322,54 @@ static unsigned int take_ended_locked(struct vfence_fence *fence, bool gpu,
 }
 
 /*
- * End all waits, or those of the CPU; new ones return @later, if that is not 0. What
- * has been reached by now is, whatever comes.
+ * End all waits with @error, or CPU waits only if not @gpu. If @new_error is not 0, new
+ * waits return it. Complete reached points first, so that they do not fail.
  */
-static void end_waits(struct vfence_fence *fence, int error, int later, bool gpu)
+static void point_end_waits(struct vfence_fence *fence, int error, int new_error, bool gpu)
 {
 	unsigned long flags;
 	unsigned int taken;
 
 	if (fence->current_value)
 		vfence_point_complete(fence, 0);
+
 	do {
 		LIST_HEAD(done);
 
 		spin_lock_irqsave(&fence->lock, flags);
-		if (later)
-			fence->error = later;
-		taken = take_ended_locked(fence, gpu, &done);
-		update_monitored_locked(fence);
+		if (new_error)
+			fence->error = new_error;
+		taken = point_take_ended_locked(fence, gpu, &done);
+		point_update_monitored_locked(fence);
 		spin_unlock_irqrestore(&fence->lock, flags);
+
 		vfence_point_finish_all(&done, error);
 		cond_resched();
 	} while (taken == VFENCE_POINT_BATCH);
 }
 
 /**
- * vfence_point_fail_all - end all waits, and refuse new ones
+ * vfence_point_fail_all - fail all waits of a fence, and refuse new ones
  * @fence: the fence
- * @error: what they return
+ * @error: error that present and new waits return
  */
 void vfence_point_fail_all(struct vfence_fence *fence, int error)
 {
-	end_waits(fence, error, error, true);
+	point_end_waits(fence, error, error, true);
 }
 
-/** vfence_point_cancel_all - end all CPU waits of now with ECANCELED; process context */
+/** vfence_point_cancel_all - end the present CPU waits with ECANCELED; process context */
 void vfence_point_cancel_all(struct vfence_fence *fence)
 {
-	end_waits(fence, -ECANCELED, 0, false);
+	point_end_waits(fence, -ECANCELED, 0, false);
 }
 
 /*
- * After a change of the tree: bring monitored up to date, sample, complete. What
- * is completed here was reached although no interrupt said so. Returns how many.
+ * Update the monitored value after a change of a tree, sample the current value and
+ * complete the points it satisfies. No interrupt has reported these points. Return their
+ * number.
  */
-static unsigned int settle(struct vfence_fence *fence)
+static unsigned int point_settle(struct vfence_fence *fence)
 {
 	unsigned int taken, total = 0;
 	unsigned long flags;
@@ -341,21 +378,23 @@ static unsigned int settle(struct vfence_fence *fence)
 		LIST_HEAD(done);
 
 		spin_lock_irqsave(&fence->lock, flags);
-		/* Nothing is taken by value 0: what this takes, the sample took. */
-		taken = settle_locked(fence, 0, VFENCE_POINT_BATCH, &done);
+		/* Value 0 satisfies no queued point, so that only the samples take points. */
+		taken = point_settle_locked(fence, 0, VFENCE_POINT_BATCH, &done);
 		spin_unlock_irqrestore(&fence->lock, flags);
+
 		vfence_point_finish_all(&done, 0);
 		total += taken;
 		cond_resched();
 	} while (taken == VFENCE_POINT_BATCH);
+
 	return total;
 }
 
 /*
- * Put a point on its fence, unless it is reached or cannot be any more. 1 if it
- * is on it, 0 if it was reached.
+ * Put a point on its fence, unless it is reached or the fence has failed. Return 1 if the
+ * point is on its fence, 0 if it was reached, or a negative error.
  */
-static int queue_point(struct vfence_point *point)
+static int point_queue(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 	unsigned long flags;
@@ -370,38 +409,42 @@ static int queue_point(struct vfence_point *point)
 		ret = -EIO;
 	} else {
 		vfence_step(WAITER_INSERT);
-		/* The tree has a reference; whoever takes the point out puts it. */
+
+		/* The tree has a reference; point_finish() or point_disarm() puts it. */
 		kref_get(&point->wait->ref);
-		rb_add_cached(&point->node, tree_of(point), awaits_less);
+		rb_add_cached(&point->node, point_tree(point), point_less);
 		point->queued = true;
 		WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
 		ret = 1;
 	}
 	spin_unlock_irqrestore(&fence->lock, flags);
+
 	return ret;
 }
 
-static int arm_point(struct vfence_point *point)
+static int point_arm(struct vfence_point *point)
 {
 	unsigned int taken;
 	int ret;
 
 	vfence_notify_settle_rewinds(point->fence);
-	ret = queue_point(point);
-	if (ret < 0 && !counts_as_reached(point->wait, ret))
+	ret = point_queue(point);
+	if (ret < 0 && !point_error_satisfies(point->wait, ret))
 		return ret;
+
 	if (ret <= 0) {
 		kref_get(&point->wait->ref);
-		complete_point(point, 0);
+		point_finish(point, 0);
 		return 0;
 	}
-	/* Store monitored, sample current: handshake (a). */
-	taken = settle(point->fence);
+
+	/* Handshake (a): store the monitored value, sample the current value. */
+	taken = point_settle(point->fence);
 	vfence_count_add(point->fence->adapter, VFENCE_COUNT_SECOND_SAMPLE, taken);
 	return 0;
 }
 
-static void disarm_point(struct vfence_point *point)
+static void point_disarm(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 	unsigned long flags;
@@ -411,22 +454,24 @@ static void disarm_point(struct vfence_point *point)
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
 	if (queued)
-		unlink_locked(point);
+		point_unlink_locked(point);
 	spin_unlock_irqrestore(&fence->lock, flags);
+
 	if (!queued)
 		return;
-	settle(fence);
+
+	point_settle(fence);
 	vfence_wait_put(point->wait);
 }
 
-static void arm_points(struct vfence_wait *wait)
+static void point_arm_until_decided(struct vfence_wait *wait)
 {
 	unsigned int i;
 	int ret = 0;
 
-	/* Once it is decided, be it by the first point of ANY, spare the others. */
+	/* Stop once the wait is decided: one reached point decides a wait for any. */
 	for (i = 0; i < wait->count && atomic_read(&wait->state) == VFENCE_WAIT_ARMING; i++) {
-		ret = arm_point(&wait->points[i]);
+		ret = point_arm(&wait->points[i]);
 		if (ret) {
 			WRITE_ONCE(wait->error, ret);
 			vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_FAILED);
@@ -437,36 +482,37 @@ static void arm_points(struct vfence_wait *wait)
 
 /**
  * vfence_point_arm_all - put all points of a wait on their fences
- * @wait: ARMING; may be decided on return
+ * @wait: the wait, which is ARMING; it may be decided on return
  *
- * The caller moves it to ARMED, unless it is decided, sees how it ends, disarms
- * and accounts for it.
+ * If the wait is not decided the caller moves it to ARMED and waits for its end. The
+ * caller then disarms the wait and accounts for it.
  *
- * Return: 0, or -ENODEV, after which there is nothing to account for.
+ * Return: 0, or -ENODEV if nothing was armed and nothing is to be accounted for.
  */
 int vfence_point_arm_all(struct vfence_wait *wait)
 {
 	int idx;
 
-	/* Unplug waits for this section, then fails what it finds armed. */
+	/* Unplug waits for this section, then fails the points that it finds armed. */
 	if (!drm_dev_enter(&wait->adapter->drm, &idx))
 		return -ENODEV;
+
 	vfence_count(wait->adapter, VFENCE_COUNT_WAITS_BEGUN);
-	arm_points(wait);
+	point_arm_until_decided(wait);
 	drm_dev_exit(idx);
 	return 0;
 }
 
 /**
  * vfence_point_disarm_all - take a wait's points off their fences
- * @wait: decided, so that it does not matter who completes meanwhile
+ * @wait: the decided wait: points that are finished meanwhile do not change it
  */
 void vfence_point_disarm_all(struct vfence_wait *wait)
 {
 	unsigned int i;
 
 	for (i = 0; i < wait->count; i++) {
-		disarm_point(&wait->points[i]);
+		point_disarm(&wait->points[i]);
 		cond_resched();
 	}
 }

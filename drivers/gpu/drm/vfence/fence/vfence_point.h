@@ -8,7 +8,7 @@ struct list_head;
 struct vfence_fence;
 struct vfence_wait;
 
-/** VFENCE_POINT_BATCH: points completed at once, with interrupts off meanwhile */
+/** VFENCE_POINT_BATCH: most points taken in one section with interrupts off */
 #define VFENCE_POINT_BATCH	64
 
 unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned int budget,

@@ -11,12 +11,12 @@ struct vfence_file;
 struct vfence_wait;
 
 /**
- * struct vfence_request - a wait with the signals to perform first, checked
+ * struct vfence_request - checked wait, with the signals to perform before it
  */
 struct vfence_request {
-	/** @wait: what to wait for */
+	/** @wait: Points to wait for. */
 	struct vfence_wait *wait;
-	/** @signals: what to signal, or NULL */
+	/** @signals: Points to signal first, or NULL. */
 	struct vfence_wait *signals;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sharing fences between processes: by file descriptor, and no other way.
+ * Sharing fences between processes. Processes share fences by file descriptor only.
  */
 
 #include <linux/anon_inodes.h>
@@ -17,12 +17,12 @@
 #include "fence/vfence_share.h"
 
 /**
- * struct vfence_share - what a descriptor stands for
+ * struct vfence_share - exported fence of a file descriptor
  */
 struct vfence_share {
-	/** @fence: the fence, held */
+	/** @fence: Fence; the descriptor counts as one of its handles. */
 	struct vfence_fence *fence;
-	/** @rights: DRM_VFENCE_RIGHT_* that handles opened from it get */
+	/** @rights: DRM_VFENCE_RIGHT_* of handles that are opened from the descriptor. */
 	u32 rights;
 };
 
@@ -41,8 +41,8 @@ static const struct file_operations share_fops = {
 	.llseek = noop_llseek,
 };
 
-/* A descriptor of @fence, whose hold it takes over on success. */
-static int install(struct vfence_fence *fence, u32 rights)
+/* Create a descriptor of @fence. On success it takes over the caller's handle. */
+static int share_install(struct vfence_fence *fence, u32 rights)
 {
 	struct vfence_share *share = vfence_object_alloc(SHARE, sizeof(*share));
 	struct file *filp;
@@ -50,20 +50,25 @@ static int install(struct vfence_fence *fence, u32 rights)
 
 	if (!share)
 		return -ENOMEM;
+
 	share->fence = fence;
 	share->rights = rights;
+
 	fd = get_unused_fd_flags(O_CLOEXEC);
 	if (fd < 0)
 		goto free;
+
 	filp = anon_inode_getfile("[vfence]", &share_fops, share, O_RDWR);
 	if (IS_ERR(filp)) {
 		put_unused_fd(fd);
 		fd = PTR_ERR(filp);
 		goto free;
 	}
-	/* Point of no failure: the descriptor is visible from here on. */
+
+	/* Nothing may fail from here on, as the client sees the descriptor. */
 	fd_install(fd, filp);
 	return fd;
+
 free:
 	vfence_object_free(SHARE, share);
 	return fd;
@@ -79,40 +84,45 @@ int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_RIGHTS_ALL || args->pad))
 		return -EINVAL;
-	/* Nobody hands on more than he has. */
+
+	/* A descriptor gets only rights that the handle has. */
 	fence = vfence_local_lookup(file, args->handle, args->flags, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	if (vfence_reject(drm, !fence->shareable))
 		goto put;
+
 	ret = -ENOENT;
 	if (!vfence_fence_get_handle(fence))
 		goto put;
-	ret = install(fence, args->flags ? args->flags : rights);
+
+	ret = share_install(fence, args->flags ? args->flags : rights);
 	if (ret < 0) {
 		vfence_fence_put_handle(fence);
 		goto put;
 	}
 	args->fd = ret;
 	ret = 0;
+
 put:
 	vfence_fence_put(fence);
 	return ret;
 }
 
-/* The fence of a descriptor, held, and the rights that come with it. */
-static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd, u32 *rights)
+/* Return the fence of a descriptor, with a handle for the caller, and its rights. */
+static struct vfence_fence *share_get_fence(struct vfence_adapter *adapter, int fd, u32 *rights)
 {
 	struct vfence_fence *fence = ERR_PTR(-EINVAL);
 	struct file *filp = fget(fd);
 
 	if (!filp)
 		return ERR_PTR(-EBADF);
+
 	if (filp->f_op == &share_fops) {
 		struct vfence_share *share = filp->private_data;
 
 		*rights = share->rights;
-		/* The descriptor holds it, and we hold the descriptor. */
+		/* The descriptor keeps the fence, and filp keeps the descriptor. */
 		if (vfence_reject(&adapter->drm, !(share->rights & DRM_VFENCE_RIGHT_READ)))
 			fence = ERR_PTR(-EACCES);
 		else if ((share->fence->adapter == adapter || share->fence->cross) &&
@@ -123,38 +133,45 @@ static struct vfence_fence *fence_of_fd(struct vfence_adapter *adapter, int fd, 
 	return fence;
 }
 
-/* @fence as the file's adapter has it, with a reference. */
-static struct vfence_fence *on_adapter(struct vfence_fence *fence, struct vfence_file *file)
+/* Return the member of @fence on the file's adapter, with a reference. */
+static struct vfence_fence *share_get_member(struct vfence_fence *fence, struct vfence_file *file)
 {
 	if (fence->adapter == file->adapter)
 		return vfence_fence_get(fence);
-	/* Its values have 64 bits. */
+
+	/* The values of a cross-adapter fence have 64 bits. */
 	if (vfence_reject(&file->adapter->drm, file->adapter->config.gpu.no_64bit_atomics))
 		return ERR_PTR(-EOPNOTSUPP);
+
 	return vfence_cross_member(fence, file);
 }
 
-static int open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
-		       struct drm_vfence_fence_open *args)
+static int share_open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
+			     struct drm_vfence_fence_open *args)
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
-	struct vfence_fence *here;
+	struct vfence_fence *member;
 	int ret;
+
+	lockdep_assert_held(&file->lock);
 
 	if (!device)
 		return -ENOENT;
 	if (!vfence_device_active(device))
 		return -EIO;
-	here = on_adapter(fence, file);
-	if (IS_ERR(here))
-		return PTR_ERR(here);
-	if (vfence_reject(&file->adapter->drm, args->flags && !vfence_fence_is_monitored(here))) {
-		vfence_fence_put(here);
+
+	member = share_get_member(fence, file);
+	if (IS_ERR(member))
+		return PTR_ERR(member);
+	if (vfence_reject(&file->adapter->drm,
+			  args->flags && !vfence_fence_is_monitored(member))) {
+		vfence_fence_put(member);
 		return -EINVAL;
 	}
+
 	rights = vfence_local_monitored_rights(rights, args->flags);
-	ret = vfence_local_add(file, device, here, rights, &args->handle, &args->mapping);
-	vfence_fence_put(here);
+	ret = vfence_local_add(file, device, member, rights, &args->handle, &args->mapping);
+	vfence_fence_put(member);
 	return ret;
 }
 
@@ -170,12 +187,15 @@ int vfence_share_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	    vfence_reject(drm, args->flags == VFENCE_MONITORED_NOTHING) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
-	fence = fence_of_fd(file->adapter, args->fd, &rights);
+
+	fence = share_get_fence(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
+
 	mutex_lock(&file->lock);
-	ret = open_locked(file, fence, rights, args);
+	ret = share_open_locked(file, fence, rights, args);
 	mutex_unlock(&file->lock);
+
 	if (!ret) {
 		memset(args->private_data, 0, sizeof(args->private_data));
 		vfence_fence_private_data(fence, args->private_data);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * CPU signals: values are stored in the order of the calls, then their waits complete.
+ * CPU signals. A call stores its values in order, then completes the waits they satisfy.
  */
 
 #include <linux/slab.h>
@@ -11,15 +11,17 @@
 #include "fence/vfence_signal.h"
 #include "fence/vfence_wait.h"
 
-/* Value updates handed to the virtual GPU at once. */
-#define BATCH	16
+/* Maximal number of values in one update of the virtual GPU. */
+#define SIGNAL_BATCH	16
 
 /**
- * vfence_signal_create - a list for vfence_signal_perform() of one point
- * @fence: the fence, of which a reference is taken
- * @value: the value
+ * vfence_signal_create - create a list of one point for vfence_signal_perform()
+ * @fence: the fence; the list takes a reference
+ * @value: the value to signal
  *
- * Return: the list, for vfence_wait_destroy(), or NULL.
+ * The caller frees the list by vfence_wait_destroy().
+ *
+ * Return: the list or NULL.
  */
 struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value)
 {
@@ -27,66 +29,73 @@ struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value)
 
 	if (!wait)
 		return NULL;
+
 	wait->count = 1;
 	wait->points[0] = (struct vfence_point) {
 		.fence = vfence_fence_get(fence),
 		.wait = wait,
 		.value = value,
 	};
+
 	return wait;
 }
 
 /**
- * vfence_signal_split - take the points of some fences out of a list
+ * vfence_signal_split - move the points of fences with certain flags to a list of their own
  * @signals: the list
- * @fence_flags: DRM_VFENCE_MONITORED_* of these fences, any
+ * @fence_flags: DRM_VFENCE_MONITORED_*; fences with at least one of them are moved
  *
- * Return: a list of these in their order, NULL if there are none, or an ERR_PTR.
+ * Return: a list of the moved points in their order, NULL if there are none, or an ERR_PTR.
  */
 struct vfence_wait *vfence_signal_split(struct vfence_wait *signals, u32 fence_flags)
 {
 	struct vfence_wait *split;
-	unsigned int i, left = 0;
+	unsigned int i, remaining = 0;
 
 	for (i = 0; i < signals->count; i++)
-		left += !(signals->points[i].fence->flags & fence_flags);
-	if (left == signals->count)
+		remaining += !(signals->points[i].fence->flags & fence_flags);
+	if (remaining == signals->count)
 		return NULL;
-	split = vfence_wait_alloc(signals->adapter, signals->count - left);
+
+	split = vfence_wait_alloc(signals->adapter, signals->count - remaining);
 	if (!split)
 		return ERR_PTR(-ENOMEM);
-	for (left = 0, i = 0; i < signals->count; i++) {
+
+	for (remaining = 0, i = 0; i < signals->count; i++) {
 		if (signals->points[i].fence->flags & fence_flags)
 			split->points[split->count++] = signals->points[i];
 		else
-			signals->points[left++] = signals->points[i];
+			signals->points[remaining++] = signals->points[i];
 	}
-	signals->count = left;
+	signals->count = remaining;
+
 	return split;
 }
 
-/* What the hardware does for a native fence (WDDM-62). */
-static void store_monitored(struct vfence_fence *fence, u64 value)
+/* Store the value of a monitored fence. The virtual GPU does it for native ones (WDDM-62). */
+static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 {
-	/* Counted before it is stored: who sees the value sees the count. */
+	/* Count a rewind before the store, so that a reader of the value sees the count. */
 	if (value < vfence_fence_current(fence))
 		atomic64_inc(&fence->rewinds);
+
 	if (!fence->narrow) {
-		/* Release: what the caller did. Partners: clients; vfence_fence_current(). */
+		/* Release: all stores of the caller. Partners: clients; vfence_fence_current(). */
 		smp_store_release(fence->current_value, value);
 		return;
 	}
-	/* In this order a reader in between finds the value before. */
+
+	/* Store wide first: a reader between the two stores widens to the previous value. */
 	atomic64_set(&fence->wide, value);
-	/* Release: as above. */
+	/* Release: all stores of the caller. Partners: clients; vfence_fence_widen(). */
 	smp_store_release((u32 *)fence->current_value, (u32)value);
 }
 
-/* In order: natives in a row make one update. */
-static int store_points(struct vfence_adapter *adapter, struct vfence_point *points,
-			unsigned int count)
+/* Store the values in order. Consecutive native fences share one update. */
+static int signal_store_points(struct vfence_adapter *adapter, struct vfence_point *points,
+			       unsigned int count)
 {
-	struct vgpu_value_update update[BATCH];
+	struct vgpu_value_update update[SIGNAL_BATCH];
 	unsigned int i, n = 0;
 	int ret = 0;
 
@@ -100,17 +109,19 @@ static int store_points(struct vfence_adapter *adapter, struct vfence_point *poi
 				.kernel_va = fence->current_value,
 				.value = points[i].value,
 			};
+
 		if (n && (!native || i + 1 == count)) {
 			ret = vgpu_fence_update_current_values(adapter->gpu, update, n, 0);
 			n = 0;
 		}
 		if (!native && !ret)
-			store_monitored(fence, points[i].value);
+			signal_store_monitored(fence, points[i].value);
 	}
+
 	return ret;
 }
 
-/* Store up to BATCH values, then complete their CPU waits. */
+/* Store up to SIGNAL_BATCH values, then complete the CPU waits they satisfy. */
 static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
 			unsigned int count)
 {
@@ -118,29 +129,33 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	u64 time;
 
 	lockdep_assert_held(&adapter->fences.signal_lock);
-	if (store_points(adapter, points, count)) {
+
+	if (signal_store_points(adapter, points, count)) {
 		vfence_adapter_lose(adapter, 0x13);
 		return -EIO;
 	}
+
 	/*
-	 * The values before the clock: a queue of another adapter that began to wait
-	 * later has seen them. Partner: the lock in vgpu_fence_block().
+	 * Store the values before the clock is read: a queue of another adapter that began
+	 * to wait later has seen them. Partner: the lock in vgpu_fence_block().
 	 */
 	smp_mb();
 	time = vgpu_clock_now(adapter->gpu);
+
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
 		vfence_point_complete(points[i].fence, points[i].value);
 		if (points[i].fence->cross)
 			vfence_cross_propagate(points[i].fence, points[i].value, time);
 	}
+
 	return 0;
 }
 
-/* CPU signals of fences that several adapters have: one at a time of all. */
-static DEFINE_MUTEX(cross_signal_lock);
+/* Serialises the CPU signals of cross-adapter fences on all adapters. */
+static DEFINE_MUTEX(signal_cross_lock);
 
-static bool any_cross(const struct vfence_wait *signals)
+static bool signal_any_cross(const struct vfence_wait *signals)
 {
 	unsigned int i;
 
@@ -150,8 +165,8 @@ static bool any_cross(const struct vfence_wait *signals)
 	return false;
 }
 
-/* What @points[@i] is signaled from: an earlier point of the list may raise it. */
-static u64 value_before(const struct vfence_point *points, unsigned int i)
+/* The value that @points[@i] replaces. An earlier point of the list may store it. */
+static u64 signal_value_before(const struct vfence_point *points, unsigned int i)
 {
 	unsigned int k = i;
 
@@ -162,39 +177,44 @@ static u64 value_before(const struct vfence_point *points, unsigned int i)
 }
 
 /*
- * What the values of narrow fences mean, and whether a monitored fence is rewound.
- * Nobody else signals from the CPU meanwhile.
+ * Replace the values in the list by those that will be stored. Return true if one of them
+ * rewinds a monitored fence. The lock keeps other CPU signals out.
  */
-static bool rewinds_locked(struct vfence_wait *signals, u32 flags)
+static bool signal_resolve_values_locked(struct vfence_wait *signals, u32 flags)
 {
 	bool rewinds = false;
 	unsigned int i;
 
 	lockdep_assert_held(&signals->adapter->fences.signal_lock);
+
 	for (i = 0; i < signals->count; i++) {
 		struct vfence_point *point = &signals->points[i];
 		u64 before;
 
 		if (!vfence_fence_is_monitored(point->fence))
 			continue;
-		before = value_before(signals->points, i);
+
+		before = signal_value_before(signals->points, i);
 		if (point->fence->narrow)
 			point->value = vfence_widen(before, point->value);
 		if (flags & VFENCE_SIGNAL_KEEP)
 			point->value = max(point->value, before);
-		/* The farthest of those that wrap: all who wait are nearer. */
+
+		/* A narrow fence's values wrap: signal the farthest value, above all waits. */
 		if (flags & VFENCE_SIGNAL_MAX)
 			point->value = point->fence->narrow ? before + S32_MAX : U64_MAX;
 		rewinds |= point->value < before;
 	}
+
 	return rewinds;
 }
 
-/* A call may be interrupted and come again; what a reset signals comes once. */
-static int lock(struct mutex *mutex, u32 flags)
+/* Lock for an ioctl, which a signal may interrupt and restart, or for a reset. */
+static int signal_mutex_lock(struct mutex *mutex, u32 flags)
 {
 	if (!(flags & VFENCE_SIGNAL_MAX))
 		return mutex_lock_interruptible(mutex);
+
 	mutex_lock(mutex);
 	return 0;
 }
@@ -206,36 +226,44 @@ static int signal_all(struct vfence_wait *signals, u32 flags)
 	unsigned int i;
 	int ret = 0;
 
-	if (lock(&adapter->fences.signal_lock, flags))
+	if (signal_mutex_lock(&adapter->fences.signal_lock, flags))
 		return -ERESTARTSYS;
-	rewinds = rewinds_locked(signals, flags);
+
+	rewinds = signal_resolve_values_locked(signals, flags);
 	if (READ_ONCE(adapter->lost))
 		ret = -EIO;
 	else if (vfence_reject(&adapter->drm,
 			       rewinds && !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND)))
 		ret = -EINVAL;
-	for (i = 0; !ret && i < signals->count; i += BATCH)
-		ret = signal_batch(adapter, &signals->points[i], min(signals->count - i, BATCH));
+
+	for (i = 0; !ret && i < signals->count; i += SIGNAL_BATCH)
+		ret = signal_batch(adapter, &signals->points[i],
+				   min(signals->count - i, SIGNAL_BATCH));
 	mutex_unlock(&adapter->fences.signal_lock);
+
 	return ret;
 }
 
 /**
- * vfence_signal_perform - signal from the CPU
- * @signals: a list of points, resolved; stays the caller's
+ * vfence_signal_perform - perform CPU signals
+ * @signals: list of points, which the caller still owns
  * @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_*
  *
- * In order, and one call at a time: the newest value wins.
+ * Signals in the order of the list. Calls are serialised, so that the newest value wins.
+ *
+ * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost.
  */
 int vfence_signal_perform(struct vfence_wait *signals, u32 flags)
 {
 	int ret;
 
-	if (!any_cross(signals))
+	if (!signal_any_cross(signals))
 		return signal_all(signals, flags);
-	if (lock(&cross_signal_lock, flags))
+
+	if (signal_mutex_lock(&signal_cross_lock, flags))
 		return -ERESTARTSYS;
 	ret = signal_all(signals, flags);
-	mutex_unlock(&cross_signal_lock);
+	mutex_unlock(&signal_cross_lock);
+
 	return ret;
 }

@@ -8,9 +8,9 @@
 struct vfence_fence;
 struct vfence_wait;
 
-/** VFENCE_SIGNAL_KEEP: a monitored fence that is above the value keeps its own; no error */
+/** VFENCE_SIGNAL_KEEP: a monitored fence above the value keeps its own, without error */
 #define VFENCE_SIGNAL_KEEP	BIT(31)
-/** VFENCE_SIGNAL_MAX: signal the highest value there is, whatever the list says */
+/** VFENCE_SIGNAL_MAX: signal the highest value instead of the values in the list */
 #define VFENCE_SIGNAL_MAX	BIT(30)
 
 struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value);

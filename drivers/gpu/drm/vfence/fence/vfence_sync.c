@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bridge to dma_fence. What a sync_file or a syncobj stands for becomes a signal of a
- * fence, or lets a submission go on. The other way there is nothing from fences: one that
- * a client can leave unsignaled for ever must never be, or hide behind, a dma_fence.
- * Submissions are dma_fences, as they are bounded: they wait for nothing but other
- * dma_fences once one is told of them, and are aborted if they take too long.
+ * The bridge to dma_fence. The dma_fence of a sync_file or a syncobj may signal a fence,
+ * or be an in-sync of a submission.
+ *
+ * A fence never becomes a dma_fence, and no dma_fence depends on one: a client may leave a
+ * fence unsignaled for ever.
+ *
+ * A submission has a dma_fence, as its time is bounded: once the dma_fence is published
+ * the submission waits for other dma_fences only, and it is aborted on a timeout.
  */
 
 #include <linux/dma-fence.h>
@@ -25,78 +28,83 @@
 #include "fence/vfence_wait.h"
 
 /**
- * struct vfence_import - a dma_fence that will signal a fence
+ * struct vfence_import - dma_fence that will signal a fence
  *
- * It ends in one of two ways: the dma_fence signals, and @work frees it; or the file
- * closes first. dma_fence_remove_callback() decides.
+ * The dma_fence signals, and @work frees the import; or the file closes first, and frees
+ * it. dma_fence_remove_callback() decides which.
  */
 struct vfence_import {
-	/** @cb: on @foreign */
+	/** @cb: Callback on @foreign. */
 	struct dma_fence_cb cb;
-	/** @foreign: the dma_fence, with a reference */
+	/** @foreign: The dma_fence, with a reference. */
 	struct dma_fence *foreign;
-	/** @signal: what to signal then */
+
+	/** @signal: Signal to perform when @foreign has signaled. */
 	struct vfence_wait *signal;
-	/** @file: owner; outlives the import */
+	/** @file: File that owns the import; it exists longer than the import. */
 	struct vfence_file *file;
-	/** @id: place in file->imports */
+	/** @id: Index of the import in file->imports. */
 	u32 id;
-	/** @work: signals, in process context and in the order of the dma_fences */
+
+	/** @work: Performs the signal in process context; queued in the order of the signals. */
 	struct work_struct work;
 };
 
-static void free_import(struct vfence_import *import)
+static void sync_free_import(struct vfence_import *import)
 {
 	vfence_wait_destroy(import->signal);
 	dma_fence_put(import->foreign);
 	vfence_object_free(IMPORT, import);
 }
 
-/* A link of a timeline does not tell, but what it contains does. */
-static bool failed(struct dma_fence *foreign)
+/* A dma_fence_chain has no status of its own: ask the dma_fence it contains. */
+static bool sync_foreign_failed(struct dma_fence *foreign)
 {
 	return dma_fence_get_status(dma_fence_chain_contained(foreign)) < 0;
 }
 
 /*
- * A failure is no value: who waits must not take it for one. Nor for a failure of the
- * waiting, which other drivers' errors could be: they all become one.
+ * A failed dma_fence must not signal our fence: fail the fence with -EIO. Do not return the
+ * error of the other driver, as a waiter could take it for an error of its own call.
  */
-static void perform(struct vfence_import *import)
+static void sync_perform_import(struct vfence_import *import)
 {
 	struct vfence_fence *fence = import->signal->points[0].fence;
 
-	if (!failed(import->foreign)) {
+	if (!sync_foreign_failed(import->foreign)) {
 		vfence_signal_perform(import->signal, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
 		return;
 	}
+
 	if (fence->cross) {
 		vfence_cross_fail(fence->cross, -EIO);
 		return;
 	}
+
 	vfence_point_fail_all(fence, -EIO);
 	vfence_fence_set_always_signaled(fence);
 }
 
-static void import_work(struct work_struct *work)
+static void sync_import_work(struct work_struct *work)
 {
 	struct vfence_import *import = container_of(work, struct vfence_import, work);
 	struct vfence_file *file = import->file;
 	int idx;
 
-	/* Once the device is gone all waits have failed. */
+	/* Do not signal after an unplug: it has failed all waits. */
 	if (drm_dev_enter(&file->adapter->drm, &idx)) {
-		perform(import);
+		sync_perform_import(import);
 		drm_dev_exit(idx);
 	}
-	/* Nobody finds it from here on; the closer waits for that and for this work. */
+
+	/* Remove the import before it is freed. The closing file waits for both and this work. */
 	vfence_table_remove(&file->imports, import->id);
-	free_import(import);
+	sync_free_import(import);
 	wake_up_all(&file->events_gone);
 }
 
-/* In the order in which they come here. */
-static void queue_import(struct vfence_import *import)
+/* The workqueue is ordered: imports signal in the order of their dma_fences. */
+static void sync_queue_import(struct vfence_import *import)
 {
 	struct vfence_adapter *adapter = import->file->adapter;
 
@@ -104,57 +112,62 @@ static void queue_import(struct vfence_import *import)
 }
 
 /* Any context, under the foreign fence's lock. */
-static void signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
+static void sync_import_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
 {
-	queue_import(container_of(cb, struct vfence_import, cb));
+	sync_queue_import(container_of(cb, struct vfence_import, cb));
 }
 
-static struct dma_fence *find_foreign(struct drm_file *drm_file,
-				      const struct drm_vfence_fence_import *args)
+static struct dma_fence *sync_find_foreign(struct drm_file *drm_file,
+					   const struct drm_vfence_fence_import *args)
 {
 	struct dma_fence *foreign;
 	int ret;
 
 	if (args->flags & DRM_VFENCE_IMPORT_SYNCOBJ) {
-		/* Never waits for a submission. */
+		/* Without flags the call does not wait for a point to be submitted. */
 		ret = drm_syncobj_find_fence(drm_file, args->source, args->point, 0, &foreign);
 		return ret ? ERR_PTR(ret) : foreign;
 	}
+
 	foreign = sync_file_get_fence(args->source);
 	return foreign ? foreign : ERR_PTR(-EINVAL);
 }
 
-static int add_import(struct vfence_file *file, struct vfence_import *import)
+static int sync_add_import(struct vfence_file *file, struct vfence_import *import)
 {
 	int ret = vfence_table_add(&file->imports, import, &import->id);
 
 	if (ret)
 		return ret;
-	/* Point of no failure: from here on it belongs to the callback. */
-	if (dma_fence_add_callback(import->foreign, &import->cb, signaled))
-		queue_import(import);
+
+	/* Nothing may fail from here on, as the callback owns the import. */
+	if (dma_fence_add_callback(import->foreign, &import->cb, sync_import_signaled))
+		sync_queue_import(import);
 	return 0;
 }
 
-static int create_import(struct vfence_file *file, struct vfence_fence *fence, u64 value,
-			 struct dma_fence *foreign)
+static int sync_create_import(struct vfence_file *file, struct vfence_fence *fence, u64 value,
+			      struct dma_fence *foreign)
 {
 	struct vfence_import *import = vfence_object_alloc(IMPORT, sizeof(*import));
 	int ret;
 
 	if (!import)
 		return -ENOMEM;
+
 	import->signal = vfence_signal_create(fence, value);
 	if (!import->signal) {
 		vfence_object_free(IMPORT, import);
 		return -ENOMEM;
 	}
+
 	import->file = file;
 	import->foreign = dma_fence_get(foreign);
-	INIT_WORK(&import->work, import_work);
-	ret = add_import(file, import);
+	INIT_WORK(&import->work, sync_import_work);
+
+	ret = sync_add_import(file, import);
 	if (ret)
-		free_import(import);
+		sync_free_import(import);
 	return ret;
 }
 
@@ -169,29 +182,34 @@ int vfence_sync_import_ioctl(struct drm_device *drm, void *data, struct drm_file
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_IMPORT_SYNCOBJ || args->pad) ||
 	    vfence_reject(drm, args->point && !(args->flags & DRM_VFENCE_IMPORT_SYNCOBJ)))
 		return -EINVAL;
+
 	fence = vfence_local_lookup(file, args->fence, DRM_VFENCE_RIGHT_SIGNAL, NULL);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
+
 	ret = -EOPNOTSUPP;
 	if (vfence_reject(drm, !fence->current_value))
 		goto put_fence;
-	foreign = find_foreign(drm_file, args);
+
+	foreign = sync_find_foreign(drm_file, args);
 	ret = PTR_ERR_OR_ZERO(foreign);
 	if (ret)
 		goto put_fence;
-	ret = create_import(file, fence, args->value, foreign);
+
+	ret = sync_create_import(file, fence, args->value, foreign);
 	dma_fence_put(foreign);
+
 put_fence:
 	vfence_fence_put(fence);
 	return ret;
 }
 
-/* False if it has signaled and is on its way out. */
-static bool forget(struct vfence_file *file, unsigned long id)
+/* Return false if the dma_fence has signaled, so that @work frees the import. */
+static bool sync_cancel_import(struct vfence_file *file, unsigned long id)
 {
 	struct vfence_import *import;
 
-	/* Under the xa_lock an import that is found cannot be freed. */
+	/* An import that is found under the xa_lock cannot be freed before the unlock. */
 	xa_lock(&file->imports.objects);
 	import = xa_load(&file->imports.objects, id);
 	if (import && !dma_fence_remove_callback(import->foreign, &import->cb))
@@ -199,47 +217,51 @@ static bool forget(struct vfence_file *file, unsigned long id)
 	xa_unlock(&file->imports.objects);
 	if (!import)
 		return false;
+
 	vfence_table_remove(&file->imports, id);
-	free_import(import);
+	sync_free_import(import);
 	return true;
 }
 
-/** vfence_sync_forget_all - the file closes; no ioctl of it runs any more */
-void vfence_sync_forget_all(struct vfence_file *file)
+/** vfence_sync_cancel_all - cancel all imports of a closing file, which runs no ioctl */
+void vfence_sync_cancel_all(struct vfence_file *file)
 {
 	struct vfence_import *import;
 	unsigned long id;
 
 	xa_for_each(&file->imports.objects, id, import)
-		forget(file, id);
+		sync_cancel_import(file, id);
+
 	/*
-	 * A callback that could not be removed has run to its end, under the lock by
-	 * which removing looks: the work of what is left is queued.
+	 * The work of each remaining import is queued: a callback that cannot be removed has
+	 * run to its end, under the lock that dma_fence_remove_callback() takes.
 	 */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
 	flush_workqueue(file->adapter->fences.import_wq);
 }
 
-/* ---------------------------------------------------- what a submission is */
+/* ------------------------------------------- the dma_fence of a submission */
 
-/* Names nothing of ours but constants, as it may outlive its adapter. */
-static const char *driver_name(struct dma_fence *fence)
+/* Return constants only: the dma_fence may exist longer than its adapter. */
+static const char *sync_driver_name(struct dma_fence *fence)
 {
 	return "vfence";
 }
 
-static const char *timeline_name(struct dma_fence *fence)
+static const char *sync_timeline_name(struct dma_fence *fence)
 {
 	return "kernel-mode queue";
 }
 
-VFENCE_DEFINE_DMA_FENCE_OPS(done_ops, driver_name, timeline_name);
+VFENCE_DEFINE_DMA_FENCE_OPS(sync_done_ops, sync_driver_name, sync_timeline_name);
 
 /**
- * vfence_sync_done_create - the dma_fence of a submission
- * @context: timeline of its queue
+ * vfence_sync_done_create - create the dma_fence of a submission
+ * @context: dma_fence context of the queue
  *
- * Nobody sees it until it has a place and is published. Return: the fence, or NULL.
+ * Call vfence_sync_done_place() before the dma_fence is published.
+ *
+ * Return: the dma_fence or NULL.
  */
 struct dma_fence *vfence_sync_done_create(u64 context)
 {
@@ -247,17 +269,24 @@ struct dma_fence *vfence_sync_done_create(u64 context)
 
 	if (!done)
 		return NULL;
-	vfence_dma_fence_init(done, &done_ops, context);
+	vfence_dma_fence_init(done, &sync_done_ops, context);
+
 	return &done->base;
 }
 
-/** vfence_sync_done_place - its place on the timeline, known when it is queued */
+/** vfence_sync_done_place - set the seqno of a dma_fence when its submission is queued */
 void vfence_sync_done_place(struct dma_fence *done, u64 seqno)
 {
 	done->seqno = seqno;
 }
 
-/** vfence_sync_done_signal - it is over, with 0 or an error; any context, no lock held */
+/**
+ * vfence_sync_done_signal - signal the end of a submission
+ * @done: the dma_fence of the submission
+ * @error: 0 or the error of the submission
+ *
+ * Any context, no lock held.
+ */
 void vfence_sync_done_signal(struct dma_fence *done, int error)
 {
 	if (error)
@@ -265,37 +294,39 @@ void vfence_sync_done_signal(struct dma_fence *done, int error)
 	dma_fence_signal(done);
 }
 
-/* ------------------------------------------------ what a submission waits for */
+/* --------------------------------------------- the in-syncs of a submission */
 
 /**
- * struct vfence_in_sync - a dma_fence that a submission waits for
+ * struct vfence_in_sync - dma_fence that a submission waits for
  */
 struct vfence_in_sync {
-	/** @cb: on @foreign */
+	/** @cb: Callback on @foreign. */
 	struct dma_fence_cb cb;
-	/** @foreign: the dma_fence, with a reference */
+	/** @foreign: The dma_fence, with a reference. */
 	struct dma_fence *foreign;
-	/** @in_syncs: parent */
+	/** @in_syncs: Array that contains this entry. */
 	struct vfence_in_syncs *in_syncs;
 };
 
 /**
- * struct vfence_in_syncs - all of them
+ * struct vfence_in_syncs - all dma_fences that a submission waits for
  */
 struct vfence_in_syncs {
-	/** @pending: dma_fences that have not signaled, and one while they are armed */
+	/** @pending: Number of dma_fences that have not signaled, plus one while arming. */
 	atomic_t pending;
-	/** @met: called once, when there are none */
-	void (*met)(void *owner);
-	/** @owner: its argument */
+	/** @all_signaled: Called once, when @pending becomes 0. */
+	void (*all_signaled)(void *owner);
+	/** @owner: Argument of @all_signaled. */
 	void *owner;
-	/** @count: number of dependencies */
+
+	/** @count: Number of in-syncs. */
 	unsigned int count;
-	/** @each: the dependencies */
+	/** @each: The in-syncs. */
 	struct vfence_in_sync each[];
 };
 
-static struct drm_vfence_syncobj *get_syncobjs(const struct drm_vfence_obj_array *syncobjs)
+/* Copy a list of syncobjs from user memory. The caller frees it. */
+static struct drm_vfence_syncobj *sync_get_syncobjs(const struct drm_vfence_obj_array *syncobjs)
 {
 	struct drm_vfence_syncobj *in;
 	u32 i;
@@ -307,16 +338,18 @@ static struct drm_vfence_syncobj *get_syncobjs(const struct drm_vfence_obj_array
 			in = ERR_PTR(-EINVAL);
 		}
 	}
+
 	return in;
 }
 
 /**
- * vfence_sync_in_create - find what syncobjs stand for now
- * @file: whose they are
- * @syncobjs: &struct drm_vfence_syncobj in user memory
+ * vfence_sync_in_create - get the present dma_fences of syncobjs
+ * @file: the file that owns the syncobjs
+ * @syncobjs: list of &struct drm_vfence_syncobj in user memory
  *
- * Return: the dependencies, NULL for an empty list, or an ERR_PTR. Never waits for a
- * submission.
+ * The function does not wait for a point to be submitted.
+ *
+ * Return: the in-syncs, NULL for an empty list, or an ERR_PTR.
  */
 struct vfence_in_syncs *
 vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
@@ -327,19 +360,21 @@ vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *
 
 	if (!syncobjs->count)
 		return NULL;
-	in = get_syncobjs(syncobjs);
+	in = sync_get_syncobjs(syncobjs);
 	if (IS_ERR(in))
 		return ERR_CAST(in);
+
 	in_syncs = kzalloc(struct_size(in_syncs, each, syncobjs->count), GFP_KERNEL_ACCOUNT);
 	if (!in_syncs)
 		ret = -ENOMEM;
-	for (; !ret && in_syncs->count < syncobjs->count; in_syncs->count += !ret) {
-		struct vfence_in_sync *dep = &in_syncs->each[in_syncs->count];
 
-		dep->in_syncs = in_syncs;
-		INIT_LIST_HEAD(&dep->cb.node);
+	for (; !ret && in_syncs->count < syncobjs->count; in_syncs->count += !ret) {
+		struct vfence_in_sync *in_sync = &in_syncs->each[in_syncs->count];
+
+		in_sync->in_syncs = in_syncs;
+		INIT_LIST_HEAD(&in_sync->cb.node);
 		ret = drm_syncobj_find_fence(file, in[in_syncs->count].handle,
-					     in[in_syncs->count].point, 0, &dep->foreign);
+					     in[in_syncs->count].point, 0, &in_sync->foreign);
 	}
 	kvfree(in);
 	if (ret && in_syncs)
@@ -347,45 +382,47 @@ vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *
 	return ret ? ERR_PTR(ret) : in_syncs;
 }
 
-static void one_met(struct vfence_in_syncs *in_syncs)
+static void sync_in_signal_one(struct vfence_in_syncs *in_syncs)
 {
 	if (atomic_dec_and_test(&in_syncs->pending))
-		in_syncs->met(in_syncs->owner);
+		in_syncs->all_signaled(in_syncs->owner);
 }
 
-/* Any context, under the foreign fence's lock. That it failed is its owner's business. */
-static void dependency_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
+/* Any context, under the lock of @foreign. An error of @foreign is ignored. */
+static void sync_in_foreign_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
 {
-	one_met(container_of(cb, struct vfence_in_sync, cb)->in_syncs);
+	sync_in_signal_one(container_of(cb, struct vfence_in_sync, cb)->in_syncs);
 }
 
 /**
- * vfence_sync_in_arm - have it told when all have signaled
- * @in_syncs: the dependencies
- * @met: called once, in any context; queues work and nothing else
- * @owner: its argument
+ * vfence_sync_in_arm - call a function when all in-syncs have signaled
+ * @in_syncs: the in-syncs
+ * @all_signaled: called once, in any context; it may do nothing but queue work
+ * @owner: argument of @all_signaled
  */
-void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*met)(void *owner),
+void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*all_signaled)(void *owner),
 			void *owner)
 {
 	unsigned int i;
 
-	in_syncs->met = met;
+	in_syncs->all_signaled = all_signaled;
 	in_syncs->owner = owner;
 	atomic_set(&in_syncs->pending, in_syncs->count + 1);
+
 	for (i = 0; i < in_syncs->count; i++)
 		if (dma_fence_add_callback(in_syncs->each[i].foreign, &in_syncs->each[i].cb,
-					   dependency_signaled))
-			one_met(in_syncs);
-	one_met(in_syncs);
+					   sync_in_foreign_signaled))
+			sync_in_signal_one(in_syncs);
+	sync_in_signal_one(in_syncs);
 }
 
+/** vfence_sync_in_signaled - true if all in-syncs have signaled; only after arming */
 bool vfence_sync_in_signaled(const struct vfence_in_syncs *in_syncs)
 {
 	return !atomic_read(&in_syncs->pending);
 }
 
-/** vfence_sync_in_destroy - forget them: no callback runs on return */
+/** vfence_sync_in_destroy - disarm and free in-syncs; on return no callback runs */
 void vfence_sync_in_destroy(struct vfence_in_syncs *in_syncs)
 {
 	unsigned int i;
@@ -397,31 +434,33 @@ void vfence_sync_in_destroy(struct vfence_in_syncs *in_syncs)
 	kfree(in_syncs);
 }
 
-/* ------------------------------------------------- who is told of a submission */
+/* -------------------------------------------- the out-syncs of a submission */
 
 /**
- * struct vfence_out_syncs - syncobjs that will stand for a submission
+ * struct vfence_out_syncs - syncobjs that get the dma_fence of a submission
  */
 struct vfence_out_syncs {
-	/** @count: number of syncobjs */
+	/** @count: Number of syncobjs. */
 	unsigned int count;
-	/** @each: the syncobjs */
+	/** @each: The syncobjs. */
 	struct {
-		/** @each.syncobj: the syncobj, with a reference */
+		/** @each.syncobj: The syncobj, with a reference. */
 		struct drm_syncobj *syncobj;
-		/** @each.chain: link of a timeline, or NULL */
+		/** @each.chain: Chain node for a timeline syncobj, or NULL. */
 		struct dma_fence_chain *chain;
-		/** @each.point: of the timeline */
+		/** @each.point: Point on the timeline, or 0 for a binary syncobj. */
 		u64 point;
 	} each[];
 };
 
 /**
- * vfence_sync_out_create - everything that can fail of publishing a submission
- * @file: whose syncobjs they are
- * @syncobjs: &struct drm_vfence_syncobj in user memory
+ * vfence_sync_out_create - get and allocate all that a publication needs
+ * @file: the file that owns the syncobjs
+ * @syncobjs: list of &struct drm_vfence_syncobj in user memory
  *
- * Return: the out_syncs, NULL for an empty list, or an ERR_PTR.
+ * The publication itself cannot fail.
+ *
+ * Return: the out-syncs, NULL for an empty list, or an ERR_PTR.
  */
 struct vfence_out_syncs *
 vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
@@ -433,21 +472,25 @@ vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array 
 
 	if (!syncobjs->count)
 		return NULL;
-	in = get_syncobjs(syncobjs);
+	in = sync_get_syncobjs(syncobjs);
 	if (IS_ERR(in))
 		return ERR_CAST(in);
+
 	out_syncs = kzalloc(struct_size(out_syncs, each, syncobjs->count),
 			    GFP_KERNEL_ACCOUNT);
 	if (!out_syncs)
 		ret = -ENOMEM;
+
 	for (i = 0; !ret && i < syncobjs->count; i++) {
 		out_syncs->each[i].syncobj = drm_syncobj_find(file, in[i].handle);
 		if (!out_syncs->each[i].syncobj) {
 			ret = -ENOENT;
 			break;
 		}
+
 		out_syncs->count++;
 		out_syncs->each[i].point = in[i].point;
+
 		if (in[i].point)
 			out_syncs->each[i].chain = dma_fence_chain_alloc();
 		if (in[i].point && !out_syncs->each[i].chain)
@@ -459,7 +502,7 @@ vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array 
 	return ret ? ERR_PTR(ret) : out_syncs;
 }
 
-/** vfence_sync_out_publish - from here on others rely on @done */
+/** vfence_sync_out_publish - put @done into the out-syncs; it must signal from now on */
 void vfence_sync_out_publish(struct vfence_out_syncs *out_syncs, struct dma_fence *done)
 {
 	unsigned int i;
@@ -472,10 +515,12 @@ void vfence_sync_out_publish(struct vfence_out_syncs *out_syncs, struct dma_fenc
 					      out_syncs->each[i].point);
 		else
 			drm_syncobj_replace_fence(syncobj, done);
+
 		out_syncs->each[i].chain = NULL;
 	}
 }
 
+/** vfence_sync_out_destroy - free out-syncs, published or not */
 void vfence_sync_out_destroy(struct vfence_out_syncs *out_syncs)
 {
 	unsigned int i;

@@ -5,8 +5,8 @@
 #include "core/vfence_file_types.h"
 
 /*
- * What submissions have to do with dma_fences: those they wait for, the one each of
- * them is, and the syncobjs that get it.
+ * A submission waits for in-syncs, is represented by one dma_fence (done), and
+ * publishes it in its out-syncs.
  */
 struct dma_fence;
 struct vfence_in_syncs;
@@ -18,7 +18,7 @@ void vfence_sync_done_signal(struct dma_fence *done, int error);
 
 struct vfence_in_syncs *
 vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs);
-void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*met)(void *owner),
+void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*all_signaled)(void *owner),
 			void *owner);
 bool vfence_sync_in_signaled(const struct vfence_in_syncs *in_syncs);
 void vfence_sync_in_destroy(struct vfence_in_syncs *in_syncs);
@@ -29,6 +29,6 @@ void vfence_sync_out_publish(struct vfence_out_syncs *out_syncs, struct dma_fenc
 void vfence_sync_out_destroy(struct vfence_out_syncs *out_syncs);
 
 int vfence_sync_import_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-void vfence_sync_forget_all(struct vfence_file *file);
+void vfence_sync_cancel_all(struct vfence_file *file);
 
 #endif

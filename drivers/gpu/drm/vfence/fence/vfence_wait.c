@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits: any number of points with one owner, and how they end.
+ * Waits: any number of points with one owner, and the decision how a wait ends.
  */
 
 #include <linux/mm.h>
@@ -10,11 +10,11 @@
 #include "fence/vfence_wait.h"
 
 /**
- * vfence_wait_alloc - a wait with room for points
- * @adapter: parent
- * @points: number of points; none is filled in yet
+ * vfence_wait_alloc - allocate a wait
+ * @adapter: the adapter of the owner
+ * @points: maximal number of points; the caller fills them in and counts them
  *
- * Return: the wait, ARMING, or NULL.
+ * Return: the wait, which is ARMING and has no points yet, or NULL.
  */
 struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int points)
 {
@@ -22,9 +22,11 @@ struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned i
 
 	if (!vfence_object_made(WAIT, wait))
 		return NULL;
+
 	kref_init(&wait->ref);
 	wait->adapter = adapter;
 	init_waitqueue_head(&wait->sleepers);
+
 	return wait;
 }
 
@@ -33,7 +35,7 @@ static void wait_free(struct kref *ref)
 	struct vfence_wait *wait = container_of(ref, struct vfence_wait, ref);
 
 	vfence_object_gone(WAIT);
-	/* Large ones come from vmalloc, and the last put may be an interrupt's. */
+	/* Do not vfree() here: a large wait is in vmalloc memory, and this may be an interrupt. */
 	kvfree_rcu(wait, rcu);
 }
 
@@ -43,7 +45,7 @@ void vfence_wait_put(struct vfence_wait *wait)
 	kref_put(&wait->ref, wait_free);
 }
 
-/** vfence_wait_destroy - the owner is done; nothing is armed */
+/** vfence_wait_destroy - put the owner's references to a wait and its fences; none is armed */
 void vfence_wait_destroy(struct vfence_wait *wait)
 {
 	unsigned int i;
@@ -54,9 +56,11 @@ void vfence_wait_destroy(struct vfence_wait *wait)
 }
 
 /**
- * vfence_wait_poll - are the points reached, without arming anything
- * @wait: nothing armed; first is set with @any
- * @any: one is enough
+ * vfence_wait_poll - check whether a wait is satisfied, without arming it
+ * @wait: the wait, of which no point is armed
+ * @any: true if one point is enough; the function then sets wait->first
+ *
+ * Return: true if the wait is satisfied.
  */
 bool vfence_wait_poll(struct vfence_wait *wait, bool any)
 {
@@ -71,27 +75,31 @@ bool vfence_wait_poll(struct vfence_wait *wait, bool any)
 		if (reached == any)
 			return any;
 	}
+
 	return !any;
 }
 
+/** vfence_wait_move - change the state of a wait; false if it was not @from */
 bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 		      enum vfence_wait_state to)
 {
 	return atomic_cmpxchg(&wait->state, from, to) == from;
 }
 
-/* The wait is over, in one way or another; only the winner tells its owner. */
+/** vfence_wait_finish - decide a wait; only the call that decides it notifies the owner */
 void vfence_wait_finish(struct vfence_wait *wait, enum vfence_wait_state to)
 {
-	/* Still arming: its owner looks at the state before it relies on us. */
+	/* The owner is still arming the wait and reads the state afterwards. */
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, to))
 		return;
-	/* An owner that finds it decided and must go waits for the end of this section. */
+
+	/* An owner that finds the wait decided waits for this section before it is freed. */
 	rcu_read_lock();
 	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, to)) {
 		rcu_read_unlock();
 		return;
 	}
+
 	if (wait->fire)
 		wait->fire(wait);
 	else
@@ -100,10 +108,10 @@ void vfence_wait_finish(struct vfence_wait *wait, enum vfence_wait_state to)
 }
 
 /**
- * vfence_wait_account - count how an armed wait ended
- * @wait: decided
+ * vfence_wait_account - count how an armed wait has ended
+ * @wait: the decided wait
  *
- * Return: 0 or the error the owner returns.
+ * Return: 0 or the error that the owner returns.
  */
 int vfence_wait_account(struct vfence_wait *wait)
 {
@@ -111,12 +119,15 @@ int vfence_wait_account(struct vfence_wait *wait)
 	case VFENCE_WAIT_REACHED:
 		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_SATISFIED);
 		return 0;
+
 	case VFENCE_WAIT_TIMED_OUT:
 		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_TIMED_OUT);
 		return -ETIME;
+
 	case VFENCE_WAIT_FAILED:
 		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_CANCELLED);
 		return READ_ONCE(wait->error);
+
 	default:
 		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_CANCELLED);
 		return -ERESTARTSYS;

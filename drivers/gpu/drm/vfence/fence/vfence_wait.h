@@ -13,35 +13,36 @@ struct vfence_fence;
 struct vfence_wait;
 
 /**
- * struct vfence_point - a value of a fence that a wait needs
+ * struct vfence_point - value of a fence that a wait needs
  */
 struct vfence_point {
 	union {
-		/** @node: in one of the fence's trees, while queued */
+		/** @node: Node in one of the fence's trees while @queued. */
 		struct rb_node node;
-		/** @link: on the way out, once completed */
+		/** @link: Entry in a list of taken points, until vfence_point_finish_all(). */
 		struct list_head link;
 	};
-	/** @fence: the fence; the wait's owner holds the reference */
+
+	/** @fence: Fence of the point; the owner of @wait has the reference. */
 	struct vfence_fence *fence;
-	/** @wait: the wait */
+	/** @wait: Wait that the point belongs to. */
 	struct vfence_wait *wait;
-	/** @value: awaited */
+	/** @value: Value that satisfies the point. */
 	u64 value;
-	/** @queued: in the tree; vfence_fence.lock */
+	/** @queued: True while the point is in a tree; protected by vfence_fence.lock. */
 	bool queued;
 };
 
 /**
- * enum vfence_wait_state - how far a wait is
+ * enum vfence_wait_state - state of a wait
  *
  * ::
  *
- *    ARMING ----> ARMED ----> TIMED_OUT, CANCELLED   (by its owner)
+ *    ARMING ----> ARMED ----> TIMED_OUT, CANCELLED   (by the owner)
  *       |           |
- *       +-----------+-------> REACHED, FAILED        (by whoever completes it)
+ *       +-----------+-------> REACHED, FAILED        (by the thread that finishes a point)
  *
- * Each arrow is one compare-and-swap, so that there is one winner.
+ * Each arrow is one compare-and-swap, so that exactly one thread decides the wait.
  */
 enum vfence_wait_state {
 	VFENCE_WAIT_ARMING,
@@ -53,37 +54,49 @@ enum vfence_wait_state {
 };
 
 /**
- * struct vfence_wait - one CPU wait or event, on any number of points
+ * struct vfence_wait - wait for any number of points, with one owner
+ *
+ * The owner is a thread, an event or a queue. A list of points to signal uses the same
+ * structure; it is never armed.
  */
 struct vfence_wait {
-	/** @ref: the owner and each queued point */
+	/** @ref: Reference count: the owner and each queued point. */
 	struct kref ref;
-	/** @adapter: parent */
+	/** @adapter: Adapter of the owner. */
 	struct vfence_adapter *adapter;
-	/** @state: &enum vfence_wait_state */
+
+	/** @state: &enum vfence_wait_state of the wait. */
 	atomic_t state;
-	/** @pending: points still needed */
+	/** @pending: Number of points that must still be reached. */
 	atomic_t pending;
-	/** @first: index of the first point reached, or -1 */
+	/** @first: Index of the first point reached, or -1. */
 	atomic_t first;
-	/** @error: why it FAILED */
+	/** @error: Error that the owner returns if the state is FAILED. */
 	int error;
-	/** @sleepers: the owner, if it is a thread */
+
+	/** @sleepers: Wait queue of the owner if it is a thread. */
 	wait_queue_head_t sleepers;
-	/** @fire: the owner, if it is no thread: ARMED became REACHED or FAILED; under RCU */
-	void (*fire)(struct vfence_wait *wait);
-	/** @owner: the event, or the queue that holds a submission back for it */
-	void *owner;
 	/**
-	 * @gpu: such a queue: handles that go do not end it (WDDM-127), and a point that
-	 * nobody can signal any more counts as reached (WDDM-66)
+	 * @fire: Function of an owner that is no thread, or NULL. Called once in an RCU
+	 * section, in any context, when ARMED becomes REACHED or FAILED.
+	 */
+	void (*fire)(struct vfence_wait *wait);
+	/** @owner: Event, or queue that holds a submission back; for @fire. */
+	void *owner;
+
+	/**
+	 * @gpu: True if a queue is the owner. A handle that is closed does not end the wait
+	 * (WDDM-127). A point whose fence has lost its last holder counts as reached
+	 * (WDDM-66).
 	 */
 	bool gpu;
-	/** @rcu: frees it from any context */
+
+	/** @rcu: Frees the wait from any context. */
 	struct rcu_head rcu;
-	/** @count: number of points */
+
+	/** @count: Number of points. */
 	unsigned int count;
-	/** @points: the points */
+	/** @points: Points of the wait. */
 	struct vfence_point points[];
 };
 

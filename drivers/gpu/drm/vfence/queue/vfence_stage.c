@@ -173,7 +173,7 @@ static void look_at_monitored(struct vfence_file *file)
 	unsigned long handle = 0;
 
 	vfence_count(file->adapter, VFENCE_COUNT_LEGACY_SCANS);
-	/* The packets' values are stored before waiters are counted: update_monitored_locked(). */
+	/* Partner: point_update_monitored_locked(). The packets stored their values before. */
 	smp_mb();
 	for (;;) {
 		struct vfence_fence *fence = NULL;
