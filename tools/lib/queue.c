@@ -445,7 +445,7 @@ static int ring(struct vf_queue *q)
 		}
 		/*
 		 * Handshake (c): write pointer stored, then the doorbell touched.
-		 * Partner: arm_work() in the driver, which makes the page fault,
+		 * Partner: doorbell_arm_work() in the driver, which makes the page fault,
 		 * then looks at the write pointer.
 		 */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);

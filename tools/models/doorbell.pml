@@ -74,7 +74,7 @@ end:	do
 	od
 }
 
-/* arm_work(): zap the page, full barrier (of the zap, too), look again. */
+/* doorbell_arm_work(): zap the page, full barrier (of the zap, too), look again. */
 proctype doorbell_thread(byte me)
 {
 	byte seen;
@@ -89,7 +89,7 @@ end:	do
 		mapped = false;
 #else
 		mapped = false;
-		/* step REREAD; barrier arm_work */
+		/* step REREAD; barrier doorbell_arm_work */
 		seen = mem[WRITE_PTR];
 #endif
 		doorbell_lock = false;

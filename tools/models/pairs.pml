@@ -7,10 +7,10 @@
  * the driver is named.
  *
  *   one party                                the other
- *   barrier point_update_monitored_locked    barrier notify_monitored_thread look_at_monitored
- *   barrier vfence_local_add                 an atomic of vfence_queue_fail_device()
- *   barrier create_locked                    an atomic of vfence_queue_fail_device()
- *   barrier vfence_kernel_queue_destroy            an atomic of vfence_kernel_queue_enter()
+ *   barrier point_update_monitored_locked    barrier notify_monitored_thread stage_rescan_monitored
+ *   barrier vfence_local_add                 an atomic of vfence_loss_fail_device()
+ *   barrier queue_create_locked              an atomic of vfence_loss_fail_device()
+ *   barrier vfence_kernel_queue_destroy      an atomic of vfence_kernel_queue_enter()
  *   barrier vector_deliver_call              an atomic of vector_call_cpu()
  *   barrier vector_unmask                    an atomic of vector_deliver()
  *   barrier vgpu_cmp_update_shadow           barrier signal_fence

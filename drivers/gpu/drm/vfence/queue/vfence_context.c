@@ -14,20 +14,24 @@
 #include "irq/vfence_irq.h"
 #include "queue/vfence_context.h"
 
-/* As long as Windows waits before it resets the engine. */
-#define PATIENCE	(2 * HZ)
+/* Windows, too, waits this long before it resets the engine. */
+#define CONTEXT_SUSPEND_TIMEOUT	(2 * HZ)
 
-static void free_context(struct kref *ref)
+static void context_release(struct kref *ref)
 {
 	struct vfence_context *context = container_of(ref, struct vfence_context, ref);
 	struct vfence_adapter *adapter = context->adapter;
 
 	if (!IS_ERR_OR_NULL(context->hw)) {
-		/* No record names it any more, then nobody finds it. */
+		/*
+		 * Flush the records that name the context before it leaves the table, so
+		 * that the interrupt handler finds it for as long as a record names it.
+		 */
 		vgpu_context_destroy(context->hw);
 		vfence_irq_flush(adapter);
 		xa_erase(&adapter->queues.contexts, context->global);
 	}
+
 	vfence_device_put(context->device);
 	mutex_destroy(&context->suspend_lock);
 	vfence_object_free(CONTEXT, context);
@@ -43,7 +47,7 @@ struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 g
 {
 	struct vfence_context *context;
 
-	/* Who frees it takes it out of the table first. */
+	/* context_release() takes a context out of the table before it frees it. */
 	xa_lock(&adapter->queues.contexts);
 	context = xa_load(&adapter->queues.contexts, global);
 	if (context && !kref_get_unless_zero(&context->ref))
@@ -55,7 +59,7 @@ struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 g
 /** vfence_context_put - drop a reference; process context */
 void vfence_context_put(struct vfence_context *context)
 {
-	kref_put(&context->ref, free_context);
+	kref_put(&context->ref, context_release);
 }
 
 /** vfence_context_destroy_all - destroy every context of @device */
@@ -65,6 +69,7 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 	unsigned long handle;
 
 	lockdep_assert_held(&file->lock);
+
 	xa_for_each(&file->contexts.objects, handle, context) {
 		if (context->device != device)
 			continue;
@@ -73,7 +78,7 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 	}
 }
 
-static int create_hw(struct vfence_context *context)
+static int context_create_hw(struct vfence_context *context)
 {
 	struct vfence_adapter *adapter = context->adapter;
 	int ret;
@@ -82,39 +87,46 @@ static int create_hw(struct vfence_context *context)
 			      &adapter->queues.next_context, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
+
 	context->hw = vgpu_context_create(adapter->gpu, context->node, context->global);
 	if (IS_ERR(context->hw)) {
 		xa_erase(&adapter->queues.contexts, context->global);
 		return PTR_ERR(context->hw);
 	}
+
 	xa_store(&adapter->queues.contexts, context->global, context, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
 
-static int create_locked(struct vfence_file *file, struct drm_vfence_context_create *args)
+static int context_create_locked(struct vfence_file *file, struct drm_vfence_context_create *args)
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
 	struct vfence_context *context;
 	int ret;
 
+	lockdep_assert_held(&file->lock);
 	if (!device)
 		return -ENOENT;
+
 	if (!vfence_device_active(device))
 		return -EIO;
+
 	context = vfence_object_alloc(CONTEXT, sizeof(*context));
 	if (!context)
 		return -ENOMEM;
+
 	kref_init(&context->ref);
 	mutex_init(&context->suspend_lock);
 	context->adapter = file->adapter;
 	context->device = device;
 	context->node = array_index_nospec(args->node, file->adapter->config.gpu.nodes);
 	vfence_device_get(device);
-	ret = create_hw(context);
+	ret = context_create_hw(context);
 	if (!ret)
 		ret = vfence_table_add(&file->contexts, context, &args->handle);
 	if (ret)
 		vfence_context_put(context);
+
 	return ret;
 }
 
@@ -128,7 +140,7 @@ int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_f
 	    vfence_reject(drm, args->node >= file->adapter->config.gpu.nodes))
 		return -EINVAL;
 	mutex_lock(&file->lock);
-	ret = create_locked(file, args);
+	ret = context_create_locked(file, args);
 	mutex_unlock(&file->lock);
 	return ret;
 }
@@ -142,6 +154,7 @@ int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	context = xa_load(&file->contexts.objects, args->handle);
 	if (!context)
@@ -151,12 +164,14 @@ int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_
 	else
 		vfence_table_remove(&file->contexts, args->handle);
 	mutex_unlock(&file->lock);
+
 	if (!ret)
 		vfence_context_put(context);
+
 	return ret;
 }
 
-static struct vfence_context *lookup(struct vfence_file *file, u32 handle)
+static struct vfence_context *context_lookup(struct vfence_file *file, u32 handle)
 {
 	struct vfence_context *context;
 
@@ -171,9 +186,9 @@ static struct vfence_context *lookup(struct vfence_file *file, u32 handle)
 /*
  * An interrupt record says that a context has left the GPU.
  *
- * An acknowledgment of an earlier suspension is none of the current one; one of a
- * suspension nobody asked for means hardware that cannot be trusted (WDDM-194,
- * WDDM-195).
+ * Ignore the acknowledgment of an earlier suspension: it does not acknowledge the current
+ * one. Give up the adapter if the GPU acknowledges a suspension that the driver has not
+ * requested: such hardware cannot be trusted (WDDM-194, WDDM-195).
  */
 static void context_acknowledged_hard(struct vfence_adapter *adapter,
 				      const struct vgpu_irq_record *record,
@@ -188,7 +203,10 @@ static void context_acknowledged_hard(struct vfence_adapter *adapter,
 	wake_up_all(&adapter->queues.suspend_wait);
 }
 
-/* A thread that waits for it may hold a lock that the threaded half needs. */
+/*
+ * Wake the waiters from the hard interrupt handler: a thread that waits for a suspension may
+ * hold a lock that the threaded half needs.
+ */
 static void context_acknowledged_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
 	wake_up_all(&adapter->queues.suspend_wait);
@@ -200,14 +218,14 @@ static const struct vfence_irq_source context_source = {
 	.overflow = context_acknowledged_overflow,
 };
 
-/** vfence_context_init - prepare an adapter for contexts; nothing can fail */
+/** vfence_context_init - prepare an adapter for contexts; cannot fail */
 void vfence_context_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->queues.contexts, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&adapter->queues.suspend_wait);
 }
 
-/** vfence_context_add_source - have acknowledged suspensions handled */
+/** vfence_context_add_source - register the handler of suspension acknowledgments */
 void vfence_context_add_source(struct vfence_adapter *adapter)
 {
 	vfence_irq_add(adapter, &context_source);
@@ -219,65 +237,82 @@ void vfence_context_fini(struct vfence_adapter *adapter)
 	xa_destroy(&adapter->queues.contexts);
 }
 
-static bool decided(struct vfence_adapter *adapter, struct vfence_context *context)
+static bool context_suspend_decided(struct vfence_adapter *adapter, struct vfence_context *context)
 {
 	return vgpu_context_acknowledged(context->hw) == context->suspend_fence ||
 	       READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm);
 }
 
-/* Wait until the GPU has let go; -ETIME costs its device, and the engine a reset (WDDM-195). */
-static int wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
+/*
+ * Wait until the GPU has acknowledged the suspension. After a timeout reset the engine, fail
+ * the context's device and return -ETIME (WDDM-195).
+ */
+static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	long left;
+	long remaining;
 
-	left = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
-						decided(adapter, context), PATIENCE);
-	if (left < 0)
+	remaining = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
+						     context_suspend_decided(adapter, context),
+						     CONTEXT_SUSPEND_TIMEOUT);
+	if (remaining < 0)
 		return -EINTR;
+
 	if (READ_ONCE(adapter->lost))
 		return -EIO;
+
 	if (drm_dev_is_unplugged(&adapter->drm))
 		return -ENODEV;
-	if (left)
+
+	if (remaining)
 		return 0;
-	/* In this order: what it did last happens before others see its end. */
+
+	/*
+	 * Reset the engine before the device fails: what the context did last must happen
+	 * before other clients see that the device has failed.
+	 */
 	adapter->loss->engine_stuck(adapter, context->node);
 	adapter->loss->device_failed(adapter, context->device, DRM_VFENCE_DEVICE_HUNG);
 	return -ETIME;
 }
 
-static int begin(struct vfence_adapter *adapter, struct vfence_context *context)
+static int context_begin_suspend_locked(struct vfence_adapter *adapter,
+					struct vfence_context *context)
 {
 	int idx;
 
+	lockdep_assert_held(&context->suspend_lock);
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
+
 	context->suspended = true;
-	/* Before the hardware can acknowledge it. */
+	/* Publish the number before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
 	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
 	drm_dev_exit(idx);
 	return 0;
 }
 
-static int suspend(struct vfence_adapter *adapter, struct vfence_context *context)
+static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	int ret = context->suspended ? 0 : begin(adapter, context);
+	int ret = context->suspended ? 0 : context_begin_suspend_locked(adapter, context);
 
-	/* A call that was interrupted left the acknowledgment to the next. */
+	lockdep_assert_held(&context->suspend_lock);
+	/* An interrupted call leaves the wait for the acknowledgment to the next call. */
 	if (!ret && context->pending)
-		ret = wait_suspended(adapter, context);
+		ret = context_wait_suspended(adapter, context);
 	if (!ret)
 		context->pending = false;
 	return ret;
 }
 
-static int resume(struct vfence_adapter *adapter, struct vfence_context *context)
+static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_context *context)
 {
 	int idx;
 
+	lockdep_assert_held(&context->suspend_lock);
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
+
 	if (context->suspended)
 		vgpu_context_resume(context->hw);
 	context->suspended = false;
@@ -286,21 +321,27 @@ static int resume(struct vfence_adapter *adapter, struct vfence_context *context
 	return 0;
 }
 
-/* Do @what with a context, one at a time; @fence: out: the last suspension. */
-static int change(struct vfence_file *file, u32 handle, u64 *fence,
-		  int (*what)(struct vfence_adapter *adapter, struct vfence_context *context))
+/*
+ * Call @operation under the suspend lock of the context that @handle names. Stores the number
+ * of its last suspension in @fence.
+ */
+static int context_change(struct vfence_file *file, u32 handle, u64 *fence,
+			  int (*operation)(struct vfence_adapter *adapter,
+					   struct vfence_context *context))
 {
-	struct vfence_context *context = lookup(file, handle);
+	struct vfence_context *context = context_lookup(file, handle);
 	int ret;
 
 	if (!context)
 		return -ENOENT;
+
 	ret = mutex_lock_interruptible(&context->suspend_lock);
 	if (!ret) {
-		ret = what(file->adapter, context);
+		ret = operation(file->adapter, context);
 		*fence = context->suspend_fence;
 		mutex_unlock(&context->suspend_lock);
 	}
+
 	vfence_context_put(context);
 	return ret;
 }
@@ -313,7 +354,7 @@ int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
-	ret = change(drm_file->driver_priv, args->context, &fence, suspend);
+	ret = context_change(drm_file->driver_priv, args->context, &fence, context_suspend_locked);
 	if (!ret)
 		args->fence = fence;
 	return ret;
@@ -326,5 +367,5 @@ int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_f
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
-	return change(drm_file->driver_priv, args->context, &fence, resume);
+	return context_change(drm_file->driver_priv, args->context, &fence, context_resume_locked);
 }

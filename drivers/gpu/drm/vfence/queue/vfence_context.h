@@ -13,10 +13,10 @@ struct vfence_file;
 struct vgpu_context;
 
 /**
- * struct vfence_context - a device on a node
+ * struct vfence_context - a device's context on a node
  */
 struct vfence_context {
-	/** @ref: the file's table; its queues; who suspends it */
+	/** @ref: held by the file's table, by its queues, and by a suspend or resume call */
 	struct kref ref;
 	/** @adapter: parent */
 	struct vfence_adapter *adapter;
@@ -24,19 +24,24 @@ struct vfence_context {
 	struct vgpu_context *hw;
 	/** @global: handle in interrupt records */
 	u32 global;
-	/** @suspend_lock: one suspension or resume at a time */
+
+	/** @suspend_lock: serialises suspensions and resumptions of this context */
 	struct mutex suspend_lock;
-	/** @suspended: asked for; suspend_lock */
+	/** @suspended: A client has requested the suspension. Protected by @suspend_lock. */
 	bool suspended;
-	/** @pending: and not acknowledged yet; suspend_lock */
+	/** @pending: The GPU has not acknowledged it yet. Protected by @suspend_lock. */
 	bool pending;
-	/** @suspend_fence: number of the last suspension; read by the interrupt */
+	/**
+	 * @suspend_fence: Number of the last suspension. Written under @suspend_lock; the
+	 * interrupt handler reads it without.
+	 */
 	u64 suspend_fence;
+
 	/** @device: parent, with a reference */
 	struct vfence_device *device;
 	/** @node: node ordinal */
 	unsigned int node;
-	/** @queues: that use it; vfence_file.lock */
+	/** @queues: number of queues that use it; protected by vfence_file.lock */
 	unsigned int queues;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Doorbells: connecting queues to the few physical ones, taking them away
- * again, and noticing a ring.
+ * Doorbells: connect queues to the few physical doorbells, disconnect them again, and
+ * handle rings.
  */
 
 #include <linux/delay.h>
@@ -19,33 +19,33 @@
 #include "queue/vfence_queue.h"
 #include "vfence_step.h"
 
-static struct vfence_adapter *adapter_of(struct vfence_doorbell *doorbell)
+static struct vfence_adapter *doorbell_adapter(struct vfence_doorbell *doorbell)
 {
 	return doorbell->queue->adapter;
 }
 
-static void set_status(struct vfence_doorbell *doorbell, u64 status)
+static void doorbell_set_status(struct vfence_doorbell *doorbell, u64 status)
 {
-	/* Release: what led to it. Partner: the client's acquire load. */
+	/* Release: orders the cause before the status. Partner: the client's acquire load. */
 	smp_store_release((u64 *)vfence_page_kva(doorbell->status_page), status);
 }
 
-/* Behind the status word; only the kernel writes it, too. */
-static void set_level(struct vfence_doorbell *doorbell, u32 level)
+/* The logging level stands behind the status word. Only the kernel writes either. */
+static void doorbell_set_level(struct vfence_doorbell *doorbell, u32 level)
 {
 	u64 *words = vfence_page_kva(doorbell->status_page);
 
 	WRITE_ONCE(*(u32 *)&words[1], level);
 }
 
-static u64 get_status(struct vfence_doorbell *doorbell)
+static u64 doorbell_get_status(struct vfence_doorbell *doorbell)
 {
 	return READ_ONCE(*(u64 *)vfence_page_kva(doorbell->status_page));
 }
 
-static void zap_locked(struct vfence_doorbell *doorbell)
+static void doorbell_zap_locked(struct vfence_doorbell *doorbell)
 {
-	lockdep_assert_held(&adapter_of(doorbell)->queues.doorbell_lock);
+	lockdep_assert_held(&doorbell_adapter(doorbell)->queues.doorbell_lock);
 	vfence_page_zap(doorbell->doorbell_page);
 	if (doorbell->secondary_page)
 		vfence_page_zap(doorbell->secondary_page);
@@ -53,31 +53,36 @@ static void zap_locked(struct vfence_doorbell *doorbell)
 }
 
 /*
- * Take the physical doorbell away (WDDM-186): accesses find the dummy page
- * first, then the client can read why, then the hardware stops looking, having
- * latched the write pointer. What is published later finds the status.
+ * Take the physical doorbell away (WDDM-186), in this order: zap the pages, so that accesses
+ * find the dummy page; write the status, so that the client can read the reason; disconnect
+ * the hardware, which latches the write pointer and stops reading it. A client that publishes
+ * work later finds the status.
  */
-static void disconnect_locked(struct vfence_doorbell *doorbell, u64 status)
+static void doorbell_disconnect_locked(struct vfence_doorbell *doorbell, u64 status)
 {
-	struct vfence_adapter *adapter = adapter_of(doorbell);
+	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
 
 	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	if (doorbell->physical >= 0) {
 		adapter->queues.physical[doorbell->physical] = NULL;
 		doorbell->physical = -1;
-		zap_locked(doorbell);
+		doorbell_zap_locked(doorbell);
 	}
-	set_status(doorbell, status);
+	doorbell_set_status(doorbell, status);
 	vgpu_doorbell_disconnect(doorbell->queue->hw);
 }
 
-/* The idle queue that was connected longest ago; failing that, any. */
-static struct vfence_doorbell *victim_locked(struct vfence_adapter *adapter)
+/*
+ * Choose the doorbell that was connected longest ago, among those of idle queues if there are
+ * any, otherwise among all.
+ */
+static struct vfence_doorbell *doorbell_find_victim_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_doorbell *best = NULL;
 	bool best_idle = false;
 	unsigned int i;
 
+	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
 		struct vfence_doorbell *doorbell = adapter->queues.physical[i];
 		bool idle = vgpu_queue_is_idle(doorbell->queue->hw);
@@ -88,57 +93,64 @@ static struct vfence_doorbell *victim_locked(struct vfence_adapter *adapter)
 		best = doorbell;
 		best_idle = idle;
 	}
+
 	return best;
 }
 
-static unsigned int take_physical_locked(struct vfence_adapter *adapter)
+static unsigned int doorbell_take_physical_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_doorbell *victim;
 	unsigned int i;
 
+	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	for (i = 0; i < adapter->config.gpu.doorbells; i++)
 		if (!adapter->queues.physical[i])
 			return i;
-	victim = victim_locked(adapter);
+
+	victim = doorbell_find_victim_locked(adapter);
 	i = victim->physical;
-	disconnect_locked(victim, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	doorbell_disconnect_locked(victim, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	vfence_count(adapter, VFENCE_COUNT_VICTIMISATIONS);
 	return i;
 }
 
-static void connect_locked(struct vfence_doorbell *doorbell)
+static void doorbell_connect_locked(struct vfence_doorbell *doorbell)
 {
-	struct vfence_adapter *adapter = adapter_of(doorbell);
-	unsigned int physical = take_physical_locked(adapter);
+	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
+	unsigned int physical = doorbell_take_physical_locked(adapter);
 
-	/* What the last owner stored is not for the next one to read. */
+	lockdep_assert_held(&adapter->queues.doorbell_lock);
+	/* Clear the page: the next owner must not read what the last owner stored. */
 	clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, false)));
 	if (adapter->config.gpu.secondary_doorbells)
 		clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, true)));
+
 	adapter->queues.physical[physical] = doorbell;
 	doorbell->physical = physical;
 	doorbell->connected_at = ++adapter->queues.doorbell_clock;
-	zap_locked(doorbell);
-	set_status(doorbell, vgpu_doorbell_connect(doorbell->queue->hw));
+
+	doorbell_zap_locked(doorbell);
+	doorbell_set_status(doorbell, vgpu_doorbell_connect(doorbell->queue->hw));
 }
 
 /*
- * A fault inserts the page and the client tries its store again. If the queue
- * has gone idle and its page was zapped before the client got that far, the
- * store faults once more: remember it, for arm_work() to leave the client time.
+ * A fault inserts the page, and the client retries its store. When the queue has gone idle
+ * and its page was zapped before that, the store faults once more. Record such a ring, so
+ * that doorbell_arm_work() leaves the client time.
  */
-static void note_ring_locked(struct vfence_doorbell *doorbell)
+static void doorbell_note_ring_locked(struct vfence_doorbell *doorbell)
 {
 	const struct drm_vfence_ring_control *control = doorbell->control.kva;
 	u64 write_ptr = READ_ONCE(control->write_ptr);
 
-	WRITE_ONCE(doorbell->again, doorbell->rung_at == write_ptr);
-	doorbell->rung_at = write_ptr;
+	lockdep_assert_held(&doorbell_adapter(doorbell)->queues.doorbell_lock);
+	WRITE_ONCE(doorbell->ring_retried, doorbell->ring_write_ptr == write_ptr);
+	doorbell->ring_write_ptr = write_ptr;
 }
 
 /*
- * A doorbell page was touched. Returns the page to map, or NULL for the dummy page:
- * the doorbell is not connected, or has been destroyed.
+ * A client has touched a doorbell page. Returns the page to map, or NULL for the dummy page
+ * if the doorbell is not connected or has been destroyed.
  */
 static struct page *doorbell_ring_locked(struct vfence_page *page)
 {
@@ -147,21 +159,23 @@ static struct page *doorbell_ring_locked(struct vfence_page *page)
 
 	if (!doorbell)
 		return NULL;
-	adapter = adapter_of(doorbell);
+
+	adapter = doorbell_adapter(doorbell);
 	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	if (doorbell->physical < 0)
 		return NULL;
+
 	doorbell->mapped = true;
-	note_ring_locked(doorbell);
+	doorbell_note_ring_locked(doorbell);
 	vgpu_doorbell_ring(doorbell->queue->hw);
 	return vgpu_doorbell_page(adapter->gpu, doorbell->physical,
 				  page == doorbell->secondary_page);
 }
 
 /*
- * Handshake (c), client's side: it has stored the write pointer, then touches
- * the page. Under the doorbell lock, so that arming either sees the queue busy
- * or finds the entry we insert and zaps it.
+ * Handshake (c), client's side: the client has stored the write pointer, then touches the
+ * page. Hold the doorbell lock: doorbell_arm_work() then either finds the queue busy, or
+ * finds and zaps the entry that this fault inserts.
  */
 static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 {
@@ -178,32 +192,35 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 }
 
 /*
- * Handshake (c), hardware's side: the page is made to fault, then the write
- * pointer is looked at again. Partner: the client stores the write pointer,
- * then touches the page. In a thread, as zapping may sleep.
+ * Handshake (c), hardware's side: zap the page, so that it faults, then read the write
+ * pointer again. Partner: the client stores the write pointer, then touches the page. This
+ * runs in a thread because zapping may sleep.
  */
-static void arm_work(struct work_struct *work)
+static void doorbell_arm_work(struct work_struct *work)
 {
 	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, arm);
-	struct vfence_adapter *adapter = adapter_of(doorbell);
+	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
 
-	if (READ_ONCE(doorbell->again))
+	if (READ_ONCE(doorbell->ring_retried))
 		usleep_range(50, 100);
+
 	vfence_step(ARM);
+
 	mutex_lock(&adapter->queues.doorbell_lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)
-			zap_locked(doorbell);
+			doorbell_zap_locked(doorbell);
 		vfence_step(REREAD);
-		/* Zap before look; the flush has synchronised all CPUs. */
+		/* Zap, then read; the TLB flush of the zap has synchronised all CPUs. */
 		smp_mb();
 		vgpu_doorbell_recheck(doorbell->queue->hw);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
+
 	vfence_power_idle(adapter);
 }
 
-/** vfence_doorbell_init - prepare an adapter for doorbells; nothing can fail */
+/** vfence_doorbell_init - prepare an adapter for doorbells; cannot fail */
 void vfence_doorbell_init(struct vfence_adapter *adapter)
 {
 	mutex_init(&adapter->queues.doorbell_lock);
@@ -215,7 +232,7 @@ void vfence_doorbell_fini(struct vfence_adapter *adapter)
 	mutex_destroy(&adapter->queues.doorbell_lock);
 }
 
-/** vfence_doorbell_arm - call up: the queue went idle while connected */
+/** vfence_doorbell_arm - callback of the virtual GPU: a connected queue went idle */
 void vfence_doorbell_arm(void *host, void *cookie)
 {
 	struct vfence_adapter *adapter = host;
@@ -224,7 +241,7 @@ void vfence_doorbell_arm(void *host, void *cookie)
 	queue_work(adapter->queues.doorbell_wq, &doorbell->arm);
 }
 
-/** vfence_doorbell_abort - the queue is lost: disconnect for good */
+/** vfence_doorbell_abort - disconnect the doorbell of a lost queue permanently */
 void vfence_doorbell_abort(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
@@ -232,36 +249,43 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
 		queue->doorbell->aborted = true;
-		disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+		doorbell_disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
 }
 
-/** vfence_doorbell_force_reconnect - have the client connect again, as something changed */
+/**
+ * vfence_doorbell_force_reconnect - make a queue's client connect its doorbell again
+ * @queue: the queue, with a reference
+ *
+ * The client reads what has changed while it connects.
+ */
 void vfence_doorbell_force_reconnect(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
-		set_level(queue->doorbell, adapter->queues.logging_level);
+		doorbell_set_level(queue->doorbell, adapter->queues.logging_level);
 		if (!queue->doorbell->aborted)
-			disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+			doorbell_disconnect_locked(queue->doorbell,
+						   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
 }
 
-static void relearn_one(struct vfence_queue *queue, void *unused)
+static void doorbell_force_reconnect_one(struct vfence_queue *queue, void *unused)
 {
 	vfence_doorbell_force_reconnect(queue);
 }
 
-/** vfence_doorbell_force_reconnect_all - have all clients of an adapter connect again */
+/** vfence_doorbell_force_reconnect_all - make all clients of an adapter connect again */
 void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter)
 {
-	vfence_queue_for_each(adapter, relearn_one, NULL);
+	vfence_queue_for_each(adapter, doorbell_force_reconnect_one, NULL);
 }
 
+/** vfence_doorbell_connected - number of physical doorbells in use */
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
 {
 	unsigned int i, connected = 0;
@@ -273,22 +297,22 @@ unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
 	return connected;
 }
 
-/** vfence_doorbell_query - the doorbell's part of a queue's state */
+/** vfence_doorbell_query - write the doorbell's part of a queue's state to @args */
 void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
 {
 	args->doorbell_status = DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY;
 	args->last_queued = 0;
 	mutex_lock(&queue->adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
-		args->doorbell_status = get_status(queue->doorbell);
+		args->doorbell_status = doorbell_get_status(queue->doorbell);
 		args->last_queued =
 			READ_ONCE(*(u64 *)vfence_page_kva(queue->doorbell->last_queued_page));
 	}
 	mutex_unlock(&queue->adapter->queues.doorbell_lock);
 }
 
-static int create_page(struct vfence_file *file, enum vfence_page_kind kind,
-		       struct vfence_page **page)
+static int doorbell_create_page(struct vfence_file *file, enum vfence_page_kind kind,
+				struct vfence_page **page)
 {
 	int ret;
 
@@ -303,7 +327,7 @@ static int create_page(struct vfence_file *file, enum vfence_page_kind kind,
 	return drm_vma_node_allow(&(*page)->base.vma_node, file->drm);
 }
 
-static void put_page_of(struct vfence_file *file, struct vfence_page *page)
+static void doorbell_put_page(struct vfence_file *file, struct vfence_page *page)
 {
 	if (!page)
 		return;
@@ -311,19 +335,19 @@ static void put_page_of(struct vfence_file *file, struct vfence_page *page)
 	vfence_page_put(page);
 }
 
-static void free_doorbell(struct vfence_file *file, struct vfence_doorbell *doorbell)
+static void doorbell_free(struct vfence_file *file, struct vfence_doorbell *doorbell)
 {
-	put_page_of(file, doorbell->doorbell_page);
-	put_page_of(file, doorbell->secondary_page);
-	put_page_of(file, doorbell->status_page);
-	put_page_of(file, doorbell->last_queued_page);
+	doorbell_put_page(file, doorbell->doorbell_page);
+	doorbell_put_page(file, doorbell->secondary_page);
+	doorbell_put_page(file, doorbell->status_page);
+	doorbell_put_page(file, doorbell->last_queued_page);
 	vfence_bo_vunmap(&doorbell->control);
 	vfence_bo_vunmap(&doorbell->ring);
 	vfence_object_free(DOORBELL, doorbell);
 }
 
-static int fill_doorbell(struct vfence_file *file, struct vfence_doorbell *doorbell,
-			 const struct drm_vfence_doorbell_create *args)
+static int doorbell_map_memory(struct vfence_file *file, struct vfence_doorbell *doorbell,
+			       const struct drm_vfence_doorbell_create *args)
 {
 	int ret;
 
@@ -332,20 +356,24 @@ static int fill_doorbell(struct vfence_file *file, struct vfence_doorbell *doorb
 		ret = vfence_bo_vmap(file, args->control, &doorbell->control);
 	if (ret)
 		return ret;
+
 	if (vfence_reject(&file->adapter->drm, doorbell->ring.obj->size < args->ring_size ||
 			  doorbell->ring.obj == doorbell->control.obj))
 		return -EINVAL;
-	ret = create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->doorbell_page);
+
+	ret = doorbell_create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->doorbell_page);
 	if (!ret)
-		ret = create_page(file, VFENCE_PAGE_STATUS, &doorbell->status_page);
+		ret = doorbell_create_page(file, VFENCE_PAGE_STATUS, &doorbell->status_page);
 	if (!ret)
-		ret = create_page(file, VFENCE_PAGE_LAST_QUEUED, &doorbell->last_queued_page);
+		ret = doorbell_create_page(file, VFENCE_PAGE_LAST_QUEUED,
+					   &doorbell->last_queued_page);
 	if (!ret && args->flags & DRM_VFENCE_DOORBELL_SECONDARY)
-		ret = create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->secondary_page);
+		ret = doorbell_create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->secondary_page);
+
 	return ret;
 }
 
-static struct vfence_doorbell *alloc_doorbell(struct vfence_file *file,
+static struct vfence_doorbell *doorbell_alloc(struct vfence_file *file,
 					      const struct drm_vfence_doorbell_create *args)
 {
 	struct vfence_doorbell *doorbell = vfence_object_alloc(DOORBELL, sizeof(*doorbell));
@@ -353,19 +381,21 @@ static struct vfence_doorbell *alloc_doorbell(struct vfence_file *file,
 
 	if (!doorbell)
 		return ERR_PTR(-ENOMEM);
+
 	doorbell->physical = -1;
-	INIT_WORK(&doorbell->arm, arm_work);
-	ret = fill_doorbell(file, doorbell, args);
+	INIT_WORK(&doorbell->arm, doorbell_arm_work);
+	ret = doorbell_map_memory(file, doorbell, args);
 	if (ret) {
-		free_doorbell(file, doorbell);
+		doorbell_free(file, doorbell);
 		return ERR_PTR(ret);
 	}
-	set_status(doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+
+	doorbell_set_status(doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	return doorbell;
 }
 
-static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorbell,
-			 const struct drm_vfence_doorbell_create *args)
+static int doorbell_attach_locked(struct vfence_file *file, struct vfence_doorbell *doorbell,
+				  const struct drm_vfence_doorbell_create *args)
 {
 	struct vfence_queue *queue = xa_load(&file->queues.objects, args->queue);
 	struct vgpu_doorbell_args hw = {
@@ -379,21 +409,26 @@ static int attach_locked(struct vfence_file *file, struct vfence_doorbell *doorb
 	lockdep_assert_held(&file->lock);
 	if (!queue)
 		return -ENOENT;
+
 	if (vfence_reject(&file->adapter->drm, queue->kernel))
 		return -EOPNOTSUPP;
+
 	if (vfence_reject(&file->adapter->drm, queue->doorbell))
 		return -EEXIST;
+
 	vgpu_queue_query(queue->hw, &status);
 	if (!vfence_device_active(queue->device) || status.state != DRM_VFENCE_QUEUE_IDLE)
 		return -EIO;
+
 	doorbell->queue = queue;
 	vgpu_doorbell_create(queue->hw, &hw);
+
 	mutex_lock(&file->adapter->queues.doorbell_lock);
 	queue->doorbell = doorbell;
 	doorbell->doorbell_page->owner = doorbell;
 	if (doorbell->secondary_page)
 		doorbell->secondary_page->owner = doorbell;
-	set_level(doorbell, file->adapter->queues.logging_level);
+	doorbell_set_level(doorbell, file->adapter->queues.logging_level);
 	mutex_unlock(&file->adapter->queues.doorbell_lock);
 	return 0;
 }
@@ -410,14 +445,17 @@ int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_
 			  args->ring_size < DRM_VFENCE_RING_MIN ||
 			  args->ring_size > DRM_VFENCE_RING_MAX))
 		return -EINVAL;
+
 	if (vfence_reject(drm, args->flags & DRM_VFENCE_DOORBELL_SECONDARY &&
 			  !file->adapter->config.gpu.secondary_doorbells))
 		return -EOPNOTSUPP;
-	doorbell = alloc_doorbell(file, args);
+
+	doorbell = doorbell_alloc(file, args);
 	if (IS_ERR(doorbell))
 		return PTR_ERR(doorbell);
+
 	mutex_lock(&file->lock);
-	ret = attach_locked(file, doorbell, args);
+	ret = doorbell_attach_locked(file, doorbell, args);
 	if (!ret) {
 		args->doorbell_offset = vfence_page_offset(doorbell->doorbell_page);
 		args->status_offset = vfence_page_offset(doorbell->status_page);
@@ -426,12 +464,15 @@ int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_
 					 vfence_page_offset(doorbell->secondary_page) : 0;
 	}
 	mutex_unlock(&file->lock);
+
 	if (ret)
-		free_doorbell(file, doorbell);
+		doorbell_free(file, doorbell);
+
 	return ret;
 }
 
-static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geometry *geometry)
+static int doorbell_connect(struct vfence_queue *queue, bool take_logs,
+			    struct vgpu_log_geometry *geometry)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 	struct vfence_doorbell *doorbell;
@@ -441,6 +482,7 @@ static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geomet
 	mutex_lock(&adapter->queues.doorbell_lock);
 	doorbell = queue->doorbell;
 	vgpu_queue_query(queue->hw, &status);
+
 	if (!doorbell)
 		ret = -ENOENT;
 	else if (doorbell->aborted || !vfence_device_active(queue->device) ||
@@ -448,9 +490,10 @@ static int connect(struct vfence_queue *queue, bool take, struct vgpu_log_geomet
 		 status.state == DRM_VFENCE_QUEUE_ABORTED)
 		ret = -EIO;
 	else if (doorbell->physical < 0)
-		connect_locked(doorbell);
+		doorbell_connect_locked(doorbell);
+
 	if (!ret)
-		vgpu_log_get_geometry(queue->hw, take, geometry);
+		vgpu_log_get_geometry(queue->hw, take_logs, geometry);
 	mutex_unlock(&adapter->queues.doorbell_lock);
 	return ret;
 }
@@ -465,21 +508,25 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_CONNECT_LOGS))
 		return -EINVAL;
+
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
-	/* It is also what wakes the adapter (WDDM-197). */
+
+	/* Connecting also wakes the adapter (WDDM-197). */
 	ret = vfence_power_get(file->adapter);
 	if (!ret) {
-		ret = connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
+		ret = doorbell_connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
 		vfence_power_put(file->adapter);
 	}
+
 	if (!ret) {
 		args->wait_log_entries = geometry.entries[0];
 		args->signal_log_entries = geometry.entries[1];
 		args->log_restart = geometry.restart;
 		args->logging_level = READ_ONCE(queue->adapter->queues.logging_level);
 	}
+
 	vfence_queue_put(queue);
 	return ret;
 }
@@ -494,16 +541,19 @@ int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data,
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
+
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return ret;
-	/* Under the lock the ring stays. */
+
+	/* The lock keeps the ring: vfence_doorbell_destroy() takes it before it frees the ring. */
 	mutex_lock(&file->adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
 		vgpu_doorbell_notify_work_submission(queue->hw);
 		ret = 0;
 	}
 	mutex_unlock(&file->adapter->queues.doorbell_lock);
+
 	vfence_queue_put(queue);
 	return ret;
 }
@@ -512,8 +562,8 @@ int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data,
  * vfence_doorbell_destroy - free a queue's doorbell object, if it has one
  * @queue: the queue, its file locked
  *
- * A queue that still has work is aborted: a client that wants it done waits for
- * its progress fence first (WDDM-201).
+ * A queue that still has work is aborted. A client that wants the work completed waits for
+ * the progress fence first (WDDM-201).
  */
 void vfence_doorbell_destroy(struct vfence_queue *queue)
 {
@@ -523,20 +573,27 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 	lockdep_assert_held(&queue->file->lock);
 	if (!doorbell)
 		return;
+
 	mutex_lock(&adapter->queues.doorbell_lock);
-	disconnect_locked(doorbell, doorbell->aborted ? DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
-			  DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	doorbell_disconnect_locked(doorbell, doorbell->aborted ?
+				   DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
+				   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	queue->doorbell = NULL;
 	doorbell->doorbell_page->owner = NULL;
 	if (doorbell->secondary_page)
 		doorbell->secondary_page->owner = NULL;
 	mutex_unlock(&adapter->queues.doorbell_lock);
+
 	if (!vgpu_queue_is_idle(queue->hw))
 		vgpu_queue_abort(queue->hw);
-	/* No call up names it any more, then no work does, then it goes. */
+
+	/*
+	 * In this order: end the callbacks that queue the work, then the work, then free the
+	 * doorbell that both use.
+	 */
 	vgpu_doorbell_destroy(queue->hw);
 	cancel_work_sync(&doorbell->arm);
-	free_doorbell(queue->file, doorbell);
+	doorbell_free(queue->file, doorbell);
 }
 
 int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -548,6 +605,7 @@ int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	queue = xa_load(&file->queues.objects, args->handle);
 	if (queue && queue->doorbell) {
@@ -555,5 +613,6 @@ int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm
 		ret = 0;
 	}
 	mutex_unlock(&file->lock);
+
 	return ret;
 }

@@ -22,38 +22,47 @@ struct vfence_queue;
  *                 connect                 any access: fault, map, ring
  *   DISCONNECTED ---------> CONNECTED, ------------------------------> CONNECTED,
  *       ^  ^                unmapped   <------------------------------ mapped
- *       |  |  victim: RETRY    |         queue idle: zap, look again       |
+ *       |  |  victim: RETRY    |         queue idle: zap, read again       |
  *       |  +-------------------+-------------------------------------------+
- *       |   ABORT from any state is for good
+ *       |   ABORT from any state is permanent
  */
 struct vfence_doorbell {
 	/** @queue: parent */
 	struct vfence_queue *queue;
-	/** @doorbell_page: any access rings while connected */
+	/** @doorbell_page: any access to it is a ring while the doorbell is connected */
 	struct vfence_page *doorbell_page;
-	/** @secondary_page: the same at a second address, or NULL */
+	/** @secondary_page: second doorbell page with the same effect, or NULL */
 	struct vfence_page *secondary_page;
-	/** @status_page: the status word */
+	/** @status_page: holds the status word, and behind it the logging level */
 	struct vfence_page *status_page;
-	/** @last_queued_page: the client's last queued value */
+	/** @last_queued_page: holds the client's last queued value */
 	struct vfence_page *last_queued_page;
-	/** @ring: the ring, resident */
+
+	/** @ring: the ring buffer, resident */
 	struct vfence_vmapped ring;
 	/** @control: read and write pointer, resident */
 	struct vfence_vmapped control;
-	/** @physical: index of its physical doorbell, -1; adapter->queues.doorbell_lock */
+
+	/** @physical: index of its physical doorbell, or -1; vfence_queues.doorbell_lock */
 	int physical;
-	/** @mapped: some mapping may not fault; adapter->queues.doorbell_lock */
+	/** @mapped: A mapping may exist that does not fault. vfence_queues.doorbell_lock. */
 	bool mapped;
-	/** @aborted: for good; adapter->queues.doorbell_lock */
+	/** @aborted: The doorbell never connects again. vfence_queues.doorbell_lock. */
 	bool aborted;
-	/** @connected_at: for the choice of victims; adapter->queues.doorbell_lock */
+	/**
+	 * @connected_at: vfence_queues.doorbell_clock at the last connection, by which a
+	 * victim is chosen; vfence_queues.doorbell_lock
+	 */
 	u64 connected_at;
-	/** @rung_at: write pointer at the last ring; adapter->queues.doorbell_lock */
-	u64 rung_at;
-	/** @again: the last ring brought no work: a store that is tried again */
-	bool again;
-	/** @arm: runs in the doorbell thread */
+
+	/** @ring_write_ptr: write pointer at the last ring; vfence_queues.doorbell_lock */
+	u64 ring_write_ptr;
+	/**
+	 * @ring_retried: The last ring brought no work: it was a store that faulted again.
+	 * Written under vfence_queues.doorbell_lock, read without.
+	 */
+	bool ring_retried;
+	/** @arm: work that arms the doorbell pages in the doorbell thread */
 	struct work_struct arm;
 };
 

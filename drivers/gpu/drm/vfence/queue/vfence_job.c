@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Submissions on the GPU: the drm_sched side of a kernel-mode queue. From here to
- * vfence_sync_done_signal() everything is waited for by others: nothing allocates, and no
- * lock is taken over which others do.
+ * Submissions on the GPU: the drm_sched side of a kernel-mode queue.
+ *
+ * From job_run() to vfence_sync_done_signal() do not allocate, and take no lock under which
+ * another thread allocates: waiters for the submission's dma_fence depend on all of it.
  */
 
 #include <linux/gfp.h>
@@ -17,41 +18,41 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
-/* As long as Windows waits before it takes a GPU for hung. */
-#define TIMEOUT_MS	2000
-/* Jobs on the ring at once: the GPU need not wait for the next. */
-#define CREDITS		4
-/* The end of a submission: fetched, progress, completed. */
-#define EPILOGUE	256
-#define RING_SIZE	(128 * 1024)
+/* Windows, too, waits this long before it treats a GPU as hung. */
+#define JOB_TIMEOUT_MS		2000
+/* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
+#define JOB_CREDITS		4
+/* Upper limit, in bytes, of the packets behind a submission: fetched, progress, completed. */
+#define JOB_EPILOGUE_SIZE	256
+#define JOB_RING_SIZE		(128 * 1024)
 
-static struct vfence_submission *to_submission(struct drm_sched_job *job)
+static struct vfence_submission *job_to_submission(struct drm_sched_job *job)
 {
 	return container_of(job, struct vfence_submission, job);
 }
 
-static u64 append(struct vfence_kernel_queue *kernel, u64 at, const void *packets, size_t size)
+static u64 job_append(struct vfence_kernel_queue *kernel, u64 at, const void *packets, size_t size)
 {
-	size_t first = min_t(size_t, size, RING_SIZE - at % RING_SIZE);
+	size_t first = min_t(size_t, size, JOB_RING_SIZE - at % JOB_RING_SIZE);
 
-	memcpy(kernel->ring + at % RING_SIZE, packets, first);
+	memcpy(kernel->ring + at % JOB_RING_SIZE, packets, first);
 	memcpy(kernel->ring, packets + first, size - first);
 	return at + size;
 }
 
-static u64 append_mark(struct vfence_kernel_queue *kernel, u64 at, enum vgpu_kernel_opcode opcode,
-		       u64 progress)
+static u64 job_append_mark(struct vfence_kernel_queue *kernel, u64 at,
+			   enum vgpu_kernel_opcode opcode, u64 progress)
 {
 	struct vgpu_packet_complete mark = {
 		.header = { .opcode = opcode, .length = sizeof(mark) },
 		.fence_id = progress,
 	};
 
-	return append(kernel, at, &mark, sizeof(mark));
+	return job_append(kernel, at, &mark, sizeof(mark));
 }
 
-/* The last instruction but the interrupt writes the progress value (WDDM-199). */
-static u64 append_progress(struct vfence_kernel_queue *kernel, u64 at, u64 value)
+/* Write the progress value last: only the packet that interrupts follows it (WDDM-199). */
+static u64 job_append_progress(struct vfence_kernel_queue *kernel, u64 at, u64 value)
 {
 	const struct drm_vfence_fence_mapping *progress = &kernel->progress;
 	struct drm_vfence_packet_signal native = {
@@ -69,117 +70,132 @@ static u64 append_progress(struct vfence_kernel_queue *kernel, u64 at, u64 value
 
 	if (kernel->soft_progress)
 		return at;
+
 	if (vfence_fence_is_monitored(kernel->queue->progress_fence))
-		return append(kernel, at, &monitored, sizeof(monitored));
-	return append(kernel, at, &native, sizeof(native));
+		return job_append(kernel, at, &monitored, sizeof(monitored));
+
+	return job_append(kernel, at, &native, sizeof(native));
 }
 
-static void write_ring_locked(struct vfence_kernel_queue *kernel,
-			      struct vfence_submission *submission)
+static void job_write_ring_locked(struct vfence_kernel_queue *kernel,
+				  struct vfence_submission *submission)
 {
 	u64 at = kernel->control->write_ptr;
 
-	BUILD_BUG_ON(CREDITS * (DRM_VFENCE_MAX_COMMANDS + EPILOGUE) > RING_SIZE);
+	BUILD_BUG_ON(JOB_CREDITS * (DRM_VFENCE_MAX_COMMANDS + JOB_EPILOGUE_SIZE) > JOB_RING_SIZE);
 	lockdep_assert_held(&kernel->run_lock);
-	at = append(kernel, at, submission->commands, submission->size);
+
+	at = job_append(kernel, at, submission->commands, submission->size);
 	if (submission->stages->stage[VFENCE_STAGE_FETCHED].signals)
-		at = append_mark(kernel, at, VGPU_OP_FETCHED, submission->progress);
-	at = append_progress(kernel, at, submission->progress);
-	at = append_mark(kernel, at, VGPU_OP_COMPLETE, submission->progress);
-	/* Release: the packets. Partner: vgpu_sched_sane_write_ptr(). */
+		at = job_append_mark(kernel, at, VGPU_OP_FETCHED, submission->progress);
+	at = job_append_progress(kernel, at, submission->progress);
+	at = job_append_mark(kernel, at, VGPU_OP_COMPLETE, submission->progress);
+
+	/* Release: orders the packets before it. Partner: vgpu_sched_sane_write_ptr(). */
 	smp_store_release(&kernel->control->write_ptr, at);
 	vgpu_doorbell_ring(kernel->queue->hw);
 }
 
-static struct dma_fence *run_job(struct drm_sched_job *job)
+static struct dma_fence *job_run(struct drm_sched_job *job)
 {
-	struct vfence_submission *submission = to_submission(job);
+	struct vfence_submission *submission = job_to_submission(job);
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	bool signalling = dma_fence_begin_signalling();
 	bool on_ring;
 
-	/* Not later: once it is on the list it may be done. Its job lives until we return. */
+	/*
+	 * Take the reference before the submission is on the list: from then on it may be
+	 * completed at any time. The job itself lives until this function returns.
+	 */
 	dma_fence_get(submission->done);
+
 	spin_lock(&kernel->run_lock);
 	on_ring = !kernel->error;
 	submission->on_ring = on_ring;
 	list_add_tail(&submission->link, &kernel->running);
+
 	if (on_ring)
-		write_ring_locked(kernel, submission);
+		job_write_ring_locked(kernel, submission);
 	spin_unlock(&kernel->run_lock);
 	if (on_ring)
 		vfence_stage_arrive(submission, VFENCE_STAGE_SUBMITTED);
 	else
-		/* What is in front may still be told of: it ends behind that. */
+		/* Let the retire work end it: submissions in front of it may still have to end. */
 		queue_work(kernel->queue->adapter->queues.submit_wq, &kernel->retire);
+
 	dma_fence_end_signalling(signalling);
 	return submission->done;
 }
 
-static void free_work(struct work_struct *work)
+static void job_free_work(struct work_struct *work)
 {
 	struct vfence_submission *submission = container_of(work, struct vfence_submission, free);
 
 	vfence_submit_free(submission);
 }
 
-/* Its references may take long to drop, and other jobs wait for us here. */
-static void free_job(struct drm_sched_job *job)
+/* Free in a work item: references may take long to drop, and other jobs wait here. */
+static void job_free(struct drm_sched_job *job)
 {
-	struct vfence_submission *submission = to_submission(job);
+	struct vfence_submission *submission = job_to_submission(job);
 
-	INIT_WORK(&submission->free, free_work);
+	INIT_WORK(&submission->free, job_free_work);
 	queue_work(submission->kernel->queue->adapter->work_wq, &submission->free);
 }
 
 /*
- * drm_sched_stop() has let go of what jobs wait for, so that a driver can run them anew.
- * Ours are where they were, and drm_sched_start() listens to them again.
+ * drm_sched_stop() has dropped the parent fences of the jobs, so that a driver can run the
+ * jobs again. Our jobs are still on the ring: restore their parents, so that drm_sched_start()
+ * adds its callbacks to them again.
  */
-static void keep_jobs(struct drm_gpu_scheduler *sched)
+static void job_restore_parents(struct drm_gpu_scheduler *sched)
 {
 	struct drm_sched_job *job;
 
 	list_for_each_entry(job, &sched->pending_list, list)
 		if (!job->s_fence->parent)
-			job->s_fence->parent = dma_fence_get(to_submission(job)->done);
+			job->s_fence->parent = dma_fence_get(job_to_submission(job)->done);
 }
 
 /*
- * It took too long: the queue is aborted and the device lost, whoever is to blame, as
- * others rely on an end.
+ * A submission took too long. Abort the queue and fail its device, even if another client kept
+ * the engine busy: waiters for the dma_fence depend on an end.
  */
-static enum drm_gpu_sched_stat timedout_job(struct drm_sched_job *job)
+static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 {
-	struct vfence_submission *submission = to_submission(job);
+	struct vfence_submission *submission = job_to_submission(job);
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	struct vfence_queue *queue = kernel->queue;
-	bool late;
+	bool timed_out;
 
 	drm_sched_stop(&kernel->sched, job);
-	/* It may be done, and nobody have said so yet. */
+
+	/* The GPU may have completed it before the retire work has run. */
 	vfence_job_retire(kernel);
-	late = !dma_fence_is_signaled(submission->done);
-	if (late)
+	timed_out = !dma_fence_is_signaled(submission->done);
+	if (timed_out)
 		vfence_kernel_queue_halt(kernel, -ETIME);
-	keep_jobs(&kernel->sched);
-	/* From here on the job may be gone, and what is queued behind it can end. */
+
+	job_restore_parents(&kernel->sched);
+
+	/* Do not use the job from here on: it may be freed, and the jobs behind it can end. */
 	vfence_sched_start(&kernel->sched);
-	if (late) {
+	if (timed_out) {
 		vfence_count(queue->adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
 		queue->adapter->loss->device_failed(queue->adapter, queue->device,
 						    DRM_VFENCE_DEVICE_HUNG);
 	}
+
 	return VFENCE_SCHED_STAT_RESET;
 }
 
 static const struct drm_sched_backend_ops job_ops = {
-	.run_job = run_job,
-	.timedout_job = timedout_job,
-	.free_job = free_job,
+	.run_job = job_run,
+	.timedout_job = job_timed_out,
+	.free_job = job_free,
 };
 
-/** vfence_job_init - set up ring and scheduler of a queue */
+/** vfence_job_init - set up the ring and the scheduler of a kernel-mode queue */
 int vfence_job_init(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_adapter *adapter = kernel->queue->adapter;
@@ -187,27 +203,31 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 	const struct drm_sched_init_args args = {
 		.ops = &job_ops,
 		VFENCE_SCHED_RQS
-		.credit_limit = CREDITS,
-		.timeout = msecs_to_jiffies(TIMEOUT_MS),
+		.credit_limit = JOB_CREDITS,
+		.timeout = msecs_to_jiffies(JOB_TIMEOUT_MS),
 		.name = adapter->name,
 		.dev = adapter->drm.dev,
 	};
-	struct vgpu_doorbell_args doorbell = { .ring_size = RING_SIZE };
+	struct vgpu_doorbell_args doorbell = { .ring_size = JOB_RING_SIZE };
 	int ret;
 
-	kernel->ring = __vmalloc(RING_SIZE, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	kernel->ring = __vmalloc(JOB_RING_SIZE, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	kernel->control = (void *)get_zeroed_page(GFP_KERNEL_ACCOUNT);
 	if (!kernel->ring || !kernel->control)
 		return -ENOMEM;
+
 	ret = vfence_sched_init(sched, &args);
 	if (ret)
 		return ret;
+
 	ret = drm_sched_entity_init(&kernel->entity, DRM_SCHED_PRIORITY_NORMAL, &sched, 1, NULL);
 	if (ret) {
 		drm_sched_fini(sched);
 		return ret;
 	}
+
 	kernel->scheduling = true;
+
 	doorbell.ring = kernel->ring;
 	doorbell.control = kernel->control;
 	vgpu_doorbell_create(kernel->queue->hw, &doorbell);
@@ -215,7 +235,7 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 	return 0;
 }
 
-static struct vfence_submission *first_running(struct vfence_kernel_queue *kernel)
+static struct vfence_submission *job_first_running(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_submission *first;
 
@@ -225,37 +245,51 @@ static struct vfence_submission *first_running(struct vfence_kernel_queue *kerne
 	return first;
 }
 
-/* Off the ring, and told; its job may free it at once. */
-static void retire_one(struct vfence_kernel_queue *kernel, struct vfence_submission *submission,
-		       int error)
+/*
+ * Take a submission off the ring and signal its end. Do not use it afterwards: its job may
+ * free it at once.
+ */
+static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
+				  struct vfence_submission *submission, int error)
 {
-	enum vfence_stage lost = VFENCE_STAGE_SUBMITTED;
+	enum vfence_stage first_lost = VFENCE_STAGE_SUBMITTED;
 	struct dma_fence *done = submission->done;
 
 	lockdep_assert_held(&kernel->retire_lock);
+
 	spin_lock(&kernel->run_lock);
 	list_del_init(&submission->link);
 	spin_unlock(&kernel->run_lock);
+
 	if (!error) {
 		WRITE_ONCE(kernel->retired, submission->progress);
 		vfence_stage_arrive(submission, VFENCE_STAGE_COMPLETED);
 	} else {
 		if (submission->on_ring)
-			lost = submission->fetched ? VFENCE_STAGE_COMPLETED : VFENCE_STAGE_FETCHED;
-		vfence_stage_lose(submission, lost);
+			first_lost = submission->fetched ? VFENCE_STAGE_COMPLETED :
+							   VFENCE_STAGE_FETCHED;
+		vfence_stage_lose(submission, first_lost);
 	}
+
 	vfence_count(kernel->queue->adapter, error ? VFENCE_COUNT_SUBMISSIONS_LOST :
 						     VFENCE_COUNT_SUBMISSIONS_DONE);
+
 	dma_fence_get(done);
 	vfence_sync_done_signal(done, error);
 	dma_fence_put(done);
 }
 
-/* Nobody but the retirer takes submissions off the list, so they stay. True if any came so far. */
-static bool retire_fetched(struct vfence_kernel_queue *kernel, u64 fetched)
+/*
+ * Report VFENCE_STAGE_FETCHED for the submissions that the GPU has fetched. They stay on the
+ * list meanwhile: submissions leave it under the retire lock only. Returns true if there were
+ * any.
+ */
+static bool job_mark_fetched_locked(struct vfence_kernel_queue *kernel, u64 fetched)
 {
 	struct vfence_submission *submission;
-	bool more, any = false;
+	bool more, found = false;
+
+	lockdep_assert_held(&kernel->retire_lock);
 
 	do {
 		more = false;
@@ -271,61 +305,74 @@ static bool retire_fetched(struct vfence_kernel_queue *kernel, u64 fetched)
 		spin_unlock(&kernel->run_lock);
 		if (more)
 			vfence_stage_arrive(submission, VFENCE_STAGE_FETCHED);
-		any |= more;
+		found |= more;
 	} while (more);
-	return any;
+
+	return found;
 }
 
 /*
- * The first that the GPU had when the queue was stopped is what it was at, and gets the
- * reason; the others are cancelled.
+ * The error of a submission that ends because its queue was stopped. The first submission
+ * that was on the ring is the one that the GPU was executing: it gets the reason. All others
+ * are cancelled.
  */
-static int error_of(struct vfence_kernel_queue *kernel, struct vfence_submission *submission)
+static int job_error_locked(struct vfence_kernel_queue *kernel,
+			    struct vfence_submission *submission)
 {
 	int reason = kernel->aborted;
 
 	lockdep_assert_held(&kernel->retire_lock);
-	if (reason == -ENODEV || (submission->on_ring && !kernel->blamed)) {
-		kernel->blamed = true;
+	if (reason == -ENODEV || (submission->on_ring && !kernel->error_assigned)) {
+		kernel->error_assigned = true;
 		return reason;
 	}
 	return -ECANCELED;
 }
 
 /**
- * vfence_job_retire - look how far the GPU has come
+ * vfence_job_retire - retire the submissions that the GPU has completed
  * @kernel: the queue
  *
- * Once the queue is stopped, what is not done never will be. Process context.
+ * Once the queue is stopped, the submissions that the GPU has not completed fail, as it never
+ * will complete them. Process context.
  */
 void vfence_job_retire(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_submission *submission;
 	u64 completed, fetched;
-	bool signalling, news;
+	bool signalling, advanced;
 	int aborted;
 
 	mutex_lock(&kernel->retire_lock);
 	signalling = dma_fence_begin_signalling();
-	/* Acquire: what the GPU had done by then. Partner: vfence_kernel_queue_halt(). */
+
+	/* Acquire: what the GPU completed before it. Partner: vfence_kernel_queue_halt(). */
 	aborted = smp_load_acquire(&kernel->aborted);
+
 	completed = vgpu_kernel_last_completed(kernel->queue->hw);
 	fetched = max(vgpu_kernel_last_fetched(kernel->queue->hw), completed);
-	news = retire_fetched(kernel, fetched);
-	while ((submission = first_running(kernel)) && submission->progress <= completed) {
-		retire_one(kernel, submission, 0);
-		news = true;
+
+	advanced = job_mark_fetched_locked(kernel, fetched);
+	while ((submission = job_first_running(kernel)) && submission->progress <= completed) {
+		job_retire_one_locked(kernel, submission, 0);
+		advanced = true;
 	}
-	while (aborted && (submission = first_running(kernel)))
-		retire_one(kernel, submission, error_of(kernel, submission));
+
+	while (aborted && (submission = job_first_running(kernel)))
+		job_retire_one_locked(kernel, submission, job_error_locked(kernel, submission));
+
 	dma_fence_end_signalling(signalling);
-	/* Under the lock: who destroys the queue retires once more, then flushes this. */
-	if (news)
-		queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->announce);
+
+	/*
+	 * Queue the work under the lock: vfence_kernel_queue_stop() retires once more, then
+	 * flushes the work.
+	 */
+	if (advanced)
+		queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
 	mutex_unlock(&kernel->retire_lock);
 }
 
-/** vfence_job_retire_work - the GPU said that it has come further */
+/** vfence_job_retire_work - retire submissions after a progress interrupt of the GPU */
 void vfence_job_retire_work(struct work_struct *work)
 {
 	vfence_job_retire(container_of(work, struct vfence_kernel_queue, retire));

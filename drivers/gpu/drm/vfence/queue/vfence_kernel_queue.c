@@ -2,12 +2,14 @@
 /**
  * DOC: Kernel-mode queues
  *
- * A submission that waits for fences is held back here, with all behind it, until it
- * is the first and its waits are met; then a drm_sched of the queue's own gets it. What
- * drm_sched has is bounded: it waits for nothing, and is aborted if it takes too long.
+ * A submission that waits for fences is held back here, with all submissions behind it,
+ * until it is the first of the queue and its points are reached. Then the drm_sched of the
+ * queue gets it. The submissions of a drm_sched are bounded: they wait for nothing, and the
+ * queue is aborted if one takes too long.
  *
- * Waits begin when their submission is the first: a value that comes and goes before is
- * not seen. dma_fences are listened to from the beginning.
+ * A wait for fence points begins when its submission is the first: a value that is reached
+ * and rewound before that does not count. A wait for dma_fences begins when the submission
+ * is queued.
  */
 
 #include <linux/mm.h>
@@ -26,25 +28,28 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
-static void advance_soon(struct vfence_kernel_queue *kernel)
+static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 {
 	queue_work(kernel->queue->adapter->queues.submit_wq, &kernel->advance);
 }
 
-/* The points of the first are reached, or never will be. Any context, under RCU. */
-static void fire(struct vfence_wait *wait)
+/*
+ * The wait of the first submission is decided: its points are reached, or never will be.
+ * Any context, in an RCU section.
+ */
+static void kernel_queue_wait_decided(struct vfence_wait *wait)
 {
-	advance_soon(wait->owner);
+	kernel_queue_schedule_advance(wait->owner);
 }
 
-/* Its dma_fences have signaled. Any context. */
-static void met(void *owner)
+/* All in-syncs of a submission have signaled. Any context. */
+static void kernel_queue_in_syncs_signaled(void *owner)
 {
-	advance_soon(owner);
+	kernel_queue_schedule_advance(owner);
 }
 
-static void wait_over_locked(struct vfence_kernel_queue *kernel,
-			     struct vfence_submission *submission)
+static void kernel_queue_end_wait_locked(struct vfence_kernel_queue *kernel,
+					 struct vfence_submission *submission)
 {
 	lockdep_assert_held(&kernel->lock);
 	vfence_wait_destroy(submission->wait);
@@ -54,121 +59,142 @@ static void wait_over_locked(struct vfence_kernel_queue *kernel,
 }
 
 /*
- * Are its points reached? If nobody can signal one any more it goes on, as queues of
- * the hardware do (WDDM-66).
+ * Are the points of the first submission reached? A submission also proceeds when a
+ * fence can no longer be signaled, as a hardware queue does (WDDM-66).
  */
-static bool reached_locked(struct vfence_kernel_queue *kernel, struct vfence_submission *submission)
+static bool kernel_queue_reached_locked(struct vfence_kernel_queue *kernel,
+					struct vfence_submission *submission)
 {
 	struct vfence_wait *wait = submission->wait;
 
 	lockdep_assert_held(&kernel->lock);
-	if (!submission->begun) {
+
+	if (!submission->wait_begun) {
 		if (vfence_wait_poll(wait, false))
 			return true;
-		/* The device goes, and with it the queue. */
+		/* Arming fails once the adapter is unplugged. Unplugging also stops the queue. */
 		if (vfence_point_arm_all(wait))
 			return false;
-		submission->begun = true;
+		submission->wait_begun = true;
 		vfence_count(wait->adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
 	}
+
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED) ||
 	    atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
 		return false;
-	/* Who decided it may have its fire() still before it: vfence_kernel_queue_destroy(). */
-	WRITE_ONCE(kernel->late, true);
+
+	/*
+	 * The thread that decided the wait may not have called kernel_queue_wait_decided()
+	 * yet: vfence_kernel_queue_destroy() waits for it.
+	 */
+	WRITE_ONCE(kernel->needs_rcu_sync, true);
 	vfence_wait_account(wait);
 	vfence_point_disarm_all(wait);
 	return true;
 }
 
-static bool ready_locked(struct vfence_kernel_queue *kernel, struct vfence_submission *submission)
+static bool kernel_queue_ready_locked(struct vfence_kernel_queue *kernel,
+				      struct vfence_submission *submission)
 {
+	lockdep_assert_held(&kernel->lock);
 	if (submission->wait) {
-		if (!reached_locked(kernel, submission))
+		if (!kernel_queue_reached_locked(kernel, submission))
 			return false;
-		wait_over_locked(kernel, submission);
+		kernel_queue_end_wait_locked(kernel, submission);
 	}
 	return !submission->in_syncs || vfence_sync_in_signaled(submission->in_syncs);
 }
 
-static void take_locked(struct vfence_kernel_queue *kernel, struct vfence_submission *submission)
+static void kernel_queue_unlink_locked(struct vfence_kernel_queue *kernel,
+				       struct vfence_submission *submission)
 {
 	lockdep_assert_held(&kernel->lock);
 	list_del_init(&submission->link);
 	WRITE_ONCE(kernel->held_count, kernel->held_count - 1);
 }
 
-/* Nothing of it can fail. Not ours any more: it may be done and gone. */
-static void let_go_locked(struct vfence_kernel_queue *kernel, struct vfence_submission *submission)
+/*
+ * Pass a submission to drm_sched; cannot fail. Do not use the submission afterwards: it may
+ * be completed and freed at any time.
+ */
+static void kernel_queue_push_job_locked(struct vfence_kernel_queue *kernel,
+					 struct vfence_submission *submission)
 {
-	take_locked(kernel, submission);
+	lockdep_assert_held(&kernel->lock);
+	kernel_queue_unlink_locked(kernel, submission);
 	drm_sched_job_arm(&submission->job);
 	drm_sched_entity_push_job(&submission->job);
 }
 
-static struct vfence_submission *first_held_locked(struct vfence_kernel_queue *kernel)
+static struct vfence_submission *kernel_queue_first_held_locked(struct vfence_kernel_queue *kernel)
 {
 	lockdep_assert_held(&kernel->lock);
 	return list_first_entry_or_null(&kernel->held, struct vfence_submission, link);
 }
 
-/* Let go what is first and need not wait. */
-static void advance_locked(struct vfence_kernel_queue *kernel)
+/* Pass submissions to drm_sched, in order, up to the first that has to wait. */
+static void kernel_queue_advance_locked(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_submission *submission;
 
-	while (!READ_ONCE(kernel->error) && (submission = first_held_locked(kernel)) &&
-	       ready_locked(kernel, submission))
-		let_go_locked(kernel, submission);
+	lockdep_assert_held(&kernel->lock);
+	while (!READ_ONCE(kernel->error) && (submission = kernel_queue_first_held_locked(kernel)) &&
+	       kernel_queue_ready_locked(kernel, submission))
+		kernel_queue_push_job_locked(kernel, submission);
 }
 
-static void advance_work(struct work_struct *work)
+static void kernel_queue_advance_work(struct work_struct *work)
 {
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, advance);
 
 	mutex_lock(&kernel->lock);
-	advance_locked(kernel);
+	kernel_queue_advance_locked(kernel);
 	mutex_unlock(&kernel->lock);
 }
 
-static void end_wait_locked(struct vfence_kernel_queue *kernel,
-			    struct vfence_submission *submission)
+static void kernel_queue_cancel_wait_locked(struct vfence_kernel_queue *kernel,
+					    struct vfence_submission *submission)
 {
 	struct vfence_wait *wait = submission->wait;
 
-	if (submission->begun) {
+	lockdep_assert_held(&kernel->lock);
+	if (submission->wait_begun) {
 		vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_CANCELLED);
-		/* As above: somebody else decided it. */
+		/* Another thread decided the wait; see kernel_queue_reached_locked(). */
 		if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
-			WRITE_ONCE(kernel->late, true);
+			WRITE_ONCE(kernel->needs_rcu_sync, true);
 		vfence_wait_account(wait);
 		vfence_point_disarm_all(wait);
 	}
-	wait_over_locked(kernel, submission);
+	kernel_queue_end_wait_locked(kernel, submission);
 }
 
-/* The queue is stopped: none gets on the ring, and each ends behind those before. */
-static void let_all_go_locked(struct vfence_kernel_queue *kernel)
+/*
+ * Pass all held submissions of a stopped queue to drm_sched. None of them gets on the ring,
+ * and each ends after the submissions before it.
+ */
+static void kernel_queue_push_all_locked(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_submission *submission;
 
-	while ((submission = first_held_locked(kernel))) {
+	lockdep_assert_held(&kernel->lock);
+	while ((submission = kernel_queue_first_held_locked(kernel))) {
 		if (submission->wait)
-			end_wait_locked(kernel, submission);
-		let_go_locked(kernel, submission);
+			kernel_queue_cancel_wait_locked(kernel, submission);
+		kernel_queue_push_job_locked(kernel, submission);
 	}
 }
 
 /**
- * vfence_kernel_queue_hold_locked - take a submission, and let it go if it need not wait
+ * vfence_kernel_queue_add_locked - add a submission, which runs at once if it need not wait
  * @kernel: the queue, locked
- * @submission: what its queue has from now on; may be gone on return
+ * @submission: owned by the queue from now on; may be freed on return
  *
- * On a queue that is stopped it fails. Return: its progress value.
+ * On a stopped queue the submission fails. Return: its progress value.
  */
-u64 vfence_kernel_queue_hold_locked(struct vfence_kernel_queue *kernel,
-				    struct vfence_submission *submission)
+u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
+				   struct vfence_submission *submission)
 {
 	u64 progress = kernel->submitted + 1;
 
@@ -180,31 +206,39 @@ u64 vfence_kernel_queue_hold_locked(struct vfence_kernel_queue *kernel,
 	WRITE_ONCE(kernel->held_count, kernel->held_count + 1);
 	if (submission->wait) {
 		submission->wait->gpu = true;
-		submission->wait->fire = fire;
+		submission->wait->fire = kernel_queue_wait_decided;
 		submission->wait->owner = kernel;
 		WRITE_ONCE(kernel->unbounded, kernel->unbounded + 1);
 	}
+
 	if (submission->in_syncs)
-		vfence_sync_in_arm(submission->in_syncs, met, kernel);
+		vfence_sync_in_arm(submission->in_syncs, kernel_queue_in_syncs_signaled, kernel);
+
 	vfence_count(kernel->queue->adapter, VFENCE_COUNT_SUBMISSIONS);
-	/* Who stops it takes the lock after the error is set, and finds what is here. */
+
+	/*
+	 * vfence_kernel_queue_stop() takes the lock after it has set the error, so it finds
+	 * a submission that was added before.
+	 */
 	if (READ_ONCE(kernel->error))
-		let_all_go_locked(kernel);
+		kernel_queue_push_all_locked(kernel);
 	else
-		advance_locked(kernel);
+		kernel_queue_advance_locked(kernel);
+
 	return progress;
 }
 
 /**
- * vfence_kernel_queue_enter - one more submission, to be queued or to leave soon
- * @kernel: the queue, which somebody keeps from being freed
+ * vfence_kernel_queue_enter - count one more submission of a queue
+ * @kernel: the queue, on which the caller has a reference
  *
- * Its destroyer waits for it: nothing behind this may wait for a client, or for a lock
- * that is held while one destroys queues. Return: 0, -ENOSPC, or -EIO if it is stopped.
+ * vfence_kernel_queue_destroy() waits for the submission. Between this call and
+ * vfence_kernel_queue_leave() do not wait for a client, and do not take a lock that is held
+ * while queues are destroyed. Return: 0, -ENOSPC, or -EIO if the queue is stopped.
  */
 int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
 {
-	/* The count, then the error: a full barrier. Partner: vfence_kernel_queue_destroy(). */
+	/* Full barrier: count, then read the error. Partner: vfence_kernel_queue_destroy(). */
 	if (!atomic_add_unless(&kernel->live, 1, DRM_VFENCE_MAX_SUBMISSIONS))
 		return -ENOSPC;
 	if (!READ_ONCE(kernel->error))
@@ -213,12 +247,12 @@ int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
 	return -EIO;
 }
 
-/** vfence_kernel_queue_leave - one less; the queue may be gone on return */
+/** vfence_kernel_queue_leave - count one submission less; the queue may be gone on return */
 void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel)
 {
 	unsigned long flags;
 
-	/* Who sees that it was the last takes the lock before the queue goes. */
+	/* vfence_kernel_queue_destroy() takes this lock after it has read 0. */
 	spin_lock_irqsave(&kernel->wait.lock, flags);
 	if (atomic_dec_and_test(&kernel->live))
 		wake_up_all_locked(&kernel->wait);
@@ -226,12 +260,12 @@ void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel)
 }
 
 /**
- * vfence_kernel_queue_halt - nothing more gets on the ring, and nothing happens there
+ * vfence_kernel_queue_halt - abort the ring and keep new submissions off it
  * @kernel: the queue
- * @error: what became of the submission it was at
+ * @error: error of the submission that the GPU was executing
  *
- * Those that the GPU had have ended on return, and been told of. Process context; waits
- * for nothing that needs memory.
+ * On return the submissions that were on the ring have ended, and their dma_fences are
+ * signaled. Process context. Do not wait here for anything that allocates.
  */
 void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
 {
@@ -240,47 +274,48 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
 		WRITE_ONCE(kernel->error, error);
 	spin_unlock(&kernel->run_lock);
 	vgpu_queue_abort(kernel->queue->hw);
-	/* Release: the GPU does nothing any more. Partner: vfence_job_retire(). */
+	/* Release: orders the end of the GPU's work before it. Partner: vfence_job_retire(). */
 	smp_store_release(&kernel->aborted, kernel->error);
 	vfence_job_retire(kernel);
 }
 
 /**
- * vfence_kernel_queue_stop - end all submissions that are not done, for good
+ * vfence_kernel_queue_stop - end all submissions that are not completed, permanently
  * @kernel: the queue
- * @error: what became of the one it was at
+ * @error: error of the submission that the GPU was executing
  *
- * What was held back ends a moment after the return; what was done is signaled by then.
+ * On return all signals of completed submissions are performed. Submissions that were held
+ * back end shortly after the return.
  */
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 {
 	vfence_kernel_queue_halt(kernel, error);
 	mutex_lock(&kernel->lock);
-	let_all_go_locked(kernel);
+	kernel_queue_push_all_locked(kernel);
 	mutex_unlock(&kernel->lock);
 	wake_up_all(&kernel->wait);
-	/* Packets of what is not done may have written monitored fences. */
-	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->announce);
-	flush_work(&kernel->announce);
+	/* Packets of uncompleted submissions may have written monitored fences: rescan them. */
+	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
+	flush_work(&kernel->stage_work);
 }
 
-/* A call sleeps for the points itself. Any context, under RCU. */
-static void wake(struct vfence_wait *wait)
+/* The wait of a call that sleeps is decided. Any context, in an RCU section. */
+static void kernel_queue_wake(struct vfence_wait *wait)
 {
 	struct vfence_kernel_queue *kernel = wait->owner;
 
 	wake_up_all(&kernel->wait);
 }
 
-static bool is_over(struct vfence_kernel_queue *kernel, struct vfence_wait *wait)
+static bool kernel_queue_wait_over(struct vfence_kernel_queue *kernel, struct vfence_wait *wait)
 {
 	return atomic_read(&wait->state) != VFENCE_WAIT_ARMED || READ_ONCE(kernel->error);
 }
 
 /**
- * vfence_kernel_queue_sleep_reached - sleep until points are reached
- * @kernel: the queue, which somebody keeps from being freed
- * @wait: the points, ARMING; nothing is armed on return
+ * vfence_kernel_queue_sleep_reached - sleep until fence points are reached
+ * @kernel: the queue, on which the caller has a reference
+ * @wait: the points, in state ARMING; no point is armed on return
  *
  * Return: 0, also if the queue was stopped, -ENODEV, or -ERESTARTSYS.
  */
@@ -291,20 +326,23 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 	wait->gpu = true;
 	if (vfence_wait_poll(wait, false))
 		return 0;
-	wait->fire = wake;
+
+	wait->fire = kernel_queue_wake;
 	wait->owner = kernel;
 	ret = vfence_point_arm_all(wait);
 	if (ret)
 		return ret;
+
 	lockdep_assert_none_held_once();
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
-	ret = wait_event_interruptible(kernel->wait, is_over(kernel, wait));
+	ret = wait_event_interruptible(kernel->wait, kernel_queue_wait_over(kernel, wait));
 	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED)) {
-		WRITE_ONCE(kernel->late, true);
-		/* Reached beats interrupted. */
+		WRITE_ONCE(kernel->needs_rcu_sync, true);
+		/* Ignore a signal when the points are reached. */
 		ret = atomic_read(&wait->state) == VFENCE_WAIT_FAILED ? READ_ONCE(wait->error) :
 									0;
 	}
+
 	vfence_wait_account(wait);
 	vfence_point_disarm_all(wait);
 	return ret;
@@ -323,7 +361,7 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
 					READ_ONCE(kernel->error));
 }
 
-static int create_soft_progress(struct vfence_kernel_queue *kernel)
+static int kernel_queue_create_soft_progress(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_fence *fence = kernel->queue->progress_fence;
 
@@ -334,11 +372,11 @@ static int create_soft_progress(struct vfence_kernel_queue *kernel)
 }
 
 /**
- * vfence_kernel_queue_create - make a queue one that the kernel fills
+ * vfence_kernel_queue_create - initialise the kernel-mode part of a queue
  * @queue: the queue, with its progress fence
- * @progress: where that is
+ * @progress: GPU addresses of the progress fence
  *
- * Return: 0, or an error, after which vfence_kernel_queue_free() is still due.
+ * Return: 0 or an error, after which the caller still calls vfence_kernel_queue_free().
  */
 int vfence_kernel_queue_create(struct vfence_queue *queue,
 			       const struct drm_vfence_fence_mapping *progress)
@@ -350,59 +388,75 @@ int vfence_kernel_queue_create(struct vfence_queue *queue,
 	kernel->file = queue->file;
 	kernel->progress = *progress;
 	kernel->timeline = dma_fence_context_alloc(1);
+
 	mutex_init(&kernel->lock);
 	mutex_init(&kernel->retire_lock);
+
 	spin_lock_init(&kernel->run_lock);
 	INIT_LIST_HEAD(&kernel->held);
 	INIT_LIST_HEAD(&kernel->running);
-	INIT_LIST_HEAD(&kernel->due);
+	INIT_LIST_HEAD(&kernel->due_stages);
+
 	init_waitqueue_head(&kernel->wait);
-	INIT_WORK(&kernel->advance, advance_work);
+	INIT_WORK(&kernel->advance, kernel_queue_advance_work);
 	INIT_WORK(&kernel->retire, vfence_job_retire_work);
-	INIT_WORK(&kernel->announce, vfence_stage_work);
-	ret = create_soft_progress(kernel);
+	INIT_WORK(&kernel->stage_work, vfence_stage_work);
+
+	ret = kernel_queue_create_soft_progress(kernel);
 	return ret ? ret : vfence_job_init(kernel);
 }
 
 /**
- * vfence_kernel_queue_destroy - the owner lets go of a stopped queue
+ * vfence_kernel_queue_destroy - end all work of a stopped queue
  * @kernel: the queue
  *
- * Nothing of it is queued, runs or is told of on return. Bounded: what is stopped ends
- * without anybody's help.
+ * On return no submission of the queue is left and no work of it is queued or runs. This is
+ * bounded: the submissions of a stopped queue end without the help of a client.
  */
 void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
 {
 	if (!kernel->scheduling)
 		return;
-	/* The error, then the count. Partner: vfence_kernel_queue_enter(). */
+
+	/* Order the error before the count. Partner: vfence_kernel_queue_enter(). */
 	smp_mb();
 	wait_event(kernel->wait, !atomic_read(&kernel->live));
-	/* The last may still be at it: vfence_kernel_queue_leave(). */
+
+	/* Wait until the last vfence_kernel_queue_leave() has dropped the lock. */
 	spin_lock_irq(&kernel->wait.lock);
 	spin_unlock_irq(&kernel->wait.lock);
-	/* Who has decided a wait calls fire() in the same section. */
-	if (READ_ONCE(kernel->late))
+
+	/*
+	 * A thread that decides a wait calls kernel_queue_wait_decided() in the same RCU
+	 * section: wait until it has returned.
+	 */
+	if (READ_ONCE(kernel->needs_rcu_sync))
 		synchronize_rcu();
+
 	cancel_work_sync(&kernel->advance);
-	/* Older schedulers would stop their thread under it. */
+
+	/* Cancel the timeout work first: older schedulers stop their thread while it runs. */
 	cancel_delayed_work_sync(&kernel->sched.work_tdr);
 	drm_sched_entity_destroy(&kernel->entity);
 	drm_sched_fini(&kernel->sched);
 	kernel->scheduling = false;
 	cancel_work_sync(&kernel->retire);
-	flush_work(&kernel->announce);
-	/* Somebody may have found the queue before, and stop it now. */
+	flush_work(&kernel->stage_work);
+
+	/* A thread that found the queue before may still stop it, and run vfence_stage_work(). */
 	mutex_lock(&kernel->lock);
 	kernel->file = NULL;
 	mutex_unlock(&kernel->lock);
 }
 
-/** vfence_kernel_queue_free - free its memory; nobody looks any more */
+/** vfence_kernel_queue_free - free the kernel-mode part with the queue's last reference */
 void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 {
-	/* A call that slept for its points may have found them reached after the end. */
-	if (READ_ONCE(kernel->late))
+	/*
+	 * A call in vfence_kernel_queue_sleep_reached() may have found its points reached
+	 * after vfence_kernel_queue_destroy().
+	 */
+	if (READ_ONCE(kernel->needs_rcu_sync))
 		synchronize_rcu();
 	if (kernel->soft_progress)
 		vfence_wait_destroy(kernel->soft_progress);
@@ -411,7 +465,7 @@ void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 	vfence_object_free(KERNEL_QUEUE, kernel);
 }
 
-/** vfence_kernel_queue_query - its part of a queue's state */
+/** vfence_kernel_queue_query - write the kernel-mode part of a queue's state to @args */
 void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,
 			       struct drm_vfence_queue_query *args)
 {

@@ -20,68 +20,93 @@ struct vfence_wait;
 /**
  * struct vfence_kernel_queue - the kernel-mode part of a queue
  *
- * Submissions are held back by us, then queued and timed by a drm_sched of the
- * queue's own, as its GPU schedules the hardware queues.
+ * The driver holds submissions back; then a drm_sched of the queue's own queues and
+ * times them, as the GPU schedules its hardware queues itself.
  */
 struct vfence_kernel_queue {
 	/** @queue: parent */
 	struct vfence_queue *queue;
-	/** @file: whose fences are looked at; NULL once the owner has let go; @lock */
+	/** @file: owner, whose fences are rescanned; NULL once the queue is destroyed; @lock */
 	struct vfence_file *file;
+
 	/** @sched: scheduler of this queue alone */
 	struct drm_gpu_scheduler sched;
-	/** @entity: what feeds it */
+	/** @entity: the scheduler's only source of jobs */
 	struct drm_sched_entity entity;
-	/** @scheduling: both are there */
+	/** @scheduling: @sched and @entity are initialised */
 	bool scheduling;
-	/** @ring: its ring, never mapped by clients */
+
+	/** @ring: ring buffer in kernel memory, never mapped by clients */
 	void *ring;
-	/** @control: its pointers */
+	/** @control: read and write pointer of @ring */
 	struct drm_vfence_ring_control *control;
-	/** @timeline: dma_fence context */
+
+	/** @timeline: dma_fence context of the submissions */
 	u64 timeline;
-	/** @progress: addresses of the progress fence's values */
+	/** @progress: GPU addresses of the progress fence's values */
 	struct drm_vfence_fence_mapping progress;
-	/** @soft_progress: the GPU cannot signal the progress fence: what does */
+	/** @soft_progress: software signal of the progress fence where the GPU has none, or NULL */
 	struct vfence_wait *soft_progress;
-	/** @lock: what is held back, and the order of submissions */
+
+	/** @lock: protects @held and the order of submissions */
 	struct mutex lock;
-	/** @held: submissions held back; @lock */
+	/** @held: submissions held back, in order; @lock */
 	struct list_head held;
-	/** @held_count: of these; @lock, read without */
+	/** @held_count: number of submissions in @held; written under @lock, read without */
 	unsigned int held_count;
-	/** @unbounded: of these, with fence points not reached; @lock, read without */
+	/**
+	 * @unbounded: Number of submissions in @held whose fence points are not reached.
+	 * Written under @lock, read without.
+	 */
 	unsigned int unbounded;
-	/** @submitted: last progress value given out; @lock, read without */
+	/** @submitted: last progress value assigned; written under @lock, read without */
 	u64 submitted;
-	/** @late: somebody else decided a wait, and may be about to say so */
-	bool late;
-	/** @live: submissions, from creation to end; the last goes under @wait's lock */
+
+	/**
+	 * @needs_rcu_sync: Another thread decided a wait and may still be calling its
+	 * callback. Freeing the queue needs a grace period first. Set once, without a lock.
+	 */
+	bool needs_rcu_sync;
+	/**
+	 * @live: Number of submissions that have entered and not been freed. The last one
+	 * leaves under the lock of @wait.
+	 */
 	atomic_t live;
-	/** @wait: for @live, @unbounded and @error to change */
+	/** @wait: threads that wait for @live, @unbounded, @error or fence points sleep here */
 	wait_queue_head_t wait;
-	/** @advance: lets submissions go */
+	/** @advance: work that passes submissions from @held to @sched */
 	struct work_struct advance;
-	/** @run_lock: the ring, @error, @running, @due; nobody sleeps with it */
+
+	/** @run_lock: protects @ring, @running, @due_stages and writes of @error; never sleep */
 	spinlock_t run_lock;
-	/** @error: nothing gets on the ring any more, and why */
+	/**
+	 * @error: Nonzero once nothing more gets on the ring, and the reason. Written under
+	 * @run_lock, read without.
+	 */
 	int error;
-	/** @aborted: nor does anything happen there; the same reason; read without */
+	/**
+	 * @aborted: A copy of @error, written by vfence_kernel_queue_halt() once the GPU
+	 * executes nothing of the ring any more. Read without a lock.
+	 */
 	int aborted;
-	/** @running: submissions on the ring, in order, and those that never got there */
+	/**
+	 * @running: Submissions on the ring, in order, and those that arrived once the queue
+	 * was stopped. Protected by @run_lock; entries leave it under @retire_lock only.
+	 */
 	struct list_head running;
-	/** @due: announcements, in order */
-	struct list_head due;
-	/** @retired: progress value of the last that is done; read without */
+	/** @due_stages: stage signals to perform, in order; @run_lock */
+	struct list_head due_stages;
+
+	/** @retired: progress value of the last completed submission; @retire_lock, read without */
 	u64 retired;
-	/** @blamed: the submission that the queue was at has got the reason; @retire_lock */
-	bool blamed;
-	/** @retire_lock: who retires submissions does it alone */
+	/** @error_assigned: The submission that was executing has got @error. @retire_lock. */
+	bool error_assigned;
+	/** @retire_lock: serialises the threads that retire submissions */
 	struct mutex retire_lock;
-	/** @retire: looks how far the GPU has come */
+	/** @retire: work that retires what the GPU has completed */
 	struct work_struct retire;
-	/** @announce: signals what is due */
-	struct work_struct announce;
+	/** @stage_work: work that performs @due_stages */
+	struct work_struct stage_work;
 };
 
 int vfence_kernel_queue_create(struct vfence_queue *queue,
@@ -94,8 +119,8 @@ void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel);
-u64 vfence_kernel_queue_hold_locked(struct vfence_kernel_queue *kernel,
-				    struct vfence_submission *submission);
+u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
+				   struct vfence_submission *submission);
 void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,
 			       struct drm_vfence_queue_query *args);
 

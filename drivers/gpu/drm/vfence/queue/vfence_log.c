@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Native fence logs, the reader's side: by interrupt and on demand.
+ * Native fence logs: the driver reads them on interrupts and on demand.
  */
 
 #include <linux/mm.h>
@@ -22,22 +22,22 @@
 #include "queue/vfence_queue.h"
 #include "vfence_step.h"
 
-/* Queues whose logs are committed at once. */
-#define BATCH	8
+/* Number of queues whose logs are committed at once. */
+#define LOG_BATCH_SIZE	8
 
-/** vfence_log_setup - make the logs of a new queue safe to look at */
+/** vfence_log_setup - initialise the logs of a new queue, without buffers */
 void vfence_log_setup(struct vfence_queue *queue)
 {
 	mutex_init(&queue->log[0].lock);
 	mutex_init(&queue->log[1].lock);
 }
 
-static size_t size_of_level(u32 level)
+static size_t log_size_of_level(u32 level)
 {
 	return level == DRM_VFENCE_LOGGING_ALL ? DRM_VFENCE_LOG_SIZE_VERBOSE : DRM_VFENCE_LOG_SIZE;
 }
 
-static struct drm_vfence_log_header *alloc_buffer(enum drm_vfence_log_type type, size_t size)
+static struct drm_vfence_log_header *log_alloc_buffer(enum drm_vfence_log_type type, size_t size)
 {
 	struct drm_vfence_log_header *header;
 
@@ -50,15 +50,15 @@ static struct drm_vfence_log_header *alloc_buffer(enum drm_vfence_log_type type,
 	return header;
 }
 
-/* Hand a buffer to the hardware. Its GPU address stays. */
-static int set_buffer(struct vfence_queue *queue, struct vfence_log *log,
-		      struct drm_vfence_log_header *header)
+/* Give a buffer to the hardware. The GPU address of the log stays. */
+static int log_set_buffer(struct vfence_queue *queue, struct vfence_log *log,
+			  struct drm_vfence_log_header *header)
 {
 	int ret;
 
 	/*
-	 * Its first page stands for it in the address space, without rights: only
-	 * LOG packets write it, and user space never sees it (WDDM-99).
+	 * Map only the first page of the buffer in the GPU address space, and without
+	 * rights: only LOG packets write the buffer, and user space never sees it (WDDM-99).
 	 */
 	ret = vgpu_vm_map(log->owner->vm, log->node.start, header, PAGE_SIZE, 0);
 	if (ret)
@@ -67,52 +67,55 @@ static int set_buffer(struct vfence_queue *queue, struct vfence_log *log,
 	return 0;
 }
 
-static int create_log(struct vfence_queue *queue, enum drm_vfence_log_type type)
+static int log_create(struct vfence_queue *queue, enum drm_vfence_log_type type)
 {
-	size_t size = size_of_level(READ_ONCE(queue->adapter->queues.logging_level));
+	size_t size = log_size_of_level(READ_ONCE(queue->adapter->queues.logging_level));
 	struct vfence_log *log = vfence_queue_log(queue, type);
 	int ret;
 
 	BUILD_BUG_ON(DRM_VFENCE_LOG_SIZE > PAGE_SIZE);
 	log->kept = kvcalloc(VFENCE_LOG_KEPT, sizeof(*log->kept), GFP_KERNEL_ACCOUNT);
-	log->header = alloc_buffer(type, size);
+	log->header = log_alloc_buffer(type, size);
 	if (!log->kept || !log->header)
 		return -ENOMEM;
+
 	log->entries = log->header->number_of_entries;
 	ret = vfence_vm_reserve(queue->file, &log->node, DRM_VFENCE_LOG_SIZE_VERBOSE, 0, 0);
 	if (ret)
 		return ret;
+
 	log->owner = queue->file;
-	ret = set_buffer(queue, log, log->header);
+	ret = log_set_buffer(queue, log, log->header);
 	if (ret)
 		drm_mm_remove_node(&log->node);
+
 	return ret;
 }
 
 /**
- * vfence_log_create - allocate both logs and hand them to the hardware
+ * vfence_log_create - allocate both logs and give them to the hardware
  * @queue: the queue, its file locked
  *
- * Return: 0 or an error, after which vfence_log_free() is still due.
+ * Return: 0 or an error, after which the caller still calls vfence_log_free().
  */
 int vfence_log_create(struct vfence_queue *queue)
 {
-	int ret = create_log(queue, DRM_VFENCE_LOG_WAITS);
+	int ret = log_create(queue, DRM_VFENCE_LOG_WAITS);
 
 	if (!ret)
-		ret = create_log(queue, DRM_VFENCE_LOG_SIGNALS);
+		ret = log_create(queue, DRM_VFENCE_LOG_SIGNALS);
 	if (ret)
 		vfence_log_unmap(queue);
 	return ret;
 }
 
-/** vfence_log_create_none - a kernel-mode queue: what it signals is read live */
+/** vfence_log_create_none - set up a kernel-mode queue, which has no logs: values are read live */
 void vfence_log_create_none(struct vfence_queue *queue)
 {
 	vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS)->owner = queue->file;
 }
 
-/** vfence_log_unmap - give the GPU addresses back; nothing runs any more */
+/** vfence_log_unmap - release the GPU addresses of both logs; the queue is stopped */
 void vfence_log_unmap(struct vfence_queue *queue)
 {
 	unsigned int i;
@@ -121,18 +124,19 @@ void vfence_log_unmap(struct vfence_queue *queue)
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
 		struct vfence_log *log = &queue->log[i];
 
-		/* Who reads or replaces it goes by the owner. */
+		/* Clear the owner under the lock: readers and log_replace() check it. */
 		mutex_lock(&log->lock);
 		log->owner = NULL;
 		mutex_unlock(&log->lock);
 		if (!drm_mm_node_allocated(&log->node))
 			continue;
+
 		vgpu_vm_unmap(queue->file->vm, log->node.start, PAGE_SIZE);
 		drm_mm_remove_node(&log->node);
 	}
 }
 
-/** vfence_log_free - free the memory of both logs; nobody looks any more */
+/** vfence_log_free - free both logs with the queue's last reference */
 void vfence_log_free(struct vfence_queue *queue)
 {
 	unsigned int i;
@@ -144,17 +148,18 @@ void vfence_log_free(struct vfence_queue *queue)
 	}
 }
 
-static u64 position(struct vfence_log *log)
+static u64 log_position(struct vfence_log *log)
 {
-	/* A kernel-mode queue has none (WDDM-82). */
+	/* A kernel-mode queue has no log (WDDM-82). */
 	if (!log->header)
 		return 0;
-	/* Acquire: entries below. Partner: vgpu_log_write(). */
+	/* Acquire: orders the index before the entries below it. Partner: vgpu_log_write(). */
 	return vfence_log_position(smp_load_acquire((u64 *)log->header), log->entries);
 }
 
-static void keep_locked(struct vfence_log *log, const struct drm_vfence_log_entry *entry)
+static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_entry *entry)
 {
+	lockdep_assert_held(&log->lock);
 	if (log->put - log->fetched == VFENCE_LOG_KEPT) {
 		log->fetched++;
 		log->dropped++;
@@ -162,7 +167,7 @@ static void keep_locked(struct vfence_log *log, const struct drm_vfence_log_entr
 	log->kept[log->put++ % VFENCE_LOG_KEPT] = *entry;
 }
 
-static void trace_entry(struct vfence_queue *queue, const struct drm_vfence_log_entry *entry)
+static void log_trace_entry(struct vfence_queue *queue, const struct drm_vfence_log_entry *entry)
 {
 	switch (entry->operation) {
 	case DRM_VFENCE_LOG_SIGNAL_EXECUTED:
@@ -180,39 +185,42 @@ static void trace_entry(struct vfence_queue *queue, const struct drm_vfence_log_
 }
 
 /*
- * Copy the entry at position @at. False if the GPU may have written over it
- * meanwhile: it writes the entry at its position before it moves on, so the
- * copy is good only if the position is still less than a full turn ahead.
+ * Copy the entry at position @at. Returns false if the GPU may have overwritten the entry
+ * meanwhile. The GPU writes the entry at its position before it increments the position, so
+ * the copy is valid only if the position is still less than a full turn ahead.
  */
-static bool copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_log_entry *entry)
+static bool log_copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_log_entry *entry)
 {
 	struct drm_vfence_log_entry *entries = (void *)(log->header + 1);
 	u32 index;
 
+	lockdep_assert_held(&log->lock);
 	div_u64_rem(at, log->entries, &index);
 	index = array_index_nospec(index, log->entries);
 	memcpy(entry, (void *)&entries[index], sizeof(*entry));
-	/* The copy before the second look. Partner: the release of the index. */
+	/* Copy, then read the index again. Partner: the release in vgpu_log_write(). */
 	smp_rmb();
-	return position(log) < at + log->entries;
+	return log_position(log) < at + log->entries;
 }
 
 /*
- * A signal's entry, where interrupts name queues: complete the waiters it names
- * (WDDM-78). The value is the client's word. It counts only where the client may
- * signal; elsewhere it merely names a fence to look at. Returns how many.
+ * Complete the waiters that a signal's entry names, where interrupts name queues (WDDM-78).
+ * The client chose the value of the entry. Use the value only if the client may signal the
+ * fence; otherwise rescan the fence. Returns the number of waiters completed.
  */
-static unsigned int complete_entry(struct vfence_file *owner,
-				   const struct drm_vfence_log_entry *entry)
+static unsigned int log_complete_entry(struct vfence_file *owner,
+				       const struct drm_vfence_log_entry *entry)
 {
 	struct vfence_fence *fence;
 	unsigned int completed = 0;
 	u32 rights;
 
 	fence = vfence_local_lookup(owner, entry->fence, DRM_VFENCE_RIGHT_READ, &rights);
-	/* Closed meanwhile: free_local() has looked. */
+
+	/* The handle was closed meanwhile: free_local() has rescanned the fence. */
 	if (IS_ERR(fence))
 		return 0;
+
 	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
 		completed = vfence_point_rescan(fence);
 	} else if (fence->current_value) {
@@ -221,12 +229,13 @@ static unsigned int complete_entry(struct vfence_file *owner,
 			vfence_cross_propagate(fence, entry->fence_value,
 					       entry->end_gpu_timestamp);
 	}
+
 	vfence_fence_put(fence);
 	return completed;
 }
 
-/* The log does not tell: look at every fence of its owner (WDDM-80). */
-static unsigned int look_live_locked(struct vfence_queue *queue, struct vfence_log *log)
+/* Rescan every fence of the log's owner: the log does not name the fences (WDDM-80). */
+static unsigned int log_read_live_locked(struct vfence_queue *queue, struct vfence_log *log)
 {
 	struct vfence_file *owner = log->owner;
 	struct vfence_local *local;
@@ -236,6 +245,7 @@ static unsigned int look_live_locked(struct vfence_queue *queue, struct vfence_l
 	lockdep_assert_held(&log->lock);
 	if (!owner)
 		return 0;
+
 	xa_for_each(&owner->fences.objects, handle, local) {
 		struct vfence_fence *fence;
 
@@ -247,26 +257,30 @@ static unsigned int look_live_locked(struct vfence_queue *queue, struct vfence_l
 		vfence_fence_put(fence);
 		cond_resched();
 	}
+
 	return completed;
 }
 
-/* Complete the waiters of all fences that a queue can signal; returns how many. */
+/* Rescan all fences that a queue can signal. Returns the number of waiters completed. */
 static unsigned int log_read_live(struct vfence_queue *queue)
 {
 	struct vfence_log *log = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
 	unsigned int completed;
 
 	mutex_lock(&log->lock);
-	completed = look_live_locked(queue, log);
+	completed = log_read_live_locked(queue, log);
 	mutex_unlock(&log->lock);
 	return completed;
 }
 
-/* Read up to @end, whose entries have been committed. Returns waiters completed. */
-static unsigned int read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
+/*
+ * Read up to @end; the entries before it have been committed. Returns the number of waiters
+ * completed.
+ */
+static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
 {
-	bool tells = queue->adapter->optimized && log->owner &&
-		     log == vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
+	bool names_fences = queue->adapter->optimized && log->owner &&
+			    log == vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
 	unsigned int completed = 0;
 	u64 lost = 0, taken = 0;
 
@@ -275,49 +289,58 @@ static unsigned int read_locked(struct vfence_queue *queue, struct vfence_log *l
 		lost = end - log->read - log->entries;
 		log->read = end - log->entries;
 	}
+
 	for (; log->read < end; log->read++) {
 		struct drm_vfence_log_entry entry;
 
-		if (!copy_locked(log, log->read, &entry)) {
+		if (!log_copy_locked(log, log->read, &entry)) {
 			lost++;
 			continue;
 		}
 		taken++;
-		keep_locked(log, &entry);
-		trace_entry(queue, &entry);
-		if (tells && entry.operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED)
-			completed += complete_entry(log->owner, &entry);
+		log_keep_locked(log, &entry);
+		log_trace_entry(queue, &entry);
+		if (names_fences && entry.operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED)
+			completed += log_complete_entry(log->owner, &entry);
 	}
-	/* An overrun: what was overwritten is anybody's guess (WDDM-95). */
-	if (tells && lost)
-		completed += look_live_locked(queue, log);
+
+	/* Rescan after an overrun: the lost entries may have named any fence (WDDM-95). */
+	if (names_fences && lost)
+		completed += log_read_live_locked(queue, log);
+
 	log->taken += taken;
 	log->lost += lost;
+
 	vfence_count_add(queue->adapter, VFENCE_COUNT_LOG_READ, taken);
 	vfence_count_add(queue->adapter, VFENCE_COUNT_LOG_LOST, lost);
 	return completed;
 }
 
 /**
- * struct vfence_log_batch - queues whose logs have news, and how far
+ * struct vfence_log_batch - queues whose logs have unread entries
  */
 struct vfence_log_batch {
-	/** @queue: the queues, with a reference */
-	struct vfence_queue *queue[BATCH];
-	/** @hw: the same for the virtual GPU */
-	struct vgpu_queue *hw[BATCH];
-	/** @end: position of the index of both logs */
-	u64 end[BATCH][2];
-	/** @replaced: times their buffers had been replaced: they may be again */
-	u32 replaced[BATCH][2];
-	/** @count: number of queues */
+	/** @queue: the queues, each with a reference */
+	struct vfence_queue *queue[LOG_BATCH_SIZE];
+	/** @hw: the virtual GPU's object of each queue */
+	struct vgpu_queue *hw[LOG_BATCH_SIZE];
+
+	/** @end: position up to which each of the two logs is read */
+	u64 end[LOG_BATCH_SIZE][2];
+	/** @replaced: vfence_log.replaced when @end was read, to detect a later replacement */
+	u32 replaced[LOG_BATCH_SIZE][2];
+
+	/** @count: number of queues in the batch */
 	unsigned int count;
 };
 
-/* True if it has news; then the caller's reference goes to the batch. */
-static bool batch_add(struct vfence_log_batch *batch, struct vfence_queue *queue)
+/*
+ * Add a queue to a batch. Returns true if the queue has unread entries; then the batch takes
+ * over the caller's reference.
+ */
+static bool log_batch_add(struct vfence_log_batch *batch, struct vfence_queue *queue)
 {
-	bool news = false;
+	bool unread = false;
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
@@ -325,77 +348,83 @@ static bool batch_add(struct vfence_log_batch *batch, struct vfence_queue *queue
 
 		mutex_lock(&log->lock);
 		batch->replaced[batch->count][i] = log->replaced;
-		batch->end[batch->count][i] = position(log);
-		news |= log->read != batch->end[batch->count][i];
+		batch->end[batch->count][i] = log_position(log);
+		unread |= log->read != batch->end[batch->count][i];
 		mutex_unlock(&log->lock);
 	}
-	if (!news)
+
+	if (!unread)
 		return false;
+
 	batch->queue[batch->count] = queue;
 	batch->hw[batch->count++] = queue->hw;
 	return true;
 }
 
 /*
- * The index was read, now have the hardware commit what is below it, for all
- * queues at once (WDDM-92, WDDM-93), then read.
+ * Read the logs of a batch. The indices have been read: let the hardware commit the entries
+ * below them first, for all queues at once (WDDM-92, WDDM-93). Returns the number of waiters
+ * completed.
  */
-static unsigned int batch_read(struct vfence_adapter *adapter, struct vfence_log_batch *batch)
+static unsigned int log_batch_read(struct vfence_adapter *adapter, struct vfence_log_batch *batch)
 {
 	unsigned int completed = 0, i, k;
 
 	vfence_step(LOG_READ);
 	if (batch->count)
 		vgpu_log_commit(adapter->gpu, batch->hw, batch->count);
+
 	for (i = 0; i < batch->count; i++) {
 		for (k = 0; k < ARRAY_SIZE(batch->queue[i]->log); k++) {
 			struct vfence_log *log = &batch->queue[i]->log[k];
 
 			mutex_lock(&log->lock);
 			if (log->replaced == batch->replaced[i][k])
-				completed += read_locked(batch->queue[i], log, batch->end[i][k]);
+				completed += log_read_locked(batch->queue[i], log,
+							     batch->end[i][k]);
 			mutex_unlock(&log->lock);
 		}
 		vfence_queue_put(batch->queue[i]);
 	}
+
 	batch->count = 0;
 	return completed;
 }
 
-/** vfence_log_read - read both logs of a queue up to now; returns waiters completed */
+/** vfence_log_read - read both logs of a queue; returns the number of waiters completed */
 unsigned int vfence_log_read(struct vfence_queue *queue)
 {
 	struct vfence_log_batch batch = {};
 
 	kref_get(&queue->ref);
-	if (!batch_add(&batch, queue))
+	if (!log_batch_add(&batch, queue))
 		vfence_queue_put(queue);
-	return batch_read(queue->adapter, &batch);
+	return log_batch_read(queue->adapter, &batch);
 }
 
 /**
- * struct vfence_log_walk - reading the logs of many queues
+ * struct vfence_log_walk - a walk that reads the logs of many queues
  */
 struct vfence_log_walk {
-	/** @batch: those found so far */
+	/** @batch: queues found and not read yet */
 	struct vfence_log_batch batch;
 	/** @nodes: mask of nodes whose queues are read */
 	u32 nodes;
 };
 
-static void add_one(struct vfence_queue *queue, void *arg)
+static void log_walk_one(struct vfence_queue *queue, void *arg)
 {
 	struct vfence_log_walk *walk = arg;
 	struct vfence_log_batch *batch = &walk->batch;
 
 	if (!(walk->nodes & BIT(queue->node)))
 		return;
-	/* We were called with a reference that goes when we return. */
+	/* Take a reference: vfence_queue_for_each() drops its own when this function returns. */
 	kref_get(&queue->ref);
-	if (!batch_add(batch, queue))
+	if (!log_batch_add(batch, queue))
 		vfence_queue_put(queue);
-	if (batch->count == BATCH)
-		batch_read(queue->adapter, batch);
+	if (batch->count == LOG_BATCH_SIZE)
+		log_batch_read(queue->adapter, batch);
 }
 
 /* Read the logs of all queues of some nodes. */
@@ -403,11 +432,11 @@ static void log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
 {
 	struct vfence_log_walk walk = { .nodes = nodes };
 
-	vfence_queue_for_each(adapter, add_one, &walk);
-	batch_read(adapter, &walk.batch);
+	vfence_queue_for_each(adapter, log_walk_one, &walk);
+	log_batch_read(adapter, &walk.batch);
 }
 
-/* A queue signaled: the threaded half reads its log. */
+/* A queue has signaled: pass it to the threaded half, which reads its log. */
 static void log_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
 			       bool unlogged)
 {
@@ -417,8 +446,9 @@ static void log_queue_signaled(struct vfence_adapter *adapter, u32 global, unsig
 	queue = xa_load(&adapter->queues.table, global);
 	if (queue && unlogged)
 		atomic_set(&queue->unlogged, 1);
+
 	if (!queue) {
-		/* Destroyed: its logs have been read for the last time. */
+		/* The queue is destroyed, and its logs were read when it was. */
 		vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, posts);
 	} else if (atomic_add_return(posts, &queue->signaled) == posts) {
 		if (kref_get_unless_zero(&queue->ref))
@@ -429,7 +459,7 @@ static void log_queue_signaled(struct vfence_adapter *adapter, u32 global, unsig
 	rcu_read_unlock();
 }
 
-/* The optimised form: the queue's log names the fences (WDDM-76, WDDM-79). */
+/* An interrupt record names a queue, whose log names the fences (WDDM-76, WDDM-79). */
 static void log_signaled_hard(struct vfence_adapter *adapter,
 			      const struct vgpu_irq_record *record,
 			      struct vfence_irq_batch *batch)
@@ -445,14 +475,14 @@ static void log_signaled_hard(struct vfence_adapter *adapter,
 	vfence_irq_scan_later(adapter, BIT(record->node));
 }
 
-/* Read the logs of queues that signaled. */
+/* Read the logs of the queues that have signaled. */
 static void log_read_signaled(struct vfence_adapter *adapter)
 {
 	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->queues.signaled));
 	struct vfence_queue *queue, *next;
 
 	llist_for_each_entry_safe(queue, next, list, signaled_link) {
-		/* From here on it may be put on the list again. */
+		/* From here on the interrupt handler may put the queue on the list again. */
 		unsigned int posts = atomic_xchg(&queue->signaled, 0);
 		unsigned int completed = vfence_log_read(queue);
 
@@ -484,20 +514,20 @@ static const struct vfence_irq_source log_optimized_source = {
 	.catch_up = log_read_all,
 };
 
-/* Where records name fences, the logs are only for their owners. */
+/* Where records name fences, the logs serve only the owners of the queues. */
 static const struct vfence_irq_source log_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 	.thread = log_read_all,
 };
 
-/** vfence_log_init - prepare an adapter for logs; nothing can fail */
+/** vfence_log_init - prepare an adapter for logs; cannot fail */
 void vfence_log_init(struct vfence_adapter *adapter)
 {
 	mutex_init(&adapter->queues.level_lock);
 	init_llist_head(&adapter->queues.signaled);
 }
 
-/** vfence_log_add_source - have the logs of an adapter read; features are negotiated */
+/** vfence_log_add_source - register the handler of signals; features are negotiated by now */
 void vfence_log_add_source(struct vfence_adapter *adapter)
 {
 	vfence_irq_add(adapter, adapter->optimized ? &log_optimized_source : &log_source);
@@ -510,43 +540,46 @@ void vfence_log_fini(struct vfence_adapter *adapter)
 }
 
 /*
- * Replace the buffer: the hardware goes to the new one, the old one is complete
- * and is read to its end (WDDM-97).
+ * Replace the buffer of a log. The hardware completes the old buffer and continues in the new
+ * one; the driver reads the old one to its end (WDDM-97).
  */
-static int replace(struct vfence_queue *queue, enum drm_vfence_log_type type, size_t size)
+static int log_replace(struct vfence_queue *queue, enum drm_vfence_log_type type, size_t size)
 {
 	struct vfence_log *log = vfence_queue_log(queue, type);
-	struct drm_vfence_log_header *header = alloc_buffer(type, size);
+	struct drm_vfence_log_header *header = log_alloc_buffer(type, size);
 	int ret = -ENOMEM;
 
 	if (!header)
 		return ret;
+
 	mutex_lock(&log->lock);
-	/* Of a queue that has none, or is being destroyed: nothing to do. */
+
+	/* Do nothing if the queue has no logs or is being destroyed, or if the size stays. */
 	ret = log->owner && log->header && log->entries != header->number_of_entries ?
-	      set_buffer(queue, log, header) : -ENOENT;
+	      log_set_buffer(queue, log, header) : -ENOENT;
 	if (!ret) {
-		read_locked(queue, log, position(log));
+		log_read_locked(queue, log, log_position(log));
 		log->read = 0;
 		log->entries = header->number_of_entries;
 		swap(log->header, header);
 		log->replaced++;
 	}
 	mutex_unlock(&log->lock);
+
 	vfree(header);
 	return ret == -ENOENT ? 0 : ret;
 }
 
-static void apply_level(struct vfence_queue *queue, void *arg)
+static void log_apply_level(struct vfence_queue *queue, void *arg)
 {
-	size_t size = size_of_level(queue->adapter->queues.logging_level);
+	size_t size = log_size_of_level(queue->adapter->queues.logging_level);
 	int *ret = arg;
 
 	if (!*ret)
-		*ret = replace(queue, DRM_VFENCE_LOG_WAITS, size);
+		*ret = log_replace(queue, DRM_VFENCE_LOG_WAITS, size);
 	if (!*ret)
-		*ret = replace(queue, DRM_VFENCE_LOG_SIGNALS, size);
-	/* Whatever became of the logs: the client learns what there is. */
+		*ret = log_replace(queue, DRM_VFENCE_LOG_SIGNALS, size);
+	/* Disconnect even after a failure: the client reads the sizes that the logs have now. */
 	vfence_doorbell_force_reconnect(queue);
 }
 
@@ -555,8 +588,8 @@ static void apply_level(struct vfence_queue *queue, void *arg)
  * @adapter: the adapter
  * @level: &enum drm_vfence_logging_level
  *
- * All logs are replaced by larger or smaller ones and all doorbells disconnected,
- * so that clients connect again and learn of it.
+ * Replaces all logs by larger or smaller ones and disconnects all doorbells, so that clients
+ * connect again and read the new sizes. Return: 0, -EINVAL or -ENOMEM.
  */
 int vfence_log_set_level(struct vfence_adapter *adapter, u32 level)
 {
@@ -567,12 +600,12 @@ int vfence_log_set_level(struct vfence_adapter *adapter, u32 level)
 	mutex_lock(&adapter->queues.level_lock);
 	WRITE_ONCE(adapter->queues.logging_level, level);
 	vgpu_log_set_level(adapter->gpu, level);
-	vfence_queue_for_each(adapter, apply_level, &ret);
+	vfence_queue_for_each(adapter, log_apply_level, &ret);
 	mutex_unlock(&adapter->queues.level_lock);
 	return ret;
 }
 
-/** vfence_log_unread - entries of a queue not read yet, nor lost */
+/** vfence_log_unread - number of entries in a queue's logs that have not been read */
 u64 vfence_log_unread(struct vfence_queue *queue)
 {
 	u64 unread = 0;
@@ -582,14 +615,14 @@ u64 vfence_log_unread(struct vfence_queue *queue)
 		struct vfence_log *log = &queue->log[i];
 
 		mutex_lock(&log->lock);
-		unread += position(log) - log->read;
+		unread += log_position(log) - log->read;
 		mutex_unlock(&log->lock);
 	}
 	return unread;
 }
 
-/* Copy to @out what the owner has not fetched, up to @max entries. */
-static u32 fetch_locked(struct vfence_log *log, struct drm_vfence_log_entry *out, u32 max)
+/* Copy the entries that the owner has not fetched to @out, up to @max entries. */
+static u32 log_fetch_locked(struct vfence_log *log, struct drm_vfence_log_entry *out, u32 max)
 {
 	u32 n = min_t(u64, max, log->put - log->fetched);
 	u32 i;
@@ -600,7 +633,7 @@ static u32 fetch_locked(struct vfence_log *log, struct drm_vfence_log_entry *out
 	return n;
 }
 
-/** vfence_log_query - entries read and lost of both logs together */
+/** vfence_log_query - number of entries read and lost, of both logs together */
 void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost)
 {
 	unsigned int i;
@@ -615,8 +648,8 @@ void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost)
 	}
 }
 
-static int put_entries(const struct drm_vfence_obj_array *out,
-		       const struct drm_vfence_log_entry *entries, u32 count)
+static int log_put_entries(const struct drm_vfence_obj_array *out,
+			   const struct drm_vfence_log_entry *entries, u32 count)
 {
 	int ret = 0;
 	u32 i;
@@ -627,11 +660,11 @@ static int put_entries(const struct drm_vfence_obj_array *out,
 }
 
 /*
- * Take entries, hand them out, and put them back if that fails: without the lock
- * over the copy, as the interrupt's thread takes it, too.
+ * Take entries, copy them to the client, and put them back if that fails. Do not hold the
+ * lock over the copy: the threaded half of the interrupt takes it, too.
  */
-static int hand_out(struct vfence_log *log, struct drm_vfence_log_read *args,
-		    struct drm_vfence_log_entry *entries)
+static int log_return_entries(struct vfence_log *log, struct drm_vfence_log_read *args,
+			      struct drm_vfence_log_entry *entries)
 {
 	u64 before, after, lost, dropped;
 	u32 count;
@@ -639,25 +672,29 @@ static int hand_out(struct vfence_log *log, struct drm_vfence_log_read *args,
 
 	mutex_lock(&log->lock);
 	before = log->fetched;
-	count = fetch_locked(log, entries, args->entries.count);
+	count = log_fetch_locked(log, entries, args->entries.count);
 	after = log->fetched;
 	lost = log->lost;
 	dropped = log->dropped;
 	mutex_unlock(&log->lock);
-	ret = put_entries(&args->entries, entries, count);
+
+	ret = log_put_entries(&args->entries, entries, count);
 	if (!ret) {
 		args->returned = count;
 		args->lost = lost;
 		args->dropped = dropped;
 		return 0;
 	}
+
 	mutex_lock(&log->lock);
-	/* Their places may have been taken meanwhile: then they are dropped. */
+
+	/* Count the entries as dropped if newer entries have taken their places meanwhile. */
 	if (log->fetched == after && log->put - before <= VFENCE_LOG_KEPT)
 		log->fetched = before;
 	else
 		log->dropped += count;
 	mutex_unlock(&log->lock);
+
 	return ret;
 }
 
@@ -676,19 +713,23 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 			  args->entries.stride < sizeof(*entries) ||
 			  args->entries.stride > PAGE_SIZE || args->entries.stride % 8))
 		return -EINVAL;
+
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
+
 	if (vfence_reject(drm, queue->kernel)) {
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
 	}
+
 	entries = kvmalloc_array(args->entries.count ?: 1, sizeof(*entries), GFP_KERNEL_ACCOUNT);
 	if (entries) {
 		vfence_log_read(queue);
-		ret = hand_out(vfence_queue_log(queue, args->log), args, entries);
+		ret = log_return_entries(vfence_queue_log(queue, args->log), args, entries);
 		kvfree(entries);
 	}
+
 	vfence_queue_put(queue);
 	return ret;
 }

@@ -13,38 +13,44 @@ struct vfence_adapter;
 struct vfence_file;
 struct vfence_queue;
 
-/** VFENCE_LOG_KEPT: entries kept per log until the owner fetches them */
+/** VFENCE_LOG_KEPT: number of entries kept per log until the owner fetches them */
 #define VFENCE_LOG_KEPT		1024
 
 /**
- * struct vfence_log - one log of a queue, the reader's side
+ * struct vfence_log - one log of a queue, as the driver reads it
  */
 struct vfence_log {
-	/** @lock: serialises readers */
+	/** @lock: serialises readers and protects all fields below that change */
 	struct mutex lock;
-	/** @owner: whose GPU address space and handles it goes by; NULL once gone */
+	/**
+	 * @owner: The file whose GPU address space holds the buffer and whose handles the
+	 * entries name. NULL once the queue is destroyed.
+	 */
 	struct vfence_file *owner;
+
 	/** @header: the buffer, written by the GPU */
 	struct drm_vfence_log_header *header;
-	/** @replaced: times it was replaced by another */
+	/** @replaced: number of times the buffer was replaced */
 	u32 replaced;
-	/** @entries: entries it has room for */
+	/** @entries: capacity of the buffer, in entries */
 	u32 entries;
-	/** @node: its GPU addresses */
+	/** @node: GPU addresses of the buffer */
 	struct drm_mm_node node;
-	/** @read: position read up to */
+
+	/** @read: position up to which the buffer has been read */
 	u64 read;
-	/** @taken: entries read */
+	/** @taken: number of entries read */
 	u64 taken;
-	/** @lost: entries overwritten before */
+	/** @lost: number of entries overwritten before they were read */
 	u64 lost;
-	/** @kept: entries for the owner; place is the count modulo KEPT */
+
+	/** @kept: entries kept for the owner, indexed by count modulo VFENCE_LOG_KEPT */
 	struct drm_vfence_log_entry *kept;
-	/** @put: entries kept, ever */
+	/** @put: number of entries ever kept */
 	u64 put;
-	/** @fetched: entries fetched or dropped, ever */
+	/** @fetched: number of entries ever fetched or dropped */
 	u64 fetched;
-	/** @dropped: of these, dropped */
+	/** @dropped: number of entries dropped before the owner fetched them */
 	u64 dropped;
 };
 

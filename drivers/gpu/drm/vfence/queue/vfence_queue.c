@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware queues as objects: creation, errors, end.
+ * Queues as objects: create, stop, report faults, destroy.
  */
 
 #include <linux/slab.h>
@@ -18,19 +18,22 @@
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 
-/* The last user is gone: the owner has let go long before. */
-static void free_queue(struct kref *ref)
+/* Free a queue with its last reference; queue_destroy_locked() has run long before. */
+static void queue_release(struct kref *ref)
 {
 	struct vfence_queue *queue = container_of(ref, struct vfence_queue, ref);
 
 	might_sleep();
 	if (!IS_ERR_OR_NULL(queue->hw))
 		vgpu_queue_destroy(queue->hw);
+
 	vfence_log_free(queue);
 	if (queue->kernel)
 		vfence_kernel_queue_free(queue->kernel);
+
 	if (queue->progress_fence)
 		vfence_fence_put(queue->progress_fence);
+
 	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
 	vfence_object_free_rcu(QUEUE, queue);
@@ -39,14 +42,14 @@ static void free_queue(struct kref *ref)
 /** vfence_queue_put - drop a reference; process context */
 void vfence_queue_put(struct vfence_queue *queue)
 {
-	kref_put(&queue->ref, free_queue);
+	kref_put(&queue->ref, queue_release);
 }
 
 /**
  * vfence_queue_for_each - visit all queues of an adapter; process context
  * @adapter: the adapter
- * @fn: called with a reference held and no lock
- * @arg: its argument
+ * @fn: function to call for each queue, with a reference on the queue and without a lock
+ * @arg: argument of @fn
  */
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg)
@@ -66,19 +69,19 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 	rcu_read_unlock();
 }
 
-static int to_device_state(u32 fault)
+static int queue_fault_to_device_state(u32 fault)
 {
 	return fault == DRM_VFENCE_FAULT_UNMAPPED || fault == DRM_VFENCE_FAULT_ACCESS ?
 	       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT : DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
 }
 
 /**
- * vfence_queue_stop - abort a queue for good
+ * vfence_queue_stop - abort a queue permanently
  * @queue: the queue, with a reference
- * @error: how the submission ends that the queue was executing
+ * @error: error of the submission that the queue was executing
  *
- * Nothing will signal its progress fence any more: CPU waits for it fail, and queues of
- * any client that wait for it go on. Process context.
+ * The progress fence is never signaled again: CPU waits for it fail, and the queues of all
+ * clients that wait for it proceed. Process context.
  */
 void vfence_queue_stop(struct vfence_queue *queue, int error)
 {
@@ -90,26 +93,26 @@ void vfence_queue_stop(struct vfence_queue *queue, int error)
 	vfence_fence_set_always_signaled(queue->progress_fence);
 }
 
-/* A queue stopped by itself. No lock of the owner is needed: references keep all. */
-static void fault_work(struct work_struct *work)
+/* A queue has faulted. Take no lock of the owner: references keep all objects used here. */
+static void queue_fault_work(struct work_struct *work)
 {
 	struct vfence_queue *queue = container_of(work, struct vfence_queue, fault_work);
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
 	queue->adapter->loss->device_failed(queue->adapter, queue->device,
-					    to_device_state(status.fault));
+					    queue_fault_to_device_state(status.fault));
 	vfence_queue_put(queue);
 }
 
-static void report_fault(struct vfence_queue *queue)
+static void queue_report_fault(struct vfence_queue *queue)
 {
-	/* Once: the reference goes with the work. */
+	/* Queue the work once; it drops the reference. */
 	if (!atomic_xchg(&queue->fault_reported, 1) && kref_get_unless_zero(&queue->ref))
 		queue_work(queue->adapter->work_wq, &queue->fault_work);
 }
 
-/* An interrupt record names a queue that stopped by its own packet. */
+/* An interrupt record names a queue that a packet of its own has faulted. */
 static void queue_faulted_hard(struct vfence_adapter *adapter,
 			       const struct vgpu_irq_record *record,
 			       struct vfence_irq_batch *batch)
@@ -119,11 +122,11 @@ static void queue_faulted_hard(struct vfence_adapter *adapter,
 	rcu_read_lock();
 	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue)
-		report_fault(queue);
+		queue_report_fault(queue);
 	rcu_read_unlock();
 }
 
-/* Work of a kernel ring is done, or fetched: of a kernel-mode queue, or of the paging queue. */
+/* A kernel-mode queue has fetched or completed work, or the paging queue has completed some. */
 static void queue_progressed_hard(struct vfence_adapter *adapter,
 				  const struct vgpu_irq_record *record,
 				  struct vfence_irq_batch *batch)
@@ -135,27 +138,27 @@ static void queue_progressed_hard(struct vfence_adapter *adapter,
 		vfence_paging_wake(adapter);
 		return;
 	}
-	/* Its destroyer takes the lock before it cancels the work. */
+	/* queue_destroy_locked() takes the lock before it cancels the work. */
 	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue && queue->kernel)
 		queue_work(adapter->queues.submit_wq, &queue->kernel->retire);
 }
 
-static void scan_one(struct vfence_queue *queue, void *unused)
+static void queue_scan_one(struct vfence_queue *queue, void *unused)
 {
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
 	if (status.state == DRM_VFENCE_QUEUE_FAULTED)
-		report_fault(queue);
+		queue_report_fault(queue);
 	if (queue->kernel)
 		vfence_job_retire(queue->kernel);
 }
 
-/* Records of faults, or of progress, may be missing. */
+/* Scan all queues: records of faults or of progress may be missing. */
 static void queue_scan(struct vfence_adapter *adapter, u32 nodes)
 {
-	vfence_queue_for_each(adapter, scan_one, NULL);
+	vfence_queue_for_each(adapter, queue_scan_one, NULL);
 }
 
 static const struct vfence_irq_source queue_faulted_source = {
@@ -164,7 +167,10 @@ static const struct vfence_irq_source queue_faulted_source = {
 	.scan = queue_scan,
 };
 
-/* A thread that waits for paging may hold a lock that the threaded half needs. */
+/*
+ * Wake the waiters from the hard interrupt handler: a thread that waits for paging may hold a
+ * lock that the threaded half needs.
+ */
 static void queue_progressed_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
 	vfence_paging_wake(adapter);
@@ -176,13 +182,13 @@ static const struct vfence_irq_source queue_progressed_source = {
 	.overflow = queue_progressed_overflow,
 };
 
-/** vfence_queue_init - prepare an adapter for queues; nothing can fail */
+/** vfence_queue_init - prepare an adapter for queues; cannot fail */
 void vfence_queue_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->queues.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 }
 
-/** vfence_queue_add_sources - have faults and progress of queues handled */
+/** vfence_queue_add_sources - register the handlers of faults and of progress */
 void vfence_queue_add_sources(struct vfence_adapter *adapter)
 {
 	vfence_irq_add(adapter, &queue_faulted_source);
@@ -195,7 +201,7 @@ void vfence_queue_fini(struct vfence_adapter *adapter)
 	xa_destroy(&adapter->queues.table);
 }
 
-/** vfence_queue_busy_ns - GPU time charged to a queue */
+/** vfence_queue_busy_ns - GPU time charged to a queue, in nanoseconds */
 u64 vfence_queue_busy_ns(struct vfence_queue *queue)
 {
 	struct vgpu_queue_status status;
@@ -205,10 +211,10 @@ u64 vfence_queue_busy_ns(struct vfence_queue *queue)
 }
 
 /*
- * The owner lets go: nothing runs, nothing of the file is used any more. What
- * others may still hold is freed with the last reference.
+ * Destroy a queue for its owner. On return no work of the queue runs, and the queue uses
+ * nothing of the file any more. queue_release() frees the rest with the last reference.
  */
-static void destroy_locked(struct vfence_file *file, u32 handle)
+static void queue_destroy_locked(struct vfence_file *file, u32 handle)
 {
 	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
 
@@ -216,20 +222,27 @@ static void destroy_locked(struct vfence_file *file, u32 handle)
 	vfence_queue_stop(queue, -ECANCELED);
 	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
-	/* Interrupts that name it need its log, or its fences, and find neither later. */
+
+	/*
+	 * Handle the interrupts that name the queue now: they need its log or its fences,
+	 * and find neither later.
+	 */
 	if (queue->adapter->optimized) {
 		vgpu_cmp_flush(queue->adapter->gpu);
 		vfence_irq_settle(queue->adapter);
 	}
+
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
 	xa_erase(&queue->adapter->queues.table, queue->global);
+
 	if (queue->kernel) {
-		/* An interrupt that has found it: queue_progressed_hard(). */
+		/* Wait for a queue_progressed_hard() that has found the queue. */
 		spin_lock_irq(&queue->adapter->irq.lock);
 		spin_unlock_irq(&queue->adapter->irq.lock);
 		vfence_kernel_queue_destroy(queue->kernel);
 	}
+
 	atomic_dec(&queue->adapter->queues.count);
 	vfence_local_destroy(file, queue->progress);
 	queue->context->queues--;
@@ -244,11 +257,11 @@ void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *de
 
 	xa_for_each(&file->queues.objects, handle, queue)
 		if (queue->device == device)
-			destroy_locked(file, handle);
+			queue_destroy_locked(file, handle);
 }
 
-static int create_progress(struct vfence_queue *queue,
-			   struct drm_vfence_fence_mapping *mapping)
+static int queue_create_progress(struct vfence_queue *queue,
+				 struct drm_vfence_fence_mapping *mapping)
 {
 	const struct vfence_fence_args args = {
 		.type = queue->adapter->native_fence ? DRM_VFENCE_FENCE_DEFAULT :
@@ -259,17 +272,19 @@ static int create_progress(struct vfence_queue *queue,
 
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
+
 	ret = vfence_local_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL,
 			       &queue->progress, mapping);
 	if (!ret) {
 		queue->progress_fence = vfence_fence_get(fence);
 		vfence_local_keep(queue->file, queue->progress);
 	}
+
 	vfence_fence_put_handle(fence);
 	return ret;
 }
 
-static int create_hw(struct vfence_queue *queue, unsigned int node)
+static int queue_create_hw(struct vfence_queue *queue, unsigned int node)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 	struct vgpu_queue_args args = {
@@ -284,20 +299,23 @@ static int create_hw(struct vfence_queue *queue, unsigned int node)
 			      &adapter->queues.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
+
 	args.os_handle = queue->global;
 	queue->hw = vgpu_queue_create(adapter->gpu, &args);
 	if (IS_ERR(queue->hw))
 		xa_erase(&adapter->queues.table, queue->global);
+
 	return PTR_ERR_OR_ZERO(queue->hw);
 }
 
-static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_context *context,
+static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_context *context,
 					bool user_mode)
 {
 	struct vfence_queue *queue = vfence_object_alloc(QUEUE, sizeof(*queue));
 
 	if (!queue)
 		return NULL;
+
 	if (!user_mode) {
 		queue->kernel = vfence_object_alloc(KERNEL_QUEUE, sizeof(*queue->kernel));
 		if (!queue->kernel) {
@@ -305,6 +323,7 @@ static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_
 			return NULL;
 		}
 	}
+
 	kref_init(&queue->ref);
 	queue->adapter = file->adapter;
 	queue->file = file;
@@ -313,12 +332,13 @@ static struct vfence_queue *alloc_queue(struct vfence_file *file, struct vfence_
 	vfence_context_get(context);
 	queue->device = context->device;
 	vfence_device_get(queue->device);
+
 	vfence_log_setup(queue);
-	INIT_WORK(&queue->fault_work, fault_work);
+	INIT_WORK(&queue->fault_work, queue_fault_work);
 	return queue;
 }
 
-static void describe(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
+static void queue_describe(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
 {
 	struct vfence_log *waits = vfence_queue_log(queue, DRM_VFENCE_LOG_WAITS);
 	struct vfence_log *signals = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
@@ -326,27 +346,29 @@ static void describe(struct vfence_queue *queue, struct drm_vfence_queue_create 
 	args->progress_fence = queue->progress;
 	if (!vfence_fence_is_monitored(queue->progress_fence))
 		args->flags |= DRM_VFENCE_QUEUE_NATIVE_PROGRESS;
+
 	args->wait_log_va = 0;
 	args->signal_log_va = 0;
 	args->wait_log_entries = 0;
 	args->signal_log_entries = 0;
 	if (queue->kernel)
 		return;
+
 	args->wait_log_va = waits->node.start;
 	args->signal_log_va = signals->node.start;
 	args->wait_log_entries = waits->header->number_of_entries;
 	args->signal_log_entries = signals->header->number_of_entries;
 }
 
-/* May a node have such queues? That of the kernel's own work has neither. */
-static bool takes(struct vfence_adapter *adapter, unsigned int node, bool user_mode)
+/* May a node have queues of this kind? The paging node has queues of neither kind. */
+static bool queue_node_allowed(struct vfence_adapter *adapter, unsigned int node, bool user_mode)
 {
 	if (user_mode)
 		return adapter->config.user_nodes & BIT(node);
 	return adapter->config.gpu.node_class[node] != DRM_VFENCE_NODE_PAGING;
 }
 
-static int create_locked(struct vfence_file *file, struct drm_vfence_queue_create *args)
+static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue_create *args)
 {
 	struct vfence_context *context = xa_load(&file->contexts.objects, args->context);
 	bool user_mode = args->flags & DRM_VFENCE_QUEUE_USER_MODE;
@@ -354,48 +376,62 @@ static int create_locked(struct vfence_file *file, struct drm_vfence_queue_creat
 	struct vfence_queue *queue;
 	int ret;
 
+	lockdep_assert_held(&file->lock);
 	if (!context)
 		return -ENOENT;
 	if (!vfence_device_active(context->device))
 		return -EIO;
-	if (vfence_reject(&file->adapter->drm, !takes(file->adapter, context->node, user_mode)))
+
+	if (vfence_reject(&file->adapter->drm,
+			  !queue_node_allowed(file->adapter, context->node, user_mode)))
 		return -EOPNOTSUPP;
-	queue = alloc_queue(file, context, user_mode);
+
+	queue = queue_alloc(file, context, user_mode);
 	if (!queue)
 		return -ENOMEM;
-	ret = create_hw(queue, context->node);
+
+	ret = queue_create_hw(queue, context->node);
 	if (ret)
 		goto put;
+
 	if (user_mode)
 		ret = vfence_log_create(queue);
 	else
 		vfence_log_create_none(queue);
 	if (ret)
 		goto erase;
-	ret = create_progress(queue, &progress);
+
+	ret = queue_create_progress(queue, &progress);
 	if (ret)
 		goto unmap_logs;
+
 	if (!user_mode)
 		ret = vfence_kernel_queue_create(queue, &progress);
 	if (!ret)
 		ret = vfence_table_add(&file->queues, queue, &args->handle);
 	if (ret)
 		goto destroy_progress;
-	/* Once it is found, its logs may be replaced. */
-	describe(queue, args);
+
+	/* Describe the queue before it can be found: from then on its logs may be replaced. */
+	queue_describe(queue, args);
 	args->progress = progress;
-	/* Point of no failure: from here on interrupts and scans find the queue. */
+
+	/* Nothing may fail from here on: interrupts and scans find the queue. */
 	xa_store(&file->adapter->queues.table, queue->global, queue, GFP_KERNEL_ACCOUNT);
 	atomic_inc(&file->adapter->queues.count);
+
 	/*
-	 * Found by who stops queues, or finds that it came too late. Partners: the
-	 * atomics of vfence_queue_fail_device() and vfence_adapter_lose().
+	 * Order the queue's entry in the table before the read of the device's state: either
+	 * the thread that stops queues finds this one, or this thread finds the device
+	 * failed. Partners: the atomics of vfence_loss_fail_device() and vfence_adapter_lose().
 	 */
 	smp_mb();
 	if (!vfence_device_active(queue->device))
 		vfence_queue_stop(queue, -ECANCELED);
+
 	context->queues++;
 	return 0;
+
 destroy_progress:
 	if (!user_mode)
 		vfence_kernel_queue_destroy(queue->kernel);
@@ -417,11 +453,13 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_QUEUE_USER_MODE))
 		return -EINVAL;
+
 	if (vfence_reject(drm, args->flags & DRM_VFENCE_QUEUE_USER_MODE &&
 			  !file->adapter->user_mode_submission))
 		return -EOPNOTSUPP;
+
 	mutex_lock(&file->lock);
-	ret = create_locked(file, args);
+	ret = queue_create_locked(file, args);
 	mutex_unlock(&file->lock);
 	return ret;
 }
@@ -435,6 +473,7 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
+
 	mutex_lock(&file->lock);
 	queue = xa_load(&file->queues.objects, args->handle);
 	if (!queue)
@@ -442,8 +481,9 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	else if (queue->doorbell)
 		ret = -EBUSY;
 	else
-		destroy_locked(file, args->handle);
+		queue_destroy_locked(file, args->handle);
 	mutex_unlock(&file->lock);
+
 	return ret;
 }
 
@@ -463,7 +503,7 @@ int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file
 	return 0;
 }
 
-/** vfence_queue_lookup - queue of a handle, with a reference, or NULL */
+/** vfence_queue_lookup - the queue of a handle, with a reference, or NULL */
 struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
 {
 	struct vfence_queue *queue;
@@ -476,7 +516,7 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
 	return queue;
 }
 
-static void query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
+static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
 {
 	struct vgpu_queue_status status;
 
@@ -489,12 +529,15 @@ static void query(struct vfence_queue *queue, struct drm_vfence_queue_query *arg
 	args->packets = status.packets;
 	args->log_packets = status.log_packets;
 	args->notifications = status.notifications;
+
 	args->progress = vfence_fence_current(queue->progress_fence);
 	vfence_doorbell_query(queue, args);
+
 	args->held = 0;
 	args->queued = 0;
 	if (queue->kernel)
 		vfence_kernel_queue_query(queue->kernel, args);
+
 	args->pending = args->last_queued > args->progress;
 	vfence_log_query(queue, &args->log_read, &args->log_lost);
 }
@@ -510,7 +553,7 @@ int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
-	query(queue, args);
+	queue_query(queue, args);
 	vfence_queue_put(queue);
 	return 0;
 }

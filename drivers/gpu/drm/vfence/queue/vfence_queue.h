@@ -17,13 +17,14 @@ struct vfence_fence;
 struct vfence_kernel_queue;
 
 /**
- * struct vfence_queue - a hardware queue
+ * struct vfence_queue - a hardware queue, user-mode or kernel-mode
  */
 struct vfence_queue {
-	/** @ref: the file's table; interrupt and scans while they use it */
+	/** @ref: held by the file's table, and by interrupts and scans while they use it */
 	struct kref ref;
-	/** @rcu: scans look it up without a lock */
+	/** @rcu: delays freeing, as interrupts and scans look queues up without a lock */
 	struct rcu_head rcu;
+
 	/** @adapter: parent */
 	struct vfence_adapter *adapter;
 	/** @file: the owner's file; valid until the handle is gone */
@@ -38,25 +39,30 @@ struct vfence_queue {
 	u32 global;
 	/** @hw: the virtual GPU's object */
 	struct vgpu_queue *hw;
+
 	/** @progress: local handle of the progress fence */
 	u32 progress;
-	/** @progress_fence: the fence itself, with a reference */
+	/** @progress_fence: the progress fence, with a reference */
 	struct vfence_fence *progress_fence;
-	/** @log: wait log, signal log */
+
+	/** @log: the wait log and the signal log; see vfence_queue_log() */
 	struct vfence_log log[2];
-	/** @kernel: its kernel-mode part; NULL for a user-mode queue */
+
+	/** @kernel: the kernel-mode part; NULL for a user-mode queue */
 	struct vfence_kernel_queue *kernel;
-	/** @doorbell: or NULL; changes under vfence_file.lock and doorbell_lock */
+	/** @doorbell: or NULL; changes under vfence_file.lock and vfence_queues.doorbell_lock */
 	struct vfence_doorbell *doorbell;
-	/** @signaled: posts of interrupt records that name it, not accounted for */
+
+	/** @signaled: posts of interrupt records that name the queue, not yet counted */
 	atomic_t signaled;
-	/** @unlogged: a signal had no LOG packet: live values are due */
+	/** @unlogged: A signal had no LOG packet, so the current values must be read. */
 	atomic_t unlogged;
-	/** @signaled_link: in adapter->queues.signaled, while @signaled is not 0 */
+	/** @signaled_link: in vfence_queues.signaled while @signaled is not 0 */
 	struct llist_node signaled_link;
-	/** @fault_reported: fault_work has been queued, once */
+
+	/** @fault_reported: @fault_work has been queued; set once */
 	atomic_t fault_reported;
-	/** @fault_work: puts the device in error */
+	/** @fault_work: work that puts the device in error */
 	struct work_struct fault_work;
 };
 

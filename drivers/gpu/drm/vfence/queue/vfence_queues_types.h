@@ -14,16 +14,20 @@ struct vfence_doorbell;
 struct workqueue_struct;
 
 /**
- * struct vfence_queues - an adapter's contexts and queues: what queue/ keeps for it
+ * struct vfence_queues - an adapter's contexts and queues, and their workqueues
  */
 struct vfence_queues {
-	/** @table: global handle to &struct vfence_queue; read under RCU or irq.lock */
+	/**
+	 * @table: Maps a global handle to &struct vfence_queue. Readers hold the RCU read
+	 * lock or vfence_irq.lock.
+	 */
 	struct xarray table;
-	/** @next: allocation hint, so that a handle is reused as late as possible */
+	/** @next: allocation hint of @table, so that a handle is reused as late as possible */
 	u32 next;
-	/** @count: queues that exist */
+	/** @count: number of queues that exist */
 	atomic_t count;
-	/** @contexts: global handle to &struct vfence_context */
+
+	/** @contexts: maps a global handle to &struct vfence_context */
 	struct xarray contexts;
 	/** @next_context: allocation hint of @contexts */
 	u32 next_context;
@@ -34,12 +38,12 @@ struct vfence_queues {
 	struct mutex doorbell_lock;
 	/** @physical: the doorbell object connected to each physical doorbell, or NULL */
 	struct vfence_doorbell *physical[VGPU_MAX_DOORBELLS];
-	/** @doorbell_clock: number of connections so far, to find the oldest */
+	/** @doorbell_clock: number of connections so far, by which the oldest is found */
 	u64 doorbell_clock;
 	/** @doorbell_wq: the doorbell thread, which arms doorbell pages */
 	struct workqueue_struct *doorbell_wq;
 
-	/** @level_lock: serialises changes of @logging_level; outside the locks of logs */
+	/** @level_lock: serialises changes of @logging_level; taken outside vfence_log.lock */
 	struct mutex level_lock;
 	/** @logging_level: &enum drm_vfence_logging_level; read without a lock */
 	u32 logging_level;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Software signals: what is signaled from the CPU when all queues of a submission
- * have come so far.
+ * Stage signals: the CPU signals fences and eventfds when all queues of a SUBMIT have
+ * reached a stage.
  */
 
 #include <linux/eventfd.h>
@@ -18,7 +18,7 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
-static void free_broadcast(struct kref *ref)
+static void stage_release(struct kref *ref)
 {
 	struct vfence_stages *stages = container_of(ref, struct vfence_stages, ref);
 	unsigned int i;
@@ -35,38 +35,43 @@ static void free_broadcast(struct kref *ref)
 /** vfence_stage_put - drop a reference; process context */
 void vfence_stage_put(struct vfence_stages *stages)
 {
-	kref_put(&stages->ref, free_broadcast);
+	kref_put(&stages->ref, stage_release);
 }
 
-static u32 to_signal_flags(u32 flags)
+static u32 stage_signal_flags(u32 flags)
 {
 	return flags & DRM_VFENCE_SUBMIT_ALLOW_REWIND ? DRM_VFENCE_SIGNAL_ALLOW_REWIND :
 							VFENCE_SIGNAL_KEEP;
 }
 
-/* The lists of points, each where it belongs. */
-static int add_signals(struct vfence_file *file, struct vfence_stages *stages,
-		       const struct drm_vfence_submit *args)
+/* Resolve the points to signal and put each at its stage. */
+static int stage_add_signals(struct vfence_file *file, struct vfence_stages *stages,
+			     const struct drm_vfence_submit *args)
 {
-	bool early = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
+	bool at_submission = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
 	struct vfence_wait *signals, *top;
 
 	if (!args->signals.count)
 		return 0;
+
 	signals = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, false);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
-	stages->stage[early ? VFENCE_STAGE_SUBMITTED : VFENCE_STAGE_COMPLETED].signals = signals;
-	if (early)
+
+	stages->stage[at_submission ? VFENCE_STAGE_SUBMITTED :
+				      VFENCE_STAGE_COMPLETED].signals = signals;
+	if (at_submission)
 		return 0;
+
 	top = vfence_signal_split(signals, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE);
 	if (IS_ERR(top))
 		return PTR_ERR(top);
+
 	stages->stage[VFENCE_STAGE_FETCHED].signals = top;
 	return 0;
 }
 
-static int add_event(struct vfence_stages *stages, const struct drm_vfence_submit *args)
+static int stage_add_event(struct vfence_stages *stages, const struct drm_vfence_submit *args)
 {
 	struct eventfd_ctx *event;
 
@@ -80,11 +85,11 @@ static int add_event(struct vfence_stages *stages, const struct drm_vfence_submi
 }
 
 /**
- * vfence_stage_create - what a SUBMIT shall signal
+ * vfence_stage_create - create the stage signals of a SUBMIT
  * @file: the client
- * @args: the call
+ * @args: arguments of the ioctl
  *
- * Return: with a reference, or an ERR_PTR.
+ * Return: the stage signals, with a reference, or an ERR_PTR.
  */
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 					  const struct drm_vfence_submit *args)
@@ -95,23 +100,27 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 
 	if (!stages)
 		return ERR_PTR(-ENOMEM);
+
 	kref_init(&stages->ref);
-	stages->flags = to_signal_flags(args->flags);
+	stages->flags = stage_signal_flags(args->flags);
 	for (i = 0; i < VFENCE_STAGES; i++) {
 		stages->stage[i].stages = stages;
 		atomic_set(&stages->stage[i].pending, args->queues.count);
 	}
-	ret = add_signals(file, stages, args);
+
+	ret = stage_add_signals(file, stages, args);
 	if (!ret)
-		ret = add_event(stages, args);
+		ret = stage_add_event(stages, args);
 	if (ret) {
 		vfence_stage_put(stages);
 		return ERR_PTR(ret);
 	}
+
 	return stages;
 }
 
-static void arrive(struct vfence_kernel_queue *kernel, struct vfence_stage_signals *stage_signals)
+static void stage_arrive(struct vfence_kernel_queue *kernel,
+			 struct vfence_stage_signals *stage_signals)
 {
 	if (!atomic_dec_and_test(&stage_signals->pending))
 		return;
@@ -119,28 +128,37 @@ static void arrive(struct vfence_kernel_queue *kernel, struct vfence_stage_signa
 		return;
 	kref_get(&stage_signals->stages->ref);
 	spin_lock(&kernel->run_lock);
-	list_add_tail(&stage_signals->link, &kernel->due);
+	list_add_tail(&stage_signals->link, &kernel->due_stages);
 	spin_unlock(&kernel->run_lock);
-	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->announce);
+	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
 }
 
-/** vfence_stage_arrive - a queue has come to a stage of a submission */
+/** vfence_stage_arrive - report that a queue has reached a stage of a submission */
 void vfence_stage_arrive(struct vfence_submission *submission, enum vfence_stage stage)
 {
-	arrive(submission->kernel, &submission->stages->stage[stage]);
+	stage_arrive(submission->kernel, &submission->stages->stage[stage]);
 }
 
-/** vfence_stage_lose - it never will come to @from, nor further; events tell */
+/**
+ * vfence_stage_lose - report that a queue will never reach some stages of a submission
+ * @submission: the submission
+ * @from: the first stage that the queue will not reach
+ *
+ * No fence is signaled at these stages. Eventfds are signaled.
+ */
 void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage from)
 {
 	for (; from < VFENCE_STAGES; from++) {
-		/* Before it is due, be it by another queue. Partner: the atomic in arrive(). */
+		/*
+		 * Set ->lost before the stage becomes due, even when another queue arrives
+		 * last. Partner: the atomic in stage_arrive().
+		 */
 		WRITE_ONCE(submission->stages->stage[from].lost, true);
-		arrive(submission->kernel, &submission->stages->stage[from]);
+		stage_arrive(submission->kernel, &submission->stages->stage[from]);
 	}
 }
 
-static void announce(struct vfence_stage_signals *stage_signals)
+static void stage_signal(struct vfence_stage_signals *stage_signals)
 {
 	struct vfence_stages *stages = stage_signals->stages;
 
@@ -151,12 +169,13 @@ static void announce(struct vfence_stage_signals *stage_signals)
 	vfence_stage_put(stages);
 }
 
-static struct vfence_stage_signals *take_due(struct vfence_kernel_queue *kernel)
+static struct vfence_stage_signals *stage_take_due(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_stage_signals *stage_signals;
 
 	spin_lock(&kernel->run_lock);
-	stage_signals = list_first_entry_or_null(&kernel->due, struct vfence_stage_signals, link);
+	stage_signals = list_first_entry_or_null(&kernel->due_stages,
+						 struct vfence_stage_signals, link);
 	if (stage_signals)
 		list_del_init(&stage_signals->link);
 	spin_unlock(&kernel->run_lock);
@@ -164,16 +183,20 @@ static struct vfence_stage_signals *take_due(struct vfence_kernel_queue *kernel)
 }
 
 /*
- * Basic engines write monitored fences and tell nobody: what clients wait for is looked
- * at when something is done (WDDM-129).
+ * Rescan the monitored fences of a file that have waiters. Basic engines write monitored
+ * fences without an interrupt, so this runs when a submission is retired (WDDM-129).
  */
-static void look_at_monitored(struct vfence_file *file)
+static void stage_rescan_monitored(struct vfence_file *file)
 {
 	struct vfence_local *local;
 	unsigned long handle = 0;
 
 	vfence_count(file->adapter, VFENCE_COUNT_LEGACY_SCANS);
-	/* Partner: point_update_monitored_locked(). The packets stored their values before. */
+
+	/*
+	 * Order the values that packets have stored before the reads of the waiter counts.
+	 * Partner: point_update_monitored_locked().
+	 */
 	smp_mb();
 	for (;;) {
 		struct vfence_fence *fence = NULL;
@@ -184,8 +207,10 @@ static void look_at_monitored(struct vfence_file *file)
 		    vfence_fence_needs_scan(local->fence))
 			fence = vfence_fence_get(local->fence);
 		xa_unlock(&file->fences.objects);
+
 		if (!local)
 			return;
+
 		if (fence) {
 			vfence_point_rescan(fence);
 			vfence_fence_put(fence);
@@ -193,7 +218,7 @@ static void look_at_monitored(struct vfence_file *file)
 	}
 }
 
-static void progress(struct vfence_kernel_queue *kernel)
+static void stage_update_progress(struct vfence_kernel_queue *kernel)
 {
 	u64 retired = READ_ONCE(kernel->retired);
 
@@ -203,23 +228,27 @@ static void progress(struct vfence_kernel_queue *kernel)
 	vfence_signal_perform(kernel->soft_progress, VFENCE_SIGNAL_KEEP);
 }
 
-/** vfence_stage_work - a queue has come further */
+/** vfence_stage_work - perform the due stage signals of a queue */
 void vfence_stage_work(struct work_struct *work)
 {
 	struct vfence_kernel_queue *kernel =
-		container_of(work, struct vfence_kernel_queue, announce);
+		container_of(work, struct vfence_kernel_queue, stage_work);
 	struct vfence_adapter *adapter = kernel->queue->adapter;
 	struct vfence_stage_signals *stage_signals;
 
-	/* What is due was retired before, and so is told of behind its progress value. */
+	/*
+	 * Signal the progress value before the stage: a submission is retired before its
+	 * last stage becomes due, so the progress value is at least its own.
+	 */
 	do {
-		stage_signals = take_due(kernel);
-		progress(kernel);
+		stage_signals = stage_take_due(kernel);
+		stage_update_progress(kernel);
 		if (stage_signals)
-			announce(stage_signals);
+			stage_signal(stage_signals);
 	} while (stage_signals);
+
 	mutex_lock(&kernel->lock);
 	if (kernel->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
-		look_at_monitored(kernel->file);
+		stage_rescan_monitored(kernel->file);
 	mutex_unlock(&kernel->lock);
 }

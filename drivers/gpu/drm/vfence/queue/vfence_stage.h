@@ -15,46 +15,48 @@ struct vfence_wait;
 struct work_struct;
 
 /**
- * enum vfence_stage - how far a submission is when something of it is signaled
+ * enum vfence_stage - stages of a submission at which signals can be performed
  */
 enum vfence_stage {
-	/** @VFENCE_STAGE_SUBMITTED: given to the GPU */
+	/** @VFENCE_STAGE_SUBMITTED: the submission is on the ring */
 	VFENCE_STAGE_SUBMITTED,
-	/** @VFENCE_STAGE_FETCHED: all of it is in the GPU's pipeline */
+	/** @VFENCE_STAGE_FETCHED: all its packets are in the GPU's pipeline */
 	VFENCE_STAGE_FETCHED,
-	/** @VFENCE_STAGE_COMPLETED: done */
+	/** @VFENCE_STAGE_COMPLETED: the GPU has completed it */
 	VFENCE_STAGE_COMPLETED,
-	/** @VFENCE_STAGES: how many there are */
+	/** @VFENCE_STAGES: number of stages */
 	VFENCE_STAGES,
 };
 
 /**
- * struct vfence_stage_signals - what is signaled once all queues have come to a stage
+ * struct vfence_stage_signals - signals to perform once all queues have reached a stage
  */
 struct vfence_stage_signals {
-	/** @link: in vfence_kernel_queue.due of the queue that came last */
+	/** @link: in vfence_kernel_queue.due_stages of the queue that reached the stage last */
 	struct list_head link;
 	/** @stages: parent */
 	struct vfence_stages *stages;
-	/** @signals: the fences, or NULL */
+
+	/** @signals: fences and their values, or NULL */
 	struct vfence_wait *signals;
 	/** @event: an eventfd, or NULL */
 	struct eventfd_ctx *event;
-	/** @pending: queues that have not come so far */
+
+	/** @pending: number of queues that have neither reached the stage nor lost it */
 	atomic_t pending;
-	/** @lost: one of them never will: no fence is signaled */
+	/** @lost: A queue will never reach the stage, so no fence is signaled. */
 	bool lost;
 };
 
 /**
- * struct vfence_stages - what all queues of a SUBMIT have in common
+ * struct vfence_stages - the stage signals that all queues of a SUBMIT share
  */
 struct vfence_stages {
-	/** @ref: each submission, an stage_signals that is due, the call that makes it */
+	/** @ref: held by each submission, by each due stage, and by the SUBMIT that creates it */
 	struct kref ref;
 	/** @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_KEEP */
 	u32 flags;
-	/** @stage: what is announced at each */
+	/** @stage: what to signal at each stage */
 	struct vfence_stage_signals stage[VFENCE_STAGES];
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DRM_IOCTL_VFENCE_SUBMIT: from a client's lists and packets to submissions of its queues.
+ * DRM_IOCTL_VFENCE_SUBMIT: turns a client's lists and packets into submissions of its queues.
  */
 
 #include <linux/mm.h>
@@ -21,34 +21,36 @@
 #include "queue/vfence_submit.h"
 #include "vgpu_packet.h"
 
-#define FLAGS	(DRM_VFENCE_SUBMIT_ALLOW_REWIND | DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION | \
-		 DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT)
+#define SUBMIT_FLAGS	(DRM_VFENCE_SUBMIT_ALLOW_REWIND | DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION | \
+			 DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT)
 
 /**
- * struct vfence_submit - a SUBMIT on its way
+ * struct vfence_submit - state of one SUBMIT ioctl
  */
 struct vfence_submit {
 	/** @drm_file: the client */
 	struct drm_file *drm_file;
-	/** @args: its call */
+	/** @args: arguments of the ioctl */
 	const struct drm_vfence_submit *args;
-	/** @entry: its queues */
+
+	/** @entry: copy of the client's array of queues; receives the progress values */
 	struct drm_vfence_submit_queue *entry;
-	/** @queue: for each of them the queue, with a reference */
+	/** @queue: the queue of each entry, with a reference */
 	struct vfence_queue **queue;
-	/** @submission: and its submission; NULL once the queue has it */
+	/** @submission: the submission of each entry; NULL once the queue owns it */
 	struct vfence_submission **submission;
-	/** @count: of these */
+	/** @count: number of queues and submissions that are set */
 	unsigned int count;
-	/** @stages: what they have in common */
+
+	/** @stages: the stage signals that all submissions share */
 	struct vfence_stages *stages;
-	/** @out_syncs: who is told, or NULL */
+	/** @out_syncs: syncobjs that get the dma_fence, or NULL */
 	struct vfence_out_syncs *out_syncs;
 };
 
 /**
- * vfence_submit_free - it is over, or was never queued
- * @submission: armed and done, or neither
+ * vfence_submit_free - free a submission that has ended, or that was never queued
+ * @submission: a submission whose job was armed and has ended, or was never armed
  */
 void vfence_submit_free(struct vfence_submission *submission)
 {
@@ -58,12 +60,16 @@ void vfence_submit_free(struct vfence_submission *submission)
 
 	if (submission->job.s_fence)
 		drm_sched_job_cleanup(&submission->job);
+
 	if (submission->wait)
 		vfence_wait_destroy(submission->wait);
+
 	if (submission->in_syncs)
 		vfence_sync_in_destroy(submission->in_syncs);
+
 	if (submission->stages)
 		vfence_stage_put(submission->stages);
+
 	dma_fence_put(submission->done);
 	kvfree(submission->commands);
 	vfence_object_free(SUBMISSION, submission);
@@ -73,15 +79,15 @@ void vfence_submit_free(struct vfence_submission *submission)
 	}
 }
 
-static int check_packet(const union vgpu_packet *packet)
+static int submit_check_packet(const union vgpu_packet *packet)
 {
 	u64 va;
 
 	return vgpu_packet_check_body(packet, &va) ? -EINVAL : 0;
 }
 
-/* Packet by packet, on the copy: what the GPU will not find wrong later. */
-static int check_commands(struct vfence_adapter *adapter, const void *commands, u32 size)
+/* Check the packets in the kernel's copy, so that the GPU finds none of them invalid later. */
+static int submit_check_commands(struct vfence_adapter *adapter, const void *commands, u32 size)
 {
 	u32 at;
 
@@ -93,8 +99,9 @@ static int check_commands(struct vfence_adapter *adapter, const void *commands, 
 		    vfence_reject(&adapter->drm,
 				  vgpu_packet_check_header(header, size - at, false)))
 			return -EINVAL;
+
 		memcpy(&packet, header, header->length);
-		if (vfence_reject(&adapter->drm, check_packet(&packet)))
+		if (vfence_reject(&adapter->drm, submit_check_packet(&packet)))
 			return -EINVAL;
 		if (vfence_reject(&adapter->drm,
 				  header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL &&
@@ -102,11 +109,12 @@ static int check_commands(struct vfence_adapter *adapter, const void *commands, 
 			return -EOPNOTSUPP;
 		at += header->length;
 	}
+
 	return 0;
 }
 
-static int copy_commands(struct vfence_submission *submission,
-			 const struct drm_vfence_submit *args)
+static int submit_copy_commands(struct vfence_submission *submission,
+				const struct drm_vfence_submit *args)
 {
 	if (!args->commands_size)
 		return 0;
@@ -117,11 +125,11 @@ static int copy_commands(struct vfence_submission *submission,
 	if (copy_from_user(submission->commands, u64_to_user_ptr(args->commands),
 			   submission->size))
 		return -EFAULT;
-	return check_commands(submission->kernel->queue->adapter, submission->commands,
-			      submission->size);
+	return submit_check_commands(submission->kernel->queue->adapter, submission->commands,
+				     submission->size);
 }
 
-static int find_waits(struct vfence_submit *submit, struct vfence_submission *submission)
+static int submit_resolve_waits(struct vfence_submit *submit, struct vfence_submission *submission)
 {
 	const struct drm_vfence_submit *args = submit->args;
 	struct vfence_file *file = submit->drm_file->driver_priv;
@@ -134,20 +142,25 @@ static int find_waits(struct vfence_submit *submit, struct vfence_submission *su
 			return PTR_ERR(wait);
 		submission->wait = wait;
 	}
+
 	in_syncs = vfence_sync_in_create(submit->drm_file, &args->wait_syncobjs);
 	if (IS_ERR(in_syncs))
 		return PTR_ERR(in_syncs);
+
 	submission->in_syncs = in_syncs;
 	return 0;
 }
 
-/* All that a client can make us wait for, or that takes its file's lock. */
-static int prepare(struct vfence_submit *submit, struct vfence_submission *submission)
+/*
+ * Do all that a client can delay, or that takes the file's lock, before submit_enter(): the
+ * thread that destroys a queue waits for the submissions that have entered it.
+ */
+static int submit_prepare(struct vfence_submit *submit, struct vfence_submission *submission)
 {
-	int ret = copy_commands(submission, submit->args);
+	int ret = submit_copy_commands(submission, submit->args);
 
 	if (!ret)
-		ret = find_waits(submit, submission);
+		ret = submit_resolve_waits(submit, submission);
 	if (ret)
 		return ret;
 	submission->stages = submit->stages;
@@ -156,7 +169,7 @@ static int prepare(struct vfence_submit *submit, struct vfence_submission *submi
 	return submission->done ? 0 : -ENOMEM;
 }
 
-static struct vfence_queue *find_queue(struct vfence_submit *submit, unsigned int i)
+static struct vfence_queue *submit_find_queue(struct vfence_submit *submit, unsigned int i)
 {
 	struct vfence_file *file = submit->drm_file->driver_priv;
 	struct vfence_queue *queue;
@@ -172,39 +185,42 @@ static struct vfence_queue *find_queue(struct vfence_submit *submit, unsigned in
 	return queue ? queue : ERR_PTR(-ENOENT);
 }
 
-/* A submission of one queue, which has nothing to do with it yet. */
-static int add_queue(struct vfence_submit *submit, unsigned int i)
+/* Create the submission of one queue. It does not enter the queue yet. */
+static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 {
 	struct vfence_submission *submission;
-	struct vfence_queue *queue = find_queue(submit, i);
+	struct vfence_queue *queue = submit_find_queue(submit, i);
 
 	if (IS_ERR(queue))
 		return PTR_ERR(queue);
+
 	if (vfence_reject(&queue->adapter->drm, !queue->kernel)) {
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
 	}
+
 	submission = vfence_object_alloc(SUBMISSION, sizeof(*submission));
 	if (!submission) {
 		vfence_queue_put(queue);
 		return -ENOMEM;
 	}
+
 	submission->kernel = queue->kernel;
 	INIT_LIST_HEAD(&submission->link);
 	submit->queue[submit->count] = queue;
 	submit->submission[submit->count++] = submission;
-	return prepare(submit, submission);
+	return submit_prepare(submit, submission);
 }
 
-static int check(struct drm_device *drm, const struct drm_vfence_submit *args)
+static int submit_check_args(struct drm_device *drm, const struct drm_vfence_submit *args)
 {
 	bool event = args->flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT;
-	bool early = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
+	bool at_submission = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
 
-	if (vfence_reject(drm, args->flags & ~FLAGS || args->pad) ||
+	if (vfence_reject(drm, args->flags & ~SUBMIT_FLAGS || args->pad) ||
 	    vfence_reject(drm, !event && args->eventfd) ||
 	    vfence_reject(drm, event && (args->signals.count || args->commands_size)) ||
-	    vfence_reject(drm, early && (!args->signals.count || args->commands_size)) ||
+	    vfence_reject(drm, at_submission && (!args->signals.count || args->commands_size)) ||
 	    vfence_reject(drm, args->flags & DRM_VFENCE_SUBMIT_ALLOW_REWIND &&
 			  !args->signals.count) ||
 	    vfence_reject(drm, args->commands_size > DRM_VFENCE_MAX_COMMANDS ||
@@ -214,10 +230,11 @@ static int check(struct drm_device *drm, const struct drm_vfence_submit *args)
 	    vfence_reject(drm, args->queues.count > 1 &&
 			  (args->commands_size || args->signal_syncobjs.count)))
 		return -EINVAL;
+
 	return 0;
 }
 
-static int build(struct vfence_submit *submit)
+static int submit_build(struct vfence_submit *submit)
 {
 	const struct drm_vfence_submit *args = submit->args;
 	unsigned int i;
@@ -227,71 +244,84 @@ static int build(struct vfence_submit *submit)
 					     DRM_VFENCE_MAX_BROADCAST);
 	if (IS_ERR(submit->entry))
 		return PTR_ERR(submit->entry);
+
 	submit->submission = kcalloc(args->queues.count, sizeof(*submit->submission),
 				     GFP_KERNEL_ACCOUNT);
 	submit->queue = kcalloc(args->queues.count, sizeof(*submit->queue), GFP_KERNEL_ACCOUNT);
 	if (!submit->submission || !submit->queue)
 		return -ENOMEM;
+
 	submit->stages = vfence_stage_create(submit->drm_file->driver_priv, args);
 	if (IS_ERR(submit->stages))
 		return PTR_ERR(submit->stages);
+
 	submit->out_syncs = vfence_sync_out_create(submit->drm_file,
 						   &args->signal_syncobjs);
 	if (IS_ERR(submit->out_syncs))
 		return PTR_ERR(submit->out_syncs);
+
 	for (i = 0; !ret && i < args->queues.count; i++)
-		ret = add_queue(submit, i);
-	/* What is wrong with the place for the answers is wrong before anything is done. */
+		ret = submit_add_queue(submit, i);
+
+	/* Write the outputs once now, so that -EFAULT is reported before anything is queued. */
 	for (i = 0; !ret && i < args->queues.count; i++)
 		ret = vfence_obj_array_put(&args->queues, i, &submit->entry[i],
 					   sizeof(submit->entry[i]));
+
 	return ret;
 }
 
-static void release(struct vfence_submit *submit)
+static void submit_release(struct vfence_submit *submit)
 {
 	unsigned int i;
 
 	for (i = 0; i < submit->count; i++) {
-		/* What did not get to its queue. */
+		/* Free the submission if its queue did not take it over. */
 		if (submit->submission[i])
 			vfence_submit_free(submit->submission[i]);
 		vfence_queue_put(submit->queue[i]);
 	}
+
 	if (!IS_ERR_OR_NULL(submit->out_syncs))
 		vfence_sync_out_destroy(submit->out_syncs);
+
 	if (!IS_ERR_OR_NULL(submit->stages))
 		vfence_stage_put(submit->stages);
+
 	kfree(submit->submission);
 	kfree(submit->queue);
 	if (!IS_ERR_OR_NULL(submit->entry))
 		kvfree(submit->entry);
 }
 
-/* A place in the queue, and power: once all else is there. */
-static int enter(struct vfence_submit *submit, struct vfence_submission *submission)
+/* Take a place in the queue and a power reference, once everything else is prepared. */
+static int submit_enter(struct vfence_submit *submit, struct vfence_submission *submission)
 {
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	int ret;
 
 	if (submission->entered)
 		return 0;
+
 	if (!vfence_device_active(kernel->queue->device))
 		return -EIO;
+
 	ret = vfence_kernel_queue_enter(kernel);
 	if (ret)
 		return ret;
+
 	ret = vfence_power_get(kernel->queue->adapter);
 	if (ret) {
 		vfence_kernel_queue_leave(kernel);
 		return ret;
 	}
+
 	submission->entered = true;
 	return vfence_sched_job_init(&submission->job, &kernel->entity, submit->drm_file);
 }
 
-/* Give it back: its queue may be destroyed while the call sleeps. */
-static void leave(struct vfence_submission *submission)
+/* Give up the place in the queue: the queue may be destroyed while the ioctl sleeps. */
+static void submit_leave(struct vfence_submission *submission)
 {
 	drm_sched_job_cleanup(&submission->job);
 	memset(&submission->job, 0, sizeof(submission->job));
@@ -301,10 +331,10 @@ static void leave(struct vfence_submission *submission)
 }
 
 /*
- * Point of no failure: from here on the queues have them. One that is stopped meanwhile
- * fails its own, as if it had been stopped a moment later.
+ * Pass all submissions to their queues; cannot fail. A queue that is stopped meanwhile fails
+ * its submission, as if the queue had been stopped a moment later.
  */
-static void queue_all(struct vfence_submit *submit)
+static void submit_queue_all(struct vfence_submit *submit)
 {
 	unsigned int i;
 
@@ -314,13 +344,16 @@ static void queue_all(struct vfence_submit *submit)
 		submit->submission[i] = NULL;
 		mutex_lock(&submit->queue[i]->kernel->lock);
 		submit->entry[i].progress =
-			vfence_kernel_queue_hold_locked(submit->queue[i]->kernel, submission);
+			vfence_kernel_queue_add_locked(submit->queue[i]->kernel, submission);
 		mutex_unlock(&submit->queue[i]->kernel->lock);
 	}
 }
 
-/* False if something in front waits for fences: it is not bounded. */
-static bool queue_published(struct vfence_submit *submit)
+/*
+ * Queue a submission and publish its dma_fence. Returns false if a submission in front of it
+ * waits for fences: then the end of this one is not bounded.
+ */
+static bool submit_queue_published(struct vfence_submit *submit)
 {
 	struct vfence_submission *submission = submit->submission[0];
 	struct vfence_kernel_queue *kernel = submission->kernel;
@@ -331,47 +364,58 @@ static bool queue_published(struct vfence_submit *submit)
 		mutex_unlock(&kernel->lock);
 		return false;
 	}
+
 	submit->submission[0] = NULL;
 	done = dma_fence_get(submission->done);
-	submit->entry[0].progress = vfence_kernel_queue_hold_locked(kernel, submission);
+	submit->entry[0].progress = vfence_kernel_queue_add_locked(kernel, submission);
 	vfence_sync_out_publish(submit->out_syncs, done);
 	mutex_unlock(&kernel->lock);
+
 	dma_fence_put(done);
 	return true;
 }
 
-static void answer(struct vfence_submit *submit)
+static void submit_write_outputs(struct vfence_submit *submit)
 {
 	const struct drm_vfence_obj_array *queues = &submit->args->queues;
 	unsigned int i;
 
-	/* It could be written a moment ago; who takes it away does not want it. */
+	/* Ignore errors: submit_build() has written here; the client has unmapped it since. */
 	for (i = 0; i < submit->count; i++)
 		(void)vfence_obj_array_put(queues, i, &submit->entry[i], sizeof(submit->entry[i]));
 }
 
-/* Return: 0, -EAGAIN if it would not be bounded, or an error. */
-static int try(struct vfence_submit *submit)
+/*
+ * Enter and queue all submissions. Returns 0, -EAGAIN if a submission would not be bounded, or
+ * another error.
+ */
+static int submit_try(struct vfence_submit *submit)
 {
 	unsigned int i;
 	int ret = 0, idx;
 
 	if (!drm_dev_enter(submit->drm_file->minor->dev, &idx))
 		return -ENODEV;
+
 	for (i = 0; !ret && i < submit->count; i++)
-		ret = enter(submit, submit->submission[i]);
+		ret = submit_enter(submit, submit->submission[i]);
+
 	if (!ret && !submit->out_syncs) {
-		queue_all(submit);
-	} else if (!ret && !queue_published(submit)) {
-		leave(submit->submission[0]);
+		submit_queue_all(submit);
+	} else if (!ret && !submit_queue_published(submit)) {
+		submit_leave(submit->submission[0]);
 		ret = -EAGAIN;
 	}
+
 	drm_dev_exit(idx);
 	return ret;
 }
 
-/* Others will rely on it: it waits for nothing that a client decides. */
-static int try_published(struct vfence_submit *submit)
+/*
+ * Queue a submission whose dma_fence is published. Other drivers depend on its end, so queue
+ * it only once it waits for nothing that a client decides.
+ */
+static int submit_try_published(struct vfence_submit *submit)
 {
 	struct vfence_submission *submission = submit->submission[0];
 	struct vfence_kernel_queue *kernel = submission->kernel;
@@ -382,27 +426,29 @@ static int try_published(struct vfence_submit *submit)
 		vfence_wait_destroy(submission->wait);
 		submission->wait = NULL;
 	}
+
 	while (!ret) {
-		ret = try(submit);
+		ret = submit_try(submit);
 		if (ret != -EAGAIN)
 			break;
 		ret = vfence_kernel_queue_sleep_bounded(kernel);
 	}
+
 	return ret;
 }
 
 int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_submit submit = { .drm_file = drm_file, .args = data };
-	int ret = check(drm, submit.args);
+	int ret = submit_check_args(drm, submit.args);
 
 	if (ret)
 		return ret;
-	ret = build(&submit);
+	ret = submit_build(&submit);
 	if (!ret)
-		ret = submit.out_syncs ? try_published(&submit) : try(&submit);
+		ret = submit.out_syncs ? submit_try_published(&submit) : submit_try(&submit);
 	if (!ret)
-		answer(&submit);
-	release(&submit);
+		submit_write_outputs(&submit);
+	submit_release(&submit);
 	return ret;
 }

@@ -19,49 +19,54 @@ struct vfence_stages;
 struct vfence_wait;
 
 /**
- * struct vfence_submission - what one queue has to do with one SUBMIT
+ * struct vfence_submission - the part of one SUBMIT that one queue executes
  *
  * ::
  *
- *            head of its queue,        run_job()             retired
+ *            head of its queue,        job_run()             retired
  *    HELD --------------------> QUEUED ----------> RUNNING ----------> done
- *            waits met, or         |                  |
+ *            waits reached, or     |                  |
  *            the queue is stopped  | it is stopped    | it is stopped
  *                                  +------------------+--------------> failed
  *
- * HELD it belongs to its queue, later to its drm_sched job. All end in the order in which
- * they came, be the queue stopped or not: vfence_job_retire() is where.
+ * While HELD a submission belongs to its queue, later to its drm_sched job. All submissions
+ * of a queue end in vfence_job_retire(), in the order in which they were queued, even when
+ * the queue is stopped.
  */
 struct vfence_submission {
-	/** @job: from QUEUED on the scheduler's */
+	/** @job: the scheduler's job, which owns the submission from QUEUED on */
 	struct drm_sched_job job;
 	/** @kernel: parent */
 	struct vfence_kernel_queue *kernel;
-	/** @link: in kernel->held or kernel->running */
+	/** @link: in vfence_kernel_queue.held or vfence_kernel_queue.running */
 	struct list_head link;
-	/** @progress: value of the progress fence when it is done; names it on the ring */
+	/** @progress: the progress value that completes it; names it in packets of the ring */
 	u64 progress;
-	/** @wait: fence points, or NULL once they are reached */
+
+	/** @wait: fence points to wait for, or NULL once they are reached */
 	struct vfence_wait *wait;
-	/** @begun: @wait was begun; kernel->lock */
-	bool begun;
-	/** @in_syncs: dma_fences, or NULL */
+	/** @wait_begun: @wait was armed; protected by vfence_kernel_queue.lock */
+	bool wait_begun;
+	/** @in_syncs: dma_fences to wait for, or NULL */
 	struct vfence_in_syncs *in_syncs;
-	/** @stages: what it announces */
+
+	/** @stages: the stage signals of its SUBMIT, with a reference */
 	struct vfence_stages *stages;
-	/** @on_ring: the GPU has it; before it is in kernel->running */
+	/** @on_ring: The GPU has got it. Set before it is in vfence_kernel_queue.running. */
 	bool on_ring;
-	/** @fetched: it has announced that it was; kernel->retire_lock */
+	/** @fetched: VFENCE_STAGE_FETCHED was reported; vfence_kernel_queue.retire_lock */
 	bool fetched;
-	/** @done: it, to others */
+	/** @done: dma_fence that signals when the submission ends */
 	struct dma_fence *done;
-	/** @commands: packets, checked */
+
+	/** @commands: copy of the packets, checked */
 	void *commands;
-	/** @size: bytes of them */
+	/** @size: size of @commands in bytes */
 	u32 size;
-	/** @entered: it counts in kernel->live, and keeps the adapter awake */
+
+	/** @entered: It counts in vfence_kernel_queue.live and keeps the adapter awake. */
 	bool entered;
-	/** @free: frees it, where nothing waits for that */
+	/** @free: work that frees it where no other thread waits for that */
 	struct work_struct free;
 };
 
