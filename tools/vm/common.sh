@@ -46,6 +46,8 @@ allow_experimental=0,0,0,0,0,0,0,0,0,0,0,0,0,0,1 \
 user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
 hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
 optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
+# Adapter 15 is a second function of the chip of adapter 0.
+TWO_FUNCTIONS="adapters=16 chip=0,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,0"
 
 say() { printf '[vfence] %s\n' "$*" >&2; }
 die() { printf '[vfence] error: %s\n' "$*" >&2; exit 1; }

@@ -135,6 +135,15 @@ TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
 	free(trace);
 }
 
+/* A line of /proc/interrupts: is it of the first adapter? */
+static bool is_vector(const char *line)
+{
+	char name[20];
+
+	snprintf(name, sizeof(name), " vfence%u\n", first_adapter());
+	return strstr(line, name);
+}
+
 static unsigned long long irqs_on(int cpu, int *irq)
 {
 	FILE *f = fopen("/proc/interrupts", "re");
@@ -145,7 +154,7 @@ static unsigned long long irqs_on(int cpu, int *irq)
 		char *p = strchr(line, ':');
 		int i;
 
-		if (!p || !strstr(line, " vfence0"))
+		if (!p || !is_vector(line))
 			continue;
 		*irq = atoi(line);
 		for (p++, i = 0; i <= cpu; i++)
@@ -281,7 +290,7 @@ TEST_F(notify, proc_interrupts_agrees_with_the_counters)
 			char *p = strchr(line, ':');
 			long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-			if (!p || !strstr(line, " vfence0"))
+			if (!p || !is_vector(line))
 				continue;
 			for (p++; n--; )
 				total[k] += strtoull(p, &p, 10);
@@ -597,22 +606,26 @@ TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 }
 
 /* The time is of the runs: none without one, and the longest is one of them. */
+/* A run counts when it begins, its time when it has ended. */
+static bool is_handler_timed(struct vf_adapter *adapter, const struct drm_vfence_counters *before)
+{
+	struct drm_vfence_counters after = counters(adapter);
+	uint64_t runs = after.handler_runs - before->handler_runs;
+	uint64_t ns = after.handler_ns - before->handler_ns;
+
+	return runs && ns && ns <= runs * after.handler_max_ns;
+}
+
 TEST_F(notify, time_in_the_handler_is_counted)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct drm_vfence_counters before = counters(self->adapter);
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	uint64_t runs, ns;
 
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, efd));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
-	EXPECT_TRUE(settled(self->adapter, &after));
-	runs = after.handler_runs - before.handler_runs;
-	ns = after.handler_ns - before.handler_ns;
-	EXPECT_LT(0, runs);
-	EXPECT_LT(0, ns);
-	EXPECT_LE(ns, runs * after.handler_max_ns);
+	EXPECT_TRUE(EVENTUALLY(is_handler_timed(self->adapter, &before)));
 	close(efd);
 }
 

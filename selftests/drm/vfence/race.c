@@ -27,25 +27,17 @@ static uint64_t wanted(uint64_t times)
 	return times / (share ? strtoull(share, NULL, 10) : 1);
 }
 
-/* Races are run on adapters of different shapes. */
-static unsigned int raced(void)
-{
-	const char *index = getenv("VFENCE_TEST_ADAPTER");
-
-	return index ? (unsigned int)atoi(index) : 0;
-}
-
 static void pin_thread(const char *name, int cpu)
 {
 	char comm[32];
 
-	snprintf(comm, sizeof(comm), "vfence%u-%s", raced(), name);
+	snprintf(comm, sizeof(comm), "vfence%u-%s", first_adapter(), name);
 	pin_kthread(comm, cpu);
 }
 
 FIXTURE_SETUP(race)
 {
-	VFENCE_SETUP(raced());
+	VFENCE_SETUP(first_adapter());
 	/* The two engines apart, and the CMP not behind the first. */
 	pin_thread("engine0", 0);
 	pin_thread("engine2", 1);
@@ -455,7 +447,7 @@ TEST_F_TIMEOUT(race, files_close_while_their_events_fire, 120)
 		struct vf_device *device;
 		struct vf_fence *fence;
 
-		ASSERT_EQ(0, vf_adapter_open(raced(), &adapter));
+		ASSERT_EQ(0, vf_adapter_open(first_adapter(), &adapter));
 		ASSERT_EQ(0, vf_device_create(adapter, &device));
 		ASSERT_EQ(0, vf_fence_open(device, fd, &fence));
 		for (k = 0; k < 8; k++) {
@@ -568,7 +560,7 @@ static void *change_level(void *arg)
 	struct race *r = arg;
 
 	while (!atomic_load(&r->stop)) {
-		if (knob(raced(), "logging_level", atomic_fetch_add(&r->waits, 1) % 2 ? "1" : "0"))
+		if (knob(first_adapter(), "logging_level", atomic_fetch_add(&r->waits, 1) % 2 ? "1" : "0"))
 			atomic_fetch_add(&r->wrong, 1);
 	}
 	return NULL;
@@ -607,7 +599,7 @@ TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, r.wrong);
 	EXPECT_LT(wanted(100), r.waits);
-	EXPECT_EQ(0, knob(raced(), "logging_level", "0"));
+	EXPECT_EQ(0, knob(first_adapter(), "logging_level", "0"));
 }
 
 TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
@@ -622,7 +614,7 @@ TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
 	uint64_t value = 10, count;
 	unsigned int i;
 
-	if (raced() || vf_adapter_open(2, &adapter))
+	if (first_adapter() || vf_adapter_open(2, &adapter))
 		SKIP(return, "needs the adapters of the guests, and to be on the first");
 	ASSERT_EQ(0, vf_device_create(adapter, &device));
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 65536, &queue));
@@ -677,7 +669,7 @@ TEST_F_TIMEOUT(race, WDDM_105_waits_that_begin_when_the_signal_comes, 300)
 	unsigned int i;
 	int fd;
 
-	if (raced() || vf_adapter_open(2, &adapter))
+	if (first_adapter() || vf_adapter_open(2, &adapter))
 		SKIP(return, "needs the adapters of the guests, and to be on the first");
 	pin_kthread("vfence2-engine0", 1);
 	ASSERT_EQ(0, vf_device_create(adapter, &device));

@@ -40,6 +40,21 @@
 #define SHARED_MONITORED \
 	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 
+/* The adapter that tests mean by the first one: adapter 0, or another one on request. */
+static inline unsigned int first_adapter(void)
+{
+	const char *index = getenv("VFENCE_TEST_ADAPTER");
+
+	return index ? (unsigned int)atoi(index) : 0;
+}
+
+static inline int test_adapter_open(unsigned int index, struct vf_adapter **adapter)
+{
+	return vf_adapter_open(index ? index : first_adapter(), adapter);
+}
+
+#define vf_adapter_open(index, adapter) test_adapter_open(index, adapter)
+
 /* How long a failure takes to show; mutants are expected to fail, so less there. */
 static inline int64_t patience(void)
 {
@@ -264,7 +279,7 @@ static inline int driver(const char *what, unsigned int index)
 	char path[100], name[20];
 
 	snprintf(path, sizeof(path), "/sys/bus/platform/drivers/vfence/%s", what);
-	snprintf(name, sizeof(name), "vfence.%u", index);
+	snprintf(name, sizeof(name), "vfence.%u", index ? index : first_adapter());
 	return write_text(path, name);
 }
 
@@ -276,7 +291,8 @@ static inline int knob_path(unsigned int index, const char *name, char *path, si
 	int ret = -ENOENT;
 	DIR *dir;
 
-	snprintf(folder, sizeof(folder), "/sys/bus/platform/devices/vfence.%u/drm", index);
+	snprintf(folder, sizeof(folder), "/sys/bus/platform/devices/vfence.%u/drm",
+		 index ? index : first_adapter());
 	dir = opendir(folder);
 	while (dir && (entry = readdir(dir))) {
 		if (strncmp(entry->d_name, "card", 4))

@@ -53,6 +53,47 @@ static const struct vgpu_host_ops probe_host_ops = {
 	.native_fence_os_caps = probe_native_fence_os_caps,
 };
 
+/* Chips that several adapters have: the first one makes it, the last one frees it. */
+static struct vgpu_chip *probe_shared_chip[VFENCE_MAX_ADAPTERS];
+static unsigned int probe_shared_chip_users[VFENCE_MAX_ADAPTERS];
+static DEFINE_MUTEX(probe_shared_chip_lock);
+
+/* The chip of an adapter, with a reference. */
+static struct vgpu_chip *probe_get_chip(struct vfence_adapter *adapter)
+{
+	const struct vfence_config *config = &adapter->config;
+	struct vgpu_chip *chip;
+
+	if (config->chip == VFENCE_OWN_CHIP)
+		return vgpu_chip_create(&config->gpu, adapter->name);
+	mutex_lock(&probe_shared_chip_lock);
+	chip = probe_shared_chip[config->chip];
+	if (!chip)
+		chip = vgpu_chip_create(&config->gpu, adapter->name);
+	if (!IS_ERR(chip)) {
+		probe_shared_chip[config->chip] = chip;
+		probe_shared_chip_users[config->chip]++;
+		vgpu_chip_get(chip);
+	}
+	mutex_unlock(&probe_shared_chip_lock);
+	return chip;
+}
+
+/* The adapter's function is gone, or was never made. */
+static void probe_forget_chip(struct vfence_adapter *adapter)
+{
+	unsigned int number = adapter->config.chip;
+
+	if (number == VFENCE_OWN_CHIP)
+		return;
+	mutex_lock(&probe_shared_chip_lock);
+	if (!--probe_shared_chip_users[number]) {
+		vgpu_chip_put(probe_shared_chip[number]);
+		probe_shared_chip[number] = NULL;
+	}
+	mutex_unlock(&probe_shared_chip_lock);
+}
+
 static void probe_destroy_wq(struct workqueue_struct *wq)
 {
 	if (wq)
@@ -73,6 +114,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 	if (!IS_ERR_OR_NULL(adapter->gpu)) {
 		vfence_paging_fini(adapter);
 		vgpu_device_destroy(adapter->gpu);
+		probe_forget_chip(adapter);
 	}
 
 	vfence_engine_fini(adapter);
@@ -121,10 +163,16 @@ static int probe_check_features(struct vfence_adapter *adapter)
 
 static int probe_create_gpu(struct vfence_adapter *adapter)
 {
+	struct vgpu_chip *chip = probe_get_chip(adapter);
 	int ret;
 
-	adapter->gpu = vgpu_device_create(&adapter->config.gpu, &probe_host_ops, adapter,
+	if (IS_ERR(chip))
+		return PTR_ERR(chip);
+	adapter->gpu = vgpu_device_create(chip, &adapter->config.gpu, &probe_host_ops, adapter,
 					  adapter->name);
+	vgpu_chip_put(chip);
+	if (IS_ERR(adapter->gpu))
+		probe_forget_chip(adapter);
 	if (IS_ERR(adapter->gpu))
 		return PTR_ERR(adapter->gpu);
 	ret = vfence_paging_init(adapter);

@@ -20,6 +20,11 @@ MODULE_PARM_DESC(adapters, "number of adapters, 1 to 16 (default 1)");
 /* A parameter has a value for each adapter. */
 #define PER_ADAPTER(initial)	{ [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) }
 
+static int chip[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(-1);
+module_param_array(chip, int, NULL, 0444);
+MODULE_PARM_DESC(chip,
+		 "per adapter: number of the chip whose engines it uses, for tests; adapters with the same number share them (default -1: a chip of its own)");
+
 static unsigned int user_nodes[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0xf);
 module_param_array(user_nodes, uint, NULL, 0444);
 MODULE_PARM_DESC(user_nodes, "per adapter: mask of nodes with user-mode submission (default 0xf)");
@@ -159,6 +164,20 @@ static bool config_gpu_valid(const struct vgpu_config *gpu)
 	return !caps->maximum_address || caps->minimum_address < caps->maximum_address;
 }
 
+/* Adapters of one chip agree on what the chip has once. */
+static bool config_chip_valid(unsigned int index)
+{
+	unsigned int i;
+
+	if (chip[index] < -1 || chip[index] >= (int)adapters)
+		return false;
+	for (i = 0; chip[index] >= 0 && i < adapters; i++)
+		if (chip[i] == chip[index] &&
+		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index]))
+			return false;
+	return true;
+}
+
 /**
  * vfence_config_get - validate the module parameters of an adapter
  * @index: index of the adapter
@@ -192,6 +211,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.fence_caps.map_to_system = map_to_system[index],
 		.gpu.fence_caps.minimum_address = fence_min_va[index],
 		.gpu.fence_caps.maximum_address = fence_max_va[index],
+		.chip = chip[index] < 0 ? VFENCE_OWN_CHIP : chip[index],
 		.user_nodes = user_nodes[index],
 		.native_fence = native_fence[index],
 		.user_mode_submission = user_mode_submission[index],
@@ -201,7 +221,8 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.native_fence_versions = { native_fence_min[index], native_fence_max[index] },
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
-
+	if (!config_chip_valid(index))
+		return -EINVAL;
 	if (config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||
 	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
 				     &config->native_fence_versions))

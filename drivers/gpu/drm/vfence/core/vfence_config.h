@@ -6,6 +6,8 @@
 
 /** VFENCE_MAX_ADAPTERS: maximum number of adapters of the module */
 #define VFENCE_MAX_ADAPTERS	16
+/** VFENCE_OWN_CHIP: number of the chip of an adapter that shares it with no other */
+#define VFENCE_OWN_CHIP		VFENCE_MAX_ADAPTERS
 
 /**
  * struct vfence_config - configuration of one adapter
@@ -13,6 +15,8 @@
 struct vfence_config {
 	/** @gpu: configuration of the virtual GPU */
 	struct vgpu_config gpu;
+	/** @chip: which chip the adapter is a function of; or VFENCE_OWN_CHIP */
+	unsigned int chip;
 	/** @user_nodes: mask of nodes with user-mode submission */
 	unsigned int user_nodes;
 

@@ -20,6 +20,7 @@
 #include "vfence_feature.h"
 
 struct vgpu;
+struct vgpu_chip;
 struct vgpu_fence;
 struct vgpu_queue;
 struct vgpu_vm;
@@ -28,6 +29,8 @@ struct page;
 
 /** VGPU_MAX_NODES: nodes of one GPU */
 #define VGPU_MAX_NODES		8
+/** VGPU_MAX_FUNCTIONS: functions of one chip */
+#define VGPU_MAX_FUNCTIONS	16
 /** VGPU_MAX_DOORBELLS: physical doorbells of one GPU */
 #define VGPU_MAX_DOORBELLS	64
 /** VGPU_IRQ_RECORDS: records of the interrupt ring, a power of two */
@@ -339,16 +342,29 @@ struct vgpu_knobs {
 /* ------------------------------------------------------------- the device */
 
 /**
- * vgpu_device_create - build a GPU, its threads asleep
- * @config: its shape, valid
+ * vgpu_chip_create - build a chip
+ * @config: shape of its functions, valid: of them it takes what a chip has once
+ * @name: prefix of the names of its threads
+ *
+ * Return: the chip with a reference, or an ERR_PTR.
+ */
+struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char *name);
+/** vgpu_chip_get - take a reference of a chip */
+void vgpu_chip_get(struct vgpu_chip *chip);
+/** vgpu_chip_put - drop a reference of a chip; its functions have their own */
+void vgpu_chip_put(struct vgpu_chip *chip);
+/**
+ * vgpu_device_create - build a function of a chip, its threads asleep
+ * @chip: the chip
+ * @config: its shape, valid; what a chip has once is as for vgpu_chip_create()
  * @ops: calls up
  * @host: first argument of the calls up
  * @name: for thread names
  *
- * Return: the GPU or an ERR_PTR.
+ * Return: the function, or an ERR_PTR: -ENOSPC if the chip has no more.
  */
-struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
-				void *host, const char *name);
+struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config *config,
+				const struct vgpu_host_ops *ops, void *host, const char *name);
 /**
  * vgpu_feature_query_support - DxgkDdiQueryFeatureSupport
  * @config: shape of the GPU

@@ -47,7 +47,7 @@ bool vgpu_context_suspend(struct vgpu_context *context, u64 fence)
 	unsigned long flags;
 	bool done;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(context->suspended, true);
 	context->suspend_fence = fence;
 	list_for_each_entry(queue, &context->queues, context_link)
@@ -56,8 +56,8 @@ bool vgpu_context_suspend(struct vgpu_context *context, u64 fence)
 	context->ack_due = context->running;
 	done = !context->running;
 	/* Whoever lets time pass for one of its queues stops. */
-	wake_up_all(&gpu->engine[context->node].wait);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	wake_up_all(&gpu->chip->engine[context->node].wait);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return done;
 }
 
@@ -67,12 +67,12 @@ void vgpu_context_resume(struct vgpu_context *context)
 	struct vgpu_queue *queue;
 	unsigned long flags;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(context->suspended, false);
 	/* One that is still running goes on; nobody waits for it to leave. */
 	context->ack_due = false;
 	list_for_each_entry(queue, &context->queues, context_link)
 		if (queue->state == DRM_VFENCE_QUEUE_READY && list_empty(&queue->run_link))
 			vgpu_sched_ready_locked(queue);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The virtual GPU as a whole: creation, start, stop, clock.
+ * A function of a chip as a whole: creation, start, stop.
  */
 
 #include <linux/err.h>
 #include <linux/gfp.h>
-#include <linux/math64.h>
 #include <linux/mm.h>
-#include <linux/overflow.h>
 #include <linux/slab.h>
-#include <linux/vmalloc.h>
 
 #include "vgpu_types.h"
 
@@ -28,18 +25,16 @@ struct vgpu_knobs *vgpu_device_knobs(struct vgpu *gpu)
 	return &gpu->knobs;
 }
 
-static void init_engine(struct vgpu *gpu, unsigned int node)
+static void device_init_node(struct vgpu *gpu, unsigned int ordinal)
 {
-	struct vgpu_engine *engine = &gpu->engine[node];
+	struct vgpu_node *node = &gpu->node[ordinal];
 
-	engine->gpu = gpu;
-	engine->node = node;
-	engine->class_id = gpu->config.node_class[node];
-	init_waitqueue_head(&engine->wait);
-	INIT_LIST_HEAD(&engine->run);
+	node->gpu = gpu;
+	node->engine = &gpu->chip->engine[ordinal];
+	INIT_LIST_HEAD(&node->run);
 }
 
-static int alloc_pages_of(struct vgpu *gpu)
+static int device_alloc_pages(struct vgpu *gpu)
 {
 	unsigned int i, k;
 
@@ -49,9 +44,6 @@ static int alloc_pages_of(struct vgpu *gpu)
 	gpu->system_vm = vgpu_vm_create(gpu);
 	if (IS_ERR(gpu->system_vm))
 		return PTR_ERR(gpu->system_vm);
-	gpu->local = vzalloc(array_size(gpu->config.local_pages ?: 1, PAGE_SIZE));
-	if (!gpu->local)
-		return -ENOMEM;
 	for (i = 0; i < gpu->config.doorbells; i++)
 		for (k = 0; k <= gpu->config.secondary_doorbells; k++) {
 			gpu->doorbell[i].page[k] = alloc_page(GFP_KERNEL | __GFP_ZERO);
@@ -61,8 +53,8 @@ static int alloc_pages_of(struct vgpu *gpu)
 	return 0;
 }
 
-struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct vgpu_host_ops *ops,
-				void *host, const char *name)
+struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config *config,
+				const struct vgpu_host_ops *ops, void *host, const char *name)
 {
 	struct vgpu *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
 	unsigned int node;
@@ -70,18 +62,21 @@ struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct v
 
 	if (!gpu)
 		return ERR_PTR(-ENOMEM);
+	ret = vgpu_chip_join(chip, gpu, config->local_pages);
+	if (ret) {
+		kfree(gpu);
+		return ERR_PTR(ret);
+	}
+
 	gpu->config = *config;
 	gpu->ops = ops;
 	gpu->host = host;
 	gpu->name = name;
-	rwlock_init(&gpu->residency);
-	spin_lock_init(&gpu->sched);
-	init_waitqueue_head(&gpu->stopped);
 	spin_lock_init(&gpu->cmp.lock);
 	init_waitqueue_head(&gpu->cmp.wait);
 	for (node = 0; node < config->nodes; node++)
-		init_engine(gpu, node);
-	ret = alloc_pages_of(gpu);
+		device_init_node(gpu, node);
+	ret = device_alloc_pages(gpu);
 	if (ret) {
 		vgpu_device_destroy(gpu);
 		return ERR_PTR(ret);
@@ -92,12 +87,10 @@ struct vgpu *vgpu_device_create(const struct vgpu_config *config, const struct v
 
 int vgpu_device_start(struct vgpu *gpu)
 {
-	unsigned int node;
-	int ret;
+	int ret = vgpu_cmp_start(gpu);
 
-	ret = vgpu_cmp_start(gpu);
-	for (node = 0; !ret && node < gpu->config.nodes; node++)
-		ret = vgpu_engine_start(&gpu->engine[node]);
+	if (!ret)
+		ret = vgpu_chip_start(gpu->chip, gpu);
 	if (ret)
 		vgpu_device_stop(gpu);
 	return ret;
@@ -105,11 +98,8 @@ int vgpu_device_start(struct vgpu *gpu)
 
 void vgpu_device_stop(struct vgpu *gpu)
 {
-	unsigned int node;
-
 	/* Engines feed the CMP, so they go first. */
-	for (node = 0; node < gpu->config.nodes; node++)
-		vgpu_engine_stop(&gpu->engine[node]);
+	vgpu_chip_stop(gpu->chip, gpu);
 	vgpu_cmp_stop(gpu);
 }
 
@@ -123,7 +113,7 @@ void vgpu_device_destroy(struct vgpu *gpu)
 				put_page(gpu->doorbell[i].page[k]);
 	if (!IS_ERR_OR_NULL(gpu->system_vm))
 		vgpu_vm_destroy(gpu->system_vm);
-	vfree(gpu->local);
+	vgpu_chip_leave(gpu->chip, gpu);
 	kfree(gpu->irq);
 	kfree(gpu);
 }

@@ -19,7 +19,7 @@ void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_a
 	args->control->write_ptr = 0;
 	vgpu_log_new_ring(&queue->log[0]);
 	vgpu_log_new_ring(&queue->log[1]);
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	queue->cookie = args->cookie;
 	queue->ring = args->ring;
 	queue->ring_size = args->ring_size;
@@ -27,29 +27,29 @@ void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_a
 	queue->read_ptr = 0;
 	queue->latched = 0;
 	queue->connected = false;
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
 void vgpu_doorbell_destroy(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	WRITE_ONCE(queue->connected, false);
 	queue->cookie = NULL;
 	queue->ring = NULL;
 	queue->control = NULL;
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
 static void doorbell_look(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	if (queue->connected)
 		vgpu_sched_look_locked(queue);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
 /*
@@ -62,10 +62,10 @@ void vgpu_doorbell_ring(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	if (queue->connected && queue->state == DRM_VFENCE_QUEUE_IDLE)
 		vgpu_sched_ready_locked(queue);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
 void vgpu_doorbell_recheck(struct vgpu_queue *queue)
@@ -77,11 +77,11 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	WRITE_ONCE(queue->connected, true);
-	vgpu_sched_stay_in_f0_locked(queue->engine);
+	vgpu_sched_stay_in_f0_locked(queue->node);
 	vgpu_sched_look_locked(queue);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	return READ_ONCE(queue->gpu->knobs.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
 							  DRM_VFENCE_DOORBELL_CONNECTED;
 }
@@ -97,7 +97,7 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	if (queue->connected) {
 		/* Acquire: the packets below it. Partner: the client's release. */
 		u64 latch = smp_load_acquire(&queue->control->write_ptr);
@@ -107,5 +107,5 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 		smp_store_release(&queue->connected, false);
 		vgpu_sched_look_locked(queue);
 	}
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }

@@ -37,7 +37,7 @@ static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cos
 	if (ktime_before(engine->free_at, now))
 		engine->free_at = now;
 	engine->free_at = ktime_add_ns(engine->free_at, cost);
-	WRITE_ONCE(engine->counters.busy_ns, engine->counters.busy_ns + cost);
+	WRITE_ONCE(queue->node->counters.busy_ns, queue->node->counters.busy_ns + cost);
 	WRITE_ONCE(queue->busy_ns, queue->busy_ns + cost);
 	if (ktime_sub(engine->free_at, now) <= VGPU_SLACK_NS)
 		return;
@@ -51,7 +51,7 @@ static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cos
 		u64 owed = ktime_to_ns(ktime_sub(engine->free_at, now));
 
 		/* Not passed, so not charged. */
-		WRITE_ONCE(engine->counters.busy_ns, engine->counters.busy_ns - owed);
+		WRITE_ONCE(queue->node->counters.busy_ns, queue->node->counters.busy_ns - owed);
 		WRITE_ONCE(queue->busy_ns, queue->busy_ns - min(owed, queue->busy_ns));
 		queue->exec.owed_ns = owed;
 	}
@@ -97,7 +97,7 @@ static enum vgpu_step run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 		if (cost)
 			charge(engine, queue, cost);
 		if (step == VGPU_STEP_STALLED && !interrupted(queue))
-			vgpu_reset_hung(engine);
+			vgpu_reset_hung(engine, queue);
 		else if (step != VGPU_STEP_MORE && step != VGPU_STEP_STALLED)
 			return step;
 		if (ktime_after(ktime_get(), engine->quantum_end) &&
@@ -115,7 +115,7 @@ static bool has_news(struct vgpu_engine *engine)
 /* Idle, and after a while willing to be powered down. */
 static void doze(struct vgpu_engine *engine)
 {
-	u64 ns = (u64)engine->gpu->config.f1_idle_us * NSEC_PER_USEC;
+	u64 ns = (u64)engine->chip->f1_idle_us * NSEC_PER_USEC;
 
 	if (wait_event_interruptible_hrtimeout(engine->wait, has_news(engine),
 					       ns_to_ktime(ns)) == -ETIME)
@@ -146,7 +146,7 @@ int vgpu_engine_start(struct vgpu_engine *engine)
 {
 	struct task_struct *task;
 
-	task = kthread_run(engine_thread, engine, "%s-engine%u", engine->gpu->name, engine->node);
+	task = kthread_run(engine_thread, engine, "%s-engine%u", engine->chip->name, engine->node);
 	if (IS_ERR(task))
 		return PTR_ERR(task);
 	engine->task = task;
@@ -162,7 +162,7 @@ void vgpu_engine_stop(struct vgpu_engine *engine)
 
 void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)
 {
-	const struct drm_vfence_node_info *counters = &gpu->engine[node].counters;
+	const struct drm_vfence_node_info *counters = &gpu->node[node].counters;
 
 	*info = (struct drm_vfence_node_info){
 		.class_id = gpu->config.node_class[node],
@@ -177,15 +177,15 @@ void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfen
 
 enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int node)
 {
-	struct vgpu_engine *engine = &gpu->engine[node];
+	struct vgpu_engine *engine = &gpu->chip->engine[node];
 	enum vgpu_engine_state state = VGPU_ENGINE_ACTIVE;
 	unsigned long flags;
 
-	spin_lock_irqsave(&gpu->sched, flags);
-	if (engine->hung)
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	if (engine->hung && engine->running->gpu == gpu)
 		state = VGPU_ENGINE_HUNG;
-	else if (engine->wants_f1)
+	else if (gpu->node[node].wants_f1)
 		state = VGPU_ENGINE_TRANSITION_TO_F1;
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return state;
 }

@@ -19,11 +19,11 @@ static enum vgpu_step stop(struct vgpu_queue *queue, enum drm_vfence_fault fault
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	queue->fault = fault;
 	queue->fault_opcode = queue->exec.packet.header.opcode;
 	queue->fault_va = va;
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	return VGPU_STEP_FAULT;
 }
 
@@ -113,7 +113,7 @@ static enum vgpu_step complete_packet(struct vgpu_engine *engine, struct vgpu_qu
 	/* Release: what the packet did. Partner: the client's acquire of read_ptr. */
 	smp_store_release(&queue->control->read_ptr, queue->read_ptr);
 	WRITE_ONCE(queue->packets, queue->packets + 1);
-	WRITE_ONCE(engine->counters.packets, engine->counters.packets + 1);
+	WRITE_ONCE(queue->node->counters.packets, queue->node->counters.packets + 1);
 	return VGPU_STEP_MORE;
 }
 
@@ -143,7 +143,7 @@ static enum vgpu_step wait_fence(struct vgpu_engine *engine, struct vgpu_queue *
 	queue->wait_end = queue->wait_observed;
 	if (vgpu_value_reached(slot->fence, packet->value))
 		return complete_packet(engine, queue);
-	WRITE_ONCE(engine->counters.waits_stalled, engine->counters.waits_stalled + 1);
+	WRITE_ONCE(queue->node->counters.waits_stalled, queue->node->counters.waits_stalled + 1);
 	if (vgpu_fence_block(slot->fence, queue, packet->value))
 		return VGPU_STEP_BLOCKED;
 	queue->wait_end = vgpu_clock_now(queue->gpu);
@@ -158,8 +158,8 @@ static enum vgpu_step write_log(struct vgpu_engine *engine, struct vgpu_queue *q
 	if (fault)
 		return stop(queue, fault, queue->exec.packet.log.log_va);
 	/* A marker that is not logged is none. */
-	WRITE_ONCE(engine->counters.log_packets,
-		   engine->counters.log_packets + queue->log_packets - before);
+	WRITE_ONCE(queue->node->counters.log_packets,
+		   queue->node->counters.log_packets + queue->log_packets - before);
 	return complete_packet(engine, queue);
 }
 
@@ -201,11 +201,11 @@ static void notify(struct vgpu_engine *engine, struct vgpu_queue *queue, struct 
 	vgpu_fence_notify(fence, value, VGPU_ANY_TIME);
 	if (vfence_must_interrupt(value, monitored)) {
 		trace_vgpu_interrupt_due(engine->node, fence->os_handle, value, monitored);
-		vgpu_cmp_post(engine->gpu, &post);
+		vgpu_cmp_post(queue->gpu, &post);
 		vfence_step(POSTED);
 	} else {
 		trace_vgpu_interrupt_suppressed(engine->node, fence->os_handle, value, monitored);
-		WRITE_ONCE(engine->counters.suppressed, engine->counters.suppressed + 1);
+		WRITE_ONCE(queue->node->counters.suppressed, queue->node->counters.suppressed + 1);
 	}
 }
 
@@ -256,7 +256,7 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 	}
 	store_and_time(queue, fence, packet.value);
 	atomic64_inc(&fence->signals);
-	WRITE_ONCE(engine->counters.signals, engine->counters.signals + 1);
+	WRITE_ONCE(queue->node->counters.signals, queue->node->counters.signals + 1);
 	complete_packet(engine, queue);
 	vfence_step(VALUE_STORED);
 	step = log_of_signal(engine, queue, cost);
@@ -273,15 +273,15 @@ static enum vgpu_step signal_fence(struct vgpu_engine *engine, struct vgpu_queue
 }
 
 /* Tell that one of the monitored fences was written; nobody knows which (WDDM-130). */
-static void notify_monitored(struct vgpu_engine *engine)
+static void notify_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
 		.node = engine->node,
 	};
 
-	if (engine->gpu->config.monitored_signal == VGPU_MONITORED_SIGNAL_ADVANCED)
-		vgpu_cmp_post(engine->gpu, &post);
+	if (queue->gpu->config.monitored_signal == VGPU_MONITORED_SIGNAL_ADVANCED)
+		vgpu_cmp_post(queue->gpu, &post);
 }
 
 /* A write to memory, as wide as the GPU can (WDDM-116, WDDM-128). */
@@ -295,14 +295,14 @@ static enum vgpu_step signal_monitored(struct vgpu_engine *engine, struct vgpu_q
 		return stop(queue, no_slot(queue->vm, packet->current_va), packet->current_va);
 	if (slot->fence || !READ_ONCE(slot->signals))
 		return stop(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
-	if (engine->gpu->config.no_64bit_atomics)
+	if (queue->gpu->config.no_64bit_atomics)
 		/* Release: what the queue did before. Partner: vfence_fence_current(). */
 		smp_store_release((u32 *)value, (u32)packet->value);
 	else
 		/* Release: as above. */
 		smp_store_release((u64 *)value, packet->value);
 	complete_packet(engine, queue);
-	notify_monitored(engine);
+	notify_monitored(engine, queue);
 	return VGPU_STEP_MORE;
 }
 
@@ -391,7 +391,7 @@ static enum vgpu_step execute(struct vgpu_engine *engine, struct vgpu_queue *que
 		return timestamp(engine, queue);
 	case DRM_VFENCE_OP_HANG:
 		/* Never completes; a slice is as long as the engine bears that. */
-		*cost = (u64)engine->gpu->config.hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
+		*cost = (u64)engine->chip->hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
 		return VGPU_STEP_STALLED;
 	default:
 		return complete_packet(engine, queue);
@@ -406,7 +406,6 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 {
 	enum vgpu_step step = VGPU_STEP_MORE;
 	struct vgpu_vm *vm = queue->vm;
-	struct vgpu *gpu = engine->gpu;
 
 	if (!queue->exec.in_flight)
 		step = fetch(engine, queue);
@@ -420,11 +419,11 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 		vgpu_kernel_execute(engine, queue, &queue->exec.packet);
 		return complete_packet(engine, queue);
 	}
-	read_lock(&gpu->residency);
+	read_lock(&engine->chip->residency);
 	read_lock(&vm->tlb);
 	step = execute(engine, queue, cost);
 	/* A queue that blocked may be gone already; vm waits for this unlock. */
 	read_unlock(&vm->tlb);
-	read_unlock(&gpu->residency);
+	read_unlock(&engine->chip->residency);
 	return step;
 }

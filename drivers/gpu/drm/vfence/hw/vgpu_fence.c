@@ -57,7 +57,7 @@ static void unlink_locked(struct vgpu_queue *queue)
 {
 	struct vgpu_fence *fence = queue->block_fence;
 
-	lockdep_assert_held(&fence->gpu->sched);
+	lockdep_assert_held(&fence->gpu->chip->sched);
 	rb_erase_cached(&queue->block_node, &fence->blocked);
 	atomic_dec(&fence->blocked_count);
 	queue->block_fence = NULL;
@@ -81,7 +81,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	bool blocked = true;
 
 	vfence_step(QUEUE_BLOCK);
-	spin_lock_irqsave(&fence->gpu->sched, flags);
+	spin_lock_irqsave(&fence->gpu->chip->sched, flags);
 	queue->block_fence = fence;
 	queue->block_value = value;
 	rb_add_cached(&queue->block_node, &fence->blocked, awaits_less);
@@ -96,12 +96,12 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 		unlink_locked(queue);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 		vgpu_sched_left_locked(queue);
-		wake_up_all(&fence->gpu->stopped);
+		wake_up_all(&fence->gpu->chip->stopped);
 	} else {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_BLOCKED);
 		vgpu_sched_left_locked(queue);
 	}
-	spin_unlock_irqrestore(&fence->gpu->sched, flags);
+	spin_unlock_irqrestore(&fence->gpu->chip->sched, flags);
 	return blocked;
 }
 
@@ -111,7 +111,7 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 	struct rb_node *node, *next;
 	unsigned long flags;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	for (node = rb_first_cached(&fence->blocked); node; node = next) {
 		struct vgpu_queue *queue = rb_entry(node, struct vgpu_queue, block_node);
 
@@ -126,7 +126,7 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 		queue->wait_end = vgpu_clock_now(gpu);
 		vgpu_sched_ready_locked(queue);
 	}
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
 /*

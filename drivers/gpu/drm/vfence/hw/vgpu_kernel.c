@@ -39,11 +39,11 @@ static void evict(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
 {
 	unsigned long flags;
 
-	write_lock_irqsave(&gpu->residency, flags);
+	write_lock_irqsave(&gpu->chip->residency, flags);
 	memcpy(to, storage->kva, PAGE_SIZE);
 	WRITE_ONCE(storage->kva, to);
 	WRITE_ONCE(storage->local, false);
-	write_unlock_irqrestore(&gpu->residency, flags);
+	write_unlock_irqrestore(&gpu->chip->residency, flags);
 }
 
 static void interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
@@ -54,7 +54,7 @@ static void interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 		.queue = queue->os_handle,
 	};
 
-	vgpu_cmp_post(engine->gpu, &post);
+	vgpu_cmp_post(queue->gpu, &post);
 }
 
 static void complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,
@@ -92,7 +92,7 @@ void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
 	}
 	storage = (void *)(unsigned long)paging->storage;
 	if (packet->header.opcode == VGPU_OP_EVICT_STORAGE)
-		evict(engine->gpu, storage, (void *)(unsigned long)paging->kva);
+		evict(queue->gpu, storage, (void *)(unsigned long)paging->kva);
 	else
 		memset(storage->kva, 0, PAGE_SIZE);
 }

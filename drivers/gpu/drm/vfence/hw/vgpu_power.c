@@ -18,10 +18,37 @@
 /* What memory without power has in it. */
 #define NO_POWER	0xd3
 
-bool vgpu_power_may_ask_f1(const struct vgpu_engine *engine)
+/* A function that may be asked for F1: no function has work for the engine. */
+static struct vgpu_node *power_next_to_ask_locked(struct vgpu_engine *engine)
 {
-	return engine->gpu->config.f1_idle_us && !READ_ONCE(engine->active) &&
-	       !READ_ONCE(engine->f1) && !READ_ONCE(engine->wants_f1);
+	struct vgpu_chip *chip = engine->chip;
+	struct vgpu_node *ask = NULL;
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; i < chip->functions; i++) {
+		struct vgpu *gpu = chip->function[i];
+		struct vgpu_node *node = gpu ? &gpu->node[engine->node] : NULL;
+
+		if (node && node->active)
+			return NULL;
+		if (node && !node->f1 && !node->wants_f1)
+			ask = node;
+	}
+	return ask;
+}
+
+bool vgpu_power_may_ask_f1(struct vgpu_engine *engine)
+{
+	unsigned long flags;
+	bool may;
+
+	if (!engine->chip->f1_idle_us)
+		return false;
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	may = power_next_to_ask_locked(engine);
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
+	return may;
 }
 
 void vgpu_power_ask_f1(struct vgpu_engine *engine)
@@ -30,42 +57,43 @@ void vgpu_power_ask_f1(struct vgpu_engine *engine)
 		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
 		.node = engine->node,
 	};
+	struct vgpu_node *node;
 	unsigned long flags;
 
-	spin_lock_irqsave(&engine->gpu->sched, flags);
-	if (vgpu_power_may_ask_f1(engine)) {
-		WRITE_ONCE(engine->wants_f1, true);
-		vgpu_cmp_post(engine->gpu, &post);
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	while ((node = power_next_to_ask_locked(engine))) {
+		WRITE_ONCE(node->wants_f1, true);
+		vgpu_cmp_post(node->gpu, &post);
 	}
-	spin_unlock_irqrestore(&engine->gpu->sched, flags);
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
 }
 
-bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int node)
+bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int ordinal)
 {
-	struct vgpu_engine *engine = &gpu->engine[node];
+	struct vgpu_node *node = &gpu->node[ordinal];
 	unsigned long flags;
 	bool entered;
 
-	spin_lock_irqsave(&gpu->sched, flags);
-	entered = engine->wants_f1 && !engine->active;
-	WRITE_ONCE(engine->f1, entered);
-	WRITE_ONCE(engine->wants_f1, false);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	entered = node->wants_f1 && !node->active;
+	WRITE_ONCE(node->f1, entered);
+	WRITE_ONCE(node->wants_f1, false);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return entered;
 }
 
 bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node)
 {
-	return READ_ONCE(gpu->engine[node].f1);
+	return READ_ONCE(gpu->node[node].f1);
 }
 
 static bool idle_locked(struct vgpu *gpu)
 {
 	unsigned int i;
 
-	lockdep_assert_held(&gpu->sched);
+	lockdep_assert_held(&gpu->chip->sched);
 	for (i = 0; i < gpu->config.nodes; i++)
-		if (gpu->engine[i].active)
+		if (gpu->node[i].active)
 			return false;
 	return true;
 }
@@ -75,9 +103,9 @@ bool vgpu_power_is_idle(struct vgpu *gpu)
 	unsigned long flags;
 	bool idle;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	idle = idle_locked(gpu);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return idle;
 }
 
@@ -86,10 +114,10 @@ bool vgpu_power_enter_d3(struct vgpu *gpu)
 	unsigned long flags;
 	bool entered;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	entered = idle_locked(gpu);
 	WRITE_ONCE(gpu->d3, entered);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	if (entered)
 		memset(gpu->local, NO_POWER, (size_t)gpu->config.local_pages * PAGE_SIZE);
 	return entered;
@@ -100,9 +128,9 @@ void vgpu_power_enter_d0(struct vgpu *gpu)
 	unsigned long flags;
 	unsigned int i;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(gpu->d3, false);
 	for (i = 0; i < gpu->config.nodes; i++)
-		wake_up_all(&gpu->engine[i].wait);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+		wake_up_all(&gpu->chip->engine[i].wait);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

@@ -17,15 +17,16 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 		return ERR_PTR(-ENOMEM);
 	queue->gpu = gpu;
 	queue->vm = args->vm;
-	queue->engine = &gpu->engine[args->node];
+	queue->node = &gpu->node[args->node];
+	queue->engine = queue->node->engine;
 	queue->os_handle = args->os_handle;
 	queue->kernel = args->kernel;
 	queue->context = args->context;
 	INIT_LIST_HEAD(&queue->context_link);
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	if (queue->context)
 		list_add_tail(&queue->context_link, &queue->context->queues);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	queue->state = DRM_VFENCE_QUEUE_IDLE;
 	INIT_LIST_HEAD(&queue->run_link);
 	vgpu_log_init(&queue->log[0]);
@@ -38,9 +39,9 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	unsigned long flags;
 
 	vgpu_queue_abort(queue);
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	list_del(&queue->context_link);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	/* A fault record that names the queue is in the ring afterwards. */
 	vgpu_cmp_flush(queue->gpu);
 	vfence_object_free(HW_QUEUE, queue);
@@ -50,7 +51,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	status->state = queue->state;
 	status->fault = queue->fault;
 	status->opcode = queue->fault_opcode;
@@ -60,7 +61,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	status->log_packets = READ_ONCE(queue->log_packets);
 	status->busy_ns = READ_ONCE(queue->busy_ns);
 	status->notifications = atomic64_read(&queue->notifications);
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
 static bool left_engine(struct vgpu_queue *queue)
@@ -73,11 +74,11 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	struct vgpu *gpu = queue->gpu;
 	unsigned long flags;
 
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	switch (queue->state) {
 	case DRM_VFENCE_QUEUE_FAULTED:
 	case DRM_VFENCE_QUEUE_ABORTED:
-		spin_unlock_irqrestore(&gpu->sched, flags);
+		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 		return;
 	case DRM_VFENCE_QUEUE_READY:
 		list_del_init(&queue->run_link);
@@ -92,13 +93,13 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	wake_up_all(&queue->engine->wait);
-	spin_unlock_irqrestore(&gpu->sched, flags);
-	wait_event(gpu->stopped, left_engine(queue));
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	wait_event(gpu->chip->stopped, left_engine(queue));
 	/* The last put may still hold the lock to wake us. */
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	if (queue->state == DRM_VFENCE_QUEUE_IDLE)
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
 /*
@@ -110,8 +111,8 @@ bool vgpu_queue_is_idle(struct vgpu_queue *queue)
 	unsigned long flags;
 	bool idle;
 
-	spin_lock_irqsave(&queue->gpu->sched, flags);
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	idle = queue->state == DRM_VFENCE_QUEUE_IDLE;
-	spin_unlock_irqrestore(&queue->gpu->sched, flags);
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	return idle;
 }

@@ -47,40 +47,40 @@ static bool is_active(u32 state)
 }
 
 /* Back to F0, or never mind that it was asked to leave. */
-void vgpu_sched_stay_in_f0_locked(struct vgpu_engine *engine)
+void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node)
 {
-	lockdep_assert_held(&engine->gpu->sched);
-	WRITE_ONCE(engine->f1, false);
-	WRITE_ONCE(engine->wants_f1, false);
-	wake_up_all(&engine->wait);
+	lockdep_assert_held(&node->engine->chip->sched);
+	WRITE_ONCE(node->f1, false);
+	WRITE_ONCE(node->wants_f1, false);
+	wake_up_all(&node->engine->wait);
 }
 
 /* All changes of a queue's state: its engine counts who has work. */
 void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 {
-	struct vgpu_engine *engine = queue->engine;
+	struct vgpu_node *node = queue->node;
 
-	lockdep_assert_held(&queue->gpu->sched);
+	lockdep_assert_held(&queue->gpu->chip->sched);
 	if (is_active(state) && !is_active(queue->state)) {
-		WRITE_ONCE(engine->active, engine->active + 1);
-		vgpu_sched_stay_in_f0_locked(engine);
+		WRITE_ONCE(node->active, node->active + 1);
+		vgpu_sched_stay_in_f0_locked(node);
 	} else if (!is_active(state) && is_active(queue->state)) {
-		WRITE_ONCE(engine->active, engine->active - 1);
+		WRITE_ONCE(node->active, node->active - 1);
 		/* It may want to doze. */
-		if (!engine->active)
-			wake_up_all(&engine->wait);
+		if (!node->active)
+			wake_up_all(&node->engine->wait);
 	}
 	WRITE_ONCE(queue->state, state);
 }
 
 void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 {
-	lockdep_assert_held(&queue->gpu->sched);
+	lockdep_assert_held(&queue->gpu->chip->sched);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
 	/* A suspended one waits for vgpu_context_resume(). */
 	if (vgpu_queue_is_suspended(queue))
 		return;
-	list_add_tail(&queue->run_link, &queue->engine->run);
+	list_add_tail(&queue->run_link, &queue->node->run);
 	wake_up_all(&queue->engine->wait);
 }
 
@@ -90,10 +90,32 @@ void vgpu_sched_look_locked(struct vgpu_queue *queue)
 		vgpu_sched_ready_locked(queue);
 }
 
+/* The function whose turn it is, of those that have a READY queue for the engine. */
+static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
+{
+	struct vgpu_chip *chip = engine->chip;
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; i < chip->functions && !engine->held; i++) {
+		struct vgpu *gpu = chip->function[(engine->turn + i) % chip->functions];
+
+		if (gpu && !gpu->d3 && !list_empty(&gpu->node[engine->node].run))
+			return gpu;
+	}
+	return NULL;
+}
+
+/* Is there a queue that the engine could pick? */
 bool vgpu_sched_contended(struct vgpu_engine *engine)
 {
-	return !list_empty(&engine->run) && !READ_ONCE(engine->gpu->d3) &&
-	       !READ_ONCE(engine->held);
+	unsigned long flags;
+	bool contended;
+
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	contended = sched_next_function_locked(engine);
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
+	return contended;
 }
 
 static void context_acknowledge_locked(struct vgpu_context *context)
@@ -106,7 +128,7 @@ static void context_acknowledge_locked(struct vgpu_context *context)
 		.suspend_fence = context->suspend_fence,
 	};
 
-	lockdep_assert_held(&context->gpu->sched);
+	lockdep_assert_held(&context->gpu->chip->sched);
 	context->ack_due = false;
 	if (READ_ONCE(knobs->lose_suspend) && xchg(&knobs->lose_suspend, false))
 		return;
@@ -120,7 +142,7 @@ static void context_acknowledge_locked(struct vgpu_context *context)
 /* One of its queues has left the engine, in whatever state. */
 static void context_left_locked(struct vgpu_context *context)
 {
-	lockdep_assert_held(&context->gpu->sched);
+	lockdep_assert_held(&context->gpu->chip->sched);
 	if (!--context->running && context->ack_due)
 		context_acknowledge_locked(context);
 }
@@ -130,7 +152,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 {
 	struct vgpu_engine *engine = queue->engine;
 
-	lockdep_assert_held(&queue->gpu->sched);
+	lockdep_assert_held(&queue->gpu->chip->sched);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
 	if (queue->context)
@@ -140,20 +162,23 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 /* Take the next queue off the run list; it is RUNNING and the engine's own. */
 struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 {
-	struct vgpu_queue *queue;
+	struct vgpu_queue *queue = NULL;
 	unsigned long flags;
+	struct vgpu *gpu;
 
-	spin_lock_irqsave(&engine->gpu->sched, flags);
-	queue = engine->gpu->d3 || engine->held ? NULL :
-		list_first_entry_or_null(&engine->run, struct vgpu_queue, run_link);
-	if (queue) {
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	gpu = sched_next_function_locked(engine);
+	if (gpu) {
+		engine->turn = gpu->index + 1;
+		queue = list_first_entry(&gpu->node[engine->node].run, struct vgpu_queue,
+					 run_link);
 		list_del_init(&queue->run_link);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 		WRITE_ONCE(engine->running, queue);
 		if (queue->context)
 			queue->context->running++;
 	}
-	spin_unlock_irqrestore(&engine->gpu->sched, flags);
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
 	return queue;
 }
 
@@ -161,14 +186,14 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why)
 {
 	struct vgpu_post fault = { .type = VGPU_IRQ_HWQUEUE_FAULTED, .node = engine->node };
-	struct vgpu *gpu = engine->gpu;
+	struct vgpu *gpu = queue->gpu;
 	void *arm = NULL;
 	unsigned long flags;
 
 	/* Blocked queues were handed over in vgpu_fence_block(). */
 	if (why == VGPU_STEP_BLOCKED)
 		return;
-	spin_lock_irqsave(&gpu->sched, flags);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
 	vgpu_sched_left_locked(queue);
 	if (why == VGPU_STEP_FAULT) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_FAULTED);
@@ -198,7 +223,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	 */
 	if (arm)
 		gpu->ops->arm_doorbell(gpu->host, arm);
-	wake_up_all(&gpu->stopped);
-	spin_unlock_irqrestore(&gpu->sched, flags);
+	wake_up_all(&gpu->chip->stopped);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 

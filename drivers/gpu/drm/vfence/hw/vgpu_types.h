@@ -6,19 +6,21 @@
  * Inside of the virtual GPU. Nothing outside hw/ includes this.
  *
  * Locks, outer to inner:
- *   vgpu_vm.tlb      rwlock; engines read-hold it over one step, unmapping
- *                    takes it for writing to know that no step uses an old
- *                    entry: a TLB flush
- *   vgpu.residency   rwlock; engines read-hold it over one step, outside tlb;
- *                    moving a page of values takes it for writing
- *   vgpu.sched       queue states, run lists, blocked trees; irqsave
- *   vgpu_cmp.lock    the CMP's post FIFO; irqsave
- *   vgpu_log.lock    one log; irqsave
- *   vgpu_fence.missed_lock
+ *   vgpu_chip.residency      rwlock; an engine holds it for reading over one step;
+ *                            moving a page of values takes it for writing
+ *   vgpu_vm.tlb              rwlock; an engine holds it for reading over one step;
+ *                            unmapping takes it for writing, so that no step uses an
+ *                            old entry afterwards: a TLB flush
+ *   vgpu_chip.sched          queue states, run lists, trees of blocked queues; irqsave
+ *   vgpu_cmp.lock            the CMP's post FIFO and shadow copies; irqsave
+ *   vgpu_log.lock            one log; irqsave
+ *   vgpu_fence.missed_lock   signals that no record named; irqsave
  */
 
+#include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -98,11 +100,34 @@ struct vgpu_cmp {
 };
 
 /**
+ * struct vgpu_node - a node of one function: its part of an engine
+ */
+struct vgpu_node {
+	/** @gpu: the function */
+	struct vgpu *gpu;
+	/** @engine: the engine that serves it */
+	struct vgpu_engine *engine;
+
+	/** @run: run list of READY queues; vgpu_chip.sched */
+	struct list_head run;
+	/** @active: queues not IDLE, FAULTED or ABORTED; vgpu_chip.sched, read without */
+	unsigned int active;
+
+	/** @f1: the function let the engine go to F1; vgpu_chip.sched */
+	bool f1;
+	/** @wants_f1: the engine has asked the function for it; vgpu_chip.sched */
+	bool wants_f1;
+
+	/** @counters: written by the engine's thread, read without a lock */
+	struct drm_vfence_node_info counters;
+};
+
+/**
  * struct vgpu_engine - a physical engine: thread and what it is charged
  */
 struct vgpu_engine {
-	/** @gpu: parent */
-	struct vgpu *gpu;
+	/** @chip: parent */
+	struct vgpu_chip *chip;
 	/** @node: node ordinal */
 	unsigned int node;
 	/** @class_id: &enum drm_vfence_node_class */
@@ -111,26 +136,57 @@ struct vgpu_engine {
 	struct task_struct *task;
 	/** @wait: the thread sleeps here, for work and for time */
 	wait_queue_head_t wait;
-	/** @run: run list of ready queues; vgpu.sched */
-	struct list_head run;
-	/** @active: queues not IDLE, FAULTED or ABORTED; vgpu.sched, peeked at without */
-	unsigned int active;
-	/** @f1: in F1; vgpu.sched */
-	bool f1;
-	/** @wants_f1: has asked for it; vgpu.sched */
-	bool wants_f1;
-	/** @running: the queue it works on; changes under vgpu.sched */
+
+	/** @turn: index of the function whose turn is next; vgpu_chip.sched */
+	unsigned int turn;
+	/** @running: the queue it works on; changes under vgpu_chip.sched */
 	struct vgpu_queue *running;
-	/** @hung: @running gets nowhere, and that was told; vgpu.sched */
+	/** @hung: @running makes no progress, and that was reported; vgpu_chip.sched */
 	bool hung;
-	/** @held: was reset and not resumed: picks nothing; vgpu.sched */
-	bool held;
+	/** @held: resets without a resume: it picks nothing; vgpu_chip.sched */
+	unsigned int held;
+
 	/** @free_at: when the work charged so far ends; thread only */
 	ktime_t free_at;
 	/** @quantum_end: when the running queue's turn ends; thread only */
 	ktime_t quantum_end;
-	/** @counters: thread only, read without a lock */
-	struct drm_vfence_node_info counters;
+};
+
+/**
+ * struct vgpu_chip - the silicon, shared by its functions
+ */
+struct vgpu_chip {
+	/** @ref: its creator, and each function */
+	struct kref ref;
+	/** @name: prefix of the names of threads */
+	char name[16];
+	/** @nodes: engines it has */
+	unsigned int nodes;
+	/** @f1_idle_us: see &vgpu_config.f1_idle_us */
+	unsigned int f1_idle_us;
+	/** @hung_us: see &vgpu_config.hung_us */
+	unsigned int hung_us;
+
+	/** @sched: scheduling state of all engines and functions; irqsave */
+	spinlock_t sched;
+	/** @stopped: woken when a queue leaves its engine */
+	wait_queue_head_t stopped;
+	/** @engine: one per node */
+	struct vgpu_engine engine[VGPU_MAX_NODES];
+	/** @function: functions that have started, or NULL; changes under both locks */
+	struct vgpu *function[VGPU_MAX_FUNCTIONS];
+	/** @functions: one more than the index of the last in @function; like it */
+	unsigned int functions;
+
+	/** @lock: serialises functions that come, start, stop and go; outside @sched */
+	struct mutex lock;
+	/** @joined: mask of functions that exist; @lock */
+	unsigned long joined;
+	/** @started: number of functions that have started; @lock */
+	unsigned int started;
+
+	/** @residency: an engine holds it for reading over one step, moving storage for writing */
+	rwlock_t residency;
 };
 
 /**
@@ -142,9 +198,13 @@ struct vgpu_doorbell {
 };
 
 /**
- * struct vgpu - the GPU
+ * struct vgpu - a function of a chip: what one adapter has
  */
 struct vgpu {
+	/** @chip: the silicon */
+	struct vgpu_chip *chip;
+	/** @index: place in vgpu_chip.function; constant */
+	unsigned int index;
 	/** @config: shape */
 	struct vgpu_config config;
 	/** @knobs: test switches */
@@ -155,20 +215,14 @@ struct vgpu {
 	void *host;
 	/** @name: for thread names */
 	const char *name;
-	/** @residency: engines read-hold it over one step, moving storage writes */
-	rwlock_t residency;
-	/** @local: video memory */
+	/** @local: its part of the video memory */
 	void *local;
-	/** @d3: powered off: engines pick nothing; vgpu.sched */
+	/** @d3: powered off: no engine picks its queues; vgpu_chip.sched */
 	bool d3;
 	/** @os_caps: VGPU_OS_* */
 	unsigned int os_caps;
-	/** @sched: scheduling state of all engines */
-	spinlock_t sched;
-	/** @stopped: woken when a queue leaves its engine */
-	wait_queue_head_t stopped;
-	/** @engine: one per node */
-	struct vgpu_engine engine[VGPU_MAX_NODES];
+	/** @node: its nodes */
+	struct vgpu_node node[VGPU_MAX_NODES];
 	/** @doorbell: physical doorbells */
 	struct vgpu_doorbell doorbell[VGPU_MAX_DOORBELLS];
 	/** @cmp: context management processor */
@@ -199,7 +253,7 @@ struct vgpu {
  * struct vgpu_storage - a page of fence values
  */
 struct vgpu_storage {
-	/** @kva: where it is now; changes under vgpu.residency held for writing */
+	/** @kva: where it is now; changes under vgpu_chip.residency held for writing */
 	void *kva;
 	/** @local: in video memory */
 	bool local;
@@ -229,15 +283,15 @@ struct vgpu_context {
 	unsigned int node;
 	/** @os_handle: for interrupt records */
 	u32 os_handle;
-	/** @queues: &struct vgpu_queue; vgpu.sched */
+	/** @queues: &struct vgpu_queue; vgpu_chip.sched */
 	struct list_head queues;
-	/** @running: of them, those on the engine; vgpu.sched */
+	/** @running: of them, those on the engine; vgpu_chip.sched */
 	unsigned int running;
-	/** @suspended: none may run; set under vgpu.sched, read without */
+	/** @suspended: none may run; set under vgpu_chip.sched, read without */
 	bool suspended;
-	/** @ack_due: CONTEXT_SUSPENDED is due when none runs any more; vgpu.sched */
+	/** @ack_due: CONTEXT_SUSPENDED is due when none runs any more; vgpu_chip.sched */
 	bool ack_due;
-	/** @suspend_fence: number of the last suspension; vgpu.sched */
+	/** @suspend_fence: number of the last suspension; vgpu_chip.sched */
 	u64 suspend_fence;
 	/** @acknowledged: number of the last one that was acknowledged */
 	u64 acknowledged;
@@ -279,9 +333,9 @@ struct vgpu_fence {
 	u64 shadow;
 	/** @monitored_system_va: where the CMP finds monitored_value, or 0 */
 	u64 monitored_system_va;
-	/** @blocked: queues in a wait on it, by awaited value; vgpu.sched */
+	/** @blocked: queues in a wait on it, by awaited value; vgpu_chip.sched */
 	struct rb_root_cached blocked;
-	/** @blocked_count: of them; changed under vgpu.sched, read without */
+	/** @blocked_count: of them; changed under vgpu_chip.sched, read without */
 	atomic_t blocked_count;
 	/** @always_signaled: waits pass, signals do nothing; set once */
 	bool always_signaled;
@@ -373,27 +427,29 @@ struct vgpu_queue {
 	struct vgpu_vm *vm;
 	/** @engine: its node's engine */
 	struct vgpu_engine *engine;
+	/** @node: its node */
+	struct vgpu_node *node;
 	/** @context: parent; NULL for the paging ring */
 	struct vgpu_context *context;
-	/** @context_link: in context->queues; vgpu.sched */
+	/** @context_link: in context->queues; vgpu_chip.sched */
 	struct list_head context_link;
 	/** @os_handle: for interrupt records */
 	u32 os_handle;
 	/** @kernel: a kernel ring */
 	bool kernel;
-	/** @state: &enum drm_vfence_queue_state; vgpu.sched */
+	/** @state: &enum drm_vfence_queue_state; vgpu_chip.sched */
 	u32 state;
-	/** @abort: asked to stop; set under vgpu.sched, read without */
+	/** @abort: asked to stop; set under vgpu_chip.sched, read without */
 	bool abort;
-	/** @connected: look at control->write_ptr; vgpu.sched */
+	/** @connected: look at control->write_ptr; vgpu_chip.sched */
 	bool connected;
-	/** @latched: write pointer while not connected; vgpu.sched */
+	/** @latched: write pointer while not connected; vgpu_chip.sched */
 	u64 latched;
-	/** @run_link: place in the run list; vgpu.sched */
+	/** @run_link: place in the run list; vgpu_chip.sched */
 	struct list_head run_link;
-	/** @block_node: place in the fence's tree; vgpu.sched */
+	/** @block_node: place in the fence's tree; vgpu_chip.sched */
 	struct rb_node block_node;
-	/** @block_fence: fence it waits for, while BLOCKED; vgpu.sched */
+	/** @block_fence: fence it waits for, while BLOCKED; vgpu_chip.sched */
 	struct vgpu_fence *block_fence;
 	/** @block_value: value it waits for */
 	u64 block_value;
@@ -423,11 +479,11 @@ struct vgpu_queue {
 	u64 signal_end;
 	/** @log: wait log, signal log */
 	struct vgpu_log log[2];
-	/** @fault: why it stopped; vgpu.sched */
+	/** @fault: why it stopped; vgpu_chip.sched */
 	u32 fault;
-	/** @fault_opcode: vgpu.sched */
+	/** @fault_opcode: vgpu_chip.sched */
 	u32 fault_opcode;
-	/** @fault_va: vgpu.sched */
+	/** @fault_va: vgpu_chip.sched */
 	u64 fault_va;
 	/** @packets: completed; engine only */
 	u64 packets;
@@ -495,7 +551,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state);
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
 void vgpu_sched_look_locked(struct vgpu_queue *queue);
-void vgpu_sched_stay_in_f0_locked(struct vgpu_engine *engine);
+void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node);
 void vgpu_sched_left_locked(struct vgpu_queue *queue);
 bool vgpu_sched_contended(struct vgpu_engine *engine);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
@@ -512,10 +568,16 @@ void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u
 
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);
-bool vgpu_power_may_ask_f1(const struct vgpu_engine *engine);
+bool vgpu_power_may_ask_f1(struct vgpu_engine *engine);
 
 /* vgpu_reset.c */
-void vgpu_reset_hung(struct vgpu_engine *engine);
+void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue);
+
+/* vgpu_chip.c */
+int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_pages);
+void vgpu_chip_leave(struct vgpu_chip *chip, struct vgpu *gpu);
+int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu);
+void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu);
 
 /* vgpu_engine.c */
 int vgpu_engine_start(struct vgpu_engine *engine);

@@ -11,7 +11,7 @@
 struct vfence_irq_source;
 
 /** VFENCE_IRQ_SOURCES: maximum number of sources of an adapter */
-#define VFENCE_IRQ_SOURCES	8
+#define VFENCE_IRQ_SOURCES	16
 
 /**
  * struct vfence_irq - an adapter's interrupt; the part of the adapter that irq/ owns

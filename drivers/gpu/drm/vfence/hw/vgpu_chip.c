@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The chip: engines and video memory, and the functions that share them.
+ *
+ * Every adapter has a function of a chip. Usually a chip has one function; then the
+ * engines are its own. An engine serves the functions of its chip in turn.
+ */
+
+#include <linux/err.h>
+#include <linux/mm.h>
+#include <linux/minmax.h>
+#include <linux/overflow.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "vgpu_types.h"
+
+static void chip_init_engine(struct vgpu_chip *chip, const struct vgpu_config *config,
+			     unsigned int node)
+{
+	struct vgpu_engine *engine = &chip->engine[node];
+
+	engine->chip = chip;
+	engine->node = node;
+	engine->class_id = config->node_class[node];
+	init_waitqueue_head(&engine->wait);
+}
+
+struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char *name)
+{
+	struct vgpu_chip *chip = kzalloc(sizeof(*chip), GFP_KERNEL);
+	unsigned int node;
+
+	if (!chip)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&chip->ref);
+	strscpy(chip->name, name, sizeof(chip->name));
+	chip->nodes = config->nodes;
+	chip->f1_idle_us = config->f1_idle_us;
+	chip->hung_us = config->hung_us;
+	mutex_init(&chip->lock);
+	rwlock_init(&chip->residency);
+	spin_lock_init(&chip->sched);
+	init_waitqueue_head(&chip->stopped);
+	for (node = 0; node < chip->nodes; node++)
+		chip_init_engine(chip, config, node);
+	return chip;
+}
+
+void vgpu_chip_get(struct vgpu_chip *chip)
+{
+	kref_get(&chip->ref);
+}
+
+static void chip_free(struct kref *ref)
+{
+	struct vgpu_chip *chip = container_of(ref, struct vgpu_chip, ref);
+
+	mutex_destroy(&chip->lock);
+	kfree(chip);
+}
+
+void vgpu_chip_put(struct vgpu_chip *chip)
+{
+	kref_put(&chip->ref, chip_free);
+}
+
+/* Give a new function its place, and its part of the video memory. */
+int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_pages)
+{
+	unsigned int index;
+
+	gpu->local = vzalloc(array_size(local_pages ?: 1, PAGE_SIZE));
+	if (!gpu->local)
+		return -ENOMEM;
+
+	mutex_lock(&chip->lock);
+	index = find_first_zero_bit(&chip->joined, VGPU_MAX_FUNCTIONS);
+	if (index < VGPU_MAX_FUNCTIONS)
+		set_bit(index, &chip->joined);
+	mutex_unlock(&chip->lock);
+	if (index == VGPU_MAX_FUNCTIONS) {
+		vfree(gpu->local);
+		return -ENOSPC;
+	}
+
+	kref_get(&chip->ref);
+	gpu->chip = chip;
+	gpu->index = index;
+	return 0;
+}
+
+/* Undo vgpu_chip_join(): the function has no queues and has stopped. */
+void vgpu_chip_leave(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	mutex_lock(&chip->lock);
+	clear_bit(gpu->index, &chip->joined);
+	mutex_unlock(&chip->lock);
+	vfree(gpu->local);
+	vgpu_chip_put(chip);
+}
+
+static void chip_stop_engines(struct vgpu_chip *chip)
+{
+	unsigned int node;
+
+	for (node = 0; node < chip->nodes; node++)
+		vgpu_engine_stop(&chip->engine[node]);
+}
+
+static int chip_start_engines(struct vgpu_chip *chip)
+{
+	unsigned int node;
+	int ret = 0;
+
+	for (node = 0; !ret && node < chip->nodes; node++)
+		ret = vgpu_engine_start(&chip->engine[node]);
+	if (ret)
+		chip_stop_engines(chip);
+	return ret;
+}
+
+/* The engines run the queues of @gpu from now on. */
+int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	unsigned long flags;
+	unsigned int node;
+	int ret = 0;
+
+	mutex_lock(&chip->lock);
+	if (!chip->started)
+		ret = chip_start_engines(chip);
+	if (!ret) {
+		chip->started++;
+		spin_lock_irqsave(&chip->sched, flags);
+		chip->function[gpu->index] = gpu;
+		chip->functions = max(chip->functions, gpu->index + 1);
+		for (node = 0; node < chip->nodes; node++)
+			wake_up_all(&chip->engine[node].wait);
+		spin_unlock_irqrestore(&chip->sched, flags);
+	}
+	mutex_unlock(&chip->lock);
+	return ret;
+}
+
+static bool chip_runs(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	bool runs = false;
+	unsigned long flags;
+	unsigned int node;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	for (node = 0; node < chip->nodes; node++)
+		runs |= chip->engine[node].running && chip->engine[node].running->gpu == gpu;
+	spin_unlock_irqrestore(&chip->sched, flags);
+	return runs;
+}
+
+/* No engine runs a queue of @gpu on return, or ever again; one that ran is aborted. */
+void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	unsigned long flags;
+	unsigned int node;
+
+	mutex_lock(&chip->lock);
+	if (chip->function[gpu->index] != gpu) {
+		mutex_unlock(&chip->lock);
+		return;
+	}
+
+	spin_lock_irqsave(&chip->sched, flags);
+	chip->function[gpu->index] = NULL;
+	while (chip->functions && !chip->function[chip->functions - 1])
+		chip->functions--;
+	for (node = 0; node < chip->nodes; node++) {
+		struct vgpu_engine *engine = &chip->engine[node];
+
+		if (engine->running && engine->running->gpu == gpu)
+			WRITE_ONCE(engine->running->abort, true);
+		wake_up_all(&engine->wait);
+	}
+	spin_unlock_irqrestore(&chip->sched, flags);
+	wait_event(chip->stopped, !chip_runs(chip, gpu));
+
+	if (!--chip->started)
+		chip_stop_engines(chip);
+	mutex_unlock(&chip->lock);
+}

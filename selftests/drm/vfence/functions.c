@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Two functions of one chip: their queues share the engines in turn. */
+
+#include "vfence_test.h"
+
+/* The guests' adapter 15 is a function of the chip of adapter 0, if asked for. */
+#define OTHER	15
+
+static bool share_a_chip(void)
+{
+	FILE *f = fopen("/sys/module/vfence/parameters/chip", "re");
+	int chip[16], n = 0;
+
+	while (f && n < 16 && fscanf(f, "%d,", &chip[n]) == 1)
+		n++;
+	if (f)
+		fclose(f);
+	return n == 16 && chip[0] >= 0 && chip[0] == chip[OTHER];
+}
+
+FIXTURE(functions)
+{
+	struct vf_adapter *adapter[2];
+	struct vf_device *device[2];
+	struct vf_queue *queue[2];
+};
+
+FIXTURE_SETUP(functions)
+{
+	unsigned int i;
+
+	if (!share_a_chip())
+		SKIP(return, "needs two functions of one chip (adapters=16 chip=0,...,0)");
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_adapter_open(i * OTHER, &self->adapter[i]));
+		ASSERT_EQ(0, vf_device_create(self->adapter[i], &self->device[i]));
+		ASSERT_EQ(0, vf_queue_create(self->device[i], DRM_VFENCE_NODE_GFX, 65536,
+					     &self->queue[i]));
+	}
+}
+
+FIXTURE_TEARDOWN(functions)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		vf_queue_abort(self->queue[i]);
+		vf_queue_destroy(self->queue[i]);
+		vf_device_destroy(self->device[i]);
+		vf_adapter_close(self->adapter[i]);
+	}
+}
+
+static uint64_t busy_ns(struct vf_adapter *adapter)
+{
+	struct drm_vfence_node_info node[8];
+	uint32_t count = 8;
+
+	vf_adapter_nodes(adapter, node, &count);
+	return node[DRM_VFENCE_NODE_GFX].busy_ns;
+}
+
+/* While both have work, each has half of the engine, give or take a turn. */
+TEST_F(functions, queues_of_both_take_turns)
+{
+	uint64_t begun[2], had[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		vf_cmd_draw(self->queue[i], 400, 500000);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->queue[i]));
+	ASSERT_TRUE(EVENTUALLY(busy_ns(self->adapter[0]) > 20000000 &&
+			       busy_ns(self->adapter[1]) > 20000000));
+	for (i = 0; i < 2; i++)
+		begun[i] = busy_ns(self->adapter[i]);
+	ASSERT_TRUE(EVENTUALLY(busy_ns(self->adapter[0]) > begun[0] + 50000000));
+	for (i = 0; i < 2; i++)
+		had[i] = busy_ns(self->adapter[i]) - begun[i];
+	/* A turn is a millisecond, and the draw that is in flight ends it. */
+	EXPECT_LE(had[1], had[0] + 5000000);
+	EXPECT_GE(had[1] + 5000000, had[0]);
+}
+
+static uint32_t state_of(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) ? UINT32_MAX : query.state;
+}
+
+/* One function's reset, loss or end costs the other one nothing. */
+TEST_F(functions, what_hangs_on_one_ends_without_the_other)
+{
+	vf_cmd_raw(self->queue[0], &(struct drm_vfence_packet_header){
+			   .opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[0]));
+	vf_cmd_draw(self->queue[1], 10, 100000);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
+	ASSERT_EQ(0, vf_queue_abort(self->queue[0]));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->queue[1], DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(state_of(self->queue[1]) == DRM_VFENCE_QUEUE_IDLE));
+}
+
+/* Handles, addresses and interrupts of the other function mean nothing here. */
+TEST_F(functions, interrupts_go_to_the_function_that_signaled)
+{
+	struct drm_vfence_counters before[2], after[2];
+	struct vf_fence *fence;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_fence_create(self->device[1], 0, 0, &fence));
+	for (i = 0; i < 2; i++)
+		ASSERT_TRUE(settled(self->adapter[i], &before[i]));
+	vf_cmd_draw(self->queue[1], 1, 2000000);
+	vf_cmd_signal(self->queue[1], fence, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
+	ASSERT_EQ(0, vf_fence_wait(fence, 7, DEADLINE));
+	for (i = 0; i < 2; i++)
+		ASSERT_TRUE(settled(self->adapter[i], &after[i]));
+	EXPECT_EQ(before[0].interrupts_raised, after[0].interrupts_raised);
+	EXPECT_EQ(before[0].signals, after[0].signals);
+	EXPECT_LT(before[1].interrupts_raised, after[1].interrupts_raised);
+	vf_fence_destroy(fence);
+}
+
+/* The function goes while its neighbour works; it comes back on the same chip. */
+TEST_F(functions, one_is_unbound_while_the_other_works)
+{
+	vf_cmd_draw(self->queue[0], 200, 500000);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[0]));
+	vf_cmd_draw(self->queue[1], 200, 500000);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
+	ASSERT_EQ(0, driver("unbind", OTHER));
+	EXPECT_EQ(0, driver("bind", OTHER));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->queue[0], DEADLINE));
+}
+
+TEST_HARNESS_MAIN
