@@ -101,7 +101,7 @@ VF_EXPORT int vf_adapter_fd(struct vf_adapter *adapter)
 	return adapter->fd;
 }
 
-static int query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size)
+int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size)
 {
 	struct drm_vfence_query args = {
 		.type = type, .size = *size, .data = (uintptr_t)data,
@@ -116,14 +116,14 @@ VF_EXPORT int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adap
 {
 	uint32_t size = sizeof(*info);
 
-	return query(adapter, DRM_VFENCE_QUERY_ADAPTER, info, &size);
+	return vf_query(adapter, DRM_VFENCE_QUERY_ADAPTER, info, &size);
 }
 
 VF_EXPORT int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
 			       unsigned int *count)
 {
 	uint32_t size = *count * sizeof(*nodes);
-	int ret = query(adapter, DRM_VFENCE_QUERY_NODES, nodes, &size);
+	int ret = vf_query(adapter, DRM_VFENCE_QUERY_NODES, nodes, &size);
 
 	if (!ret)
 		*count = size / sizeof(*nodes);
@@ -134,7 +134,7 @@ VF_EXPORT int vf_adapter_features(struct vf_adapter *adapter,
 				  struct drm_vfence_feature_info *features, unsigned int *count)
 {
 	uint32_t size = *count * sizeof(*features);
-	int ret = query(adapter, DRM_VFENCE_QUERY_FEATURES, features, &size);
+	int ret = vf_query(adapter, DRM_VFENCE_QUERY_FEATURES, features, &size);
 
 	if (!ret)
 		*count = size / sizeof(*features);
@@ -146,7 +146,7 @@ VF_EXPORT int vf_adapter_fence_caps(struct vf_adapter *adapter,
 {
 	uint32_t size = sizeof(*caps);
 
-	return query(adapter, DRM_VFENCE_QUERY_FENCE_CAPS, caps, &size);
+	return vf_query(adapter, DRM_VFENCE_QUERY_FENCE_CAPS, caps, &size);
 }
 
 VF_EXPORT int vf_adapter_find_node(struct vf_adapter *adapter,
@@ -169,25 +169,7 @@ VF_EXPORT int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clo
 {
 	uint32_t size = sizeof(*clock);
 
-	return query(adapter, DRM_VFENCE_QUERY_CLOCK, clock, &size);
-}
-
-VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter,
-				  struct drm_vfence_counters *counters)
-{
-	uint32_t size = sizeof(*counters);
-
-	return query(adapter, DRM_VFENCE_QUERY_COUNTERS, counters, &size);
-}
-
-VF_EXPORT bool vf_counters_settled(const struct drm_vfence_counters *c)
-{
-	return c->signals + c->shadow_posts == c->suppressed + c->posts &&
-	       c->posts == c->cmp_rechecked_out + c->cmp_recorded + c->cmp_overflowed &&
-	       c->cmp_recorded == c->records_useful + c->records_spurious &&
-	       c->handler_runs == c->interrupts_raised - c->interrupts_coalesced &&
-	       c->log_packets == c->log_entries_read + c->log_entries_lost +
-				 c->log_entries_unread;
+	return vf_query(adapter, DRM_VFENCE_QUERY_CLOCK, clock, &size);
 }
 
 VF_EXPORT int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks)

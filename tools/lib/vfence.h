@@ -59,15 +59,189 @@ int vf_adapter_fence_caps(struct vf_adapter *adapter, struct drm_vfence_fence_ca
 int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class class_id);
 /** vf_adapter_clock - GPU clock with a calibration pair */
 int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *clock);
-/** vf_adapter_counters - exact counters */
-int vf_adapter_counters(struct vf_adapter *adapter, struct drm_vfence_counters *counters);
+
+/**
+ * struct vf_counters - the counters that this library knows, by name
+ *
+ * Members are in the order of &enum drm_vfence_counter_id. The structure grows only with
+ * the major version of the library; vf_adapter_counter_list() returns all counters.
+ */
+struct vf_counters {
+	/** @signals: %DRM_VFENCE_COUNTER_SIGNALS */
+	uint64_t signals;
+	/** @suppressed: %DRM_VFENCE_COUNTER_SUPPRESSED */
+	uint64_t suppressed;
+	/** @posts: %DRM_VFENCE_COUNTER_POSTS */
+	uint64_t posts;
+	/** @cmp_rechecked_out: %DRM_VFENCE_COUNTER_CMP_RECHECKED_OUT */
+	uint64_t cmp_rechecked_out;
+	/** @cmp_recorded: %DRM_VFENCE_COUNTER_CMP_RECORDED */
+	uint64_t cmp_recorded;
+	/** @cmp_overflowed: %DRM_VFENCE_COUNTER_CMP_OVERFLOWED */
+	uint64_t cmp_overflowed;
+	/** @interrupts_raised: %DRM_VFENCE_COUNTER_INTERRUPTS_RAISED */
+	uint64_t interrupts_raised;
+	/** @interrupts_coalesced: %DRM_VFENCE_COUNTER_INTERRUPTS_COALESCED */
+	uint64_t interrupts_coalesced;
+	/** @handler_runs: %DRM_VFENCE_COUNTER_HANDLER_RUNS */
+	uint64_t handler_runs;
+	/** @records_useful: %DRM_VFENCE_COUNTER_RECORDS_USEFUL */
+	uint64_t records_useful;
+	/** @records_spurious: %DRM_VFENCE_COUNTER_RECORDS_SPURIOUS */
+	uint64_t records_spurious;
+	/** @scans: %DRM_VFENCE_COUNTER_SCANS */
+	uint64_t scans;
+	/** @cpu_signals: %DRM_VFENCE_COUNTER_CPU_SIGNALS */
+	uint64_t cpu_signals;
+	/** @waits_begun: %DRM_VFENCE_COUNTER_WAITS_BEGUN */
+	uint64_t waits_begun;
+	/** @waits_satisfied: %DRM_VFENCE_COUNTER_WAITS_SATISFIED */
+	uint64_t waits_satisfied;
+	/** @waits_timed_out: %DRM_VFENCE_COUNTER_WAITS_TIMED_OUT */
+	uint64_t waits_timed_out;
+	/** @waits_cancelled: %DRM_VFENCE_COUNTER_WAITS_CANCELLED */
+	uint64_t waits_cancelled;
+	/** @second_sample: %DRM_VFENCE_COUNTER_SECOND_SAMPLE */
+	uint64_t second_sample;
+	/** @log_entries_read: %DRM_VFENCE_COUNTER_LOG_ENTRIES_READ */
+	uint64_t log_entries_read;
+	/** @log_entries_lost: %DRM_VFENCE_COUNTER_LOG_ENTRIES_LOST */
+	uint64_t log_entries_lost;
+	/** @log_entries_unread: %DRM_VFENCE_COUNTER_LOG_ENTRIES_UNREAD */
+	uint64_t log_entries_unread;
+	/** @log_packets: %DRM_VFENCE_COUNTER_LOG_PACKETS */
+	uint64_t log_packets;
+	/** @ioctls: %DRM_VFENCE_COUNTER_IOCTLS */
+	uint64_t ioctls;
+	/** @doorbell_faults: %DRM_VFENCE_COUNTER_DOORBELL_FAULTS */
+	uint64_t doorbell_faults;
+	/** @page_faults: %DRM_VFENCE_COUNTER_PAGE_FAULTS */
+	uint64_t page_faults;
+	/** @fences_created: %DRM_VFENCE_COUNTER_FENCES_CREATED */
+	uint64_t fences_created;
+	/** @fences_opened: %DRM_VFENCE_COUNTER_FENCES_OPENED */
+	uint64_t fences_opened;
+	/** @fences_closed: %DRM_VFENCE_COUNTER_FENCES_CLOSED */
+	uint64_t fences_closed;
+	/** @fences_destroyed: %DRM_VFENCE_COUNTER_FENCES_DESTROYED */
+	uint64_t fences_destroyed;
+	/** @queues: %DRM_VFENCE_COUNTER_QUEUES */
+	uint64_t queues;
+	/** @doorbells_connected: %DRM_VFENCE_COUNTER_DOORBELLS_CONNECTED */
+	uint64_t doorbells_connected;
+	/** @victimisations: %DRM_VFENCE_COUNTER_VICTIMISATIONS */
+	uint64_t victimisations;
+	/** @monitored_updates: %DRM_VFENCE_COUNTER_MONITORED_UPDATES */
+	uint64_t monitored_updates;
+	/** @monitored_updates_irq: %DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ */
+	uint64_t monitored_updates_irq;
+	/** @shadow_posts: %DRM_VFENCE_COUNTER_SHADOW_POSTS */
+	uint64_t shadow_posts;
+	/** @local_pages: %DRM_VFENCE_COUNTER_LOCAL_PAGES */
+	uint64_t local_pages;
+	/** @evictions: %DRM_VFENCE_COUNTER_EVICTIONS */
+	uint64_t evictions;
+	/** @log_buffers_set: %DRM_VFENCE_COUNTER_LOG_BUFFERS_SET */
+	uint64_t log_buffers_set;
+	/** @log_flushes: %DRM_VFENCE_COUNTER_LOG_FLUSHES */
+	uint64_t log_flushes;
+	/** @log_queues_flushed: %DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED */
+	uint64_t log_queues_flushed;
+	/** @log_markers: %DRM_VFENCE_COUNTER_LOG_MARKERS */
+	uint64_t log_markers;
+	/** @records_array: %DRM_VFENCE_COUNTER_RECORDS_ARRAY */
+	uint64_t records_array;
+	/** @records_null: %DRM_VFENCE_COUNTER_RECORDS_NULL */
+	uint64_t records_null;
+	/** @records_queue: %DRM_VFENCE_COUNTER_RECORDS_QUEUE */
+	uint64_t records_queue;
+	/** @records_queue_null: %DRM_VFENCE_COUNTER_RECORDS_QUEUE_NULL */
+	uint64_t records_queue_null;
+	/** @log_scans: %DRM_VFENCE_COUNTER_LOG_SCANS */
+	uint64_t log_scans;
+	/** @live_reads: %DRM_VFENCE_COUNTER_LIVE_READS */
+	uint64_t live_reads;
+	/** @legacy_scans: %DRM_VFENCE_COUNTER_LEGACY_SCANS */
+	uint64_t legacy_scans;
+	/** @f1_transitions: %DRM_VFENCE_COUNTER_F1_TRANSITIONS */
+	uint64_t f1_transitions;
+	/** @engines_in_f1: %DRM_VFENCE_COUNTER_ENGINES_IN_F1 */
+	uint64_t engines_in_f1;
+	/** @d3_transitions: %DRM_VFENCE_COUNTER_D3_TRANSITIONS */
+	uint64_t d3_transitions;
+	/** @engine_resets: %DRM_VFENCE_COUNTER_ENGINE_RESETS */
+	uint64_t engine_resets;
+	/** @records_monitored: %DRM_VFENCE_COUNTER_RECORDS_MONITORED */
+	uint64_t records_monitored;
+	/** @submissions: %DRM_VFENCE_COUNTER_SUBMISSIONS */
+	uint64_t submissions;
+	/** @submissions_held: %DRM_VFENCE_COUNTER_SUBMISSIONS_HELD */
+	uint64_t submissions_held;
+	/** @submissions_done: %DRM_VFENCE_COUNTER_SUBMISSIONS_DONE */
+	uint64_t submissions_done;
+	/** @submissions_lost: %DRM_VFENCE_COUNTER_SUBMISSIONS_LOST */
+	uint64_t submissions_lost;
+	/** @submissions_timed_out: %DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT */
+	uint64_t submissions_timed_out;
+	/** @handler_ns: %DRM_VFENCE_COUNTER_HANDLER_NS */
+	uint64_t handler_ns;
+	/** @handler_max_ns: %DRM_VFENCE_COUNTER_HANDLER_MAX_NS */
+	uint64_t handler_max_ns;
+};
+
+/**
+ * vf_adapter_counters - read the counters that this library knows
+ * @adapter: the adapter
+ * @counters: out: values; a counter that the driver does not have is 0
+ *
+ * It is one system call. -EINVAL from a driver older than version 1.18.
+ */
+int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters);
+
+/**
+ * struct vf_counter - one counter as the driver describes it
+ */
+struct vf_counter {
+	/** @name: name, with a terminating zero */
+	char name[DRM_VFENCE_COUNTER_NAME_SIZE];
+	/** @id: &enum drm_vfence_counter_id, or an id of a newer driver */
+	uint32_t id;
+	/** @kind: &enum drm_vfence_counter_kind */
+	uint32_t kind;
+	/** @unit: &enum drm_vfence_counter_unit */
+	uint32_t unit;
+	/** @pad: zero */
+	uint32_t pad;
+	/** @value: value, in @unit */
+	uint64_t value;
+};
+
+/**
+ * vf_adapter_counter_list - read all counters of the driver, with their names
+ * @adapter: the adapter
+ * @list: out: counters in ascending order of id, as many as there is room for
+ * @count: in: room in @list, may be 0; out: number of counters the driver has
+ *
+ * It also returns counters that this library does not know.
+ */
+int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,
+			    unsigned int *count);
+/**
+ * vf_adapter_counter - read one counter by the name that the driver gives it
+ * @adapter: the adapter
+ * @name: name of the counter
+ * @value: out: its value
+ *
+ * -ENOENT if the driver has no counter of that name.
+ */
+int vf_adapter_counter(struct vf_adapter *adapter, const char *name, uint64_t *value);
 /**
  * vf_counters_settled - do all balances of the counters hold
  * @counters: as vf_adapter_counters() returns them
  *
  * They do whenever no signal, interrupt or log entry is on its way.
  */
-bool vf_counters_settled(const struct drm_vfence_counters *counters);
+bool vf_counters_settled(const struct vf_counters *counters);
 /** vf_clock_to_cpu - CLOCK_MONOTONIC nanoseconds of a GPU time stamp */
 int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks);
 

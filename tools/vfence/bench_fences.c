@@ -47,7 +47,7 @@ struct ring {
 };
 
 struct snapshot {
-	struct drm_vfence_counters counters;
+	struct vf_counters counters;
 	uint64_t cpu_ns, switches, time;
 };
 
@@ -155,7 +155,7 @@ static void look_after(struct ring *r, struct snapshot *s)
 
 static struct fence_cost difference(const struct snapshot *a, const struct snapshot *b)
 {
-	const struct drm_vfence_counters *x = &a->counters, *y = &b->counters;
+	const struct vf_counters *x = &a->counters, *y = &b->counters;
 
 	return (struct fence_cost) {
 		.interrupts = y->handler_runs - x->handler_runs,

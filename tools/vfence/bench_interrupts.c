@@ -28,7 +28,7 @@ static int arm_waiters(struct vf_adapter *adapter, struct vf_fence *fence, uint6
 	return ret < 0 ? ret : 0;
 }
 
-static void wait_settled(struct vf_adapter *adapter, struct drm_vfence_counters *c)
+static void wait_settled(struct vf_adapter *adapter, struct vf_counters *c)
 {
 	do {
 		vf_adapter_counters(adapter, c);
@@ -39,7 +39,7 @@ int bench_interrupts(struct vf_adapter *adapter, struct vf_queue *queue, struct 
 		     unsigned int waiters, struct interrupt_cost *cost)
 {
 	uint64_t base = vf_fence_current(fence);
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	int efd = eventfd(0, EFD_CLOEXEC);
 	unsigned int i;
 	int ret;

@@ -55,14 +55,14 @@ static int both(struct demo *d, char say, char hear)
 	return 0;
 }
 
-static int look(struct demo *d, unsigned int act, struct drm_vfence_counters *c)
+static int look(struct demo *d, unsigned int act, struct vf_counters *c)
 {
 	d->result->parent_ioctls[act]++;
 	return vf_adapter_counters(d->adapter, c);
 }
 
 /* The last interrupt may still be on its way when the clients are done. */
-static int settle(struct demo *d, unsigned int act, struct drm_vfence_counters *c)
+static int settle(struct demo *d, unsigned int act, struct vf_counters *c)
 {
 	int64_t until = vf_deadline(INT64_C(10000000000));
 	int ret;

@@ -67,7 +67,7 @@ struct demo_result {
 	unsigned int frames;
 	struct demo_shared *shared;
 	/* Adapter counters before and after each act, and before the final wait. */
-	struct drm_vfence_counters before[DEMO_ACTS], final[DEMO_ACTS], after[DEMO_ACTS];
+	struct vf_counters before[DEMO_ACTS], final[DEMO_ACTS], after[DEMO_ACTS];
 	uint64_t proc_before[DEMO_ACTS], proc_after[DEMO_ACTS];
 	int64_t begin[DEMO_ACTS], end[DEMO_ACTS];
 	uint64_t parent_ioctls[DEMO_ACTS];

@@ -88,7 +88,7 @@ static unsigned int checks(const struct demo_result *r, struct check *out)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < DEMO_ACTS; i++) {
-		const struct drm_vfence_counters *c = &r->after[i];
+		const struct vf_counters *c = &r->after[i];
 
 		signals &= DELTA(r, i, before, after, signals) == 4ull * r->frames;
 		posts &= c->signals == c->suppressed + c->posts &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* vfence info: what adapters there are and what they count. */
 
-#include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -22,39 +22,9 @@ struct report {
 	unsigned int feature_count;
 	struct drm_vfence_fence_caps caps;
 	struct drm_vfence_clock_info clock;
-	struct drm_vfence_counters counters;
+	struct vf_counter *counters;
+	unsigned int counter_count;
 };
-
-#define C(name) { #name, offsetof(struct drm_vfence_counters, name) }
-static const struct {
-	const char *name;
-	size_t offset;
-} counter_table[] = {
-	C(signals), C(suppressed), C(posts), C(cmp_rechecked_out), C(cmp_recorded),
-	C(cmp_overflowed), C(interrupts_raised), C(interrupts_coalesced), C(handler_runs),
-	C(records_useful), C(records_spurious), C(scans), C(cpu_signals), C(waits_begun),
-	C(waits_satisfied), C(waits_timed_out), C(waits_cancelled), C(second_sample),
-	C(log_entries_read), C(log_entries_lost), C(log_entries_unread), C(log_packets),
-	C(ioctls), C(doorbell_faults), C(page_faults), C(fences_created), C(fences_opened),
-	C(fences_closed), C(fences_destroyed), C(queues), C(doorbells_connected),
-	C(victimisations), C(monitored_updates), C(monitored_updates_irq), C(shadow_posts),
-	C(local_pages), C(evictions), C(log_buffers_set), C(log_flushes), C(log_queues_flushed),
-	C(log_markers), C(records_array), C(records_null), C(records_queue),
-	C(records_queue_null), C(log_scans), C(live_reads), C(legacy_scans),
-	C(f1_transitions), C(engines_in_f1), C(d3_transitions), C(engine_resets),
-	C(records_monitored), C(submissions), C(submissions_held), C(submissions_done),
-	C(submissions_lost), C(submissions_timed_out), C(handler_ns), C(handler_max_ns),
-};
-
-#define N_COUNTERS (sizeof(counter_table) / sizeof(counter_table[0]))
-
-static uint64_t counter(const struct drm_vfence_counters *c, size_t i)
-{
-	uint64_t value;
-
-	memcpy(&value, (const char *)c + counter_table[i].offset, sizeof(value));
-	return value;
-}
 
 static const char *class_name(uint32_t class_id)
 {
@@ -66,6 +36,21 @@ static const char *class_name(uint32_t class_id)
 static int value_bits(const struct drm_vfence_adapter_info *info)
 {
 	return info->flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS ? 32 : 64;
+}
+
+/* All counters of the driver, also those that this command was built without. */
+static int gather_counters(struct vf_adapter *adapter, struct report *r)
+{
+	int ret;
+
+	r->counter_count = 0;
+	ret = vf_adapter_counter_list(adapter, NULL, &r->counter_count);
+	if (ret)
+		return ret;
+	r->counters = calloc(r->counter_count, sizeof(*r->counters));
+	if (!r->counters)
+		return -ENOMEM;
+	return vf_adapter_counter_list(adapter, r->counters, &r->counter_count);
 }
 
 static int gather(unsigned int index, struct report *r)
@@ -83,7 +68,7 @@ static int gather(unsigned int index, struct report *r)
 	ret = ret ? ret : vf_adapter_features(adapter, r->features, &r->feature_count);
 	ret = ret ? ret : vf_adapter_fence_caps(adapter, &r->caps);
 	ret = ret ? ret : vf_adapter_clock(adapter, &r->clock);
-	ret = ret ? ret : vf_adapter_counters(adapter, &r->counters);
+	ret = ret ? ret : gather_counters(adapter, r);
 	vf_adapter_close(adapter);
 	return ret;
 }
@@ -155,9 +140,9 @@ static void print_text(const struct report *r)
 		       (unsigned long long)n->busy_ns);
 	}
 	print_features(r);
-	for (i = 0; i < N_COUNTERS; i++)
-		printf("  %-22s %llu\n", counter_table[i].name,
-		       (unsigned long long)counter(&r->counters, i));
+	for (i = 0; i < r->counter_count; i++)
+		printf("  %-22s %llu\n", r->counters[i].name,
+		       (unsigned long long)r->counters[i].value);
 }
 
 /* 64-bit numbers as strings: JSON readers keep 53 bits. */
@@ -215,8 +200,8 @@ static json_object *to_json(const struct report *r)
 		json_object_array_add(nodes, n);
 	}
 	json_object_object_add(o, "nodes", nodes);
-	for (i = 0; i < N_COUNTERS; i++)
-		add_u64(counters, counter_table[i].name, counter(&r->counters, i));
+	for (i = 0; i < r->counter_count; i++)
+		add_u64(counters, r->counters[i].name, r->counters[i].value);
 	json_object_object_add(o, "counters", counters);
 	return o;
 }
@@ -226,20 +211,22 @@ int info_main(const struct options *options)
 	bool all = options->adapter == UINT32_MAX;
 	unsigned int index = all ? 0 : options->adapter, found = 0;
 	json_object *list = json_object_new_array();
-	struct report report;
 	int ret;
 
 	do {
+		struct report report = { 0 };
+
 		ret = gather(index, &report);
-		if (ret == -ENODEV && all)
-			continue;
-		if (ret)
+		if (!ret) {
+			found++;
+			if (options->json)
+				json_object_array_add(list, to_json(&report));
+			else
+				print_text(&report);
+		}
+		free(report.counters);
+		if (ret && !(ret == -ENODEV && all))
 			break;
-		found++;
-		if (options->json)
-			json_object_array_add(list, to_json(&report));
-		else
-			print_text(&report);
 	} while (all && ++index < MAX_ADAPTERS);
 	if (options->json && found)
 		puts(json_object_to_json_string_ext(list, JSON_C_TO_STRING_PRETTY));

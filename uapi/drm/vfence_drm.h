@@ -11,8 +11,8 @@ extern "C" {
 /**
  * DOC: Rules of this interface
  *
- * - Structures hold fixed-size integers only, every member is aligned to its
- *   size, holes are explicit and the layout is the same for 32 and 64 bits.
+ * - Structures hold fixed-size integers and names of fixed size only, every member is
+ *   aligned to its size, holes are explicit and the layout is the same for 32 and 64 bits.
  * - Flags nobody defined and padding must be zero, else EINVAL.
  * - New members go to the end or into padding; zero means the old behaviour.
  * - Numbers are never reordered or used again.
@@ -68,6 +68,9 @@ extern "C" {
  *   %DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR.
  * - 1.17: counters of the time in the interrupt handler; dma-bufs of other devices in
  *   the GPU address space.
+ * - 1.18: counters by id: %DRM_VFENCE_QUERY_COUNTER_VALUES and
+ *   %DRM_VFENCE_QUERY_COUNTER_INFOS. Removed: query 3, QUERY_COUNTERS, with its structure;
+ *   the ids 1 to 60 are its members in their order.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -413,12 +416,15 @@ enum drm_vfence_query_type {
 	DRM_VFENCE_QUERY_NODES = 1,
 	/** @DRM_VFENCE_QUERY_CLOCK: &struct drm_vfence_clock_info */
 	DRM_VFENCE_QUERY_CLOCK = 2,
-	/** @DRM_VFENCE_QUERY_COUNTERS: &struct drm_vfence_counters */
-	DRM_VFENCE_QUERY_COUNTERS = 3,
+	/* 3 was DRM_VFENCE_QUERY_COUNTERS in versions 1.0 to 1.17; it returns EINVAL now. */
 	/** @DRM_VFENCE_QUERY_FEATURES: array of &struct drm_vfence_feature_info */
 	DRM_VFENCE_QUERY_FEATURES = 4,
 	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps */
 	DRM_VFENCE_QUERY_FENCE_CAPS = 5,
+	/** @DRM_VFENCE_QUERY_COUNTER_VALUES: Array of &struct drm_vfence_counter. */
+	DRM_VFENCE_QUERY_COUNTER_VALUES = 6,
+	/** @DRM_VFENCE_QUERY_COUNTER_INFOS: Array of &struct drm_vfence_counter_info. */
+	DRM_VFENCE_QUERY_COUNTER_INFOS = 7,
 };
 
 /**
@@ -600,136 +606,343 @@ struct drm_vfence_clock_info {
 	__u64 cpu_ns;
 };
 
+/** DRM_VFENCE_COUNTER_NAME_SIZE: Bytes of a counter's name, with its terminating zero. */
+#define DRM_VFENCE_COUNTER_NAME_SIZE	32
+
 /**
- * struct drm_vfence_counters - exact counters of the adapter since probe
+ * enum drm_vfence_counter_id - ids of the counters that this version of the header knows
  *
- * At rest: signals + shadow_posts = suppressed + posts; posts = cmp_rechecked_out +
- * cmp_recorded + cmp_overflowed; cmp_recorded = records_useful +
- * records_spurious, where a record that stands for several posts counts as many;
- * handler_runs = interrupts_raised - interrupts_coalesced; submissions =
- * submissions_done + submissions_lost.
+ * An id keeps its meaning forever and is never used again. 0 is not an id, so the cleared
+ * end of a buffer that is longer than the answer holds no counter. A driver may have
+ * counters that are not listed here; a program skips the ids that it does not know.
+ *
+ * All counters are exact and start at 0 when the adapter is probed. A counter is a total
+ * of events unless its line says otherwise. While nothing is in flight these sums hold:
+ *
+ * - SIGNALS + SHADOW_POSTS = SUPPRESSED + POSTS
+ * - POSTS = CMP_RECHECKED_OUT + CMP_RECORDED + CMP_OVERFLOWED
+ * - CMP_RECORDED = RECORDS_USEFUL + RECORDS_SPURIOUS, where a record that stands for several
+ *   posts counts as many
+ * - HANDLER_RUNS = INTERRUPTS_RAISED - INTERRUPTS_COALESCED
+ * - WAITS_BEGUN = WAITS_SATISFIED + WAITS_TIMED_OUT + WAITS_CANCELLED
+ * - LOG_PACKETS = LOG_ENTRIES_READ + LOG_ENTRIES_LOST + LOG_ENTRIES_UNREAD
+ * - SUBMISSIONS = SUBMISSIONS_DONE + SUBMISSIONS_LOST
  */
-struct drm_vfence_counters {
-	/** @signals: GPU fence signals executed */
-	__u64 signals;
-	/** @suppressed: of these, not above the monitored value */
-	__u64 suppressed;
-	/** @posts: of these, handed to the CMP */
-	__u64 posts;
-	/** @cmp_rechecked_out: posts dropped by the CMP's own look */
-	__u64 cmp_rechecked_out;
-	/** @cmp_recorded: posts that became a fence in an interrupt record */
-	__u64 cmp_recorded;
-	/** @cmp_overflowed: posts that became a NULL (scan everything) event */
-	__u64 cmp_overflowed;
-	/** @interrupts_raised: times the virtual GPU raised its vector */
-	__u64 interrupts_raised;
-	/** @interrupts_coalesced: raises that met a vector already pending */
-	__u64 interrupts_coalesced;
-	/** @handler_runs: runs of the interrupt handler (as /proc/interrupts) */
-	__u64 handler_runs;
-	/** @records_useful: recorded fences that completed at least one waiter */
-	__u64 records_useful;
-	/** @records_spurious: recorded fences that completed none; legal */
-	__u64 records_spurious;
-	/** @scans: NULL events: every fence with waiters was looked at */
-	__u64 scans;
-	/** @cpu_signals: fence points signaled by the CPU */
-	__u64 cpu_signals;
-	/** @waits_begun: CPU waits and events that were put on a fence */
-	__u64 waits_begun;
-	/** @waits_satisfied: of these, those that ended satisfied */
-	__u64 waits_satisfied;
-	/** @waits_timed_out: ended by their deadline */
-	__u64 waits_timed_out;
-	/** @waits_cancelled: ended by a signal, a cancel, a close or an error */
-	__u64 waits_cancelled;
-	/** @second_sample: waits satisfied by the look after arming (WDDM-13) */
-	__u64 second_sample;
-	/** @log_entries_read: log entries the driver read */
-	__u64 log_entries_read;
-	/** @log_entries_lost: log entries overwritten before they were read */
-	__u64 log_entries_lost;
-	/** @log_entries_unread: log entries of live queues not yet read */
-	__u64 log_entries_unread;
-	/** @log_packets: LOG packets executed */
-	__u64 log_packets;
-	/** @ioctls: driver ioctls served */
-	__u64 ioctls;
-	/** @doorbell_faults: faults on doorbell pages */
-	__u64 doorbell_faults;
-	/** @page_faults: faults on all other pages of the driver's own */
-	__u64 page_faults;
-	/** @fences_created: create calls to the virtual GPU (WDDM-55) */
-	__u64 fences_created;
-	/** @fences_opened: open calls, one for each holder (WDDM-56) */
-	__u64 fences_opened;
-	/** @fences_closed: close calls (WDDM-57) */
-	__u64 fences_closed;
-	/** @fences_destroyed: destroy calls, after the last close (WDDM-58) */
-	__u64 fences_destroyed;
-	/** @queues: hardware queues that exist */
-	__u64 queues;
-	/** @doorbells_connected: physical doorbells in use */
-	__u64 doorbells_connected;
-	/** @victimisations: doorbells taken from one queue for another */
-	__u64 victimisations;
-	/** @monitored_updates: updates of monitored values */
-	__u64 monitored_updates;
-	/** @monitored_updates_irq: of these, those from a hard interrupt (WDDM-61) */
-	__u64 monitored_updates_irq;
-	/** @shadow_posts: posts the CMP made when an update met a due value */
-	__u64 shadow_posts;
-	/** @local_pages: pages of fence values in video memory now */
-	__u64 local_pages;
-	/** @evictions: pages moved from there to system memory */
-	__u64 evictions;
-	/** @log_buffers_set: log buffers handed to the virtual GPU (WDDM-97) */
-	__u64 log_buffers_set;
-	/** @log_flushes: batches of logs committed (WDDM-92) */
-	__u64 log_flushes;
-	/** @log_queues_flushed: queues in these batches (WDDM-93) */
-	__u64 log_queues_flushed;
-	/** @log_markers: markers logged */
-	__u64 log_markers;
-	/** @records_array: interrupt records with an exact array of fences */
-	__u64 records_array;
-	/** @records_null: records with a NULL array: all fences are looked at */
-	__u64 records_null;
-	/** @records_queue: records that name a queue (optimised form) */
-	__u64 records_queue;
-	/** @records_queue_null: records with a NULL queue: logs of a node are read */
-	__u64 records_queue_null;
-	/** @log_scans: times the logs of all queues of a node were read for that */
-	__u64 log_scans;
-	/** @live_reads: fences read live, as a log did not tell (WDDM-80) */
-	__u64 live_reads;
-	/** @legacy_scans: looks at all waiters of monitored fences, or of a file's */
-	__u64 legacy_scans;
-	/** @f1_transitions: engines that went from F0 to F1 (WDDM-196) */
-	__u64 f1_transitions;
-	/** @engines_in_f1: of them, those that are there now */
-	__u64 engines_in_f1;
-	/** @d3_transitions: times the adapter went from D0 to D3 (WDDM-197) */
-	__u64 d3_transitions;
-	/** @engine_resets: times an engine was reset (WDDM-195, WDDM-204) */
-	__u64 engine_resets;
-	/** @records_monitored: records that a monitored fence was written (WDDM-130) */
-	__u64 records_monitored;
-	/** @submissions: that kernel-mode queues took, one for each queue */
-	__u64 submissions;
-	/** @submissions_held: of these, held back for a time */
-	__u64 submissions_held;
-	/** @submissions_done: of these, done */
-	__u64 submissions_done;
-	/** @submissions_lost: of these, ended by the loss of their queue */
-	__u64 submissions_lost;
-	/** @submissions_timed_out: of these, those that took too long */
-	__u64 submissions_timed_out;
-	/** @handler_ns: time in the hard half of the interrupt handler, interrupts off */
-	__u64 handler_ns;
-	/** @handler_max_ns: the longest of its runs */
-	__u64 handler_max_ns;
+enum drm_vfence_counter_id {
+	/** @DRM_VFENCE_COUNTER_SIGNALS: Fence signals that engines executed. */
+	DRM_VFENCE_COUNTER_SIGNALS = 1,
+	/**
+	 * @DRM_VFENCE_COUNTER_SUPPRESSED: Signals that needed no interrupt: the value did
+	 * not exceed the monitored value.
+	 */
+	DRM_VFENCE_COUNTER_SUPPRESSED = 2,
+	/** @DRM_VFENCE_COUNTER_POSTS: Signals that engines handed to the CMP. */
+	DRM_VFENCE_COUNTER_POSTS = 3,
+	/**
+	 * @DRM_VFENCE_COUNTER_CMP_RECHECKED_OUT: Posts that the CMP dropped after it had
+	 * compared the value again.
+	 */
+	DRM_VFENCE_COUNTER_CMP_RECHECKED_OUT = 4,
+	/**
+	 * @DRM_VFENCE_COUNTER_CMP_RECORDED: Posts that the CMP named in an interrupt
+	 * record.
+	 */
+	DRM_VFENCE_COUNTER_CMP_RECORDED = 5,
+	/**
+	 * @DRM_VFENCE_COUNTER_CMP_OVERFLOWED: Posts that became a NULL event, for which
+	 * the driver scans all fences.
+	 */
+	DRM_VFENCE_COUNTER_CMP_OVERFLOWED = 6,
+	/**
+	 * @DRM_VFENCE_COUNTER_INTERRUPTS_RAISED: Times the virtual GPU raised its
+	 * interrupt vector.
+	 */
+	DRM_VFENCE_COUNTER_INTERRUPTS_RAISED = 7,
+	/**
+	 * @DRM_VFENCE_COUNTER_INTERRUPTS_COALESCED: Raises that found the vector already
+	 * pending.
+	 */
+	DRM_VFENCE_COUNTER_INTERRUPTS_COALESCED = 8,
+	/**
+	 * @DRM_VFENCE_COUNTER_HANDLER_RUNS: Runs of the interrupt handler, as
+	 * /proc/interrupts counts them.
+	 */
+	DRM_VFENCE_COUNTER_HANDLER_RUNS = 9,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_USEFUL: Recorded fences that completed at least one
+	 * waiter.
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_USEFUL = 10,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_SPURIOUS: Recorded fences that completed no waiter,
+	 * which is legal.
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_SPURIOUS = 11,
+	/**
+	 * @DRM_VFENCE_COUNTER_SCANS: NULL events, for each of which the driver scanned
+	 * every fence with waiters.
+	 */
+	DRM_VFENCE_COUNTER_SCANS = 12,
+	/** @DRM_VFENCE_COUNTER_CPU_SIGNALS: Fence points that the CPU signaled. */
+	DRM_VFENCE_COUNTER_CPU_SIGNALS = 13,
+	/**
+	 * @DRM_VFENCE_COUNTER_WAITS_BEGUN: CPU waits and events that the driver queued on
+	 * a fence.
+	 */
+	DRM_VFENCE_COUNTER_WAITS_BEGUN = 14,
+	/**
+	 * @DRM_VFENCE_COUNTER_WAITS_SATISFIED: Begun waits that ended because their values
+	 * were reached.
+	 */
+	DRM_VFENCE_COUNTER_WAITS_SATISFIED = 15,
+	/** @DRM_VFENCE_COUNTER_WAITS_TIMED_OUT: Begun waits that their deadline ended. */
+	DRM_VFENCE_COUNTER_WAITS_TIMED_OUT = 16,
+	/**
+	 * @DRM_VFENCE_COUNTER_WAITS_CANCELLED: Begun waits that a signal, a cancellation,
+	 * a close or an error ended.
+	 */
+	DRM_VFENCE_COUNTER_WAITS_CANCELLED = 17,
+	/**
+	 * @DRM_VFENCE_COUNTER_SECOND_SAMPLE: Waits that the second sample, after arming,
+	 * found satisfied (WDDM-13).
+	 */
+	DRM_VFENCE_COUNTER_SECOND_SAMPLE = 18,
+	/** @DRM_VFENCE_COUNTER_LOG_ENTRIES_READ: Log entries that the driver read. */
+	DRM_VFENCE_COUNTER_LOG_ENTRIES_READ = 19,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOG_ENTRIES_LOST: Log entries that the GPU overwrote before
+	 * the driver read them.
+	 */
+	DRM_VFENCE_COUNTER_LOG_ENTRIES_LOST = 20,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOG_ENTRIES_UNREAD: Level: log entries of live queues that
+	 * the driver has not read yet.
+	 */
+	DRM_VFENCE_COUNTER_LOG_ENTRIES_UNREAD = 21,
+	/** @DRM_VFENCE_COUNTER_LOG_PACKETS: LOG packets that engines executed. */
+	DRM_VFENCE_COUNTER_LOG_PACKETS = 22,
+	/** @DRM_VFENCE_COUNTER_IOCTLS: Ioctls of the driver that it served. */
+	DRM_VFENCE_COUNTER_IOCTLS = 23,
+	/** @DRM_VFENCE_COUNTER_DOORBELL_FAULTS: Page faults on doorbell pages. */
+	DRM_VFENCE_COUNTER_DOORBELL_FAULTS = 24,
+	/**
+	 * @DRM_VFENCE_COUNTER_PAGE_FAULTS: Page faults on all other pages that the driver
+	 * maps.
+	 */
+	DRM_VFENCE_COUNTER_PAGE_FAULTS = 25,
+	/**
+	 * @DRM_VFENCE_COUNTER_FENCES_CREATED: Create calls to the virtual GPU (WDDM-55).
+	 */
+	DRM_VFENCE_COUNTER_FENCES_CREATED = 26,
+	/**
+	 * @DRM_VFENCE_COUNTER_FENCES_OPENED: Open calls to the virtual GPU, one for each
+	 * holder (WDDM-56).
+	 */
+	DRM_VFENCE_COUNTER_FENCES_OPENED = 27,
+	/** @DRM_VFENCE_COUNTER_FENCES_CLOSED: Close calls to the virtual GPU (WDDM-57). */
+	DRM_VFENCE_COUNTER_FENCES_CLOSED = 28,
+	/**
+	 * @DRM_VFENCE_COUNTER_FENCES_DESTROYED: Destroy calls to the virtual GPU, after
+	 * the last close (WDDM-58).
+	 */
+	DRM_VFENCE_COUNTER_FENCES_DESTROYED = 29,
+	/** @DRM_VFENCE_COUNTER_QUEUES: Level: hardware queues that exist. */
+	DRM_VFENCE_COUNTER_QUEUES = 30,
+	/** @DRM_VFENCE_COUNTER_DOORBELLS_CONNECTED: Level: physical doorbells in use. */
+	DRM_VFENCE_COUNTER_DOORBELLS_CONNECTED = 31,
+	/**
+	 * @DRM_VFENCE_COUNTER_VICTIMISATIONS: Doorbells that one queue lost to another.
+	 */
+	DRM_VFENCE_COUNTER_VICTIMISATIONS = 32,
+	/** @DRM_VFENCE_COUNTER_MONITORED_UPDATES: Updates of monitored values. */
+	DRM_VFENCE_COUNTER_MONITORED_UPDATES = 33,
+	/**
+	 * @DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ: Updates of monitored values from a
+	 * hard interrupt (WDDM-61).
+	 */
+	DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ = 34,
+	/**
+	 * @DRM_VFENCE_COUNTER_SHADOW_POSTS: Posts that the CMP made itself, when an update
+	 * met a value already due.
+	 */
+	DRM_VFENCE_COUNTER_SHADOW_POSTS = 35,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOCAL_PAGES: Level: pages of fence values that are in video
+	 * memory.
+	 */
+	DRM_VFENCE_COUNTER_LOCAL_PAGES = 36,
+	/**
+	 * @DRM_VFENCE_COUNTER_EVICTIONS: Pages of fence values that the driver moved to
+	 * system memory.
+	 */
+	DRM_VFENCE_COUNTER_EVICTIONS = 37,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOG_BUFFERS_SET: Log buffers handed to the virtual GPU
+	 * (WDDM-97).
+	 */
+	DRM_VFENCE_COUNTER_LOG_BUFFERS_SET = 38,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOG_FLUSHES: Batches of logs that the driver committed
+	 * (WDDM-92).
+	 */
+	DRM_VFENCE_COUNTER_LOG_FLUSHES = 39,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED: Queues in the batches of logs committed
+	 * (WDDM-93).
+	 */
+	DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED = 40,
+	/** @DRM_VFENCE_COUNTER_LOG_MARKERS: Markers that were logged. */
+	DRM_VFENCE_COUNTER_LOG_MARKERS = 41,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_ARRAY: Interrupt records with an exact array of
+	 * fences.
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_ARRAY = 42,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_NULL: Interrupt records with a NULL array, which
+	 * make the driver scan all fences.
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_NULL = 43,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_QUEUE: Interrupt records that name a queue (the
+	 * optimised form).
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_QUEUE = 44,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_QUEUE_NULL: Interrupt records with a NULL queue, for
+	 * which the driver reads all logs of a node.
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_QUEUE_NULL = 45,
+	/**
+	 * @DRM_VFENCE_COUNTER_LOG_SCANS: Times the driver read the logs of all queues of a
+	 * node for such a record.
+	 */
+	DRM_VFENCE_COUNTER_LOG_SCANS = 46,
+	/**
+	 * @DRM_VFENCE_COUNTER_LIVE_READS: Fences whose value the driver read, because no
+	 * log entry named it (WDDM-80).
+	 */
+	DRM_VFENCE_COUNTER_LIVE_READS = 47,
+	/**
+	 * @DRM_VFENCE_COUNTER_LEGACY_SCANS: Scans of all waiters of monitored fences, or
+	 * of one file's.
+	 */
+	DRM_VFENCE_COUNTER_LEGACY_SCANS = 48,
+	/**
+	 * @DRM_VFENCE_COUNTER_F1_TRANSITIONS: Transitions of an engine from F0 to F1
+	 * (WDDM-196).
+	 */
+	DRM_VFENCE_COUNTER_F1_TRANSITIONS = 49,
+	/** @DRM_VFENCE_COUNTER_ENGINES_IN_F1: Level: engines that are in F1. */
+	DRM_VFENCE_COUNTER_ENGINES_IN_F1 = 50,
+	/**
+	 * @DRM_VFENCE_COUNTER_D3_TRANSITIONS: Transitions of the adapter from D0 to D3
+	 * (WDDM-197).
+	 */
+	DRM_VFENCE_COUNTER_D3_TRANSITIONS = 51,
+	/** @DRM_VFENCE_COUNTER_ENGINE_RESETS: Resets of an engine (WDDM-195, WDDM-204). */
+	DRM_VFENCE_COUNTER_ENGINE_RESETS = 52,
+	/**
+	 * @DRM_VFENCE_COUNTER_RECORDS_MONITORED: Interrupt records for a write to a
+	 * monitored fence (WDDM-130).
+	 */
+	DRM_VFENCE_COUNTER_RECORDS_MONITORED = 53,
+	/**
+	 * @DRM_VFENCE_COUNTER_SUBMISSIONS: Submissions that kernel-mode queues accepted,
+	 * one for each queue.
+	 */
+	DRM_VFENCE_COUNTER_SUBMISSIONS = 54,
+	/**
+	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_HELD: Submissions that waited for a fence before
+	 * they went to the GPU.
+	 */
+	DRM_VFENCE_COUNTER_SUBMISSIONS_HELD = 55,
+	/** @DRM_VFENCE_COUNTER_SUBMISSIONS_DONE: Submissions that completed. */
+	DRM_VFENCE_COUNTER_SUBMISSIONS_DONE = 56,
+	/**
+	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_LOST: Submissions that ended because their queue
+	 * was lost.
+	 */
+	DRM_VFENCE_COUNTER_SUBMISSIONS_LOST = 57,
+	/**
+	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT: Lost submissions that took longer
+	 * than two seconds.
+	 */
+	DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT = 58,
+	/**
+	 * @DRM_VFENCE_COUNTER_HANDLER_NS: Nanoseconds: time in the hard half of the
+	 * interrupt handler, with interrupts off.
+	 */
+	DRM_VFENCE_COUNTER_HANDLER_NS = 59,
+	/**
+	 * @DRM_VFENCE_COUNTER_HANDLER_MAX_NS: Maximum in nanoseconds: longest run of the
+	 * hard half of the interrupt handler.
+	 */
+	DRM_VFENCE_COUNTER_HANDLER_MAX_NS = 60,
+};
+
+/**
+ * struct drm_vfence_counter - value of one counter
+ *
+ * The answer to %DRM_VFENCE_QUERY_COUNTER_VALUES is an array with one element for each
+ * counter of the driver, in ascending order of id. The structure keeps its size.
+ */
+struct drm_vfence_counter {
+	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
+	__u32 id;
+	/** @pad: Zero. */
+	__u32 pad;
+	/** @value: Value of the counter, in &drm_vfence_counter_info.unit. */
+	__u64 value;
+};
+
+/**
+ * enum drm_vfence_counter_kind - how the values of a counter relate over time
+ */
+enum drm_vfence_counter_kind {
+	/**
+	 * @DRM_VFENCE_COUNTER_KIND_TOTAL: The value only grows. The difference of two
+	 * values is what happened between them.
+	 */
+	DRM_VFENCE_COUNTER_KIND_TOTAL = 0,
+	/** @DRM_VFENCE_COUNTER_KIND_LEVEL: The value is what exists now. It can fall. */
+	DRM_VFENCE_COUNTER_KIND_LEVEL = 1,
+	/** @DRM_VFENCE_COUNTER_KIND_MAXIMUM: The value is the largest one since the probe. */
+	DRM_VFENCE_COUNTER_KIND_MAXIMUM = 2,
+};
+
+/**
+ * enum drm_vfence_counter_unit - unit of a counter's value
+ */
+enum drm_vfence_counter_unit {
+	/** @DRM_VFENCE_COUNTER_UNIT_COUNT: Events or objects. */
+	DRM_VFENCE_COUNTER_UNIT_COUNT = 0,
+	/** @DRM_VFENCE_COUNTER_UNIT_NS: Nanoseconds. */
+	DRM_VFENCE_COUNTER_UNIT_NS = 1,
+};
+
+/**
+ * struct drm_vfence_counter_info - description of one counter
+ *
+ * The answer to %DRM_VFENCE_QUERY_COUNTER_INFOS is an array with the ids of
+ * %DRM_VFENCE_QUERY_COUNTER_VALUES, in the order of that array. It does not change while
+ * the adapter is bound. The structure keeps its size.
+ */
+struct drm_vfence_counter_info {
+	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
+	__u32 id;
+	/** @kind: &enum drm_vfence_counter_kind. */
+	__u32 kind;
+	/** @unit: &enum drm_vfence_counter_unit. */
+	__u32 unit;
+	/** @pad: Zero. */
+	__u32 pad;
+	/**
+	 * @name: Name of the counter for people and tools: lower-case letters, digits and
+	 * underscores, then zeroes up to the end. No two counters have one name, and a name
+	 * is as permanent as its id. %DRM_VFENCE_COUNTER_SIGNALS is "signals".
+	 */
+	char name[DRM_VFENCE_COUNTER_NAME_SIZE];
 };
 
 /**

@@ -106,7 +106,7 @@ static int gpu_signal(struct side *s, uint64_t value)
 
 TEST_F(cross, WDDM_24_102_one_current_value_in_system_memory)
 {
-	struct drm_vfence_counters d = counters(self->d.adapter), i = counters(self->i.adapter);
+	struct vf_counters d = counters(self->d.adapter), i = counters(self->i.adapter);
 	struct vf_fence *one, *other, *again, *back;
 	int fd;
 
@@ -160,7 +160,7 @@ TEST_F(cross, WDDM_39_private_data_reaches_other_adapters)
 
 TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
 {
-	struct drm_vfence_counters before, after, d;
+	struct vf_counters before, after, d;
 	unsigned int n;
 
 	EXPECT_EQ(0, monitored(self->d.fence));
@@ -327,7 +327,7 @@ TEST_F(cross, WDDM_65_a_notification_stores_nothing)
 
 TEST_F(cross, what_was_rewound_elsewhere_is_no_news_to_later_waits)
 {
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 
 	if (geteuid())
 		SKIP(return, "needs root");
@@ -348,7 +348,7 @@ TEST_F(cross, what_was_rewound_elsewhere_is_no_news_to_later_waits)
 
 TEST_F(cross, who_looks_later_tells_no_old_news)
 {
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	struct vf_fence *again;
 
 	vf_cmd_signal(self->d.gfx, self->d.fence, 10);

@@ -112,7 +112,7 @@ TEST_F(feature, WDDM_47_advertising_while_disabled_fails_the_probe)
 TEST_F(feature, WDDM_48_51_54_switched_off_means_off)
 {
 	struct drm_vfence_feature_info f;
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	struct drm_vfence_fence_caps caps, zero = { 0 };
 
 	f = feature(self->adapter[OFF], DRM_VFENCE_FEATURE_NATIVE_FENCE);
@@ -275,7 +275,7 @@ TEST_F(feature, WDDM_29_a_fence_is_within_the_bounds_or_is_not)
 TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct vf_device *device;
 	struct vf_fence *fence;
 	struct vf_queue *queue;
@@ -305,7 +305,7 @@ TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 TEST_F(feature, WDDM_60_the_cmp_looks_again_by_its_own_address)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct vf_adapter *adapter = self->adapter[SHAPED];
 	struct vf_fence *fence, *next;
 	struct vf_device *device;

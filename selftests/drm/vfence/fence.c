@@ -121,7 +121,7 @@ TEST_F(fence, WDDM_5_value_one_and_maximum)
 
 TEST_F(fence, WDDM_10_signals_nobody_waits_for_raise_no_interrupt)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	unsigned int i;
 
 	ASSERT_TRUE(settled(self->adapter, &before));
@@ -138,7 +138,7 @@ TEST_F(fence, WDDM_10_signals_nobody_waits_for_raise_no_interrupt)
 
 TEST_F(fence, WDDM_9_10_11_12_the_worked_example)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	uint32_t event;
 
@@ -169,7 +169,7 @@ TEST_F(fence, WDDM_9_10_11_12_the_worked_example)
 
 TEST_F(fence, WDDM_11_all_reached_waiters_complete_in_one_interrupt)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct drm_vfence_fence_query query;
 	int efd[200];
 	unsigned int i;
@@ -199,7 +199,7 @@ TEST_F(fence, WDDM_11_all_reached_waiters_complete_in_one_interrupt)
 
 TEST_F(fence, WDDM_13_value_already_there_completes_without_interrupt)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 7));
 	ASSERT_TRUE(drained(self->gfx));
@@ -215,7 +215,7 @@ TEST_F(fence, WDDM_13_value_already_there_completes_without_interrupt)
 
 TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	uint64_t value = 0;
 	unsigned int i;
 
@@ -239,7 +239,7 @@ TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
 
 TEST_F(fence, WDDM_18_gpu_wait_is_released_by_the_gpu_alone)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	vf_cmd_wait(self->copy, self->fence, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -641,7 +641,7 @@ TEST_F(fence, interrupted_wait_signals_only_once)
 {
 	struct sigaction action = { .sa_handler = on_signal };
 	struct interrupted w = { self->adapter, self->fence, self->gate, 0 };
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct drm_vfence_fence_query query;
 	pthread_t thread;
 

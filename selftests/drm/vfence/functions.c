@@ -105,7 +105,7 @@ TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 /* Handles, addresses and interrupts of the other function mean nothing here. */
 TEST_F(functions, interrupts_go_to_the_function_that_signaled)
 {
-	struct drm_vfence_counters before[2], after[2];
+	struct vf_counters before[2], after[2];
 	struct vf_fence *fence;
 	unsigned int i;
 

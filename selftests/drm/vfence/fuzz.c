@@ -460,8 +460,8 @@ static void do_queue(struct client *c)
 
 static void query_something(struct client *c)
 {
-	uint8_t answer[1024];
-	struct drm_vfence_query query = { .type = (uint32_t)dice(7), .size = (uint32_t)dice(1025),
+	uint8_t answer[4096];
+	struct drm_vfence_query query = { .type = (uint32_t)dice(9), .size = (uint32_t)dice(4097),
 					  .data = dice(3) ? (uintptr_t)answer : 0 };
 
 	CALL(c, QUERY, query);

@@ -5,7 +5,7 @@
 
 FIXTURE(hung) {
 	VFENCE_MEMBERS;
-	struct drm_vfence_counters before;
+	struct vf_counters before;
 	struct vf_device *other_device;
 	struct vf_queue *other;
 	struct vf_fence *fence;
@@ -88,7 +88,7 @@ TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 
 TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 {
-	struct drm_vfence_counters after;
+	struct vf_counters after;
 
 	ASSERT_EQ(0, hang(self->gfx));
 	vf_cmd_signal(self->other, self->fence, 1);
@@ -129,7 +129,7 @@ TEST_F(hung, WDDM_204_the_process_can_go_on_with_a_new_device)
 
 TEST_F(hung, an_engine_that_has_gone_on_is_not_reset)
 {
-	struct drm_vfence_counters after;
+	struct vf_counters after;
 
 	if (geteuid())
 		SKIP(return, "needs root");
@@ -159,7 +159,7 @@ TEST_F(hung, an_engine_that_has_gone_on_is_not_reset)
 
 TEST_F(hung, many_who_hang_are_reset_one_by_one)
 {
-	struct drm_vfence_counters after;
+	struct vf_counters after;
 	struct vf_device *device[8];
 	struct vf_queue *queue[8];
 	unsigned int i;

@@ -172,7 +172,7 @@ TEST_F(imports, what_has_signaled_signals_at_once)
 
 TEST_F(imports, signals_come_in_the_order_of_what_they_stand_for)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 	uint64_t value = 0, back = 0;
 	uint32_t syncobj;
 	unsigned int i;

@@ -238,7 +238,7 @@ static pid_t start_client(int *ready)
 
 TEST_F(life, WDDM_202_kill_while_everything_runs)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct drm_vfence_node_info node[2][8];
 	unsigned int round, count = 8, i;
 
@@ -382,7 +382,7 @@ static int live(int ready)
 
 TEST(killed_clients_leave_nothing_of_any_kind)
 {
-	struct drm_vfence_counters before, c;
+	struct vf_counters before, c;
 	struct vf_adapter *adapter[2];
 	unsigned int i, k;
 

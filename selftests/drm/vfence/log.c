@@ -102,7 +102,7 @@ TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_point point = { self->gate, 1 };
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct drm_vfence_log_entry e[8];
 	unsigned int i, n = 8;
 
@@ -142,7 +142,7 @@ TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 
 TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	static struct drm_vfence_log_entry e[1024];
 	unsigned int i, n = 1024;
 	struct vf_queue *queue;
@@ -358,7 +358,7 @@ TEST_F(log, WDDM_96_no_time_and_the_same_time_are_accepted)
 TEST_F(log, WDDM_94_overrun_overwrites_the_oldest_and_is_counted)
 {
 	struct drm_vfence_log_entry e[200];
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	unsigned int i, n = 200;
 	uint64_t lost = POISON;
 

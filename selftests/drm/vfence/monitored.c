@@ -103,7 +103,7 @@ TEST_F(monitored, WDDM_114_creation_tells_where_the_value_is)
 
 TEST_F(monitored, the_hardware_does_not_know_of_it)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	struct vf_fence *other;
 
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &other));
@@ -497,7 +497,7 @@ TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
 TEST_F(both_kinds, both_kinds_in_one_call)
 {
 	struct vf_point point[3] = { { NULL, 1 }, { self->fence, 6 }, { NULL, 2 } };
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &point[0].fence));
 	point[2].fence = point[0].fence;
@@ -669,7 +669,7 @@ TEST_F(mixed, WDDM_109_110_it_is_what_the_adapter_supports)
 
 TEST_F(mixed, scenario_2a_a_signal_here_ends_cpu_waits_there)
 {
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 10, self->efd));
 	vf_cmd_signal(self->gfx, self->d, 10);
@@ -734,7 +734,7 @@ TEST_F(mixed, WDDM_111_a_signal_here_releases_software_contexts_and_cpu_waiters_
 
 TEST_F(mixed, WDDM_112_a_signal_of_a_software_context_there_releases_all_waits_here)
 {
-	struct drm_vfence_counters before = counters(self->i_adapter);
+	struct vf_counters before = counters(self->i_adapter);
 	struct vf_point point = { self->i, 10 };
 	struct vf_submit what = { .signals = &point, .signal_count = 1 };
 

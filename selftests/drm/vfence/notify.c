@@ -7,7 +7,7 @@
 
 TEST(WDDM_72_a_null_array_scans_all_native_waiters)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_fence *fence[8];
@@ -91,7 +91,7 @@ TEST_F(notify, WDDM_71_the_array_names_the_signaled_fences_only)
 	struct drm_vfence_fence_query named, bystander;
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_point point[2] = { { self->fence, 5 }, { self->other, 5 } };
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	ASSERT_EQ(0, vf_event_arm(self->adapter, point, 2, DRM_VFENCE_WAIT_ANY, efd, NULL));
 	ASSERT_TRUE(settled(self->adapter, &before));
@@ -173,7 +173,7 @@ TEST_F(notify, interrupts_go_to_the_cpu_of_their_affinity)
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs two processors");
 	for (cpu = 1; cpu >= 0; cpu--) {
-		struct drm_vfence_counters c;
+		struct vf_counters c;
 		unsigned long long before, other;
 		char path[64];
 		unsigned int i;
@@ -276,7 +276,7 @@ TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 
 TEST_F(notify, proc_interrupts_agrees_with_the_counters)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	unsigned long long total[2] = { 0, 0 };
 	unsigned int i, k;
 
@@ -351,7 +351,7 @@ FIXTURE_VARIANT_ADD(form_of_queues, queue_null) { .index = 9, };
 
 TEST_F(form, WDDM_76_77_78_79_waiters_complete_in_every_form)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	struct drm_vfence_fence_caps caps;
 
 	/* What the form does not mean is scribbled over by the hardware. */
@@ -392,7 +392,7 @@ TEST_F(form, WDDM_76_77_78_79_waiters_complete_in_every_form)
 
 TEST_F(form, WDDM_79_a_null_queue_means_those_of_its_node)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	/* Entries of another node come first, and of the first node there are none. */
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
@@ -407,7 +407,7 @@ TEST_F(form, WDDM_79_a_null_queue_means_those_of_its_node)
 
 TEST_F(form, nobody_is_woken_before_its_value)
 {
-	struct drm_vfence_counters after;
+	struct vf_counters after;
 
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 10, self->e1));
 	ASSERT_EQ(0, arm(self->adapter, self->f2, 10, self->e2));
@@ -433,7 +433,7 @@ TEST_F(form, a_pulse_releases_who_was_blocked)
 
 TEST_F(form_of_queues, WDDM_80_95_after_an_overrun_fences_are_read_live)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	unsigned int i;
 
 	if (geteuid())
@@ -541,7 +541,7 @@ TEST_F(form, a_handle_that_is_used_again_inherits_no_entries)
 {
 	struct vf_fence *again;
 	uint32_t handle = vf_fence_handle(self->f1);
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 
 	/* Logged, and nobody has read it, as nobody waited. */
 	vf_cmd_signal(self->gfx, self->f1, 1000);
@@ -566,7 +566,7 @@ TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 	/* Of either form, without room for records. */
 	static const unsigned int index[] = { 1, 9 };
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_fence *fence, *other;
@@ -605,11 +605,13 @@ TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 	close(efd);
 }
 
-/* The time is of the runs: none without one, and the longest is one of them. */
-/* A run counts when it begins, its time when it has ended. */
-static bool is_handler_timed(struct vf_adapter *adapter, const struct drm_vfence_counters *before)
+/*
+ * The time is that of the runs: none without one, and the longest is one of them. A run
+ * counts when it begins, its time when it has ended.
+ */
+static bool is_handler_timed(struct vf_adapter *adapter, const struct vf_counters *before)
 {
-	struct drm_vfence_counters after = counters(adapter);
+	struct vf_counters after = counters(adapter);
 	uint64_t runs = after.handler_runs - before->handler_runs;
 	uint64_t ns = after.handler_ns - before->handler_ns;
 
@@ -618,7 +620,7 @@ static bool is_handler_timed(struct vf_adapter *adapter, const struct drm_vfence
 
 TEST_F(notify, time_in_the_handler_is_counted)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, efd));

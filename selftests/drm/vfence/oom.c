@@ -96,7 +96,7 @@ static bool has_failed(int nth)
 /* What is there may not depend on how often a call failed. */
 static uint64_t balance(FIXTURE_DATA(oom) *self)
 {
-	struct drm_vfence_counters a = counters(self->adapter), b = counters(self->other);
+	struct vf_counters a = counters(self->adapter), b = counters(self->other);
 
 	return a.fences_created - a.fences_destroyed + b.fences_created - b.fences_destroyed +
 	       a.fences_opened - a.fences_closed + b.fences_opened - b.fences_closed +
@@ -494,7 +494,7 @@ static int broadcast(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, submit)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	int fd = vf_adapter_fd(self->adapter);
 
 	ASSERT_EQ(0, create_kernel_queue(self));

@@ -21,7 +21,7 @@ FIXTURE_TEARDOWN(f1)
 
 TEST_F(f1, WDDM_196_f1_disconnects_and_a_connect_restores_f0)
 {
-	struct drm_vfence_counters c0, c;
+	struct vf_counters c0, c;
 	unsigned int i;
 
 	for (i = 0; i < 5; i++) {
@@ -48,7 +48,7 @@ TEST_F(f1, WDDM_196_f1_disconnects_and_a_connect_restores_f0)
 
 TEST_F(f1, an_engine_with_blocked_work_stays)
 {
-	struct drm_vfence_counters c0, c;
+	struct vf_counters c0, c;
 	struct vf_fence *fence;
 
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
@@ -114,7 +114,7 @@ static bool status_is(const char *want)
 TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	struct vf_point point = { self->fence, 9 };
 	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
 	struct vf_adapter *another;

@@ -129,7 +129,7 @@ static int bare_destroy(struct bare *b)
 
 TEST_F(queue, WDDM_180_181_created_disconnected_without_physical_doorbell)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	struct bare b;
 
 	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
@@ -190,7 +190,7 @@ TEST_F(queue, WDDM_185_186_what_a_victim_stores_goes_nowhere)
 
 TEST_F(queue, WDDM_184_connect_then_ring_starts_work)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	struct bare b;
 
 	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
@@ -230,7 +230,7 @@ TEST_F(queue, any_access_of_the_doorbell_page_rings)
 
 TEST_F(queue, a_ring_is_not_faulted_over_and_over)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	unsigned int i;
 
 	/* Client, engine and doorbell thread in each other's way, on one processor. */
@@ -264,7 +264,7 @@ TEST_F(queue, WDDM_183_only_the_kernel_writes_the_status)
 
 TEST_F(queue, WDDM_182_186_187_victims_reconnect_and_lose_nothing)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	struct drm_vfence_adapter_info info;
 	struct vf_queue *queue[CROWD];
 	unsigned int i, round, connected = 0;
@@ -752,7 +752,7 @@ TEST_F(queue, a_full_ring_refuses_and_recovers)
 
 TEST_F(queue, WDDM_189_connected_needs_no_ping_nor_any_other_kernel_entry)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	unsigned int i;
 
 	vf_cmd_wait(self->gfx, self->gate, 1);

@@ -179,9 +179,9 @@ static void *waiter(void *arg)
 	return NULL;
 }
 
-static bool enough(struct race *r, const struct drm_vfence_counters *before)
+static bool enough(struct race *r, const struct vf_counters *before)
 {
-	struct drm_vfence_counters now = counters(r->adapter);
+	struct vf_counters now = counters(r->adapter);
 
 	return now.signals - before->signals >= SIGNALS_WANTED &&
 	       atomic_load(&r->waits) >= WAITS_WANTED &&
@@ -191,7 +191,7 @@ static bool enough(struct race *r, const struct drm_vfence_counters *before)
 TEST_F_TIMEOUT(race, WDDM_14_16_17_no_lost_wakeup, 600)
 {
 	struct race r = { .adapter = self->adapter, .queue = self->gfx, .fence = self->fence };
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	pthread_t thread[WAITERS + 1];
 	unsigned int i;
 
@@ -529,7 +529,7 @@ static bool ping_pong_once(struct vf_adapter *adapter)
 
 TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	struct race r = { 0 };
 	struct vf_adapter *adapter;
 	pthread_t thread;

@@ -65,15 +65,22 @@ FIXTURE_TEARDOWN(reject)
 
 TEST_F(reject, query)
 {
-	struct drm_vfence_counters out;
-#define Q { .type = DRM_VFENCE_QUERY_COUNTERS, .size = sizeof(out), .data = (uintptr_t)&out }
+	struct drm_vfence_clock_info out;
+#define Q { .type = DRM_VFENCE_QUERY_CLOCK, .size = sizeof(out), .data = (uintptr_t)&out }
 	struct drm_vfence_query small = Q;
 	char big[sizeof(out) + 64];
 
-	REJECT(EINVAL, QUERY, query, Q, a.type = 6);
+	/* The retired structure of counters. */
+	REJECT(EINVAL, QUERY, query, Q, a.type = 3);
+	REJECT(EINVAL, QUERY, query, Q, (a.type = 3, a.data = 0, a.size = 0));
+	REJECT(EINVAL, QUERY, query, Q, a.type = 8);
 	REJECT(EINVAL, QUERY, query, Q, a.type = UINT32_MAX);
 	REJECT(EINVAL, QUERY, query, Q, a.size = 65537);
 	REJECT(EFAULT, QUERY, query, Q, a.data = 8);
+	REJECT(EFAULT, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_COUNTER_VALUES, a.data = 8));
+	REJECT(EFAULT, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_COUNTER_INFOS, a.data = 8));
+	REJECT(EINVAL, QUERY, query, Q,
+	       (a.type = DRM_VFENCE_QUERY_COUNTER_INFOS, a.size = 65537));
 	/* A shorter buffer gets the beginning, a longer one zeroes behind. */
 	memset(big, POISON, sizeof(big));
 	small.data = (uintptr_t)big;

@@ -123,7 +123,7 @@ TEST_F(rewind, a_gpu_wait_reached_after_the_rewind_stalls)
 
 TEST_F(rewind, a_waiter_that_comes_after_the_rewind_waits)
 {
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	uint64_t base;
 
 	for (base = 0; base < 2000; base += 20) {
@@ -167,7 +167,7 @@ TEST_F(rewind, a_waiter_that_comes_while_a_rewound_cpu_signal_completes_waits)
 		.point = { { self->other, 1 }, { self->fence, 10 } },
 	};
 	struct vf_point crowd[1024];
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	pthread_t thread;
 	unsigned int i;
 
@@ -193,7 +193,7 @@ TEST_F(rewind, a_waiter_that_comes_while_a_rewound_cpu_signal_completes_waits)
 
 TEST_F(rewind, an_entry_of_the_log_that_was_rewound_wakes_nobody)
 {
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 
 	/* Nobody waits: logged, not interrupted, not read. */
 	vf_cmd_signal(self->gfx, self->fence, 10);

@@ -288,7 +288,7 @@ TEST_F(share, WDDM_42_another_device_of_one_file_gets_the_same_addresses)
 
 TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 {
-	struct drm_vfence_counters c0 = counters(self->a.adapter), c;
+	struct vf_counters c0 = counters(self->a.adapter), c;
 	struct vf_fence *fence, *other, *again;
 	int fd;
 
@@ -329,7 +329,7 @@ TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 
 TEST_F(share, WDDM_58_a_descriptor_keeps_the_fence)
 {
-	struct drm_vfence_counters c0, c;
+	struct vf_counters c0, c;
 	struct vf_fence *fence, *again;
 	int fd;
 

@@ -208,7 +208,7 @@ static pid_t begin(uint64_t seed)
 /* What is counted adds up, and nothing is left. 0, or how much is wrong. */
 static int audit(unsigned int index)
 {
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	struct vf_adapter *adapter;
 	int wrong = 0;
 

@@ -231,7 +231,7 @@ TEST_F(submit, WDDM_82_kernel_mode_queues_have_no_logs)
 
 TEST_F(submit, WDDM_131_a_gpu_wait_returns_at_once_and_holds_back_its_queue_alone)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 
 	vf_cmd_fill(self->gfx, self->va, 4, 1);
 	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 5));
@@ -418,7 +418,7 @@ TEST_F(submit, an_event_comes_though_a_queue_be_lost)
 TEST_F(written, WDDM_116_a_packet_signals_without_kernel_entry)
 {
 	uint64_t value = self->can & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS ? 9 : UINT64_C(9) << 32;
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	vf_cmd_signal(self->gfx, self->fence, value);
 	vf_cmd_draw(self->gfx, 1, LONG);
@@ -496,7 +496,7 @@ TEST_F(written, a_value_is_not_lost_with_the_handle_of_who_wrote_it)
 
 TEST_F(advanced, WDDM_130_advanced_engines_interrupt_and_all_waiters_are_looked_at)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 	bool named = variant->adapter != 10;
 
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 9, self->efd));
@@ -517,7 +517,7 @@ TEST_F(advanced, WDDM_130_advanced_engines_interrupt_and_all_waiters_are_looked_
 
 TEST_F(indistinct, WDDM_74_an_array_that_is_not_there_may_mean_both_kinds)
 {
-	struct drm_vfence_counters before, after;
+	struct vf_counters before, after;
 
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
 	before = counters(self->adapter);
@@ -774,7 +774,7 @@ TEST_F(submit, a_queue_takes_256_and_no_more)
 
 TEST_F(submit, an_abort_ends_what_is_held_queued_and_running)
 {
-	struct drm_vfence_counters before = counters(self->adapter), after;
+	struct vf_counters before = counters(self->adapter), after;
 	unsigned int i;
 
 	for (i = 0; i < 8; i++) {
@@ -1022,7 +1022,7 @@ TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 TEST_F(submit, what_takes_too_long_is_aborted)
 {
 	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 	struct vf_device *device;
 	struct vf_queue *queue;
@@ -1054,7 +1054,7 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 /* Interrupts that are late are no reason to abort anything. */
 TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 
 	if (knob(variant->adapter, "hold_posts", "1"))

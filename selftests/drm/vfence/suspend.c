@@ -235,9 +235,9 @@ TEST_F(suspend, a_queue_released_while_suspended_waits_for_the_resume)
 
 /* The device is lost, and nobody else notices. */
 static void expect_hung(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) *self,
-			const struct drm_vfence_counters *before)
+			const struct vf_counters *before)
 {
-	struct drm_vfence_counters after = counters(self->adapter);
+	struct vf_counters after = counters(self->adapter);
 
 	EXPECT_EQ(before->engine_resets + 1, after.engine_resets);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
@@ -249,7 +249,7 @@ static void expect_hung(struct __test_metadata *_metadata, FIXTURE_DATA(suspend)
 
 TEST_F(suspend, WDDM_195_without_acknowledgment_the_engine_is_reset)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 
 	if (geteuid())
 		SKIP(return, "needs root");
@@ -264,7 +264,7 @@ TEST_F(suspend, WDDM_195_without_acknowledgment_the_engine_is_reset)
 
 TEST_F(suspend, WDDM_195_what_does_not_leave_is_reset_and_others_go_on)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 	struct vf_device *device;
 	struct vf_queue *other;
 	struct vf_fence *fence;
@@ -296,7 +296,7 @@ TEST_F(suspend, WDDM_195_what_does_not_leave_is_reset_and_others_go_on)
 
 TEST_F(suspend, WDDM_123_195_who_is_reset_by_accident_is_told_so)
 {
-	struct drm_vfence_counters before = counters(self->adapter);
+	struct vf_counters before = counters(self->adapter);
 	struct vf_fence *mine, *theirs, *others;
 	struct vf_device *device, *third;
 	struct vf_queue *other;

@@ -157,7 +157,7 @@ TEST_F(types, WDDM_25_shared_fences_are_in_system_memory)
 
 TEST_F(types, WDDM_26_27_35_optimised_is_placed_locally_and_looks_the_same)
 {
-	struct drm_vfence_counters before = counters(self->c[0].adapter);
+	struct vf_counters before = counters(self->c[0].adapter);
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_adapter *plain;
 	struct vf_device *device;
@@ -309,7 +309,7 @@ TEST_F(types, freed_video_memory_is_cleared_before_somebody_else_gets_it)
 
 TEST_F(types, video_memory_comes_back)
 {
-	struct drm_vfence_counters before = counters(self->c[0].adapter), after;
+	struct vf_counters before = counters(self->c[0].adapter), after;
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_fence *fence;
@@ -334,7 +334,7 @@ TEST_F(types, video_memory_comes_back)
 TEST(WDDM_82_a_kernel_mode_queue_has_no_logs)
 {
 	struct drm_vfence_node_info nodes[8];
-	struct drm_vfence_counters c;
+	struct vf_counters c;
 	unsigned int n = 8;
 	struct vf_fence *fence;
 	struct client client;

@@ -141,15 +141,15 @@ static inline int raw(int fd, unsigned long request, void *arg)
 	return drmIoctl(fd, request, arg) ? -errno : 0;
 }
 
-static inline struct drm_vfence_counters counters(struct vf_adapter *adapter)
+static inline struct vf_counters counters(struct vf_adapter *adapter)
 {
-	struct drm_vfence_counters c = { 0 };
+	struct vf_counters c = { 0 };
 
 	vf_adapter_counters(adapter, &c);
 	return c;
 }
 
-static inline bool settled(struct vf_adapter *adapter, struct drm_vfence_counters *c)
+static inline bool settled(struct vf_adapter *adapter, struct vf_counters *c)
 {
 	return EVENTUALLY((*c = counters(adapter), vf_counters_settled(c)));
 }

@@ -23,7 +23,7 @@ struct vfence_adapter;
 struct vfence_device;
 
 /**
- * enum vfence_count - counters of the driver, see &struct drm_vfence_counters
+ * enum vfence_count - counters of the driver, see &enum drm_vfence_counter_id
  */
 enum vfence_count {
 	VFENCE_COUNT_HANDLER_RUNS,

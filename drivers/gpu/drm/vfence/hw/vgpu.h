@@ -290,7 +290,7 @@ struct vgpu_irq_ring {
 };
 
 /**
- * struct vgpu_counters - exact counters, see &struct drm_vfence_counters
+ * struct vgpu_counters - exact counters, see &enum drm_vfence_counter_id
  */
 struct vgpu_counters {
 	/** @posts: posts of engines */

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_COUNTERS_H_
+#define _VFENCE_COUNTERS_H_
+
+#include <linux/types.h>
+
+#include <drm/vfence_drm.h>
+
+struct vfence_adapter;
+
+size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to);
+size_t vfence_counters_infos(struct drm_vfence_counter_info *to);
+
+#endif
