@@ -11,27 +11,38 @@ extern "C" {
 /**
  * DOC: Rules of this interface
  *
- * - Structures hold fixed-size integers and names of fixed size only, every member is
- *   aligned to its size, holes are explicit and the layout is the same for 32 and 64 bits.
- * - Flags nobody defined and padding must be zero, else EINVAL.
- * - New members go to the end or into padding; zero means the old behaviour.
- * - Numbers are never reordered or used again.
- * - Arrays travel as &struct drm_vfence_obj_array: stride, count, address.
- * - Outputs are written on success only, unless a member says otherwise.
- * - Every addition raises the driver's minor version and adds a line to the
- *   history below. Programs ask DRM_IOCTL_VERSION and never guess by trying.
+ * - Structures hold fixed-size integers and names of fixed size only. Every member is
+ *   aligned to its size, holes are explicit members, and the layout is the same for 32 and
+ *   64 bits.
+ * - The driver returns EINVAL for a flag that this header does not define and for padding
+ *   that is not zero.
+ * - New members go to the end of a structure or into padding. Zero in a new member selects
+ *   the behaviour that the ioctl had before.
+ * - A number keeps its meaning and is never used again.
+ * - Arrays travel as &struct drm_vfence_obj_array: stride, count and address.
+ * - The kernel writes outputs on success only, unless a member says otherwise.
+ * - Every change raises the driver's minor version and adds a line to the version history.
+ *   Programs ask DRM_IOCTL_VERSION; they do not find out by trying.
  *
- * Errors that every ioctl can return: EINVAL for an unknown flag, non-zero
- * padding or an impossible combination; ENOENT for a handle that does not
- * exist; EFAULT for a bad address; ENOMEM; ENODEV once the device is gone; EIO
- * where something is to be made in, or connected for, a device object in error;
- * E2BIG for array elements longer than known with a non-zero tail. An adapter
- * whose hardware failed is lost until it is bound again: its devices are STOPPED,
- * its queues aborted, and EIO is what waits, signals and creations return. What a
- * single ioctl adds stands beside it.
+ * The client writes the members of an ioctl's argument, except those whose line begins with
+ * "Out:", which the kernel writes, and "In/out:", which both write.
  *
- * Handles are 32-bit, non-zero and private to one open file. Fences are shared
- * by file descriptor only.
+ * Every ioctl can return these errors; an ioctl documents only the errors beyond them:
+ *
+ * - EINVAL: a flag is unknown, padding is not zero, the arguments contradict each other, or
+ *   the stride or the count of an array is not legal.
+ * - ENOENT: a handle does not exist.
+ * - EFAULT: an address is not accessible.
+ * - ENOMEM: the kernel is out of memory.
+ * - ENODEV: the device is gone.
+ * - EIO: the ioctl creates an object in a device that is in error, or connects one there.
+ * - E2BIG: an array element is longer than the driver knows, and its tail is not zero.
+ *
+ * An adapter whose hardware fails is lost until it is bound again. Its devices are STOPPED,
+ * its queues are aborted, and waits, signals and creations return EIO.
+ *
+ * Handles are 32-bit, not zero, and private to one open file. Fences are shared by file
+ * descriptor only.
  */
 
 /**
@@ -63,7 +74,7 @@ extern "C" {
  * - 1.14: flags of &struct drm_vfence_adapter_info.
  * - 1.15: FENCE_IMPORT.
  * - 1.16: kernel-mode queues: QUEUE_CREATE without USER_MODE, SUBMIT, submissions in
- *   &struct drm_vfence_queue_query and counters of them, %DRM_VFENCE_OP_MONITORED_SIGNAL,
+ *   &struct drm_vfence_queue_query and their counters, %DRM_VFENCE_OP_MONITORED_SIGNAL,
  *   %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
  *   %DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR.
  * - 1.17: counters of the time in the interrupt handler; dma-bufs of other devices in
@@ -75,117 +86,128 @@ extern "C" {
 
 /* ------------------------------------------------------------------ limits */
 
-/** DRM_VFENCE_MAX_POINTS: most entries of one wait, event or signal list */
+/** DRM_VFENCE_MAX_POINTS: Most entries of one list of waits, events or signals. */
 #define DRM_VFENCE_MAX_POINTS		1024
-/** DRM_VFENCE_RING_MIN: smallest ring, in bytes */
+/** DRM_VFENCE_RING_MIN: Size of the smallest ring in bytes. */
 #define DRM_VFENCE_RING_MIN		4096
-/** DRM_VFENCE_RING_MAX: largest ring, in bytes */
+/** DRM_VFENCE_RING_MAX: Size of the largest ring in bytes. */
 #define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
-/** DRM_VFENCE_LOG_SIZE: bytes of one log buffer (WDDM-81) */
+/** DRM_VFENCE_LOG_SIZE: Size of one log buffer in bytes (WDDM-81). */
 #define DRM_VFENCE_LOG_SIZE		4096
-/** DRM_VFENCE_LOG_SIZE_VERBOSE: the same while everything is logged */
+/** DRM_VFENCE_LOG_SIZE_VERBOSE: Size of one log buffer in bytes at logging level ALL. */
 #define DRM_VFENCE_LOG_SIZE_VERBOSE	65536
-/** DRM_VFENCE_PRIVATE_DATA: bytes that travel along with a fence (WDDM-39) */
+/** DRM_VFENCE_PRIVATE_DATA: Bytes of private data of a fence (WDDM-39). */
 #define DRM_VFENCE_PRIVATE_DATA		64
-/** DRM_VFENCE_MAX_BO_SIZE: largest buffer object, in bytes */
+/** DRM_VFENCE_MAX_BO_SIZE: Size of the largest buffer object in bytes. */
 #define DRM_VFENCE_MAX_BO_SIZE		(256ull * 1024 * 1024)
-/** DRM_VFENCE_VA_LIMIT: first byte above the GPU address space */
+/** DRM_VFENCE_VA_LIMIT: First address above the GPU address space. */
 #define DRM_VFENCE_VA_LIMIT		(1ull << 47)
 
 /* ------------------------------------------------------------ shared memory */
 
 /**
- * struct drm_vfence_ring_control - a queue's pointers, first bytes of the
- * control buffer
+ * struct drm_vfence_ring_control - pointers of a queue, at the start of the control buffer
  *
- * Both count bytes since the doorbell object was created and never wrap; the
- * place in the ring is the pointer modulo the ring's size. Both are multiples
- * of 8 and write_ptr - read_ptr never exceeds the ring's size; a client that
- * breaks this stops its queue with &DRM_VFENCE_FAULT_WRITE_POINTER.
+ * Both pointers count bytes since the doorbell object was created and never wrap. The
+ * position in the ring is the pointer modulo the size of the ring. Both pointers are
+ * multiples of 8, and write_ptr - read_ptr never exceeds the size of the ring. A queue whose
+ * client breaks one of these rules stops with %DRM_VFENCE_FAULT_WRITE_POINTER.
  */
 struct drm_vfence_ring_control {
-	/** @read_ptr: bytes consumed; written by the GPU after each packet */
+	/** @read_ptr: Bytes consumed. The GPU writes it after each packet. */
 	__u64 read_ptr;
-	/** @pad0: keeps the two writers in cache lines of their own */
+	/** @pad0: Unused; it keeps the two pointers in separate cache lines. */
 	__u64 pad0[7];
-	/** @write_ptr: bytes published; written by the client (release order) */
+	/** @write_ptr: Bytes published. The client writes it with release order. */
 	__u64 write_ptr;
-	/** @pad1: as pad0 */
+	/** @pad1: Unused; it fills the cache line of @write_ptr. */
 	__u64 pad1[7];
 };
 
 /**
- * enum drm_vfence_doorbell_status - the status word of a doorbell (WDDM-183:
- * 64 bits, only the kernel writes it)
+ * enum drm_vfence_doorbell_status - values of the status word of a doorbell (WDDM-183)
+ *
+ * The word has 64 bits. Only the kernel writes it; clients map it read only.
  */
 enum drm_vfence_doorbell_status {
-	/** @DRM_VFENCE_DOORBELL_CONNECTED: ready, ring it */
+	/** @DRM_VFENCE_DOORBELL_CONNECTED: The doorbell is connected; the client rings it. */
 	DRM_VFENCE_DOORBELL_CONNECTED = 0,
 	/**
-	 * @DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY: ready; after each ring the client
-	 * calls DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION as well (WDDM-189)
+	 * @DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY: The doorbell is connected. After each ring
+	 * the client also calls DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION (WDDM-189).
 	 */
 	DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY = 1,
-	/** @DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY: connect again, then ring */
+	/**
+	 * @DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY: The doorbell is disconnected. The client
+	 * connects it again, then rings.
+	 */
 	DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY = 2,
-	/** @DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT: the queue is lost for good */
+	/** @DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT: The queue is lost and stays lost. */
 	DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT = 3,
 };
 
 /* -------------------------------------------------------------------- logs */
 
 /**
- * enum drm_vfence_log_type - which log of a queue (WDDM-85)
+ * enum drm_vfence_log_type - the two logs of a queue (WDDM-85)
  */
 enum drm_vfence_log_type {
-	/** @DRM_VFENCE_LOG_WAITS: waits that were satisfied */
+	/** @DRM_VFENCE_LOG_WAITS: Log of the waits that were satisfied. */
 	DRM_VFENCE_LOG_WAITS = 1,
-	/** @DRM_VFENCE_LOG_SIGNALS: signals that were executed */
+	/** @DRM_VFENCE_LOG_SIGNALS: Log of the signals that were executed. */
 	DRM_VFENCE_LOG_SIGNALS = 2,
 };
 
 /**
- * enum drm_vfence_log_operation - what an entry reports (WDDM-85)
+ * enum drm_vfence_log_operation - operation that a log entry reports (WDDM-85)
  */
 enum drm_vfence_log_operation {
-	/** @DRM_VFENCE_LOG_SIGNAL_EXECUTED: the value was stored */
+	/** @DRM_VFENCE_LOG_SIGNAL_EXECUTED: The engine stored the value of a signal. */
 	DRM_VFENCE_LOG_SIGNAL_EXECUTED = 0,
-	/** @DRM_VFENCE_LOG_WAIT_UNBLOCKED: the queue went on */
+	/** @DRM_VFENCE_LOG_WAIT_UNBLOCKED: The wait was satisfied and the queue continued. */
 	DRM_VFENCE_LOG_WAIT_UNBLOCKED = 1,
 	/**
-	 * @DRM_VFENCE_LOG_MARKER: a point of the commands was passed, nothing
-	 * else; goes to the signal log, and only while the logging level is ALL
-	 * (WDDM-100). Its packet counts in the log's index whatever the level is
+	 * @DRM_VFENCE_LOG_MARKER: The engine reached this LOG packet. The entry goes to the
+	 * signal log, and only while the logging level is ALL (WDDM-100). The packet counts
+	 * in the index of the log at every level.
 	 */
 	DRM_VFENCE_LOG_MARKER = 2,
 };
 
 /**
- * enum drm_vfence_logging_level - how much is logged; a u32 behind the status
- * word, read only
+ * enum drm_vfence_logging_level - amount of logging
+ *
+ * The level is a u32 behind the status word of a doorbell. The kernel writes it; clients
+ * map it read only.
  */
 enum drm_vfence_logging_level {
-	/** @DRM_VFENCE_LOGGING_DEFAULT: waits and signals */
+	/** @DRM_VFENCE_LOGGING_DEFAULT: Engines log waits and signals. */
 	DRM_VFENCE_LOGGING_DEFAULT = 0,
-	/** @DRM_VFENCE_LOGGING_ALL: markers, too; and the logs are larger */
+	/** @DRM_VFENCE_LOGGING_ALL: Engines also log markers, and the logs are larger. */
 	DRM_VFENCE_LOGGING_ALL = 1,
 };
 
 /**
  * struct drm_vfence_log_header - head of a log buffer (WDDM-83)
+ *
+ * Only the GPU writes log buffers. Clients cannot map them and read entries with
+ * DRM_IOCTL_VFENCE_LOG_READ.
  */
 struct drm_vfence_log_header {
-	/** @first_free_entry_index: next entry to write; low half of one u64 */
+	/**
+	 * @first_free_entry_index: Index of the next entry that the GPU writes. It is the low
+	 * half of one u64, which the GPU writes at once.
+	 */
 	__u32 first_free_entry_index;
-	/** @wraparound_count: times the index went back to 0; high half */
+	/** @wraparound_count: Number of times the index returned to 0; the high half. */
 	__u32 wraparound_count;
-	/** @type: &enum drm_vfence_log_type */
+	/** @type: &enum drm_vfence_log_type. */
 	__u32 type;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @number_of_entries: entries behind the header */
+	/** @number_of_entries: Number of entries behind the header. */
 	__u64 number_of_entries;
-	/** @reserved: zero */
+	/** @reserved: Zero. */
 	__u64 reserved[2];
 };
 
@@ -193,129 +215,140 @@ struct drm_vfence_log_header {
  * struct drm_vfence_log_entry - one executed signal or satisfied wait (WDDM-84)
  */
 struct drm_vfence_log_entry {
-	/** @fence_value: value signaled or waited for; from the LOG packet */
+	/** @fence_value: Value that was signaled or waited for, copied from the LOG packet. */
 	__u64 fence_value;
-	/** @fence: the client's own handle (WDDM-86); from the LOG packet */
+	/** @fence: The client's handle of the fence (WDDM-86), copied from the LOG packet. */
 	__u32 fence;
-	/** @operation: &enum drm_vfence_log_operation; from the LOG packet */
+	/** @operation: &enum drm_vfence_log_operation, copied from the LOG packet. */
 	__u32 operation;
-	/** @reserved0: zero */
+	/** @reserved0: Zero. */
 	__u64 reserved0;
-	/** @observed_gpu_timestamp: waits only: GPU ticks when the wait was met */
+	/**
+	 * @observed_gpu_timestamp: Time in GPU ticks at which the engine found the wait
+	 * satisfied. It is for waits only.
+	 */
 	__u64 observed_gpu_timestamp;
-	/** @reserved1: zero */
+	/** @reserved1: Zero. */
 	__u64 reserved1;
-	/** @end_gpu_timestamp: GPU ticks when the operation completed */
+	/** @end_gpu_timestamp: Time in GPU ticks at which the operation completed. */
 	__u64 end_gpu_timestamp;
 };
 
 /* ----------------------------------------------------------------- packets */
 
 /**
- * enum drm_vfence_opcode - what a packet does
+ * enum drm_vfence_opcode - operation of a packet
  */
 enum drm_vfence_opcode {
-	/** @DRM_VFENCE_OP_NOP: nothing; any legal length */
+	/** @DRM_VFENCE_OP_NOP: No operation; it can have any legal length. */
 	DRM_VFENCE_OP_NOP = 0,
-	/** @DRM_VFENCE_OP_FENCE_WAIT: &struct drm_vfence_packet_wait */
+	/** @DRM_VFENCE_OP_FENCE_WAIT: &struct drm_vfence_packet_wait. */
 	DRM_VFENCE_OP_FENCE_WAIT = 1,
-	/** @DRM_VFENCE_OP_FENCE_SIGNAL: &struct drm_vfence_packet_signal */
+	/** @DRM_VFENCE_OP_FENCE_SIGNAL: &struct drm_vfence_packet_signal. */
 	DRM_VFENCE_OP_FENCE_SIGNAL = 2,
-	/** @DRM_VFENCE_OP_LOG: &struct drm_vfence_packet_log */
+	/** @DRM_VFENCE_OP_LOG: &struct drm_vfence_packet_log. */
 	DRM_VFENCE_OP_LOG = 3,
-	/** @DRM_VFENCE_OP_DRAW: &struct drm_vfence_packet_draw */
+	/** @DRM_VFENCE_OP_DRAW: &struct drm_vfence_packet_draw. */
 	DRM_VFENCE_OP_DRAW = 4,
-	/** @DRM_VFENCE_OP_COPY: &struct drm_vfence_packet_copy */
+	/** @DRM_VFENCE_OP_COPY: &struct drm_vfence_packet_copy. */
 	DRM_VFENCE_OP_COPY = 5,
-	/** @DRM_VFENCE_OP_FILL: &struct drm_vfence_packet_fill */
+	/** @DRM_VFENCE_OP_FILL: &struct drm_vfence_packet_fill. */
 	DRM_VFENCE_OP_FILL = 6,
-	/** @DRM_VFENCE_OP_TIMESTAMP: &struct drm_vfence_packet_timestamp */
+	/** @DRM_VFENCE_OP_TIMESTAMP: &struct drm_vfence_packet_timestamp. */
 	DRM_VFENCE_OP_TIMESTAMP = 7,
-	/** @DRM_VFENCE_OP_HANG: header only; never ends until the queue is aborted */
+	/**
+	 * @DRM_VFENCE_OP_HANG: The packet is a header only. It does not end until the queue
+	 * is aborted.
+	 */
 	DRM_VFENCE_OP_HANG = 8,
-	/** @DRM_VFENCE_OP_MONITORED_SIGNAL: &struct drm_vfence_packet_monitored */
+	/** @DRM_VFENCE_OP_MONITORED_SIGNAL: &struct drm_vfence_packet_monitored. */
 	DRM_VFENCE_OP_MONITORED_SIGNAL = 9,
 };
 
-/** DRM_VFENCE_PACKET_MAX: longest packet, in bytes, header included */
+/** DRM_VFENCE_PACKET_MAX: Length of the longest packet in bytes, with its header. */
 #define DRM_VFENCE_PACKET_MAX		64
 
 /**
  * struct drm_vfence_packet_header - first eight bytes of every packet
+ *
+ * The client writes packets; the GPU reads them.
  */
 struct drm_vfence_packet_header {
-	/** @opcode: &enum drm_vfence_opcode */
+	/** @opcode: &enum drm_vfence_opcode. */
 	__u16 opcode;
-	/** @length: bytes of the whole packet: a multiple of 8, 8 to 64 */
+	/** @length: Length of the whole packet in bytes, a multiple of 8 from 8 to 64. */
 	__u16 length;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
 };
 
 /**
- * struct drm_vfence_packet_wait - stall the queue until current >= value
+ * struct drm_vfence_packet_wait - stall the queue until a fence reaches a value
  */
 struct drm_vfence_packet_wait {
-	/** @header: length 24 */
+	/** @header: The length is 24. */
 	struct drm_vfence_packet_header header;
-	/** @current_va: GPU address of a fence's current value */
+	/** @current_va: GPU address of the fence's current value. */
 	__u64 current_va;
-	/** @value: value to wait for; 0 never stalls */
+	/** @value: Value to wait for. 0 never stalls. */
 	__u64 value;
 };
 
 /**
- * struct drm_vfence_packet_signal - store a fence's current value; the CPU is
- * interrupted only if the value exceeds the monitored value (WDDM-9, WDDM-10).
- * The comparison follows the LOG packet behind this one, if there is one.
+ * struct drm_vfence_packet_signal - store a fence's current value
+ *
+ * The GPU interrupts the CPU only if the value exceeds the monitored value (WDDM-9,
+ * WDDM-10). It compares after it has executed the LOG packet that follows, if there is one.
  */
 struct drm_vfence_packet_signal {
-	/** @header: length 32 */
+	/** @header: The length is 32. */
 	struct drm_vfence_packet_header header;
-	/** @current_va: GPU address of the fence's current value */
+	/** @current_va: GPU address of the fence's current value. */
 	__u64 current_va;
-	/** @monitored_va: GPU address of the same fence's monitored value */
+	/** @monitored_va: GPU address of the monitored value of that fence. */
 	__u64 monitored_va;
-	/** @value: the new value; a smaller one than before is a rewind, allowed */
+	/** @value: New value. A value below the current one is a rewind, which is legal. */
 	__u64 value;
 };
 
 /**
- * struct drm_vfence_packet_log - write an entry for the wait or signal before
+ * struct drm_vfence_packet_log - log the wait or signal in front of this packet
  */
 struct drm_vfence_packet_log {
-	/** @header: length 40 */
+	/** @header: The length is 40. */
 	struct drm_vfence_packet_header header;
-	/** @log_va: address of this queue's wait or signal log, by @operation */
+	/** @log_va: GPU address of this queue's wait log or signal log, as @operation demands. */
 	__u64 log_va;
 	/**
-	 * @index: one more than in the LOG packet before for this log, modulo the
-	 * entries told at creation, or at the last connect that took a new
-	 * geometry over; 0 in the first packet after either
+	 * @index: Index of the entry: one more than in the previous LOG packet for this log,
+	 * modulo the number of entries. That number is the one that QUEUE_CREATE returned, or
+	 * the last DOORBELL_CONNECT that adopted a new geometry. The first packet after either
+	 * has index 0.
 	 */
 	__u32 index;
-	/** @fence: handle copied into the entry */
+	/** @fence: Handle that the engine copies into the entry. */
 	__u32 fence;
-	/** @value: value copied into the entry */
+	/** @value: Value that the engine copies into the entry. */
 	__u64 value;
-	/** @operation: &enum drm_vfence_log_operation */
+	/** @operation: &enum drm_vfence_log_operation. */
 	__u32 operation;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
 /**
- * struct drm_vfence_packet_draw - keep the engine busy; a preemption point lies
- * between two draws
+ * struct drm_vfence_packet_draw - keep the engine busy
+ *
+ * The engine can preempt the queue between two draws.
  */
 struct drm_vfence_packet_draw {
-	/** @header: length 24 */
+	/** @header: The length is 24. */
 	struct drm_vfence_packet_header header;
-	/** @count: number of draws, at least 1 */
+	/** @count: Number of draws, at least 1. */
 	__u32 count;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @duration_ns: GPU time of one draw in nanoseconds, 10^10 at most */
+	/** @duration_ns: GPU time of one draw in nanoseconds, at most 10^10. */
 	__u64 duration_ns;
 };
 
@@ -323,13 +356,13 @@ struct drm_vfence_packet_draw {
  * struct drm_vfence_packet_copy - copy between data buffers
  */
 struct drm_vfence_packet_copy {
-	/** @header: length 32 */
+	/** @header: The length is 32. */
 	struct drm_vfence_packet_header header;
-	/** @src_va: source, multiple of 4 */
+	/** @src_va: GPU address of the source, a multiple of 4. */
 	__u64 src_va;
-	/** @dst_va: destination, multiple of 4 */
+	/** @dst_va: GPU address of the destination, a multiple of 4. */
 	__u64 dst_va;
-	/** @size: bytes, a non-zero multiple of 4 */
+	/** @size: Number of bytes, a multiple of 4 that is not zero. */
 	__u64 size;
 };
 
@@ -337,15 +370,15 @@ struct drm_vfence_packet_copy {
  * struct drm_vfence_packet_fill - fill a data buffer with a 32-bit word
  */
 struct drm_vfence_packet_fill {
-	/** @header: length 32 */
+	/** @header: The length is 32. */
 	struct drm_vfence_packet_header header;
-	/** @dst_va: destination, multiple of 4 */
+	/** @dst_va: GPU address of the destination, a multiple of 4. */
 	__u64 dst_va;
-	/** @size: bytes, a non-zero multiple of 4 */
+	/** @size: Number of bytes, a multiple of 4 that is not zero. */
 	__u64 size;
-	/** @value: the word */
+	/** @value: Word to store. */
 	__u32 value;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
@@ -353,24 +386,27 @@ struct drm_vfence_packet_fill {
  * struct drm_vfence_packet_timestamp - store the GPU clock in a data buffer
  */
 struct drm_vfence_packet_timestamp {
-	/** @header: length 16 */
+	/** @header: The length is 16. */
 	struct drm_vfence_packet_header header;
-	/** @dst_va: destination, multiple of 8; receives a u64 of GPU ticks */
+	/**
+	 * @dst_va: GPU address of the destination, a multiple of 8. The engine stores a u64 of
+	 * GPU ticks there.
+	 */
 	__u64 dst_va;
 };
 
 /**
- * struct drm_vfence_packet_monitored - write a monitored fence's value (WDDM-116)
+ * struct drm_vfence_packet_monitored - store the value of a monitored fence (WDDM-116)
  *
- * For kernel-mode queues of adapters with %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL; in
- * others the opcode does not exist (WDDM-113).
+ * The packet is for kernel-mode queues of adapters with
+ * %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL. User-mode queues have no such opcode (WDDM-113).
  */
 struct drm_vfence_packet_monitored {
-	/** @header: length 24 */
+	/** @header: The length is 24. */
 	struct drm_vfence_packet_header header;
-	/** @current_va: GPU address of the fence's value */
+	/** @current_va: GPU address of the fence's value. */
 	__u64 current_va;
-	/** @value: the new value; a smaller one than before is a rewind, allowed */
+	/** @value: New value. A value below the current one is a rewind, which is legal. */
 	__u64 value;
 };
 
@@ -380,18 +416,21 @@ struct drm_vfence_packet_monitored {
  * struct drm_vfence_obj_array - an array of structures in user memory
  */
 struct drm_vfence_obj_array {
-	/** @stride: bytes from one element to the next, a multiple of 8 */
+	/**
+	 * @stride: Bytes from one element to the next: a multiple of 8, at least the size of
+	 * the structure and at most 4096.
+	 */
 	__u32 stride;
-	/** @count: number of elements */
+	/** @count: Number of elements. */
 	__u32 count;
-	/** @array: address of the first element */
+	/** @array: Address of the first element. */
 	__u64 array;
 };
 
 /**
- * DRM_VFENCE_OBJ_ARRAY - fill a &struct drm_vfence_obj_array
- * @n: number of elements
- * @p: pointer to the first
+ * DRM_VFENCE_OBJ_ARRAY - initialise a &struct drm_vfence_obj_array
+ * @n: Number of elements.
+ * @p: Pointer to the first element.
  */
 #define DRM_VFENCE_OBJ_ARRAY(n, p) \
 	{ .stride = sizeof((p)[0]), .count = (n), .array = (__u64)(uintptr_t)(p) }
@@ -400,26 +439,26 @@ struct drm_vfence_obj_array {
  * struct drm_vfence_destroy - argument of the ioctls that destroy a handle
  */
 struct drm_vfence_destroy {
-	/** @handle: what to destroy */
+	/** @handle: Handle to destroy. */
 	__u32 handle;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
 /**
- * enum drm_vfence_query_type - what DRM_IOCTL_VFENCE_QUERY answers
+ * enum drm_vfence_query_type - answers of DRM_IOCTL_VFENCE_QUERY
  */
 enum drm_vfence_query_type {
-	/** @DRM_VFENCE_QUERY_ADAPTER: &struct drm_vfence_adapter_info */
+	/** @DRM_VFENCE_QUERY_ADAPTER: &struct drm_vfence_adapter_info. */
 	DRM_VFENCE_QUERY_ADAPTER = 0,
-	/** @DRM_VFENCE_QUERY_NODES: array of &struct drm_vfence_node_info */
+	/** @DRM_VFENCE_QUERY_NODES: Array of &struct drm_vfence_node_info. */
 	DRM_VFENCE_QUERY_NODES = 1,
-	/** @DRM_VFENCE_QUERY_CLOCK: &struct drm_vfence_clock_info */
+	/** @DRM_VFENCE_QUERY_CLOCK: &struct drm_vfence_clock_info. */
 	DRM_VFENCE_QUERY_CLOCK = 2,
 	/* 3 was DRM_VFENCE_QUERY_COUNTERS in versions 1.0 to 1.17; it returns EINVAL now. */
-	/** @DRM_VFENCE_QUERY_FEATURES: array of &struct drm_vfence_feature_info */
+	/** @DRM_VFENCE_QUERY_FEATURES: Array of &struct drm_vfence_feature_info. */
 	DRM_VFENCE_QUERY_FEATURES = 4,
-	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps */
+	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps. */
 	DRM_VFENCE_QUERY_FENCE_CAPS = 5,
 	/** @DRM_VFENCE_QUERY_COUNTER_VALUES: Array of &struct drm_vfence_counter. */
 	DRM_VFENCE_QUERY_COUNTER_VALUES = 6,
@@ -428,181 +467,196 @@ enum drm_vfence_query_type {
 };
 
 /**
- * struct drm_vfence_query - ask the adapter something, in two calls
+ * struct drm_vfence_query - query the adapter, in two calls
  *
- * With data 0 the call writes the size of the answer. Otherwise min(size,
- * answer) bytes are copied, the rest of the client's buffer is cleared and size
- * becomes the answer's full size.
+ * With @data 0 the kernel only writes the size of the answer to @size. Otherwise it copies
+ * the answer, or the beginning of it if the buffer is shorter, and clears the rest of the
+ * buffer.
+ *
+ * Errors: EINVAL for an unknown @type, or for a buffer of more than 65536 bytes.
  */
 struct drm_vfence_query {
-	/** @type: &enum drm_vfence_query_type */
+	/** @type: &enum drm_vfence_query_type. */
 	__u32 type;
-	/** @size: in: bytes at @data, at most 65536; out: size of the answer */
+	/**
+	 * @size: In/out: The client writes the size of the buffer in bytes, at most 65536. The
+	 * kernel writes the size of the whole answer in bytes.
+	 */
 	__u32 size;
-	/** @data: address of the answer, or 0 */
+	/** @data: Address of the buffer, or 0. */
 	__u64 data;
 };
 
 /**
- * DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS: the GPU writes 32 bits at once. There are no
- * native fences, and of a monitored one, unless it has NO_GPU_ACCESS, 32 bits: of the
- * values given the low halves count, which wrap (WDDM-128)
+ * DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS: The GPU stores 32 bits at once. Native fences are not
+ * supported. A monitored fence without NO_GPU_ACCESS has 32 bits, which wrap: only the low
+ * half of a value counts (WDDM-128).
  */
 #define DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS	(1 << 0)
 
 /**
- * DRM_VFENCE_ADAPTER_MONITORED_SIGNAL: engines write monitored fences by a packet.
- * Without it software does, when a submission is done
+ * DRM_VFENCE_ADAPTER_MONITORED_SIGNAL: Engines signal monitored fences by a packet. Without
+ * the flag the CPU signals them when a submission is done.
  */
 #define DRM_VFENCE_ADAPTER_MONITORED_SIGNAL	(1 << 1)
 /**
- * DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT: and interrupt for it (WDDM-130). Without it
- * the CPU looks when a submission is done (WDDM-129)
+ * DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT: Such a packet also interrupts the CPU (WDDM-130).
+ * Without the flag the CPU rescans the waiters when a submission is done (WDDM-129).
  */
 #define DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT	(1 << 2)
 
 /**
- * struct drm_vfence_adapter_info - what the adapter is
+ * struct drm_vfence_adapter_info - properties of the adapter
+ *
+ * The kernel writes all members. They do not change while the adapter is bound.
  */
 struct drm_vfence_adapter_info {
-	/** @nodes: number of nodes (engines) */
+	/** @nodes: Number of nodes (engines). */
 	__u32 nodes;
-	/** @fence_stride: bytes between the slots of fences in one page */
+	/** @fence_stride: Bytes from one fence slot to the next within a page. */
 	__u32 fence_stride;
-	/** @physical_doorbells: how many queues can be connected at one time */
+	/** @physical_doorbells: Number of queues that can be connected at a time. */
 	__u32 physical_doorbells;
-	/** @log_entries: entries of one log buffer */
+	/** @log_entries: Number of entries of a log buffer at logging level DEFAULT. */
 	__u32 log_entries;
-	/** @va_start: lowest GPU address */
+	/** @va_start: Lowest GPU address. */
 	__u64 va_start;
-	/** @va_end: first GPU address above the space */
+	/** @va_end: First address above the GPU address space. */
 	__u64 va_end;
-	/** @doorbell_size: bytes of a doorbell, from the start of its page */
+	/** @doorbell_size: Size of a doorbell in bytes, from the start of its page. */
 	__u32 doorbell_size;
-	/** @secondary_doorbell_size: of a secondary one; 0: not supported */
+	/** @secondary_doorbell_size: Size of a secondary doorbell in bytes; 0: not supported. */
 	__u32 secondary_doorbell_size;
-	/** @flags: DRM_VFENCE_ADAPTER_* */
+	/** @flags: DRM_VFENCE_ADAPTER_*. */
 	__u32 flags;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
 /**
- * enum drm_vfence_feature_id - features that are negotiated; WDDM's numbers
+ * enum drm_vfence_feature_id - negotiated features, with WDDM's numbers
  */
 enum drm_vfence_feature_id {
-	/** @DRM_VFENCE_FEATURE_HWSCH: the GPU schedules its queues */
+	/** @DRM_VFENCE_FEATURE_HWSCH: The GPU schedules its queues. */
 	DRM_VFENCE_FEATURE_HWSCH = 0,
-	/** @DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION: queues filled by clients */
+	/** @DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION: Clients fill queues themselves. */
 	DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION = 4,
-	/** @DRM_VFENCE_FEATURE_NATIVE_FENCE: native fences */
+	/** @DRM_VFENCE_FEATURE_NATIVE_FENCE: Native fences. */
 	DRM_VFENCE_FEATURE_NATIVE_FENCE = 37,
 };
 
-/** DRM_VFENCE_FEATURE_ENABLED: both sides and all dependencies agree (WDDM-48) */
+/**
+ * DRM_VFENCE_FEATURE_ENABLED: Driver and hardware agree on the feature and on all features
+ * that it depends on (WDDM-48).
+ */
 #define DRM_VFENCE_FEATURE_ENABLED		(1 << 0)
-/** DRM_VFENCE_FEATURE_SUPPORTED: the hardware supports it */
+/** DRM_VFENCE_FEATURE_SUPPORTED: The hardware supports the feature. */
 #define DRM_VFENCE_FEATURE_SUPPORTED		(1 << 1)
-/** DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG: and it works as it is set up */
+/** DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG: The feature works in the present configuration. */
 #define DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG	(1 << 2)
 
 /**
  * struct drm_vfence_feature_info - state of one feature (WDDM-51)
+ *
+ * The kernel writes all members.
  */
 struct drm_vfence_feature_info {
-	/** @id: &enum drm_vfence_feature_id */
+	/** @id: &enum drm_vfence_feature_id. */
 	__u32 id;
-	/** @flags: DRM_VFENCE_FEATURE_* */
+	/** @flags: DRM_VFENCE_FEATURE_*. */
 	__u32 flags;
-	/** @version: the negotiated version, 0 unless enabled */
+	/** @version: Negotiated version; 0 unless the feature is enabled. */
 	__u32 version;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
-/** DRM_VFENCE_CAP_NATIVE_FENCE: native fences can be created (WDDM-51) */
+/** DRM_VFENCE_CAP_NATIVE_FENCE: Clients can create native fences (WDDM-51). */
 #define DRM_VFENCE_CAP_NATIVE_FENCE		(1 << 0)
-/** DRM_VFENCE_CAP_MAP_TO_SYSTEM: values are mapped for the system process, too */
+/** DRM_VFENCE_CAP_MAP_TO_SYSTEM: The values are also mapped for the system process. */
 #define DRM_VFENCE_CAP_MAP_TO_SYSTEM		(1 << 1)
-/** DRM_VFENCE_CAP_OPTIMIZED: monitored values may be in video memory (WDDM-36) */
+/** DRM_VFENCE_CAP_OPTIMIZED: Monitored values can be in video memory (WDDM-36). */
 #define DRM_VFENCE_CAP_OPTIMIZED		(1 << 2)
-/** DRM_VFENCE_CAP_INTRA_GPU: fences of type INTRA_GPU can be created (WDDM-36) */
+/** DRM_VFENCE_CAP_INTRA_GPU: Clients can create fences of type INTRA_GPU (WDDM-36). */
 #define DRM_VFENCE_CAP_INTRA_GPU		(1 << 3)
 /**
- * DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT: the interrupt names the queue that signaled,
- * and its signal log tells which fences (WDDM-76). A signal without its LOG packet
- * costs a look at all fences of the file
+ * DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT: The interrupt names the queue that signaled, and the
+ * queue's signal log names the fences (WDDM-76). A signal without a LOG packet costs a scan
+ * of all fences of the file.
  */
 #define DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT	(1 << 4)
 
 /**
- * struct drm_vfence_fence_caps - what native fences are like here (WDDM-53)
+ * struct drm_vfence_fence_caps - capabilities of native fences (WDDM-53)
  *
- * All zero where the feature is not enabled.
+ * The kernel writes all members. They are zero if the feature is not enabled.
  */
 struct drm_vfence_fence_caps {
-	/** @flags: DRM_VFENCE_CAP_* */
+	/** @flags: DRM_VFENCE_CAP_*. */
 	__u32 flags;
-	/** @stride: bytes between slots of fences in one page */
+	/** @stride: Bytes from one fence slot to the next within a page. */
 	__u32 stride;
-	/** @minimum_address: lowest GPU address of a fence page; 0: no bound */
+	/** @minimum_address: Lowest GPU address of a fence page; 0: no limit. */
 	__u64 minimum_address;
-	/** @maximum_address: first address above them; 0: no bound (WDDM-29) */
+	/** @maximum_address: First GPU address above all fence pages; 0: no limit (WDDM-29). */
 	__u64 maximum_address;
 };
 
 /**
- * enum drm_vfence_node_class - what an engine is for
+ * enum drm_vfence_node_class - kinds of engines
  */
 enum drm_vfence_node_class {
-	/** @DRM_VFENCE_NODE_GFX: preempted between draws */
+	/** @DRM_VFENCE_NODE_GFX: Graphics; the engine can be preempted between draws. */
 	DRM_VFENCE_NODE_GFX = 0,
-	/** @DRM_VFENCE_NODE_COMPUTE: preempted between dispatches */
+	/** @DRM_VFENCE_NODE_COMPUTE: Compute; it can be preempted between dispatches. */
 	DRM_VFENCE_NODE_COMPUTE = 1,
-	/** @DRM_VFENCE_NODE_COPY: preempted at once */
+	/** @DRM_VFENCE_NODE_COPY: Copies; it can be preempted at once. */
 	DRM_VFENCE_NODE_COPY = 2,
-	/** @DRM_VFENCE_NODE_MM: preempted between jobs */
+	/** @DRM_VFENCE_NODE_MM: Multimedia; it can be preempted between jobs. */
 	DRM_VFENCE_NODE_MM = 3,
-	/** @DRM_VFENCE_NODE_PAGING: the kernel's own, moves memory; no client queues */
+	/** @DRM_VFENCE_NODE_PAGING: The kernel moves memory on it. Clients get no queues. */
 	DRM_VFENCE_NODE_PAGING = 4,
 };
 
-/** DRM_VFENCE_NODE_USER_MODE_SUBMISSION: queues with doorbells are allowed */
+/** DRM_VFENCE_NODE_USER_MODE_SUBMISSION: The node takes user-mode queues. */
 #define DRM_VFENCE_NODE_USER_MODE_SUBMISSION	(1 << 0)
 
 /**
- * struct drm_vfence_node_info - one node
+ * struct drm_vfence_node_info - properties and totals of one node
+ *
+ * The kernel writes all members. The totals start at 0 when the adapter is probed.
  */
 struct drm_vfence_node_info {
-	/** @class_id: &enum drm_vfence_node_class */
+	/** @class_id: &enum drm_vfence_node_class. */
 	__u32 class_id;
-	/** @flags: DRM_VFENCE_NODE_* */
+	/** @flags: DRM_VFENCE_NODE_*. */
 	__u32 flags;
-	/** @packets: packets completed */
+	/** @packets: Number of packets that completed. */
 	__u64 packets;
-	/** @signals: fence signals executed */
+	/** @signals: Number of fence signals executed. */
 	__u64 signals;
-	/** @suppressed: signals that needed no interrupt */
+	/** @suppressed: Number of signals that needed no interrupt. */
 	__u64 suppressed;
-	/** @log_packets: LOG packets executed */
+	/** @log_packets: Number of LOG packets executed. */
 	__u64 log_packets;
-	/** @waits_stalled: fence waits that found the value not reached */
+	/** @waits_stalled: Number of fence waits that stalled their queue. */
 	__u64 waits_stalled;
-	/** @busy_ns: GPU time charged to packets */
+	/** @busy_ns: GPU time that packets cost, in nanoseconds. */
 	__u64 busy_ns;
 };
 
 /**
- * struct drm_vfence_clock_info - the GPU clock and a calibration pair
+ * struct drm_vfence_clock_info - the GPU clock and one calibration pair
  *
- * cpu time of tick t = cpu_ns + (t - gpu_ticks) * 10^9 / frequency_hz.
+ * The kernel writes all members. The CPU time of GPU tick t in nanoseconds is cpu_ns +
+ * (t - gpu_ticks) * 10^9 / frequency_hz.
  */
 struct drm_vfence_clock_info {
-	/** @frequency_hz: ticks per second */
+	/** @frequency_hz: Frequency of the GPU clock in ticks per second. */
 	__u64 frequency_hz;
-	/** @gpu_ticks: the GPU clock now */
+	/** @gpu_ticks: The GPU clock, in ticks. */
 	__u64 gpu_ticks;
-	/** @cpu_ns: CLOCK_MONOTONIC at the same moment */
+	/** @cpu_ns: CLOCK_MONOTONIC at @gpu_ticks, in nanoseconds. */
 	__u64 cpu_ns;
 };
 
@@ -885,7 +939,8 @@ enum drm_vfence_counter_id {
  * struct drm_vfence_counter - value of one counter
  *
  * The answer to %DRM_VFENCE_QUERY_COUNTER_VALUES is an array with one element for each
- * counter of the driver, in ascending order of id. The structure keeps its size.
+ * counter of the driver, in ascending order of id. The kernel writes all members. The
+ * structure keeps its size.
  */
 struct drm_vfence_counter {
 	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
@@ -926,7 +981,7 @@ enum drm_vfence_counter_unit {
  *
  * The answer to %DRM_VFENCE_QUERY_COUNTER_INFOS is an array with the ids of
  * %DRM_VFENCE_QUERY_COUNTER_VALUES, in the order of that array. It does not change while
- * the adapter is bound. The structure keeps its size.
+ * the adapter is bound. The kernel writes all members. The structure keeps its size.
  */
 struct drm_vfence_counter_info {
 	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
@@ -948,362 +1003,381 @@ struct drm_vfence_counter_info {
 /**
  * struct drm_vfence_device_create - create a device, the unit of error
  *
- * Errors: ENOSPC beyond 64 devices of a file.
+ * Errors: ENOSPC if the file has 64 devices.
  */
 struct drm_vfence_device_create {
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @handle: out */
+	/** @handle: Out: Handle of the device. */
 	__u32 handle;
 };
 
 /**
- * enum drm_vfence_device_state - execution state; WDDM's numbers
+ * enum drm_vfence_device_state - execution state of a device, with WDDM's numbers
  */
 enum drm_vfence_device_state {
-	/** @DRM_VFENCE_DEVICE_ACTIVE: works */
+	/** @DRM_VFENCE_DEVICE_ACTIVE: The device works. */
 	DRM_VFENCE_DEVICE_ACTIVE = 1,
-	/** @DRM_VFENCE_DEVICE_RESET: lost by the reset of an engine another had hung */
+	/**
+	 * @DRM_VFENCE_DEVICE_RESET: The device was lost in the reset of an engine that another
+	 * device had hung.
+	 */
 	DRM_VFENCE_DEVICE_RESET = 2,
 	/**
-	 * @DRM_VFENCE_DEVICE_HUNG: a queue of it got nowhere, or a context did not
-	 * leave when it was suspended: its engine was reset; or a submission took more
-	 * than two seconds: its queue was aborted
+	 * @DRM_VFENCE_DEVICE_HUNG: A queue of the device hung, or a context did not leave its
+	 * engine when it was suspended, and the engine was reset; or a submission took more
+	 * than two seconds, and its queue was aborted.
 	 */
 	DRM_VFENCE_DEVICE_HUNG = 3,
-	/** @DRM_VFENCE_DEVICE_STOPPED: the adapter is gone */
+	/** @DRM_VFENCE_DEVICE_STOPPED: The adapter is gone or lost. */
 	DRM_VFENCE_DEVICE_STOPPED = 4,
-	/** @DRM_VFENCE_DEVICE_ERROR_DMAFAULT: a queue met a bad packet */
+	/** @DRM_VFENCE_DEVICE_ERROR_DMAFAULT: A queue stopped at an illegal packet. */
 	DRM_VFENCE_DEVICE_ERROR_DMAFAULT = 6,
-	/** @DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT: a queue met a bad address */
+	/** @DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT: A queue stopped at an illegal address. */
 	DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT = 7,
 };
 
 /**
- * struct drm_vfence_device_query - state of a device; works in error, too
+ * struct drm_vfence_device_query - query the state of a device
+ *
+ * The call also works for a device in error.
  */
 struct drm_vfence_device_query {
-	/** @handle: the device */
+	/** @handle: Handle of the device. */
 	__u32 handle;
-	/** @state: out: &enum drm_vfence_device_state */
+	/** @state: Out: &enum drm_vfence_device_state. The client writes zero. */
 	__u32 state;
 };
 
 /**
  * struct drm_vfence_context_create - create a context on a node
  *
- * Errors: EINVAL for a node that does not exist; ENOSPC beyond 64 contexts.
+ * Errors: EINVAL for a node that does not exist; ENOSPC if the file has 64 contexts.
  */
 struct drm_vfence_context_create {
-	/** @device: the parent */
+	/** @device: Handle of the parent. */
 	__u32 device;
-	/** @node: index of the node */
+	/** @node: Index of the node in %DRM_VFENCE_QUERY_NODES. */
 	__u32 node;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @handle: out */
+	/** @handle: Out: Handle of the context. */
 	__u32 handle;
 };
 
 /**
- * struct drm_vfence_context_suspend - stop a context's queues, with all they have
- * in flight, until it is resumed (WDDM-193)
+ * struct drm_vfence_context_suspend - take the queues of a context off the GPU (WDDM-193)
  *
- * Doorbells stay connected, rings resident; what is submitted meanwhile is done
- * after the resume. Kernel-mode queues still have two seconds for each submission.
- * Returns when the GPU has let go of all queues. A context that is suspended already
- * stays so.
+ * The queues stop, with all work in flight, until the context is resumed. The call returns
+ * when the GPU has released them all. Doorbells stay connected and rings stay resident; work
+ * that is submitted meanwhile starts after the resume. A submission of a kernel-mode queue
+ * must still end within two seconds. A context that is already suspended stays suspended.
  *
- * Errors: ETIME where the GPU did not acknowledge within two seconds: the engine was
- * reset and the device is %DRM_VFENCE_DEVICE_HUNG; EINTR, after which it is suspended or will be.
+ * Errors: ETIME if the GPU did not acknowledge within two seconds: the engine was reset and
+ * the device is %DRM_VFENCE_DEVICE_HUNG. EINTR if a signal interrupted the call: the context
+ * is suspended, or will be.
  */
 struct drm_vfence_context_suspend {
-	/** @context: the context */
+	/** @context: Handle of the context. */
 	__u32 context;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @fence: out: number of this suspension, increasing (WDDM-194) */
+	/** @fence: Out: Number of this suspension; the numbers increase (WDDM-194). */
 	__u64 fence;
 };
 
 /**
- * struct drm_vfence_context_resume - let a context's queues go on
+ * struct drm_vfence_context_resume - let the queues of a context run again
  *
- * One that is not suspended stays as it is.
+ * The call does nothing for a context that is not suspended.
  */
 struct drm_vfence_context_resume {
-	/** @context: the context */
+	/** @context: Handle of the context. */
 	__u32 context;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
 };
 
 /**
- * struct drm_vfence_bo_create - create a data buffer (a GEM object)
+ * struct drm_vfence_bo_create - create a data buffer, which is a GEM object
  *
  * Errors: EINVAL for a size of 0 or above %DRM_VFENCE_MAX_BO_SIZE.
  */
 struct drm_vfence_bo_create {
-	/** @size: bytes; rounded up to pages */
+	/** @size: Size in bytes. The kernel rounds it up to whole pages. */
 	__u64 size;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @handle: out: GEM handle */
+	/** @handle: Out: GEM handle of the buffer. */
 	__u32 handle;
-	/** @mmap_offset: out: where to mmap() it */
+	/** @mmap_offset: Out: Offset for mmap(). */
 	__u64 mmap_offset;
 };
 
-/** DRM_VFENCE_VM_READ: the GPU may read */
+/** DRM_VFENCE_VM_READ: The GPU can read the mapping. */
 #define DRM_VFENCE_VM_READ		(1 << 0)
-/** DRM_VFENCE_VM_WRITE: the GPU may write */
+/** DRM_VFENCE_VM_WRITE: The GPU can write the mapping. */
 #define DRM_VFENCE_VM_WRITE		(1 << 1)
 
 /**
- * struct drm_vfence_vm_bind - map a buffer into the file's GPU address space
+ * struct drm_vfence_vm_bind - map a buffer into the GPU address space of the file
  *
- * Errors: EEXIST where the range is taken; ENOSPC when no room is left, or
- * beyond 1024 mappings; EOPNOTSUPP for a dma-buf that is not plain memory.
+ * Errors: EINVAL for a range outside the buffer or the address space, or that is not
+ * aligned; EEXIST if the range of addresses is in use; ENOSPC if no room is left, or if the
+ * file has 1024 mappings; EOPNOTSUPP for a dma-buf that is not plain memory.
  */
 struct drm_vfence_vm_bind {
-	/** @handle: GEM handle */
+	/** @handle: GEM handle of the buffer. */
 	__u32 handle;
-	/** @flags: DRM_VFENCE_VM_*, at least one */
+	/** @flags: DRM_VFENCE_VM_*, at least one of them. */
 	__u32 flags;
-	/** @offset: first byte of the buffer, a multiple of 4096 */
+	/** @offset: First byte of the buffer to map, a multiple of 4096. */
 	__u64 offset;
-	/** @size: bytes, a non-zero multiple of 4096 */
+	/** @size: Number of bytes to map, a multiple of 4096 that is not zero. */
 	__u64 size;
-	/** @va: in: address (multiple of 4096) or 0 to choose; out: address */
+	/**
+	 * @va: In/out: The client writes the GPU address, a multiple of 4096, or 0 for any
+	 * address. The kernel writes the address.
+	 */
 	__u64 va;
 };
 
 /**
- * struct drm_vfence_vm_unbind - remove a mapping; the GPU has stopped using it
- * when the call returns
+ * struct drm_vfence_vm_unbind - remove a mapping from the GPU address space
  *
- * Errors: ENOENT where no mapping of a buffer starts.
+ * When the call returns the GPU no longer uses the mapping.
+ *
+ * Errors: EINVAL for an address that is not a multiple of 4096 or not in the address space;
+ * ENOENT if no mapping of a buffer starts there.
  */
 struct drm_vfence_vm_unbind {
-	/** @va: where the mapping starts */
+	/** @va: GPU address at which the mapping starts. */
 	__u64 va;
 };
 
 /* ------------------------------------------------------------------ fences */
 
 /**
- * enum drm_vfence_fence_type - WDDM's native fence types
+ * enum drm_vfence_fence_type - types of fences
  */
 enum drm_vfence_fence_type {
-	/** @DRM_VFENCE_FENCE_DEFAULT: all waits and signals (WDDM-30) */
+	/** @DRM_VFENCE_FENCE_DEFAULT: Native fence for all waits and signals (WDDM-30). */
 	DRM_VFENCE_FENCE_DEFAULT = 0,
 	/**
-	 * @DRM_VFENCE_FENCE_INTRA_GPU: for queues of one GPU alone: the values may
-	 * be in video memory the CPU cannot see, so that there is no mapping, no
-	 * CPU wait and no CPU signal (EOPNOTSUPP), and the first value is whatever
-	 * a packet of the client stores (WDDM-31..33)
+	 * @DRM_VFENCE_FENCE_INTRA_GPU: Native fence for queues of one GPU only. Its values can
+	 * be in video memory that the CPU cannot access: there is no mapping, and CPU waits and
+	 * CPU signals return EOPNOTSUPP. The first value is the first one that a packet of the
+	 * client stores (WDDM-31..33).
 	 */
 	DRM_VFENCE_FENCE_INTRA_GPU = 1,
 	/**
-	 * @DRM_VFENCE_FENCE_MONITORED: no native fence but a monitored one, of
-	 * MONITORED_FENCE_CREATE; what a query tells, and not for FENCE_CREATE
+	 * @DRM_VFENCE_FENCE_MONITORED: Monitored fence. FENCE_QUERY returns this type;
+	 * FENCE_CREATE does not take it, MONITORED_FENCE_CREATE creates these fences.
 	 */
 	DRM_VFENCE_FENCE_MONITORED = 2,
 };
 
 /**
- * struct drm_vfence_fence_mapping - where a fence's values are
+ * struct drm_vfence_fence_mapping - places of a fence's values
+ *
+ * The kernel writes all members.
  */
 struct drm_vfence_fence_mapping {
-	/** @current_offset: mmap() offset of the page of the current value, or 0 */
+	/** @current_offset: Offset for mmap() of the current value's page; 0: no mapping. */
 	__u64 current_offset;
-	/** @current_va: GPU address of the current value: read and write; or 0 */
+	/** @current_va: GPU address of the current value, for read and write; 0: none. */
 	__u64 current_va;
-	/** @monitored_va: GPU address of the monitored value: read only; or 0 */
+	/** @monitored_va: GPU address of the monitored value, for read only; 0: none. */
 	__u64 monitored_va;
-	/** @current_page_offset: the value's place in that page, in bytes */
+	/** @current_page_offset: Offset of the current value within its page, in bytes. */
 	__u32 current_page_offset;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
-/** DRM_VFENCE_FENCE_SHAREABLE: pages of its own; may be exported */
+/** DRM_VFENCE_FENCE_SHAREABLE: The fence can be exported. It has pages of its own. */
 #define DRM_VFENCE_FENCE_SHAREABLE	(1 << 0)
 /**
- * DRM_VFENCE_FENCE_CROSS_ADAPTER: may be opened on other adapters, too; needs
- * SHAREABLE and type DEFAULT (WDDM-45). There is one current value for all, and
- * every signal other than 0 interrupts the CPU, which tells the other adapters.
- * Where native fences are not supported it is a monitored one (WDDM-109)
+ * DRM_VFENCE_FENCE_CROSS_ADAPTER: Other adapters can open the fence too. The flag needs
+ * SHAREABLE and type DEFAULT (WDDM-45). All adapters share one current value. Every GPU
+ * signal other than 0 interrupts the CPU, which notifies the other adapters. An adapter
+ * without native fences opens a monitored fence instead (WDDM-109).
  */
 #define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
 
 /**
  * struct drm_vfence_fence_create - create a native fence (WDDM-37)
  *
- * Errors: EINVAL for a bit of engine_affinity without a physical adapter, or
- * CROSS_ADAPTER with INTRA_GPU or without SHAREABLE; EOPNOTSUPP for a type not
- * supported, or without the feature; ENOSPC beyond 4096 fences.
+ * Errors: EINVAL for an unknown @type, for a bit of @engine_affinity without a physical
+ * adapter, for CROSS_ADAPTER with INTRA_GPU or without SHAREABLE, or for an @initial_value
+ * of an INTRA_GPU fence; EOPNOTSUPP if the adapter does not support @type or native fences;
+ * ENOSPC if the file has 4096 fences.
  */
 struct drm_vfence_fence_create {
-	/** @device: the parent */
+	/** @device: Handle of the parent. */
 	__u32 device;
-	/** @type: &enum drm_vfence_fence_type */
+	/** @type: &enum drm_vfence_fence_type, DEFAULT or INTRA_GPU. */
 	__u32 type;
-	/** @flags: DRM_VFENCE_FENCE_* */
+	/** @flags: DRM_VFENCE_FENCE_*. */
 	__u32 flags;
-	/** @handle: out */
+	/** @handle: Out: Handle of the fence. */
 	__u32 handle;
-	/** @initial_value: first current value; zero for INTRA_GPU */
+	/** @initial_value: First current value; zero for INTRA_GPU. */
 	__u64 initial_value;
-	/** @mapping: out */
+	/** @mapping: Out: Places of the values. */
 	struct drm_vfence_fence_mapping mapping;
 	/**
-	 * @engine_affinity: physical adapters on which the addresses are mapped,
-	 * a bit for each; 0: all. Adapters are not linked: there is one (WDDM-40)
+	 * @engine_affinity: Mask of the physical adapters on which the addresses are mapped;
+	 * 0: all. An adapter has one physical adapter, bit 0, because adapters are not linked
+	 * (WDDM-40).
 	 */
 	__u32 engine_affinity;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 	/**
-	 * @private_data: in: anything, handed to the virtual GPU, which keeps it
-	 * with the fence; out: what it kept
+	 * @private_data: In/out: The client writes any bytes. The virtual GPU keeps them with
+	 * the fence, and the kernel writes what it keeps.
 	 */
 	__u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
 /**
- * DRM_VFENCE_MONITORED_SHARED: may be exported; needs NT_SECURITY_SHARING. These
- * flags have WDDM's values
+ * DRM_VFENCE_MONITORED_SHARED: The fence can be exported. The flag needs
+ * NT_SECURITY_SHARING. DRM_VFENCE_MONITORED_* have WDDM's values.
  */
 #define DRM_VFENCE_MONITORED_SHARED		(1 << 0)
-/** DRM_VFENCE_MONITORED_NT_SECURITY_SHARING: and only so; needs SHARED (WDDM-120) */
+/**
+ * DRM_VFENCE_MONITORED_NT_SECURITY_SHARING: The fence is shared by descriptor only. The flag
+ * needs SHARED (WDDM-120).
+ */
 #define DRM_VFENCE_MONITORED_NT_SECURITY_SHARING (1 << 1)
 /**
- * DRM_VFENCE_MONITORED_CROSS_ADAPTER: may be opened on other adapters, too, and is
- * a native fence where these are supported (WDDM-110); needs SHARED and GPU access
+ * DRM_VFENCE_MONITORED_CROSS_ADAPTER: Other adapters can open the fence too. On an adapter
+ * with native fences it is a native fence (WDDM-110). The flag needs SHARED and GPU access.
  */
 #define DRM_VFENCE_MONITORED_CROSS_ADAPTER	(1 << 2)
 /**
- * DRM_VFENCE_MONITORED_TOP_OF_PIPELINE: signals of submissions come when what was before
- * them has been fetched by the GPU, done or not (WDDM-122)
+ * DRM_VFENCE_MONITORED_TOP_OF_PIPELINE: A submission signals the fence when the GPU has
+ * fetched all work in front of the signal, even if that work is not done (WDDM-122).
  */
 #define DRM_VFENCE_MONITORED_TOP_OF_PIPELINE	(1 << 3)
-/** DRM_VFENCE_MONITORED_NO_SIGNAL: this handle may not signal (WDDM-117) */
+/** DRM_VFENCE_MONITORED_NO_SIGNAL: This handle cannot signal (WDDM-117). */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL		(1 << 4)
-/** DRM_VFENCE_MONITORED_NO_WAIT: this handle may not wait (WDDM-118) */
+/** DRM_VFENCE_MONITORED_NO_WAIT: This handle cannot wait (WDDM-118). */
 #define DRM_VFENCE_MONITORED_NO_WAIT		(1 << 5)
 /**
- * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: without it the fence jumps to its
- * maximum when a reset, or a submission that took too long, costs a device with a
- * handle that may signal it, where it is a monitored one (WDDM-123, WDDM-124)
+ * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
+ * lost. Without the flag a monitored fence gets its maximum when a reset, or a submission
+ * that took too long, costs a device that has a handle with the right to signal it
+ * (WDDM-123, WDDM-124).
  */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
-/** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: it has no GPU address (WDDM-121) */
+/** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: The fence has no GPU address (WDDM-121). */
 #define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
 /**
- * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end with the
- * last handle and descriptor; without it those on an adapter end, whoever's they
- * are, each time one handle is destroyed there (WDDM-125, WDDM-126)
+ * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end when the last handle
+ * and the last descriptor are closed. Without the flag the destruction of any handle ends all
+ * CPU waits of all processes on that adapter (WDDM-125, WDDM-126).
  */
 #define DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 10)
 
 /**
  * struct drm_vfence_monitored_fence_create - create a monitored fence (WDDM-114)
  *
- * A value in memory that the hardware knows nothing of: there is no monitored
- * value, and the CPU looks whenever something may have changed it. The handle is
- * one like those of native fences: waits, events, signals and exports take both
- * kinds, side by side. User-mode queues cannot use it (WDDM-113). It needs no
- * feature, and is there where native fences are not. Where it has 32 bits a value
- * means the one nearest to the current value, so that waits work across the wrap
- * as long as they and signals stay within 2^31 of the last signal.
+ * A monitored fence is a value in memory. The hardware has no monitored value for it, so the
+ * CPU rescans the waiters whenever the value may have changed. Waits, events, signals and
+ * exports take handles of monitored and of native fences, also in one list. User-mode queues
+ * cannot use a monitored fence (WDDM-113). Monitored fences need no feature and exist on all
+ * adapters.
  *
- * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for one of SHARED and
- * NT_SECURITY_SHARING without the other, for CROSS_ADAPTER without SHARED or with
- * NO_GPU_ACCESS, or a bit of engine_affinity without a physical adapter;
- * EOPNOTSUPP for CROSS_ADAPTER where fences have 32 bits; ENOSPC beyond 4096 fences
- * of both kinds.
+ * A fence of 32 bits takes a given value for the nearest value, up or down from the current
+ * one, with that low half. So waits work across the wrap as long as waits and signals stay
+ * within 2^31 of the last signal.
+ *
+ * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for SHARED without
+ * NT_SECURITY_SHARING or the reverse, for CROSS_ADAPTER without SHARED or with NO_GPU_ACCESS,
+ * or for a bit of @engine_affinity without a physical adapter; EOPNOTSUPP for CROSS_ADAPTER on
+ * an adapter whose fences have 32 bits; ENOSPC if the file has 4096 fences of both kinds.
  */
 struct drm_vfence_monitored_fence_create {
-	/** @device: the parent */
+	/** @device: Handle of the parent. */
 	__u32 device;
-	/** @flags: DRM_VFENCE_MONITORED_* */
+	/** @flags: DRM_VFENCE_MONITORED_*. */
 	__u32 flags;
-	/** @handle: out */
+	/** @handle: Out: Handle of the fence. */
 	__u32 handle;
-	/** @engine_affinity: as in &struct drm_vfence_fence_create */
+	/** @engine_affinity: As in &struct drm_vfence_fence_create. */
 	__u32 engine_affinity;
-	/** @initial_value: first current value */
+	/** @initial_value: First current value. */
 	__u64 initial_value;
-	/** @mapping: out: the value alone; the CPU reads it (WDDM-115) */
+	/** @mapping: Out: Place of the value, which the CPU maps read only (WDDM-115). */
 	struct drm_vfence_fence_mapping mapping;
 };
 
-/** DRM_VFENCE_RIGHT_READ: open it at all, map and query it */
+/** DRM_VFENCE_RIGHT_READ: Right to open, map and query the fence. */
 #define DRM_VFENCE_RIGHT_READ		(1 << 0)
-/** DRM_VFENCE_RIGHT_WAIT: wait for it, on the CPU and on the GPU */
+/** DRM_VFENCE_RIGHT_WAIT: Right to wait for the fence, on the CPU and on the GPU. */
 #define DRM_VFENCE_RIGHT_WAIT		(1 << 1)
-/** DRM_VFENCE_RIGHT_SIGNAL: signal it, from the CPU and from the GPU */
+/** DRM_VFENCE_RIGHT_SIGNAL: Right to signal the fence, from the CPU and from the GPU. */
 #define DRM_VFENCE_RIGHT_SIGNAL		(1 << 2)
-/** DRM_VFENCE_RIGHTS_ALL: what the creator has */
+/** DRM_VFENCE_RIGHTS_ALL: Rights of the creator. */
 #define DRM_VFENCE_RIGHTS_ALL \
 	(DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT | DRM_VFENCE_RIGHT_SIGNAL)
 
 /**
- * struct drm_vfence_fence_export - get a file descriptor (O_CLOEXEC)
+ * struct drm_vfence_fence_export - get a file descriptor of a fence
  *
- * The descriptor carries rights, and so do the handles opened from it. Calls are
- * checked by the handle they name; packets by what the handles of their file
- * allow together, as these share their addresses. It cannot be polled: there is no value
- * to poll for (EVENT_ARM).
+ * The descriptor has O_CLOEXEC set. It carries rights, and a handle that is opened from it
+ * has these rights. The driver checks a call by the handle that it names. It checks a packet
+ * by the rights of all handles of the file together, because these share their addresses. The
+ * descriptor cannot be polled, because poll() has no value to wait for; see EVENT_ARM.
  *
- * Errors: EPERM where the fence is not shareable (WDDM-41); EACCES for a right
- * the handle does not have; EMFILE.
+ * Errors: EPERM for a fence that is not shareable (WDDM-41); EACCES for a right that the
+ * handle does not have; EMFILE if the process has too many descriptors.
  */
 struct drm_vfence_fence_export {
-	/** @handle: the fence */
+	/** @handle: Handle of the fence. */
 	__u32 handle;
-	/** @flags: DRM_VFENCE_RIGHT_*; 0: all that the handle has */
+	/** @flags: DRM_VFENCE_RIGHT_*; 0: all rights of the handle. */
 	__u32 flags;
-	/** @fd: out */
+	/** @fd: Out: The descriptor. */
 	__s32 fd;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
 };
 
 /**
  * struct drm_vfence_fence_open - open a shared fence
  *
- * Within one file the addresses are those of the first holder (WDDM-42). Opened on
- * another adapter than its creator's a fence is of the kind that adapter supports;
- * DRM_IOCTL_VFENCE_FENCE_QUERY tells which.
+ * All handles of one file have the addresses of the first one (WDDM-42). A fence of another
+ * adapter becomes the kind of fence that this adapter supports; FENCE_QUERY returns its type.
  *
- * Errors: EINVAL for a bit of engine_affinity without a physical adapter, both
- * flags, or a flag with what is a native fence here; EBADF for a closed descriptor;
- * EINVAL for one that is no fence, or a fence of another adapter that is not
- * CROSS_ADAPTER; EACCES for one without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for one
- * of another adapter where fences have 32 bits; ENOSPC beyond 4096 fences.
+ * Errors: EINVAL for a bit of @engine_affinity without a physical adapter, for both flags, or
+ * for a flag with a native fence; EBADF for a closed descriptor; EINVAL for a descriptor that
+ * is not a fence, or for a fence of another adapter without CROSS_ADAPTER; EACCES for a
+ * descriptor without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for a fence of another adapter if
+ * the fences of this one have 32 bits; ENOSPC if the file has 4096 fences.
  */
 struct drm_vfence_fence_open {
-	/** @device: the parent */
+	/** @device: Handle of the parent. */
 	__u32 device;
-	/** @fd: from DRM_IOCTL_VFENCE_FENCE_EXPORT */
+	/** @fd: Descriptor of DRM_IOCTL_VFENCE_FENCE_EXPORT. */
 	__s32 fd;
 	/**
-	 * @flags: of what is a monitored fence here: %DRM_VFENCE_MONITORED_NO_SIGNAL
-	 * or %DRM_VFENCE_MONITORED_NO_WAIT, on top of what the descriptor allows;
-	 * zero for a native one
+	 * @flags: For a fence that is monitored on this adapter
+	 * %DRM_VFENCE_MONITORED_NO_SIGNAL, %DRM_VFENCE_MONITORED_NO_WAIT or zero; the flag
+	 * takes a right from the handle. Zero for a native fence.
 	 */
 	__u32 flags;
-	/** @handle: out */
+	/** @handle: Out: Handle of the fence. */
 	__u32 handle;
-	/** @mapping: out */
+	/** @mapping: Out: Places of the values. */
 	struct drm_vfence_fence_mapping mapping;
-	/** @engine_affinity: as in &struct drm_vfence_fence_create */
+	/** @engine_affinity: As in &struct drm_vfence_fence_create. */
 	__u32 engine_affinity;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @private_data: out: what the creator gave along */
+	/** @private_data: Out: Bytes that the creator gave with the fence. */
 	__u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
@@ -1311,398 +1385,427 @@ struct drm_vfence_fence_open {
  * struct drm_vfence_fence_point - a fence and a value
  */
 struct drm_vfence_fence_point {
-	/** @fence: handle */
+	/** @fence: Handle of the fence. */
 	__u32 fence;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @value: value to wait for or to signal */
+	/** @value: Value to wait for or to signal. */
 	__u64 value;
 };
 
 /**
- * DRM_VFENCE_SIGNAL_ALLOW_REWIND: monitored fences may be given a value below the
- * one they have (WDDM-135); native ones always may
+ * DRM_VFENCE_SIGNAL_ALLOW_REWIND: A monitored fence accepts a value below its current value
+ * (WDDM-135). A native fence accepts it without the flag.
  */
 #define DRM_VFENCE_SIGNAL_ALLOW_REWIND	(1 << 0)
 
 /**
  * struct drm_vfence_fence_signal - signal fences from the CPU, in order
  *
- * Everything is checked before the first value is stored. Calls are serialised;
- * the newest value wins (WDDM-69). Errors: EINVAL for a count of 0 or above
- * %DRM_VFENCE_MAX_POINTS, or for a smaller value of a monitored fence without
- * ALLOW_REWIND; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP
- * for a fence of type INTRA_GPU.
+ * The driver checks all points before it stores the first value. Calls are serialised: the
+ * newest value wins (WDDM-69).
+ *
+ * Errors: EINVAL for no points or more than %DRM_VFENCE_MAX_POINTS, or for a smaller value of
+ * a monitored fence without ALLOW_REWIND; EACCES for a handle without
+ * %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type INTRA_GPU; EINTR if a signal
+ * interrupted the call before the first value was stored.
  */
 struct drm_vfence_fence_signal {
-	/** @flags: DRM_VFENCE_SIGNAL_* */
+	/** @flags: DRM_VFENCE_SIGNAL_*. */
 	__u32 flags;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @points: array of &struct drm_vfence_fence_point */
+	/** @points: Array of &struct drm_vfence_fence_point. */
 	struct drm_vfence_obj_array points;
 };
 
-/** DRM_VFENCE_IMPORT_SYNCOBJ: the source is a syncobj, not a sync_file */
+/** DRM_VFENCE_IMPORT_SYNCOBJ: The source is a syncobj. Without the flag it is a sync_file. */
 #define DRM_VFENCE_IMPORT_SYNCOBJ	(1 << 0)
 
 /**
- * struct drm_vfence_fence_import - signal a fence when a dma_fence has signaled
+ * struct drm_vfence_fence_import - signal a fence when a dma_fence signals
  *
- * What a sync_file or a syncobj's point stands for at the time of the call becomes a
- * signal of a fence of either kind, as FENCE_SIGNAL with ALLOW_REWIND would perform
- * it. If the dma_fence failed, the fence fails, on all adapters: CPU waits for it, now
- * and later, end with EIO, and queues that wait for it go on (WDDM-66). Closing the file
- * forgets what has not signaled. Nothing leads the other way: no fence of this
- * driver is behind a dma_fence.
+ * The driver takes the dma_fence that the sync_file, or the point of the syncobj, has at the
+ * time of the call. When it signals the driver signals the fence, native or monitored, as
+ * FENCE_SIGNAL with ALLOW_REWIND does. If the dma_fence fails the fence fails on all
+ * adapters: CPU waits for it end with EIO, now and later, and queues that wait for it continue
+ * (WDDM-66). Closing the file cancels the imports that have not signaled. There is no export:
+ * the driver never backs a dma_fence by a fence that clients signal.
  *
- * Errors: EINVAL for a descriptor that is no sync_file; ENOENT for a syncobj
- * that does not exist, EINVAL for one without a fence or a point nobody has submitted;
+ * Errors: EINVAL for a descriptor that is not a sync_file; ENOENT for a syncobj that does not
+ * exist; EINVAL for a syncobj without a fence or for a point that is not submitted yet;
  * EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type
- * INTRA_GPU; ENOSPC beyond 1024 imports of a file that wait.
+ * INTRA_GPU; ENOSPC if 1024 imports of the file wait.
  */
 struct drm_vfence_fence_import {
-	/** @fence: the fence to signal */
+	/** @fence: Handle of the fence to signal. */
 	__u32 fence;
-	/** @flags: DRM_VFENCE_IMPORT_* */
+	/** @flags: DRM_VFENCE_IMPORT_*. */
 	__u32 flags;
-	/** @source: a sync_file's descriptor, or a syncobj's handle */
+	/** @source: Descriptor of a sync_file, or handle of a syncobj. */
 	__u32 source;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @point: of a timeline syncobj; zero for a binary one and a sync_file */
+	/** @point: Point of a timeline syncobj; zero for a binary syncobj and a sync_file. */
 	__u64 point;
-	/** @value: to signal */
+	/** @value: Value to signal. */
 	__u64 value;
 };
 
 /**
- * struct drm_vfence_fence_query - look at a fence
+ * struct drm_vfence_fence_query - query the values and totals of a fence
  */
 struct drm_vfence_fence_query {
-	/** @handle: the fence */
+	/** @handle: Handle of the fence. */
 	__u32 handle;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @current_value: out: CurrentValue; 0 for INTRA_GPU */
+	/** @current_value: Out: Current value; 0 for INTRA_GPU. */
 	__u64 current_value;
-	/** @monitored_value: out: MonitoredValue (WDDM-5, WDDM-6), or U64_MAX */
+	/** @monitored_value: Out: Monitored value (WDDM-5, WDDM-6); U64_MAX: none. */
 	__u64 monitored_value;
-	/** @waiters: out: CPU waits and events on it */
+	/** @waiters: Out: Number of CPU waits and events that are queued on the fence. */
 	__u64 waiters;
-	/** @interrupts: out: records that named it */
+	/** @interrupts: Out: Number of interrupt records that named the fence. */
 	__u64 interrupts;
-	/** @spurious: out: of these, those that completed nobody */
+	/** @spurious: Out: Number of these records that completed no waiter. */
 	__u64 spurious;
-	/** @woken: out: waits it satisfied after they had been put on it */
+	/** @woken: Out: Number of queued waits that the fence completed. */
 	__u64 woken;
-	/** @signals: out: GPU signals executed on it; 0 for a monitored fence */
+	/** @signals: Out: Number of GPU signals executed; 0 for a monitored fence. */
 	__u64 signals;
-	/** @rights: out: DRM_VFENCE_RIGHT_* of the handle */
+	/** @rights: Out: DRM_VFENCE_RIGHT_* of the handle. */
 	__u32 rights;
-	/** @type: out: &enum drm_vfence_fence_type */
+	/** @type: Out: &enum drm_vfence_fence_type. */
 	__u32 type;
-	/** @current_system_va: out: in the system process's space, or 0 (WDDM-60) */
+	/**
+	 * @current_system_va: Out: Address of the current value in the system process; 0: not
+	 * mapped there (WDDM-60).
+	 */
 	__u64 current_system_va;
-	/** @monitored_system_va: out: likewise */
+	/**
+	 * @monitored_system_va: Out: Address of the monitored value in the system process; 0:
+	 * not mapped there (WDDM-60).
+	 */
 	__u64 monitored_system_va;
 };
 
-/** DRM_VFENCE_WAIT_ANY: one point is enough; without it all are needed */
+/** DRM_VFENCE_WAIT_ANY: One reached point is enough. Without the flag all are needed. */
 #define DRM_VFENCE_WAIT_ANY		(1 << 0)
 
 /**
- * struct drm_vfence_wait - sleep until fences have reached values
+ * struct drm_vfence_wait - sleep until fences reach values
  *
- * Reached beats interrupted beats timed out. A point that was once reached
- * stays reached, though the fence be rewound. The optional signals are
- * performed first, once everything has been checked, without ALLOW_REWIND; if the
- * wait is interrupted after that, signals.count is set to 0, so that the restarted
- * call does not signal again. In all other cases it stays.
+ * A point that was reached once stays reached, even if its fence is rewound. If several
+ * outcomes are possible, reached precedes interrupted, and interrupted precedes timed out.
  *
- * Errors: ETIME; EINTR; ECANCELED where a fence was destroyed by its last
- * holder, or a monitored one by any; EIO where it is the progress fence of a queue
- * that is lost; ENODEV where the device went; EINVAL for a negative timeout, no
- * points, or more than %DRM_VFENCE_MAX_POINTS of either kind; EACCES for a handle without the right
- * to wait, or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
+ * The driver first checks all arguments, then performs @signals, without ALLOW_REWIND, then
+ * waits. If a signal interrupts the wait after that, the kernel sets signals.count to 0, so
+ * that the restarted call does not signal again. In all other cases it does not change the
+ * count.
+ *
+ * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED if
+ * the last handle of a fence was destroyed, or any handle of a monitored fence; EIO for the
+ * progress fence of a lost queue; ENODEV if the device is removed; EINVAL for a negative timeout,
+ * for no points, or for more than %DRM_VFENCE_MAX_POINTS points or signals; EACCES for a
+ * handle without the right to wait or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
  */
 struct drm_vfence_wait {
-	/** @flags: DRM_VFENCE_WAIT_* */
+	/** @flags: DRM_VFENCE_WAIT_*. */
 	__u32 flags;
-	/** @first: out: with ANY the index of a reached point */
+	/** @first: Out: Index of a reached point, with %DRM_VFENCE_WAIT_ANY. */
 	__u32 first;
-	/** @timeout_ns: CLOCK_MONOTONIC, absolute; 0 polls; INT64_MAX: no limit */
+	/**
+	 * @timeout_ns: Deadline in nanoseconds of CLOCK_MONOTONIC. 0: do not sleep;
+	 * INT64_MAX: no limit.
+	 */
 	__s64 timeout_ns;
-	/** @points: array of &struct drm_vfence_fence_point */
+	/** @points: Array of &struct drm_vfence_fence_point to wait for. */
 	struct drm_vfence_obj_array points;
-	/** @signals: array of &struct drm_vfence_fence_point, may be empty */
+	/** @signals: In/out: Array of &struct drm_vfence_fence_point to signal; can be empty. */
 	struct drm_vfence_obj_array signals;
 };
 
 /**
  * struct drm_vfence_event_arm - signal an eventfd when fences reach values
  *
- * One shot. If the points are reached already nothing is armed, the eventfd is
- * left alone and @reached is 1. A device that goes, or a fence that is
- * destroyed, signals the eventfd as well.
+ * The event fires once. If the points are already reached the driver arms nothing, does not
+ * signal the eventfd, and sets @reached to 1. The driver also signals the eventfd when the
+ * device is removed or a fence is destroyed.
  *
- * Errors: as &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is
- * no eventfd; ENOSPC beyond 4096 armed events of a file, or 65536 points of
- * them, before anything is signaled. Interrupted (EINTR) before that, too.
+ * Errors: those of &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is not an
+ * eventfd; ENOSPC if the file has 4096 armed events, or 65536 points in armed events. On
+ * ENOSPC and on EINTR the driver has signaled nothing.
  */
 struct drm_vfence_event_arm {
-	/** @flags: DRM_VFENCE_WAIT_* */
+	/** @flags: DRM_VFENCE_WAIT_*. */
 	__u32 flags;
-	/** @eventfd: an eventfd */
+	/** @eventfd: Descriptor of the eventfd. */
 	__s32 eventfd;
-	/** @points: array of &struct drm_vfence_fence_point */
+	/** @points: Array of &struct drm_vfence_fence_point to wait for. */
 	struct drm_vfence_obj_array points;
-	/** @signals: performed first, may be empty */
+	/** @signals: Array of &struct drm_vfence_fence_point to signal first; can be empty. */
 	struct drm_vfence_obj_array signals;
-	/** @event: out: handle for cancelling, 0 if reached */
+	/** @event: Out: Handle for EVENT_CANCEL; 0 if the points are already reached. */
 	__u32 event;
-	/** @reached: out: 1 if there was nothing to wait for */
+	/** @reached: Out: 1 if the points are already reached, else 0. */
 	__u32 reached;
 };
 
 /* ------------------------------------------------------------------ queues */
 
-/** DRM_VFENCE_QUEUE_USER_MODE: filled by the client, started by a doorbell */
+/** DRM_VFENCE_QUEUE_USER_MODE: The client fills the queue and rings its doorbell. */
 #define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
 /**
- * DRM_VFENCE_QUEUE_NATIVE_PROGRESS: out: the progress fence is a native one. That of a
- * kernel-mode queue is a monitored one where these are not supported (WDDM-200)
+ * DRM_VFENCE_QUEUE_NATIVE_PROGRESS: Out: The progress fence is a native fence. On an adapter
+ * without native fences the progress fence of a kernel-mode queue is monitored (WDDM-200).
  */
 #define DRM_VFENCE_QUEUE_NATIVE_PROGRESS (1 << 1)
 
 /**
  * struct drm_vfence_queue_create - create a hardware queue with its progress fence
  *
- * Without USER_MODE it is a kernel-mode queue: DRM_IOCTL_VFENCE_SUBMIT fills it, and
- * it has no logs (WDDM-82) and no doorbell.
+ * Without USER_MODE it is a kernel-mode queue: DRM_IOCTL_VFENCE_SUBMIT fills it, and it has no
+ * logs (WDDM-82) and no doorbell.
  *
- * Errors: EOPNOTSUPP for USER_MODE on a node that lacks it (WDDM-178) or without the
- * feature, and without it on a node for the kernel's own work; ENOSPC beyond 64 queues.
+ * Errors: EOPNOTSUPP for USER_MODE on a node that does not take user-mode queues (WDDM-178)
+ * or on an adapter without user-mode submission; EOPNOTSUPP for a kernel-mode queue on a node
+ * for the kernel's own work; ENOSPC if the file has 64 queues.
  */
 struct drm_vfence_queue_create {
-	/** @context: the parent */
+	/** @context: Handle of the parent. */
 	__u32 context;
-	/** @flags: in: %DRM_VFENCE_QUEUE_USER_MODE or 0; out: DRM_VFENCE_QUEUE_* */
+	/**
+	 * @flags: In/out: The client writes %DRM_VFENCE_QUEUE_USER_MODE or 0. The kernel writes
+	 * DRM_VFENCE_QUEUE_*.
+	 */
 	__u32 flags;
-	/** @handle: out */
+	/** @handle: Out: Handle of the queue. */
 	__u32 handle;
-	/** @progress_fence: out: handle of the progress fence (WDDM-200) */
+	/** @progress_fence: Out: Handle of the progress fence (WDDM-200). */
 	__u32 progress_fence;
-	/** @progress: out: where the progress fence's values are */
+	/** @progress: Out: Places of the progress fence's values. */
 	struct drm_vfence_fence_mapping progress;
-	/** @wait_log_va: out: GPU address of the wait log (WDDM-99); 0: no logs */
+	/** @wait_log_va: Out: GPU address of the wait log (WDDM-99); 0: no logs. */
 	__u64 wait_log_va;
-	/** @signal_log_va: out: GPU address of the signal log */
+	/** @signal_log_va: Out: GPU address of the signal log; 0: no logs. */
 	__u64 signal_log_va;
-	/** @wait_log_entries: out */
+	/** @wait_log_entries: Out: Number of entries of the wait log. */
 	__u32 wait_log_entries;
-	/** @signal_log_entries: out */
+	/** @signal_log_entries: Out: Number of entries of the signal log. */
 	__u32 signal_log_entries;
 };
 
-/** DRM_VFENCE_DOORBELL_SECONDARY: wants a second address that rings as well */
+/** DRM_VFENCE_DOORBELL_SECONDARY: The client wants a second address that also rings. */
 #define DRM_VFENCE_DOORBELL_SECONDARY	(1 << 0)
 
 /**
- * struct drm_vfence_doorbell_create - give a queue its ring and its doorbell
+ * struct drm_vfence_doorbell_create - give a user-mode queue its ring and its doorbell
  *
- * The doorbell is disconnected and takes no physical doorbell (WDDM-181). The
- * buffers cannot be destroyed while it lives (WDDM-191).
+ * The doorbell is disconnected and takes no physical doorbell (WDDM-181). The two buffers stay
+ * alive as long as the doorbell (WDDM-191).
  *
- * Errors: EEXIST if the queue has one; EINVAL for a bad ring size or buffers
- * that are too small or the same; EOPNOTSUPP for a kernel-mode queue, or a second
- * address where there are none (WDDM-190).
+ * Errors: EEXIST if the queue has a doorbell; EINVAL for an illegal ring size, for a buffer
+ * that is too small, or if both buffers are one; EOPNOTSUPP for a kernel-mode queue, or for a
+ * second address if the adapter has none (WDDM-190); EIO if the queue is lost.
  */
 struct drm_vfence_doorbell_create {
-	/** @queue: the queue */
+	/** @queue: Handle of the queue. */
 	__u32 queue;
-	/** @flags: DRM_VFENCE_DOORBELL_* */
+	/** @flags: DRM_VFENCE_DOORBELL_*. */
 	__u32 flags;
-	/** @ring: GEM handle of the ring */
+	/** @ring: GEM handle of the ring. */
 	__u32 ring;
-	/** @control: GEM handle; starts with &struct drm_vfence_ring_control */
+	/** @control: GEM handle of the buffer that starts with &struct drm_vfence_ring_control. */
 	__u32 control;
-	/** @ring_size: bytes: a power of two, RING_MIN to RING_MAX */
+	/**
+	 * @ring_size: Size of the ring in bytes, a power of two from %DRM_VFENCE_RING_MIN to
+	 * %DRM_VFENCE_RING_MAX.
+	 */
 	__u32 ring_size;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @doorbell_offset: out: mmap() offset of the doorbell page */
+	/** @doorbell_offset: Out: Offset for mmap() of the doorbell page. */
 	__u64 doorbell_offset;
 	/**
-	 * @status_offset: out: of the status page, read only: a u64 of &enum
-	 * drm_vfence_doorbell_status at 0, a u32 of &enum
-	 * drm_vfence_logging_level at 8
+	 * @status_offset: Out: Offset for mmap() of the status page, which is read only. It has
+	 * a u64 of &enum drm_vfence_doorbell_status at 0 and a u32 of
+	 * &enum drm_vfence_logging_level at 8.
 	 */
 	__u64 status_offset;
-	/** @last_queued_offset: out: of the last-queued page: a u64 at 0 */
+	/** @last_queued_offset: Out: Offset for mmap() of the last-queued page, a u64 at 0. */
 	__u64 last_queued_offset;
-	/** @secondary_offset: out: of the second doorbell page; 0 if not asked for */
+	/** @secondary_offset: Out: Offset for mmap() of the second doorbell page; 0: none. */
 	__u64 secondary_offset;
 };
 
 /**
- * DRM_VFENCE_CONNECT_LOGS: the caller will go by the geometry of logs that the
- * call returns. Without it the one that is known stays in force for the caller,
- * whatever size the logs have
+ * DRM_VFENCE_CONNECT_LOGS: The client adopts the geometry of the logs that the call returns.
+ * Without the flag the client's geometry does not change, whatever size the logs have.
  */
 #define DRM_VFENCE_CONNECT_LOGS		(1 << 0)
 
 /**
- * struct drm_vfence_doorbell_connect - get a physical doorbell
+ * struct drm_vfence_doorbell_connect - connect a doorbell to a physical doorbell
  *
- * May take it from another queue, whose status becomes RETRY (WDDM-186). When the
- * logging level changes all doorbells are disconnected, so that clients connect
- * again and learn it.
+ * The driver may take the physical doorbell from another queue, whose status becomes RETRY
+ * (WDDM-186). A change of the logging level disconnects all doorbells, so that clients
+ * connect again and read the new level.
  *
- * Errors: ENOENT without a doorbell object; EIO when the queue is lost.
+ * Errors: ENOENT if the queue has no doorbell; EIO if the queue is lost.
  */
 struct drm_vfence_doorbell_connect {
-	/** @queue: the queue */
+	/** @queue: Handle of the queue. */
 	__u32 queue;
-	/** @flags: DRM_VFENCE_CONNECT_* */
+	/** @flags: DRM_VFENCE_CONNECT_*. */
 	__u32 flags;
-	/** @wait_log_entries: out: entries to count with from now on */
+	/** @wait_log_entries: Out: Number of entries of the wait log in the client's geometry. */
 	__u32 wait_log_entries;
-	/** @signal_log_entries: out: likewise */
+	/** @signal_log_entries: Out: Number of entries of the signal log in that geometry. */
 	__u32 signal_log_entries;
 	/**
-	 * @log_restart: out: 1 if the LOG packets published from now on start at
-	 * index 0 again, those published before being as they were
+	 * @log_restart: Out: 1 if LOG packets that the client publishes from now on start at
+	 * index 0 again, else 0. Packets that are already published keep their indices.
 	 */
 	__u32 log_restart;
-	/** @logging_level: out: &enum drm_vfence_logging_level */
+	/** @logging_level: Out: &enum drm_vfence_logging_level. */
 	__u32 logging_level;
 };
 
 /**
- * struct drm_vfence_notify_work_submission - tell the driver of a submission
+ * struct drm_vfence_notify_work_submission - notify the driver of a submission
  *
- * Due after each ring while the status is CONNECTED_NOTIFY, harmless otherwise.
- * Errors: ENOENT without a doorbell object.
+ * The client calls it after each ring while the status is CONNECTED_NOTIFY. The call is
+ * harmless at any other time.
+ *
+ * Errors: ENOENT if the queue has no doorbell.
  */
 struct drm_vfence_notify_work_submission {
-	/** @queue: the queue */
+	/** @queue: Handle of the queue. */
 	__u32 queue;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
 };
 
 /**
- * enum drm_vfence_queue_state - of a hardware queue
+ * enum drm_vfence_queue_state - states of a hardware queue
  */
 enum drm_vfence_queue_state {
-	/** @DRM_VFENCE_QUEUE_IDLE: nothing to do */
+	/** @DRM_VFENCE_QUEUE_IDLE: The queue has no work. */
 	DRM_VFENCE_QUEUE_IDLE = 0,
-	/** @DRM_VFENCE_QUEUE_READY: waits for its engine, or for a resume */
+	/** @DRM_VFENCE_QUEUE_READY: The queue waits for its engine or for a resume. */
 	DRM_VFENCE_QUEUE_READY = 1,
-	/** @DRM_VFENCE_QUEUE_RUNNING: on its engine */
+	/** @DRM_VFENCE_QUEUE_RUNNING: The queue is on its engine. */
 	DRM_VFENCE_QUEUE_RUNNING = 2,
-	/** @DRM_VFENCE_QUEUE_BLOCKED: in a fence wait */
+	/** @DRM_VFENCE_QUEUE_BLOCKED: The queue stalls in a fence wait. */
 	DRM_VFENCE_QUEUE_BLOCKED = 3,
-	/** @DRM_VFENCE_QUEUE_FAULTED: stopped by its own packet */
+	/** @DRM_VFENCE_QUEUE_FAULTED: A packet of the queue stopped it. */
 	DRM_VFENCE_QUEUE_FAULTED = 4,
-	/** @DRM_VFENCE_QUEUE_ABORTED: stopped from outside */
+	/** @DRM_VFENCE_QUEUE_ABORTED: The client, the driver or a reset stopped the queue. */
 	DRM_VFENCE_QUEUE_ABORTED = 5,
 };
 
 /**
- * enum drm_vfence_fault - why a queue stopped
+ * enum drm_vfence_fault - reasons for which a queue stops itself
  */
 enum drm_vfence_fault {
-	/** @DRM_VFENCE_FAULT_NONE: it did not */
+	/** @DRM_VFENCE_FAULT_NONE: The queue has no fault. */
 	DRM_VFENCE_FAULT_NONE = 0,
-	/** @DRM_VFENCE_FAULT_WRITE_POINTER: impossible write pointer */
+	/** @DRM_VFENCE_FAULT_WRITE_POINTER: The write pointer is not legal. */
 	DRM_VFENCE_FAULT_WRITE_POINTER = 1,
-	/** @DRM_VFENCE_FAULT_OPCODE: unknown opcode */
+	/** @DRM_VFENCE_FAULT_OPCODE: The opcode is unknown. */
 	DRM_VFENCE_FAULT_OPCODE = 2,
-	/** @DRM_VFENCE_FAULT_LENGTH: wrong length, or cut off by write_ptr */
+	/** @DRM_VFENCE_FAULT_LENGTH: The length is not legal or goes beyond write_ptr. */
 	DRM_VFENCE_FAULT_LENGTH = 3,
-	/** @DRM_VFENCE_FAULT_OPERAND: a flag, pad, count or size out of range */
+	/** @DRM_VFENCE_FAULT_OPERAND: A flag, a pad, a count or a size is not legal. */
 	DRM_VFENCE_FAULT_OPERAND = 4,
-	/** @DRM_VFENCE_FAULT_ALIGNMENT: misaligned address */
+	/** @DRM_VFENCE_FAULT_ALIGNMENT: An address is not aligned. */
 	DRM_VFENCE_FAULT_ALIGNMENT = 5,
-	/** @DRM_VFENCE_FAULT_UNMAPPED: nothing is mapped at the address */
+	/** @DRM_VFENCE_FAULT_UNMAPPED: Nothing is mapped at an address. */
 	DRM_VFENCE_FAULT_UNMAPPED = 6,
-	/** @DRM_VFENCE_FAULT_ACCESS: something is, without the right */
+	/** @DRM_VFENCE_FAULT_ACCESS: The mapping at an address does not allow the access. */
 	DRM_VFENCE_FAULT_ACCESS = 7,
-	/** @DRM_VFENCE_FAULT_LOG: foreign log or an index that is not first free */
+	/**
+	 * @DRM_VFENCE_FAULT_LOG: The log is not one of the queue's, or the index is not the
+	 * first free one.
+	 */
 	DRM_VFENCE_FAULT_LOG = 8,
 };
 
 /**
- * struct drm_vfence_queue_query - state of a queue; works in error, too
+ * struct drm_vfence_queue_query - query the state of a queue
+ *
+ * The call also works for a queue that is lost.
  */
 struct drm_vfence_queue_query {
-	/** @queue: the queue */
+	/** @queue: Handle of the queue. */
 	__u32 queue;
-	/** @flags: zero */
+	/** @flags: Zero. */
 	__u32 flags;
-	/** @state: out: &enum drm_vfence_queue_state */
+	/** @state: Out: &enum drm_vfence_queue_state. */
 	__u32 state;
-	/** @fault: out: &enum drm_vfence_fault */
+	/** @fault: Out: &enum drm_vfence_fault. */
 	__u32 fault;
-	/** @fault_ring_ptr: out: where in the ring the bad packet starts */
+	/** @fault_ring_ptr: Out: Pointer into the ring at which the faulting packet starts. */
 	__u64 fault_ring_ptr;
-	/** @fault_va: out: the address it used, where one is to blame */
+	/** @fault_va: Out: GPU address that caused the fault, if one did. */
 	__u64 fault_va;
-	/** @fault_opcode: out: its opcode as read */
+	/** @fault_opcode: Out: Opcode of the faulting packet as the engine read it. */
 	__u32 fault_opcode;
-	/** @doorbell_status: out: &enum drm_vfence_doorbell_status */
+	/** @doorbell_status: Out: &enum drm_vfence_doorbell_status. */
 	__u32 doorbell_status;
 	/**
-	 * @last_queued: out: what the client published (WDDM-198), or the progress
-	 * value of the last submission
+	 * @last_queued: Out: Last-queued value that the client published (WDDM-198); for a
+	 * kernel-mode queue the progress value of the last submission.
 	 */
 	__u64 last_queued;
-	/** @progress: out: current value of the progress fence */
+	/** @progress: Out: Current value of the progress fence. */
 	__u64 progress;
-	/** @pending: out: 1 if last_queued > progress (WDDM-198) */
+	/** @pending: Out: 1 if @last_queued exceeds @progress, else 0 (WDDM-198). */
 	__u64 pending;
-	/** @packets: out: packets completed */
+	/** @packets: Out: Number of packets that completed. */
 	__u64 packets;
-	/** @log_packets: out: LOG packets executed */
+	/** @log_packets: Out: Number of LOG packets executed. */
 	__u64 log_packets;
-	/** @log_read: out: log entries the driver has read */
+	/** @log_read: Out: Number of log entries that the driver read. */
 	__u64 log_read;
-	/** @log_lost: out: log entries overwritten before */
+	/** @log_lost: Out: Number of log entries that the GPU overwrote before that. */
 	__u64 log_lost;
-	/** @notifications: out: NOTIFY_WORK_SUBMISSION calls that reached the GPU */
+	/** @notifications: Out: Number of NOTIFY_WORK_SUBMISSION calls that reached the GPU. */
 	__u64 notifications;
-	/** @held: out: submissions that wait for fences, or behind such */
+	/** @held: Out: Number of submissions that wait for fences, or behind one that does. */
 	__u32 held;
-	/** @queued: out: submissions that are on their way to or from the GPU */
+	/** @queued: Out: Number of submissions on their way to the GPU, on it or back from it. */
 	__u32 queued;
 };
 
 /* ------------------------------------------------------------- submissions */
 
-/** DRM_VFENCE_MAX_COMMANDS: bytes of one submission's packets */
+/** DRM_VFENCE_MAX_COMMANDS: Most bytes of packets in one submission. */
 #define DRM_VFENCE_MAX_COMMANDS		16384
-/** DRM_VFENCE_MAX_SUBMISSIONS: of one queue, held and queued */
+/** DRM_VFENCE_MAX_SUBMISSIONS: Most submissions of one queue, held and queued. */
 #define DRM_VFENCE_MAX_SUBMISSIONS	256
-/** DRM_VFENCE_MAX_BROADCAST: queues of one submission */
+/** DRM_VFENCE_MAX_BROADCAST: Most queues of one submission. */
 #define DRM_VFENCE_MAX_BROADCAST	64
-/** DRM_VFENCE_MAX_SYNCOBJS: entries of a list of syncobjs */
+/** DRM_VFENCE_MAX_SYNCOBJS: Most entries of one list of syncobjs. */
 #define DRM_VFENCE_MAX_SYNCOBJS		64
 
 /**
- * DRM_VFENCE_SUBMIT_ALLOW_REWIND: monitored fences take values below those they have
- * by then; without it they stay as they are. Native ones always take them
+ * DRM_VFENCE_SUBMIT_ALLOW_REWIND: A monitored fence accepts a value below the value that it
+ * has when the signal is performed. Without the flag it keeps its value then. A native fence
+ * always accepts the value. The flag needs @signals.
  */
 #define DRM_VFENCE_SUBMIT_ALLOW_REWIND		(1 << 0)
 /**
- * DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION: signal when what was submitted before has been
- * given to the GPU, done or not; not with commands
+ * DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION: The driver performs @signals when all earlier
+ * submissions have been given to the GPU, even if they are not done. The flag needs
+ * @signals and excludes commands.
  */
 #define DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION	(1 << 1)
 /**
- * DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT: signal @eventfd when all queues have come to the
- * submission; not with signals, nor with commands (WDDM-134). A queue that is lost counts
+ * DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT: The driver signals @eventfd when all queues have
+ * reached the submission; a queue that is lost counts as one that has. The flag excludes
+ * @signals and commands (WDDM-134).
  */
 #define DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT	(1 << 2)
 
@@ -1710,11 +1813,11 @@ struct drm_vfence_queue_query {
  * struct drm_vfence_submit_queue - a queue that takes part in a submission
  */
 struct drm_vfence_submit_queue {
-	/** @queue: a kernel-mode queue */
+	/** @queue: Handle of a kernel-mode queue. */
 	__u32 queue;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @progress: out: its progress fence has this value once the submission is done */
+	/** @progress: Out: Value of the progress fence when the submission is done. */
 	__u64 progress;
 };
 
@@ -1722,166 +1825,180 @@ struct drm_vfence_submit_queue {
  * struct drm_vfence_syncobj - a syncobj of the file
  */
 struct drm_vfence_syncobj {
-	/** @handle: the syncobj */
+	/** @handle: Handle of the syncobj. */
 	__u32 handle;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @point: of a timeline; 0: binary */
+	/** @point: Point of a timeline syncobj; 0 for a binary one. */
 	__u64 point;
 };
 
 /**
  * struct drm_vfence_submit - queue waits, commands and signals, in this order
  *
- * What is queued is done queue by queue in the order of the calls. A submission
- * that waits is held back with all behind it, and other queues go on; so without
- * @signal_syncobjs the call never waits (WDDM-131). It waits for all points
- * (WDDM-132); one that nobody can signal any more counts as reached, and destroying one
- * of several handles changes nothing (WDDM-127). Syncobjs stand for what they stand for at
- * the time of the call; whether that failed makes no difference. Commands are packets,
- * without padding and copied: no FENCE_WAIT and no LOG, as waits go by list and there
- * are no logs.
+ * A queue executes its submissions in the order of the calls. A submission that waits holds
+ * back the later submissions of its queue but no other queue. So a call without
+ * @signal_syncobjs never sleeps (WDDM-131). A submission waits for all its points (WDDM-132).
+ * A point of a fence that cannot be signaled any more counts as reached; the destruction of
+ * one of several handles changes nothing (WDDM-127). For a syncobj the driver takes the
+ * dma_fence that it has at the time of the call, and does not care whether that fails.
  *
- * Fences of either kind are signaled from the CPU once all of the queues have done what
- * was queued before (WDDM-133) and, with one queue, the commands; those with
- * %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE when the GPU has fetched it all. If a queue is
- * lost before, they are not.
+ * Commands are packets without padding between them. The kernel copies them. They contain no
+ * FENCE_WAIT, because waits go by list, and no LOG, because the queue has no logs.
  *
- * A syncobj's fence promises to signal, so that a submission that gives one waits for
- * nothing a client decides: with @signal_syncobjs the call itself waits, once all has
- * been checked, until its fence points are reached and nothing in front waits for any,
- * or until the queue is lost. It signals when the
- * commands are done, with an error if they never will be: ETIME where they took longer
- * than two seconds, for which the queue is aborted and its device
- * %DRM_VFENCE_DEVICE_HUNG; ECANCELED for what was behind them, or the
- * queue was aborted; EIO where a packet was bad; ENODEV where the device went.
+ * The CPU signals the fences of @signals when all queues have executed what was queued before
+ * (WDDM-133) and, with one queue, the commands. It signals a fence with
+ * %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
+ * before, the CPU does not signal them.
  *
- * Errors: EINVAL for no queue, one twice, or more than %DRM_VFENCE_MAX_BROADCAST;
- * commands, or @signal_syncobjs, and more than one queue; commands of a bad length or
- * with a packet that cannot be right or is not for these queues; flags without what
- * they go with; EOPNOTSUPP for a user-mode queue (WDDM-179), a
- * MONITORED_SIGNAL packet where engines have none, a fence of type INTRA_GPU; ENOENT for a
- * syncobj that does not exist, EINVAL for a wait for one without a fence or a point
- * nobody has submitted; EACCES for a handle without the right to wait, or to signal;
- * EBADF or EINVAL for a descriptor that is no eventfd; EINVAL for lists longer than
- * %DRM_VFENCE_MAX_POINTS or %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC beyond
- * %DRM_VFENCE_MAX_SUBMISSIONS of a queue; EIO where a queue is lost; EINTR.
+ * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so the
+ * submission must not depend on what a client decides. The call with @signal_syncobjs
+ * therefore checks all arguments and then sleeps, until its fence points are reached and no
+ * submission in front waits for any, or until the queue is lost. The dma_fence signals when the
+ * commands are done. If they are not, it fails:
+ *
+ * - ETIME: the commands took longer than two seconds. The queue is aborted and its device is
+ *   %DRM_VFENCE_DEVICE_HUNG.
+ * - ECANCELED: the submission was behind such commands, or the queue was aborted.
+ * - EIO: a packet was not legal.
+ * - ENODEV: the device is removed.
+ *
+ * Errors: EINVAL for no queue, a queue that occurs twice, or more than
+ * %DRM_VFENCE_MAX_BROADCAST; EINVAL for commands or @signal_syncobjs with more than one queue;
+ * EINVAL for commands of an illegal length, or with a packet that is not legal or not for
+ * kernel-mode queues; EINVAL for a flag without the members that it needs, or with a member
+ * that it excludes; EOPNOTSUPP for a user-mode queue (WDDM-179), for a MONITORED_SIGNAL packet
+ * if engines have none, or for a fence of type INTRA_GPU; ENOENT for a syncobj that does not
+ * exist; EINVAL for a wait for a syncobj without a fence or for a point that is not submitted
+ * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a
+ * descriptor that is not an eventfd; EINVAL for a list longer than %DRM_VFENCE_MAX_POINTS or
+ * %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has %DRM_VFENCE_MAX_SUBMISSIONS; EIO if a queue
+ * is lost; EINTR if a signal interrupted the call.
  */
 struct drm_vfence_submit {
-	/** @flags: DRM_VFENCE_SUBMIT_* */
+	/** @flags: DRM_VFENCE_SUBMIT_*. */
 	__u32 flags;
-	/** @eventfd: with ENQUEUE_CPU_EVENT an eventfd; else zero */
+	/** @eventfd: Descriptor of an eventfd with ENQUEUE_CPU_EVENT, else zero. */
 	__s32 eventfd;
-	/** @queues: array of &struct drm_vfence_submit_queue */
+	/** @queues: Array of &struct drm_vfence_submit_queue. */
 	struct drm_vfence_obj_array queues;
-	/** @waits: array of &struct drm_vfence_fence_point, may be empty */
+	/** @waits: Array of &struct drm_vfence_fence_point; can be empty. */
 	struct drm_vfence_obj_array waits;
-	/** @wait_syncobjs: array of &struct drm_vfence_syncobj, may be empty */
+	/** @wait_syncobjs: Array of &struct drm_vfence_syncobj; can be empty. */
 	struct drm_vfence_obj_array wait_syncobjs;
-	/** @commands: address of packets */
+	/** @commands: Address of the packets; 0 without commands. */
 	__u64 commands;
-	/** @commands_size: bytes of them, a multiple of 8; may be 0 */
+	/** @commands_size: Length of the packets in bytes, a multiple of 8; 0: no commands. */
 	__u32 commands_size;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @signals: array of &struct drm_vfence_fence_point, may be empty */
+	/** @signals: Array of &struct drm_vfence_fence_point; can be empty. */
 	struct drm_vfence_obj_array signals;
-	/** @signal_syncobjs: array of &struct drm_vfence_syncobj, may be empty */
+	/** @signal_syncobjs: Array of &struct drm_vfence_syncobj; can be empty. */
 	struct drm_vfence_obj_array signal_syncobjs;
 };
 
 /**
- * struct drm_vfence_log_read - fetch log entries of one's own queue
+ * struct drm_vfence_log_read - fetch log entries of a user-mode queue
  *
- * The driver reads the log first, then hands out, oldest first, what has not
- * been fetched. It keeps 1024 entries per log; older ones count as dropped.
+ * The driver reads the log, then returns the entries that the client has not fetched, oldest
+ * first. It keeps 1024 entries of each log; an older entry counts as dropped.
+ *
+ * Errors: EINVAL for an unknown @log or more than 1024 entries; EOPNOTSUPP for a kernel-mode
+ * queue.
  */
 struct drm_vfence_log_read {
-	/** @queue: the queue */
+	/** @queue: Handle of the queue. */
 	__u32 queue;
-	/** @log: &enum drm_vfence_log_type */
+	/** @log: &enum drm_vfence_log_type. */
 	__u32 log;
-	/** @entries: array of &struct drm_vfence_log_entry; count <= 1024 */
+	/** @entries: Array of &struct drm_vfence_log_entry to fill, at most 1024 elements. */
 	struct drm_vfence_obj_array entries;
-	/** @returned: out: entries written */
+	/** @returned: Out: Number of entries written to @entries. */
 	__u32 returned;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	__u32 pad;
-	/** @lost: out: entries overwritten before the driver read them, so far */
+	/** @lost: Out: Total of entries that the GPU overwrote before the driver read them. */
 	__u64 lost;
-	/** @dropped: out: entries read but not fetched in time, so far */
+	/** @dropped: Out: Total of entries that the driver read and the client did not fetch. */
 	__u64 dropped;
 };
 
 /* ------------------------------------------------------------------ ioctls */
 
 /**
- * enum drm_vfence_ioctl_id - numbers of the ioctls
+ * enum drm_vfence_ioctl_id - numbers and arguments of the ioctls
  */
 enum drm_vfence_ioctl_id {
-	/** @DRM_VFENCE_QUERY: &struct drm_vfence_query */
+	/** @DRM_VFENCE_QUERY: &struct drm_vfence_query. */
 	DRM_VFENCE_QUERY = 0x00,
-	/** @DRM_VFENCE_DEVICE_CREATE: &struct drm_vfence_device_create */
+	/** @DRM_VFENCE_DEVICE_CREATE: &struct drm_vfence_device_create. */
 	DRM_VFENCE_DEVICE_CREATE = 0x01,
-	/** @DRM_VFENCE_DEVICE_DESTROY: &struct drm_vfence_destroy */
+	/** @DRM_VFENCE_DEVICE_DESTROY: &struct drm_vfence_destroy; also destroys its objects. */
 	DRM_VFENCE_DEVICE_DESTROY = 0x02,
-	/** @DRM_VFENCE_DEVICE_QUERY: &struct drm_vfence_device_query */
+	/** @DRM_VFENCE_DEVICE_QUERY: &struct drm_vfence_device_query. */
 	DRM_VFENCE_DEVICE_QUERY = 0x03,
-	/** @DRM_VFENCE_CONTEXT_CREATE: &struct drm_vfence_context_create */
+	/** @DRM_VFENCE_CONTEXT_CREATE: &struct drm_vfence_context_create. */
 	DRM_VFENCE_CONTEXT_CREATE = 0x04,
-	/** @DRM_VFENCE_CONTEXT_DESTROY: &struct drm_vfence_destroy */
+	/** @DRM_VFENCE_CONTEXT_DESTROY: &struct drm_vfence_destroy; EBUSY if it has queues. */
 	DRM_VFENCE_CONTEXT_DESTROY = 0x05,
-	/** @DRM_VFENCE_BO_CREATE: &struct drm_vfence_bo_create */
+	/** @DRM_VFENCE_BO_CREATE: &struct drm_vfence_bo_create. */
 	DRM_VFENCE_BO_CREATE = 0x06,
-	/** @DRM_VFENCE_VM_BIND: &struct drm_vfence_vm_bind */
+	/** @DRM_VFENCE_VM_BIND: &struct drm_vfence_vm_bind. */
 	DRM_VFENCE_VM_BIND = 0x07,
-	/** @DRM_VFENCE_VM_UNBIND: &struct drm_vfence_vm_unbind */
+	/** @DRM_VFENCE_VM_UNBIND: &struct drm_vfence_vm_unbind. */
 	DRM_VFENCE_VM_UNBIND = 0x08,
-	/** @DRM_VFENCE_FENCE_CREATE: &struct drm_vfence_fence_create */
+	/** @DRM_VFENCE_FENCE_CREATE: &struct drm_vfence_fence_create. */
 	DRM_VFENCE_FENCE_CREATE = 0x09,
-	/** @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy (WDDM-44) */
+	/**
+	 * @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy (WDDM-44); EBUSY for the
+	 * progress fence of a queue that exists.
+	 */
 	DRM_VFENCE_FENCE_DESTROY = 0x0a,
-	/** @DRM_VFENCE_FENCE_EXPORT: &struct drm_vfence_fence_export */
+	/** @DRM_VFENCE_FENCE_EXPORT: &struct drm_vfence_fence_export. */
 	DRM_VFENCE_FENCE_EXPORT = 0x0b,
-	/** @DRM_VFENCE_FENCE_OPEN: &struct drm_vfence_fence_open */
+	/** @DRM_VFENCE_FENCE_OPEN: &struct drm_vfence_fence_open. */
 	DRM_VFENCE_FENCE_OPEN = 0x0c,
-	/** @DRM_VFENCE_FENCE_SIGNAL: &struct drm_vfence_fence_signal */
+	/** @DRM_VFENCE_FENCE_SIGNAL: &struct drm_vfence_fence_signal. */
 	DRM_VFENCE_FENCE_SIGNAL = 0x0d,
-	/** @DRM_VFENCE_FENCE_QUERY: &struct drm_vfence_fence_query */
+	/** @DRM_VFENCE_FENCE_QUERY: &struct drm_vfence_fence_query. */
 	DRM_VFENCE_FENCE_QUERY = 0x0e,
-	/** @DRM_VFENCE_WAIT: &struct drm_vfence_wait */
+	/** @DRM_VFENCE_WAIT: &struct drm_vfence_wait. */
 	DRM_VFENCE_WAIT = 0x0f,
-	/** @DRM_VFENCE_EVENT_ARM: &struct drm_vfence_event_arm */
+	/** @DRM_VFENCE_EVENT_ARM: &struct drm_vfence_event_arm. */
 	DRM_VFENCE_EVENT_ARM = 0x10,
-	/** @DRM_VFENCE_EVENT_CANCEL: &struct drm_vfence_destroy; ENOENT: it fired */
+	/** @DRM_VFENCE_EVENT_CANCEL: &struct drm_vfence_destroy; ENOENT if the event fired. */
 	DRM_VFENCE_EVENT_CANCEL = 0x11,
-	/** @DRM_VFENCE_QUEUE_CREATE: &struct drm_vfence_queue_create */
+	/** @DRM_VFENCE_QUEUE_CREATE: &struct drm_vfence_queue_create. */
 	DRM_VFENCE_QUEUE_CREATE = 0x12,
-	/** @DRM_VFENCE_QUEUE_DESTROY: &struct drm_vfence_destroy; EBUSY: doorbell */
+	/** @DRM_VFENCE_QUEUE_DESTROY: &struct drm_vfence_destroy; EBUSY if it has a doorbell. */
 	DRM_VFENCE_QUEUE_DESTROY = 0x13,
-	/** @DRM_VFENCE_QUEUE_QUERY: &struct drm_vfence_queue_query */
+	/** @DRM_VFENCE_QUEUE_QUERY: &struct drm_vfence_queue_query. */
 	DRM_VFENCE_QUEUE_QUERY = 0x14,
-	/** @DRM_VFENCE_QUEUE_ABORT: &struct drm_vfence_destroy; stops the queue */
+	/** @DRM_VFENCE_QUEUE_ABORT: &struct drm_vfence_destroy; the queue stops and is lost. */
 	DRM_VFENCE_QUEUE_ABORT = 0x15,
-	/** @DRM_VFENCE_DOORBELL_CREATE: &struct drm_vfence_doorbell_create */
+	/** @DRM_VFENCE_DOORBELL_CREATE: &struct drm_vfence_doorbell_create. */
 	DRM_VFENCE_DOORBELL_CREATE = 0x16,
-	/** @DRM_VFENCE_DOORBELL_CONNECT: &struct drm_vfence_doorbell_connect */
+	/** @DRM_VFENCE_DOORBELL_CONNECT: &struct drm_vfence_doorbell_connect. */
 	DRM_VFENCE_DOORBELL_CONNECT = 0x17,
-	/** @DRM_VFENCE_DOORBELL_DESTROY: &struct drm_vfence_destroy of the queue */
+	/**
+	 * @DRM_VFENCE_DOORBELL_DESTROY: &struct drm_vfence_destroy with the handle of the queue;
+	 * ENOENT if the queue has no doorbell. A queue with work is aborted.
+	 */
 	DRM_VFENCE_DOORBELL_DESTROY = 0x18,
-	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read */
+	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read. */
 	DRM_VFENCE_LOG_READ = 0x19,
-	/** @DRM_VFENCE_NOTIFY_WORK_SUBMISSION: &struct drm_vfence_notify_work_submission */
+	/** @DRM_VFENCE_NOTIFY_WORK_SUBMISSION: &struct drm_vfence_notify_work_submission. */
 	DRM_VFENCE_NOTIFY_WORK_SUBMISSION = 0x1a,
-	/** @DRM_VFENCE_CONTEXT_SUSPEND: &struct drm_vfence_context_suspend */
+	/** @DRM_VFENCE_CONTEXT_SUSPEND: &struct drm_vfence_context_suspend. */
 	DRM_VFENCE_CONTEXT_SUSPEND = 0x1b,
-	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume */
+	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume. */
 	DRM_VFENCE_CONTEXT_RESUME = 0x1c,
-	/** @DRM_VFENCE_MONITORED_FENCE_CREATE: &struct drm_vfence_monitored_fence_create */
+	/** @DRM_VFENCE_MONITORED_FENCE_CREATE: &struct drm_vfence_monitored_fence_create. */
 	DRM_VFENCE_MONITORED_FENCE_CREATE = 0x1d,
-	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import */
+	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import. */
 	DRM_VFENCE_FENCE_IMPORT = 0x1e,
-	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit */
+	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit. */
 	DRM_VFENCE_SUBMIT = 0x1f,
 };
 
