@@ -238,7 +238,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	/*
 	 * Full barrier: either the reset that loses the device finds this handle, or this
 	 * thread finds the device lost and signals. Partner: the atomic of
-	 * vfence_queue_fail_device().
+	 * vfence_loss_fail_device().
 	 */
 	smp_mb();
 	if (vfence_device_was_reset(device))
