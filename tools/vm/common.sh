@@ -62,3 +62,11 @@ as_root() {
 		die "need root (or sudo) for: $*"
 	fi
 }
+
+# Oldest and newest of 6.1, 6.12, 7.2, ...; a series may have but one.
+ends_of_series() {
+	"$VM_DIR/kernel" -l | awk '{ split($1, v, "[.]"); s = v[1] "." v[2]
+		if (!(s in first)) { first[s] = $1; order[++n] = s } last[s] = $1 }
+		END { for (i = 1; i <= n; i++) { print first[order[i]]
+			if (last[order[i]] != first[order[i]]) print last[order[i]] } }'
+}
