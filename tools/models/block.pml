@@ -22,7 +22,7 @@ bool running[3];
 /* An atomic_inc() with a full barrier, or an atomic_dec(). */
 #define ADD(word, n)	atomic { empty(buffer[me]); mem[word] = mem[word] + n }
 
-/* release_up_to() */
+/* fence_release_up_to() */
 inline release(f)
 {
 	LOCK(SCHED_LOCK);
@@ -38,14 +38,14 @@ inline release(f)
 	UNLOCK(SCHED_LOCK)
 }
 
-/* signal_fence() of the engine, vgpu_fence_update_current_values() */
+/* exec_signal_fence() of the engine, vgpu_fence_update_current_values() */
 proctype signaller(byte me; byte f)
 {
 	byte k, count;
 
 	STORE(CURRENT(f), 1);
 #ifndef NO_BARRIER_SIGNAL
-	FULL_BARRIER;	/* barrier signal_fence vgpu_fence_update_current_values */
+	FULL_BARRIER;	/* barrier exec_signal_fence vgpu_fence_update_current_values */
 #endif
 	/* step QUEUE_RELEASE */
 	LOAD(COUNT(f), count);
@@ -61,7 +61,7 @@ proctype signaller(byte me; byte f)
 	fi
 }
 
-/* wait_fence() and vgpu_fence_block() */
+/* exec_wait_fence() and vgpu_fence_block() */
 proctype queue(byte me; byte q)
 {
 	byte now;

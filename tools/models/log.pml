@@ -22,7 +22,7 @@ byte posted, posted_at;		/* one entry on its way to the buffer; the log's lock *
 bool ended;
 byte good, lost;
 
-/* commit_locked(): what is posted is in the buffer, for all to see. */
+/* log_commit_locked(): what is posted is in the buffer, for all to see. */
 #define COMMIT									\
 	atomic {								\
 		empty(buffer[me]);						\

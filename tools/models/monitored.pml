@@ -87,7 +87,7 @@ proctype engine(byte me)
 		STORE(CURRENT, n);
 		/* step VALUE_STORED */
 #ifndef A_NO_BARRIER_GPU
-		FULL_BARRIER;	/* barrier signal_fence */
+		FULL_BARRIER;	/* barrier exec_signal_fence */
 #endif
 #ifndef A_LOAD_HOISTED
 		LOAD(MONITORED, m);

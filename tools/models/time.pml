@@ -30,7 +30,7 @@ inline signal(n)
 #endif
 	STORE(CURRENT, n);
 #ifndef NO_BARRIER_TIME
-	FULL_BARRIER;	/* barrier store_and_time */
+	FULL_BARRIER;	/* barrier exec_store_and_time */
 #endif
 #ifndef SIGNAL_TIME_EARLY
 	READ_CLOCK(time);
@@ -51,7 +51,7 @@ proctype engine(byte me)
 	signal(4)
 }
 
-/* vfence_cross_propagate() and release_up_to() */
+/* vfence_cross_propagate() and fence_release_up_to() */
 proctype driver(byte me)
 {
 	byte n, time;
@@ -74,7 +74,7 @@ end:	do
 	od
 }
 
-/* wait_fence() and vgpu_fence_block() */
+/* exec_wait_fence() and vgpu_fence_block() */
 proctype queue(byte me)
 {
 	byte now;

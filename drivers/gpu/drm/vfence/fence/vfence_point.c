@@ -52,7 +52,7 @@ static bool point_less(struct rb_node *a, const struct rb_node *b)
 
 /*
  * The CPU's side of handshake (a): the virtual GPU stores the monitored value and passes
- * a full barrier, then the caller samples the current value. Partner: signal_fence() in
+ * a full barrier, then the caller samples the current value. Partner: exec_signal_fence() in
  * hw/vgpu_exec.c. The interrupt handler takes the same lock (WDDM-17).
  */
 static void point_update_monitored_locked(struct vfence_fence *fence)

@@ -5,13 +5,13 @@
 /**
  * DOC: The virtual GPU's programming model
  *
- * This header is the only door between the driver and the virtual GPU. Calls
- * down are named by WDDM's verbs; calls up are what a bus gives a device
- * (&struct vgpu_host_ops); memory both see are value slots, rings, control
- * pages, logs and the interrupt ring.
+ * The driver and the virtual GPU meet in this header only. Calls down have the names of
+ * WDDM's calls. Calls up are what a bus offers to a device (&struct vgpu_host_ops). Both
+ * sides access the value slots, the rings, the control pages, the logs and the interrupt
+ * ring in memory.
  *
- * Calls that say "any context" may come from hard interrupts with interrupts
- * off; all others may sleep.
+ * A call whose description says "Any context." may be made from hard interrupt context and
+ * with interrupts disabled. All other calls may sleep.
  */
 
 #include <linux/atomic.h>
@@ -27,191 +27,217 @@ struct vgpu_vm;
 struct vgpu_context;
 struct page;
 
-/** VGPU_MAX_NODES: nodes of one GPU */
+/** VGPU_MAX_NODES: maximum number of nodes of one GPU */
 #define VGPU_MAX_NODES		8
-/** VGPU_MAX_FUNCTIONS: functions of one chip */
+/** VGPU_MAX_FUNCTIONS: maximum number of functions of one chip */
 #define VGPU_MAX_FUNCTIONS	16
-/** VGPU_MAX_DOORBELLS: physical doorbells of one GPU */
+/** VGPU_MAX_DOORBELLS: maximum number of physical doorbells of one GPU */
 #define VGPU_MAX_DOORBELLS	64
-/** VGPU_IRQ_RECORDS: records of the interrupt ring, a power of two */
+/** VGPU_IRQ_RECORDS: number of records of the interrupt ring, a power of two */
 #define VGPU_IRQ_RECORDS	64
-/** VGPU_DOORBELL_SIZE: bytes of a doorbell, primary or secondary */
+/** VGPU_DOORBELL_SIZE: size of a doorbell, primary or secondary, in bytes */
 #define VGPU_DOORBELL_SIZE	8
-/** VGPU_IRQ_FENCES: fences one record can name */
+/** VGPU_IRQ_FENCES: maximum number of fences that one record names */
 #define VGPU_IRQ_FENCES		4
-/** VGPU_CLOCK_HZ: GPU ticks per second */
+/** VGPU_CLOCK_HZ: frequency of the GPU clock, in ticks per second */
 #define VGPU_CLOCK_HZ		125000000ull
 
-/** VGPU_OS_OPTIMIZED_FENCES: monitored values of DEFAULT fences may be local */
+/** VGPU_OS_OPTIMIZED_FENCES: monitored values of DEFAULT fences may be in video memory */
 #define VGPU_OS_OPTIMIZED_FENCES	BIT(0)
-/** VGPU_OS_INTRA_GPU_FENCES: fences of type INTRA_GPU may exist */
+/** VGPU_OS_INTRA_GPU_FENCES: the driver may create fences of type INTRA_GPU */
 #define VGPU_OS_INTRA_GPU_FENCES	BIT(1)
 
 /**
- * enum vgpu_native_fence_support - how well the hardware does native fences
+ * enum vgpu_native_fence_support - how well the hardware supports native fences
  */
 enum vgpu_native_fence_support {
-	/** @VGPU_NATIVE_FENCE_NONE: not at all */
+	/** @VGPU_NATIVE_FENCE_NONE: The hardware has no native fences. */
 	VGPU_NATIVE_FENCE_NONE,
-	/** @VGPU_NATIVE_FENCE_FULL: yes */
+	/** @VGPU_NATIVE_FENCE_FULL: The hardware supports native fences. */
 	VGPU_NATIVE_FENCE_FULL,
-	/** @VGPU_NATIVE_FENCE_EXPERIMENTAL: as an experiment */
+	/** @VGPU_NATIVE_FENCE_EXPERIMENTAL: The support is an experiment. */
 	VGPU_NATIVE_FENCE_EXPERIMENTAL,
-	/** @VGPU_NATIVE_FENCE_NOT_NOW: yes, but not as it is set up */
+	/** @VGPU_NATIVE_FENCE_NOT_NOW: The current configuration excludes native fences. */
 	VGPU_NATIVE_FENCE_NOT_NOW,
-	/** @VGPU_NATIVE_FENCE_UNASKED: broken: advertises without asking */
+	/**
+	 * @VGPU_NATIVE_FENCE_UNASKED: Broken hardware: it advertises native fences, whatever
+	 * &vgpu_host_ops.is_feature_enabled returns.
+	 */
 	VGPU_NATIVE_FENCE_UNASKED,
-	/** @VGPU_NATIVE_FENCE_SUPPORTS: how many there are */
+	/** @VGPU_NATIVE_FENCE_SUPPORTS: Number of the values above. */
 	VGPU_NATIVE_FENCE_SUPPORTS,
 };
 
-/** VGPU_NATIVE_FENCE_VERSION_MIN: lowest version the hardware talks */
+/** VGPU_NATIVE_FENCE_VERSION_MIN: lowest version of the feature that the hardware supports */
 #define VGPU_NATIVE_FENCE_VERSION_MIN	2
-/** VGPU_NATIVE_FENCE_VERSION_MAX: highest version the hardware talks */
+/** VGPU_NATIVE_FENCE_VERSION_MAX: highest version of the feature that the hardware supports */
 #define VGPU_NATIVE_FENCE_VERSION_MAX	5
-/** VGPU_STRIDE_MIN: smallest stride of fence slots */
+/** VGPU_STRIDE_MIN: least distance of two fence slots, in bytes */
 #define VGPU_STRIDE_MIN			16
 
 /**
  * struct vgpu_fence_caps - DXGK_NATIVE_FENCE_CAPS
+ *
+ * The creator of the GPU fills it in; it is constant afterwards.
  */
 struct vgpu_fence_caps {
-	/** @stride: bytes between slots in one page, a power of two */
+	/** @stride: Distance of the slots in one page, in bytes; a power of two. */
 	u32 stride;
-	/** @map_to_system: wants the values in the system process's space, too */
+
+	/** @map_to_system: The values must be mapped for the system process, too (WDDM-60). */
 	bool map_to_system;
-	/** @minimum_address: lowest address of a fence page; 0: no bound */
+
+	/** @minimum_address: Lowest GPU address of a page of values; 0 means no bound. */
 	u64 minimum_address;
-	/** @maximum_address: first address above them; 0: no bound */
+	/** @maximum_address: First GPU address above the pages of values; 0 means no bound. */
 	u64 maximum_address;
 };
 
 /**
- * struct vgpu_host_ops - what the bus gives the device
+ * struct vgpu_host_ops - calls up, from the device to its bus
  */
 struct vgpu_host_ops {
 	/**
-	 * @raise_vector: deliver an interrupt; any number of raises before the
-	 * handler runs may become one. Any context.
+	 * @raise_vector: Deliver an interrupt. Several calls before the handler runs may
+	 * become one interrupt. Any context.
 	 */
 	void (*raise_vector)(void *host);
+
 	/**
-	 * @arm_doorbell: the queue of @doorbell went idle while connected; make
-	 * its next ring visible, then call vgpu_doorbell_recheck(). Called
-	 * from an engine: must not sleep.
+	 * @arm_doorbell: A connected queue went idle; @doorbell is its
+	 * &vgpu_doorbell_args.cookie. Make the next ring of the doorbell visible, then call
+	 * vgpu_doorbell_recheck(). An engine makes the call under a spinlock, so it must not
+	 * sleep.
 	 */
 	void (*arm_doorbell)(void *host, void *doorbell);
+
 	/**
-	 * @is_feature_enabled: DXGK_FEATURE_INTERFACE: asked while the GPU is
-	 * created, before it may advertise anything (WDDM-46)
+	 * @is_feature_enabled: DXGK_FEATURE_INTERFACE. vgpu_device_create() makes the call
+	 * before the GPU advertises any feature (WDDM-46).
 	 */
 	bool (*is_feature_enabled)(void *host, enum drm_vfence_feature_id id);
+
 	/**
-	 * @invalidate_hw_context: DxgkCbInvalidateHwContext: a reset of its engine
-	 * cost the context of this OS-side handle what it was doing; @collateral:
-	 * another was the cause. Called from vgpu_reset_engine().
+	 * @invalidate_hw_context: DxgkCbInvalidateHwContext. The reset of an engine aborted
+	 * a queue of the context with the OS-side handle @context. @collateral is true if
+	 * the context did not cause the reset. vgpu_reset_engine() makes the call.
 	 */
 	void (*invalidate_hw_context)(void *host, u32 context, bool collateral);
-	/** @native_fence_os_caps: GetOSCaps: VGPU_OS_*; asked if it is enabled */
+
+	/**
+	 * @native_fence_os_caps: GetOSCaps. Returns VGPU_OS_* flags. vgpu_device_create()
+	 * makes the call if native fences are enabled.
+	 */
 	unsigned int (*native_fence_os_caps)(void *host);
 };
 
 /**
- * enum vgpu_monitored_signal - what an engine can do with monitored fences
+ * enum vgpu_monitored_signal - how an engine signals monitored fences
  */
 enum vgpu_monitored_signal {
-	/** @VGPU_MONITORED_SIGNAL_NONE: nothing: they are signaled in software */
+	/** @VGPU_MONITORED_SIGNAL_NONE: It cannot signal them; the CPU signals them. */
 	VGPU_MONITORED_SIGNAL_NONE,
-	/** @VGPU_MONITORED_SIGNAL_BASIC: write the value, and tell nobody (WDDM-129) */
+	/** @VGPU_MONITORED_SIGNAL_BASIC: It writes the value and does not interrupt (WDDM-129). */
 	VGPU_MONITORED_SIGNAL_BASIC,
-	/** @VGPU_MONITORED_SIGNAL_ADVANCED: write it and interrupt (WDDM-130) */
+	/** @VGPU_MONITORED_SIGNAL_ADVANCED: It writes the value and interrupts (WDDM-130). */
 	VGPU_MONITORED_SIGNAL_ADVANCED,
-	/** @VGPU_MONITORED_SIGNALS: how many there are */
+	/** @VGPU_MONITORED_SIGNALS: Number of the values above. */
 	VGPU_MONITORED_SIGNALS,
 };
 
 /**
- * struct vgpu_config - shape of a GPU
+ * struct vgpu_config - configuration of a GPU
+ *
+ * The creator of the GPU fills it in; it is constant afterwards.
  */
 struct vgpu_config {
-	/** @nodes: number of nodes */
+	/** @nodes: Number of nodes, 1 to VGPU_MAX_NODES. */
 	unsigned int nodes;
-	/** @node_class: &enum drm_vfence_node_class of each */
+	/** @node_class: &enum drm_vfence_node_class of each node. */
 	u8 node_class[VGPU_MAX_NODES];
-	/** @doorbells: physical doorbells */
+
+	/** @doorbells: Number of physical doorbells. */
 	unsigned int doorbells;
-	/** @secondary_doorbells: SecondaryDoorbellSupported */
+	/** @secondary_doorbells: SecondaryDoorbellSupported: a doorbell has two addresses. */
 	bool secondary_doorbells;
-	/** @irq_records: usable records of the interrupt ring; 0: NULL events only */
+
+	/**
+	 * @irq_records: Number of usable records of the interrupt ring. With 0 every
+	 * interrupt is a NULL event, which names no fence and no queue.
+	 */
 	unsigned int irq_records;
-	/** @f1_idle_us: an engine asks for F1 after so long without work; 0: never */
+
+	/** @f1_idle_us: Idle time after which an engine requests F1, in us; 0: never. */
 	unsigned int f1_idle_us;
-	/** @hung_us: an engine that gets nowhere for so long is HUNG; 0: never */
+	/** @hung_us: Time without progress after which an engine is HUNG, in us; 0: never. */
 	unsigned int hung_us;
-	/** @irq_form: &enum vgpu_irq_form */
+
+	/** @irq_form: &enum vgpu_irq_form. */
 	unsigned int irq_form;
-	/** @local_pages: pages of video memory */
+
+	/** @local_pages: Size of the video memory, in pages. */
 	unsigned int local_pages;
-	/** @visible_pages: of these, from the first on, those the CPU can see */
+	/** @visible_pages: Number of its first pages that the CPU can access. */
 	unsigned int visible_pages;
-	/** @native_fence: &enum vgpu_native_fence_support */
+
+	/** @native_fence: &enum vgpu_native_fence_support. */
 	unsigned int native_fence;
-	/** @no_64bit_atomics: No64BitAtomics: values of fences have 32 bits */
+	/** @no_64bit_atomics: No64BitAtomics: the values of monitored fences have 32 bits. */
 	bool no_64bit_atomics;
-	/** @monitored_signal: &enum vgpu_monitored_signal */
+	/** @monitored_signal: &enum vgpu_monitored_signal. */
 	unsigned int monitored_signal;
-	/** @fence_caps: what its native fences are like */
+	/** @fence_caps: Properties of native fences. */
 	struct vgpu_fence_caps fence_caps;
 };
 
 /**
- * enum vgpu_irq_form - what the native-fence-signaled interrupt tells
+ * enum vgpu_irq_form - what the native-fence-signaled interrupt names
  */
 enum vgpu_irq_form {
-	/** @VGPU_IRQ_FORM_ARRAY: the fences; no array if there is no room */
+	/** @VGPU_IRQ_FORM_ARRAY: The fences. Without room in the ring it names none. */
 	VGPU_IRQ_FORM_ARRAY,
 	/**
-	 * @VGPU_IRQ_FORM_QUEUE: the queue, OptimizedNativeFenceSignaledInterrupt;
-	 * no queue if there is no room
+	 * @VGPU_IRQ_FORM_QUEUE: The queue: OptimizedNativeFenceSignaledInterrupt. Without
+	 * room in the ring it names none.
 	 */
 	VGPU_IRQ_FORM_QUEUE,
 	/**
-	 * @VGPU_IRQ_FORM_INDISTINCT: nothing, not even whether a native or a
-	 * monitored fence was signaled
+	 * @VGPU_IRQ_FORM_INDISTINCT: Nothing. It does not say either whether the fence is a
+	 * native or a monitored one.
 	 */
 	VGPU_IRQ_FORM_INDISTINCT,
-	/** @VGPU_IRQ_FORMS: how many there are */
+	/** @VGPU_IRQ_FORMS: Number of the values above. */
 	VGPU_IRQ_FORMS,
 };
 
-/** VGPU_IRQ_EVALUATE_LEGACY: look at waiters of monitored fences, too (WDDM-74) */
+/** VGPU_IRQ_EVALUATE_LEGACY: rescan monitored fences, too (WDDM-74) */
 #define VGPU_IRQ_EVALUATE_LEGACY	BIT(0)
-/** VGPU_IRQ_UNLOGGED: some signal has no log entry: look at live values */
+/** VGPU_IRQ_UNLOGGED: a signal of the record has no log entry: rescan live values */
 #define VGPU_IRQ_UNLOGGED		BIT(1)
-/** VGPU_OVERFLOW_UNLOGGED: in the ring's overflow word: the same of what it missed */
+/** VGPU_OVERFLOW_UNLOGGED: in the overflow word: a signal without record has no log entry */
 #define VGPU_OVERFLOW_UNLOGGED		BIT(VGPU_MAX_NODES)
-/** VGPU_OVERFLOW_MONITORED: likewise: monitored fences were among it (WDDM-73) */
+/** VGPU_OVERFLOW_MONITORED: in the overflow word: a monitored fence was signaled (WDDM-73) */
 #define VGPU_OVERFLOW_MONITORED		BIT(VGPU_MAX_NODES + 1)
 
 /**
- * enum vgpu_irq_type - what a record reports; WDDM's numbers (WDDM-70)
+ * enum vgpu_irq_type - what a record reports; the numbers are WDDM's (WDDM-70)
  */
 enum vgpu_irq_type {
-	/** @VGPU_IRQ_DMA_COMPLETED: work of a kernel ring is done, or fetched */
+	/** @VGPU_IRQ_DMA_COMPLETED: A submission of a kernel ring is completed or fetched. */
 	VGPU_IRQ_DMA_COMPLETED = 1,
 	/**
-	 * @VGPU_IRQ_MONITORED_FENCE_SIGNALED: a monitored fence was written, by node
-	 * and engine; which one is not told. In the form INDISTINCT it is a
-	 * NATIVE_FENCE_SIGNALED without an array
+	 * @VGPU_IRQ_MONITORED_FENCE_SIGNALED: An engine wrote a monitored fence. The record
+	 * names node and engine and not the fence. In the form INDISTINCT the record is a
+	 * NATIVE_FENCE_SIGNALED without fences.
 	 */
 	VGPU_IRQ_MONITORED_FENCE_SIGNALED = 11,
-	/** @VGPU_IRQ_CONTEXT_SUSPENDED: a context has left the GPU */
+	/** @VGPU_IRQ_CONTEXT_SUSPENDED: The last queue of a suspended context left the GPU. */
 	VGPU_IRQ_CONTEXT_SUSPENDED = 17,
-	/** @VGPU_IRQ_HWQUEUE_FAULTED: a queue stopped by its own packet */
+	/** @VGPU_IRQ_HWQUEUE_FAULTED: A packet of a queue faulted, and the queue stopped. */
 	VGPU_IRQ_HWQUEUE_FAULTED = 12,
-	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: fences were signaled */
+	/** @VGPU_IRQ_NATIVE_FENCE_SIGNALED: An engine signaled native fences. */
 	VGPU_IRQ_NATIVE_FENCE_SIGNALED = 19,
-	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: see vgpu_engine_query_state() */
+	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: Call vgpu_engine_query_state(). */
 	VGPU_IRQ_GPU_ENGINE_STATE_CHANGE = 20,
 };
 
@@ -219,73 +245,81 @@ enum vgpu_irq_type {
  * enum vgpu_engine_state - DXGK_ENGINE_STATE
  */
 enum vgpu_engine_state {
-	/** @VGPU_ENGINE_ACTIVE: as it should be */
+	/** @VGPU_ENGINE_ACTIVE: The engine works and requests nothing. */
 	VGPU_ENGINE_ACTIVE,
-	/** @VGPU_ENGINE_TRANSITION_TO_F1: idle for long, asks for F1 */
+	/** @VGPU_ENGINE_TRANSITION_TO_F1: The engine has been idle for long and requests F1. */
 	VGPU_ENGINE_TRANSITION_TO_F1,
-	/** @VGPU_ENGINE_HUNG: gets nowhere, asks for a reset (WDDM-204) */
+	/** @VGPU_ENGINE_HUNG: The engine makes no progress and requests a reset (WDDM-204). */
 	VGPU_ENGINE_HUNG,
 };
 
 /**
- * struct vgpu_irq_fence - one signaled fence of a record
+ * struct vgpu_irq_fence - one signaled fence of a record, written by the CMP
  */
 struct vgpu_irq_fence {
-	/** @handle: the OS-side global handle given at create (WDDM-75) */
+	/** @handle: OS-side global handle of the fence, given at its creation (WDDM-75). */
 	u32 handle;
-	/** @pad: zero */
+	/** @pad: Zero. */
 	u32 pad;
-	/** @value: the value that was stored, so that a rewind cannot hide it */
+	/** @value: Value that the engine stored; a later rewind does not change it. */
 	u64 value;
-	/** @time: GPU ticks when it had been stored */
+	/** @time: GPU clock after the engine stored the value, in ticks. */
 	u64 time;
 };
 
 /**
- * struct vgpu_irq_record - one record of the interrupt ring
+ * struct vgpu_irq_record - one record of the interrupt ring, written by the CMP
  */
 struct vgpu_irq_record {
-	/** @type: &enum vgpu_irq_type */
+	/** @type: &enum vgpu_irq_type. */
 	u32 type;
-	/** @node: node ordinal */
+
+	/** @node: Node ordinal. */
 	u16 node;
-	/** @engine: engine ordinal; 0, adapters are not linked */
+	/** @engine: Engine ordinal; always 0, because adapters are not linked. */
 	u16 engine;
+
 	/**
-	 * @queue: OS-side queue handle, for HWQUEUE_FAULTED, DMA_COMPLETED and in
-	 * the form QUEUE; means nothing in the others (WDDM-77). OS-side context
-	 * handle, for CONTEXT_SUSPENDED
+	 * @queue: OS-side handle. For HWQUEUE_FAULTED, for DMA_COMPLETED and in the form
+	 * QUEUE it names the queue, and for CONTEXT_SUSPENDED the context. In all other
+	 * records it has no meaning (WDDM-77).
 	 */
 	u32 queue;
-	/** @flags: VGPU_IRQ_* */
+
+	/** @flags: VGPU_IRQ_* flags. */
 	u32 flags;
-	/** @posts: signals it stands for */
+
+	/** @posts: Number of signals that the record reports. */
 	u32 posts;
-	/** @suspend_fence: for CONTEXT_SUSPENDED: which suspension is complete */
+
+	/** @suspend_fence: For CONTEXT_SUSPENDED: the number of the completed suspension. */
 	u64 suspend_fence;
-	/** @count: fences named below; means nothing in the form QUEUE (WDDM-76) */
+
+	/** @count: Number of entries of @fence; it has no meaning in the form QUEUE (WDDM-76). */
 	u32 count;
-	/** @fence: the exact fence array */
+	/** @fence: Array of the signaled fences, in the form ARRAY. */
 	struct vgpu_irq_fence fence[VGPU_IRQ_FENCES];
 };
 
 /**
- * struct vgpu_irq_ring - interrupt ring, memory both rooms see
+ * struct vgpu_irq_ring - interrupt ring, in memory that driver and hardware access
  *
- * Indices run freely. Handshake (d): the CMP stores @overflow before it raises;
- * the handler clears the vector's pending latch before it looks at @overflow.
+ * The indices run freely. Handshake (d): the CMP stores @overflow before it raises the
+ * vector; the handler clears the pending latch of the vector before it loads @overflow.
  */
 struct vgpu_irq_ring {
-	/** @write: next record to write; CMP only, release */
+	/** @write: Index of the next record to write; only the CMP stores it, with release. */
 	u32 write;
-	/** @read: next record to read; driver only, release */
+	/** @read: Index of the next record to read; only the driver stores it, with release. */
 	u32 read;
+
 	/**
-	 * @overflow: mask of nodes of which a NULL event is due, and
-	 * VGPU_OVERFLOW_*; set by the CMP, taken by the driver
+	 * @overflow: Mask of the nodes that have a NULL event due, and VGPU_OVERFLOW_* flags.
+	 * The CMP sets bits; the driver takes them all with an exchange.
 	 */
 	atomic_t overflow;
-	/** @record: the records */
+
+	/** @record: The records; only the CMP writes them. */
 	struct vgpu_irq_record record[VGPU_IRQ_RECORDS];
 };
 
@@ -293,415 +327,441 @@ struct vgpu_irq_ring {
  * struct vgpu_counters - exact counters, see &enum drm_vfence_counter_id
  */
 struct vgpu_counters {
-	/** @posts: posts of engines */
+	/** @posts: Signals that engines and the CMP posted. */
 	u64 posts;
-	/** @rechecked_out: dropped by the second look */
+	/** @rechecked_out: Posts that the CMP dropped after it compared once more. */
 	u64 rechecked_out;
-	/** @recorded: named in a record */
+	/** @recorded: Posts that a record reports. */
 	u64 recorded;
-	/** @overflowed: turned into a NULL event */
+	/** @overflowed: Posts that became part of a NULL event. */
 	u64 overflowed;
-	/** @monitored_updates: updates of monitored values */
+
+	/** @monitored_updates: Updates of monitored values. */
 	u64 monitored_updates;
-	/** @monitored_updates_irq: of these, in hard interrupts */
+	/** @monitored_updates_irq: Updates of monitored values in hard interrupt context. */
 	u64 monitored_updates_irq;
-	/** @log_buffers_set: log buffers handed over */
+
+	/** @log_buffers_set: Log buffers that the driver set. */
 	u64 log_buffers_set;
-	/** @log_flushes: batches committed */
+	/** @log_flushes: Calls that committed log entries. */
 	u64 log_flushes;
-	/** @log_queues_flushed: queues in these */
+	/** @log_queues_flushed: Queues in these calls. */
 	u64 log_queues_flushed;
-	/** @log_markers: markers logged */
+	/** @log_markers: Markers that were logged. */
 	u64 log_markers;
-	/** @shadow_posts: posts of the CMP itself, after an update of a shadow */
+
+	/** @shadow_posts: Posts of the CMP itself, after the update of a shadow copy. */
 	u64 shadow_posts;
 };
 
 /**
- * struct vgpu_knobs - what a test can do to the hardware; never set by itself
+ * struct vgpu_knobs - faults that a test injects; the hardware does not set them
  */
 struct vgpu_knobs {
-	/** @fail_monitored_update: the next update of monitored values fails */
+	/** @fail_monitored_update: The next update of monitored values fails. */
 	bool fail_monitored_update;
-	/** @fail_current_update: the next update of current values fails */
+	/** @fail_current_update: The next update of current values fails. */
 	bool fail_current_update;
-	/** @lose_suspend: the next suspension is not acknowledged */
+
+	/** @lose_suspend: The next suspension is not acknowledged. */
 	bool lose_suspend;
-	/** @wrong_suspend: the next one is acknowledged with a number nobody gave */
+	/** @wrong_suspend: The next suspension is acknowledged with a number not in use. */
 	bool wrong_suspend;
-	/** @ignore_suspend: what runs goes on, though its context be suspended */
+	/** @ignore_suspend: A running queue runs on although its context is suspended. */
 	bool ignore_suspend;
-	/** @wrong_fence: the next record names a fence that does not exist */
+
+	/** @wrong_fence: The next record names a fence that does not exist. */
 	bool wrong_fence;
-	/** @notify_work: doorbells connect as CONNECTED_NOTIFY */
+	/** @notify_work: Doorbells connect as CONNECTED_NOTIFY. */
 	bool notify_work;
-	/** @hold_posts: the CMP leaves posts where they are until somebody waits for it */
+	/** @hold_posts: The CMP leaves posts in its FIFO until vgpu_cmp_flush() waits for them. */
 	bool hold_posts;
 };
 
 /* ------------------------------------------------------------- the device */
 
 /**
- * vgpu_chip_create - build a chip
- * @config: shape of its functions, valid: of them it takes what a chip has once
+ * vgpu_chip_create - create a chip
+ * @config: valid configuration of its functions; the chip uses the number and the classes
+ *          of the nodes and both times
  * @name: prefix of the names of its threads
  *
- * Return: the chip with a reference, or an ERR_PTR.
+ * Return: the chip with one reference, or an ERR_PTR.
  */
 struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char *name);
 /** vgpu_chip_get - take a reference of a chip */
 void vgpu_chip_get(struct vgpu_chip *chip);
-/** vgpu_chip_put - drop a reference of a chip; its functions have their own */
+/** vgpu_chip_put - drop a reference of a chip; each of its functions has a reference, too */
 void vgpu_chip_put(struct vgpu_chip *chip);
 /**
- * vgpu_device_create - build a function of a chip, its threads asleep
+ * vgpu_device_create - create a function of a chip; nothing runs before vgpu_device_start()
  * @chip: the chip
- * @config: its shape, valid; what a chip has once is as for vgpu_chip_create()
+ * @config: valid configuration; nodes and times are those given to vgpu_chip_create()
  * @ops: calls up
  * @host: first argument of the calls up
- * @name: for thread names
+ * @name: prefix of the names of its threads
  *
- * Return: the function, or an ERR_PTR: -ENOSPC if the chip has no more.
+ * Return: the function, or an ERR_PTR: -ENOSPC if the chip has VGPU_MAX_FUNCTIONS already.
  */
 struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config *config,
 				const struct vgpu_host_ops *ops, void *host, const char *name);
 /**
  * vgpu_feature_query_support - DxgkDdiQueryFeatureSupport
- * @config: shape of the GPU
+ * @config: configuration of the GPU
  * @id: the feature
- * @support: filled
+ * @support: output: how well the hardware supports the feature
  *
- * Return: 0, or -EINVAL for a feature it has never heard of.
+ * Return: 0, or -EINVAL for a feature that the hardware does not know.
  */
 int vgpu_feature_query_support(const struct vgpu_config *config, enum drm_vfence_feature_id id,
 			       struct vfence_feature_support *support);
-/** vgpu_feature_optimized_interrupt - DXGK_VIDSCHCAPS: is the form of interrupts QUEUE */
+/** vgpu_feature_optimized_interrupt - DXGK_VIDSCHCAPS: true if interrupts have the form QUEUE */
 bool vgpu_feature_optimized_interrupt(struct vgpu *gpu);
-/** vgpu_feature_native_fence - DXGK_VIDSCHCAPS::NativeGpuFence: does it advertise them */
+/** vgpu_feature_native_fence - DXGK_VIDSCHCAPS::NativeGpuFence: true if it is advertised */
 bool vgpu_feature_native_fence(struct vgpu *gpu);
-/** vgpu_device_start - start engines and CMP */
+/** vgpu_device_start - start the CMP and the engines; returns 0 or a negative error code */
 int vgpu_device_start(struct vgpu *gpu);
 /**
- * vgpu_device_stop - stop engines and CMP for good; no call up happens afterwards
+ * vgpu_device_stop - stop engines and CMP for good
  * @gpu: the GPU
  *
- * All objects stay valid and can be destroyed later. A queue that was running
- * is aborted.
+ * After the return the GPU makes no call up. All objects stay valid until they are
+ * destroyed. A queue that was running is aborted.
  */
 void vgpu_device_stop(struct vgpu *gpu);
-/** vgpu_device_destroy - free a stopped GPU without objects */
+/** vgpu_device_destroy - free a GPU that has stopped and has no objects */
 void vgpu_device_destroy(struct vgpu *gpu);
-/** vgpu_device_system_vm - address space of the system process, the CMP's own */
+/** vgpu_device_system_vm - return the address space of the system process, which the CMP uses */
 struct vgpu_vm *vgpu_device_system_vm(struct vgpu *gpu);
 /**
- * vgpu_power_enter_f1 - take an idle engine to F1
+ * vgpu_power_enter_f1 - move an idle engine to F1
  * @gpu: the GPU
- * @node: its node
+ * @node: node of the engine
  *
- * The driver has disconnected the doorbells of the node. A queue that gets work, or
- * is connected, takes it back to F0.
+ * The driver has disconnected the doorbells of the node. The engine returns to F0 when one
+ * of its queues gets work or is connected.
  *
- * Return: false if it has work, or has not asked.
+ * Return: false if the engine has work, or if it did not request F1.
  */
 bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int node);
-/** vgpu_power_in_f1 - is it there. Any context. */
+/** vgpu_power_in_f1 - return true if the engine of a node is in F1. Any context. */
 bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node);
 /**
- * vgpu_engine_query_state - what an engine asks for, if anything
+ * vgpu_engine_query_state - return what an engine requests
  * @gpu: the GPU
- * @node: its node
+ * @node: node of the engine
  *
- * HUNG is DxgkDdiQueryEngineStatus's "not responsive". Any context.
+ * HUNG is "not responsive" of DxgkDdiQueryEngineStatus. Any context.
+ *
+ * Return: the request; VGPU_ENGINE_ACTIVE if there is none.
  */
 enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int node);
 /**
  * vgpu_reset_engine - DxgkDdiResetHwEngine
  * @gpu: the GPU
- * @node: its node
- * @force: though it be not HUNG
+ * @node: node of the engine
+ * @force: reset the engine even if it is not HUNG
  *
- * The queue that runs on it, if any, is aborted at once and its context reported by
- * invalidate_hw_context(). No context runs until vgpu_reset_resume_engine().
+ * If a queue runs on the engine, it is aborted at once, and invalidate_hw_context() reports
+ * its context. The engine picks no queue until vgpu_reset_resume_engine().
  *
- * Return: false if it is not HUNG any more and was left alone.
+ * Return: false if the engine is not HUNG any more and was not reset.
  */
 bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force);
-/** vgpu_reset_resume_engine - DxgkDdiResumeHwEngine: queues with work go on */
+/** vgpu_reset_resume_engine - DxgkDdiResumeHwEngine: the engine picks queues again */
 void vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node);
-/** vgpu_power_is_idle - has no queue any work, or a wait it is blocked on. Any context. */
+/** vgpu_power_is_idle - return true if no queue has work or is blocked. Any context. */
 bool vgpu_power_is_idle(struct vgpu *gpu);
 /**
- * vgpu_power_enter_d3 - power off: what is in video memory is gone
- * @gpu: the GPU, its doorbells disconnected, its storage in system memory
+ * vgpu_power_enter_d3 - power off; video memory loses its contents
+ * @gpu: the GPU, its doorbells disconnected, its values in system memory
  *
- * All contexts are off it until it is back; work that turns up waits. Return: false
- * if there is some already.
+ * No queue runs until vgpu_power_enter_d0(). Work that arrives meanwhile waits.
+ *
+ * Return: false if a queue has work; the GPU stays in D0 then.
  */
 bool vgpu_power_enter_d3(struct vgpu *gpu);
-/** vgpu_power_enter_d0 - power on; queues with work go on */
+/** vgpu_power_enter_d0 - power on; engines pick queues that have work */
 void vgpu_power_enter_d0(struct vgpu *gpu);
-/** vgpu_device_irq_ring - the interrupt ring */
+/** vgpu_device_irq_ring - return the interrupt ring. Any context. */
 struct vgpu_irq_ring *vgpu_device_irq_ring(struct vgpu *gpu);
-/** vgpu_device_knobs - its test switches; written by the driver's debugfs */
+/** vgpu_device_knobs - return the test switches; the driver's debugfs files write them */
 struct vgpu_knobs *vgpu_device_knobs(struct vgpu *gpu);
 /**
- * vgpu_doorbell_page - page of a physical doorbell
+ * vgpu_doorbell_page - return the page of a physical doorbell
  * @gpu: the GPU
- * @index: which
- * @secondary: its second address; only with vgpu_config.secondary_doorbells
+ * @index: number of the doorbell
+ * @secondary: return the page of its second address; needs vgpu_config.secondary_doorbells
  */
 struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index, bool secondary);
-/** vgpu_clock_now - the GPU clock, in ticks; one clock for all GPUs. Any context. */
+/** vgpu_clock_now - return the clock that all GPUs share, in ticks. Any context. */
 u64 vgpu_clock_now(struct vgpu *gpu);
-/** vgpu_clock_query - the GPU clock and CLOCK_MONOTONIC at one moment */
+/** vgpu_clock_query - sample the GPU clock, in ticks, and CLOCK_MONOTONIC, in ns, at once */
 void vgpu_clock_query(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
-/** vgpu_engine_query_node - counters of a node */
+/** vgpu_engine_query_node - read class and counters of a node. Any context. */
 void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info);
-/** vgpu_cmp_query_counters - counters of the CMP */
+/** vgpu_cmp_query_counters - read all counters of &struct vgpu_counters. Any context. */
 void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
 
 /* ---------------------------------------------------------------- storage */
 
 /** VGPU_SEGMENT_SYSTEM: system memory */
 #define VGPU_SEGMENT_SYSTEM		BIT(0)
-/** VGPU_SEGMENT_LOCAL_VISIBLE: video memory the CPU can see */
+/** VGPU_SEGMENT_LOCAL_VISIBLE: video memory that the CPU can access */
 #define VGPU_SEGMENT_LOCAL_VISIBLE	BIT(1)
-/** VGPU_SEGMENT_LOCAL: video memory it cannot see */
+/** VGPU_SEGMENT_LOCAL: video memory that the CPU cannot access */
 #define VGPU_SEGMENT_LOCAL		BIT(2)
 
 /**
- * enum vgpu_fence_value - which of a fence's two values
+ * enum vgpu_fence_value - names one of the two values of a fence
  */
 enum vgpu_fence_value {
-	/** @VGPU_CURRENT_VALUE: current */
+	/** @VGPU_CURRENT_VALUE: The current value. */
 	VGPU_CURRENT_VALUE,
-	/** @VGPU_MONITORED_VALUE: monitored */
+	/** @VGPU_MONITORED_VALUE: The monitored value. */
 	VGPU_MONITORED_VALUE,
 };
 
 /**
- * struct vgpu_placement - D3DKMDT_FENCESTORAGESURFACEDATA's answer (WDDM-27)
+ * struct vgpu_placement - the answer of D3DKMDT_FENCESTORAGESURFACEDATA (WDDM-27)
  */
 struct vgpu_placement {
-	/** @supported: VGPU_SEGMENT_* it may be in */
+	/** @supported: VGPU_SEGMENT_* flags of the segments where the values may be. */
 	unsigned int supported;
-	/** @preferred: the best of them */
+	/** @preferred: VGPU_SEGMENT_* flag of the best of these segments. */
 	unsigned int preferred;
-	/** @eviction: where it may go when that is needed elsewhere */
+	/** @eviction: VGPU_SEGMENT_* flags of the segments to which the values may be evicted. */
 	unsigned int eviction;
 };
 
 /**
- * vgpu_storage_query_placement - DxgkDdiGetStandardAllocation, fence storage
+ * vgpu_storage_query_placement - DxgkDdiGetStandardAllocation for the storage of fences
  * @gpu: the GPU
  * @type: type of the fences
- * @value: which of their values
- * @answer: filled
+ * @value: current or monitored values
+ * @answer: output
  */
 void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type type,
 				  enum vgpu_fence_value value, struct vgpu_placement *answer);
-/** vgpu_storage_aperture - CPU address of a page of visible video memory */
+/** vgpu_storage_aperture - return the CPU address of a visible page of video memory, or NULL */
 void *vgpu_storage_aperture(struct vgpu *gpu, u64 page);
 
 /*
- * struct vgpu_storage: a page of fence values, wherever it is. Fences and address
- * spaces name the storage, so that its memory can be moved under them
- * (&struct vgpu_packet_storage).
+ * struct vgpu_storage: a page of fence values in system or video memory. Fences and address
+ * spaces refer to the storage and not to its memory, so that the memory can move while they
+ * are in use (&struct vgpu_packet_storage).
  */
 struct vgpu_storage;
 
-/** vgpu_storage_create_system - storage in system memory at @kva */
+/** vgpu_storage_create_system - create a storage in system memory at @kva; or an ERR_PTR */
 struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva);
-/** vgpu_storage_create_local - storage in a page of video memory, not cleared */
+/** vgpu_storage_create_local - create a storage in a page of video memory, without clearing it */
 struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page);
-/** vgpu_storage_destroy - forget it; no fence and no mapping names it */
+/** vgpu_storage_destroy - free a storage that no fence and no mapping uses */
 void vgpu_storage_destroy(struct vgpu_storage *storage);
 
 /* ------------------------------------------------------------ kernel rings */
 
 /**
- * enum vgpu_kernel_opcode - packets of kernel rings, beside those of clients
+ * enum vgpu_kernel_opcode - packets that only kernel rings may hold
  */
 enum vgpu_kernel_opcode {
-	/** @VGPU_OP_CLEAR_STORAGE: &struct vgpu_packet_storage: fill with zeroes */
+	/** @VGPU_OP_CLEAR_STORAGE: &struct vgpu_packet_storage: fill the page with zeroes. */
 	VGPU_OP_CLEAR_STORAGE = 0x8000,
-	/** @VGPU_OP_EVICT_STORAGE: &struct vgpu_packet_storage: move to @kva */
+	/** @VGPU_OP_EVICT_STORAGE: &struct vgpu_packet_storage: move the page to @kva. */
 	VGPU_OP_EVICT_STORAGE = 0x8001,
-	/** @VGPU_OP_COMPLETE: &struct vgpu_packet_complete: done up to here */
+	/** @VGPU_OP_COMPLETE: &struct vgpu_packet_complete: all packets before are completed. */
 	VGPU_OP_COMPLETE = 0x8002,
 	/**
-	 * @VGPU_OP_FETCHED: &struct vgpu_packet_complete: all before is in the
-	 * pipeline. The front end sees it as soon as it has fetched the packet
-	 * before, though that may take long
+	 * @VGPU_OP_FETCHED: &struct vgpu_packet_complete: all packets before are fetched. The
+	 * front end executes it as soon as it has fetched the packet before, while that
+	 * packet may run for long.
 	 */
 	VGPU_OP_FETCHED = 0x8003,
 };
 
-/** VGPU_OP_KERNEL: first opcode that only kernel rings have */
+/** VGPU_OP_KERNEL: lowest opcode that only kernel rings may hold */
 #define VGPU_OP_KERNEL		VGPU_OP_CLEAR_STORAGE
 
 /**
- * struct vgpu_packet_storage - paging: move or clear a page of values
+ * struct vgpu_packet_storage - paging packet: move or clear a page of values
  *
- * Engines find the values either at the old place or, all of them, at the new one.
+ * An engine accesses all values of the page at the old place, or all at the new one.
  */
 struct vgpu_packet_storage {
-	/** @header: length 24 */
+	/** @header: Its length is 24 bytes. */
 	struct drm_vfence_packet_header header;
-	/** @storage: the &struct vgpu_storage */
+	/** @storage: Pointer to the &struct vgpu_storage. */
 	u64 storage;
-	/** @kva: system memory to move it to */
+	/** @kva: Kernel address of the system memory to which the page moves. */
 	u64 kva;
 };
 
 /**
- * struct vgpu_packet_complete - note a submission as done, or fetched, and interrupt
+ * struct vgpu_packet_complete - publish a fence id as completed or fetched, then interrupt
  */
 struct vgpu_packet_complete {
-	/** @header: length 16 */
+	/** @header: Its length is 16 bytes. */
 	struct drm_vfence_packet_header header;
-	/** @fence_id: the ring's last completed, or fetched, fence id from now on */
+	/** @fence_id: The last completed, or last fetched, fence id of the ring from now on. */
 	u64 fence_id;
 };
 
-/** vgpu_kernel_last_completed - a kernel ring's last completed fence id. Any context. */
+/** vgpu_kernel_last_completed - return the last completed fence id of a ring. Any context. */
 u64 vgpu_kernel_last_completed(struct vgpu_queue *queue);
-/** vgpu_kernel_last_fetched - a kernel ring's last fetched fence id. Any context. */
+/** vgpu_kernel_last_fetched - return the last fetched fence id of a kernel ring. Any context. */
 u64 vgpu_kernel_last_fetched(struct vgpu_queue *queue);
 
 /* --------------------------------------------------------- address spaces */
 
-/** VGPU_VM_DATA: COPY, FILL and TIMESTAMP may reach the page, by its rights */
+/** VGPU_VM_DATA: COPY, FILL and TIMESTAMP may access the page, subject to its other rights */
 #define VGPU_VM_DATA	BIT(4)
-/** VGPU_VM_READ: the GPU may read */
+/** VGPU_VM_READ: the GPU may read the page */
 #define VGPU_VM_READ	BIT(2)
-/** VGPU_VM_WRITE: the GPU may write */
+/** VGPU_VM_WRITE: the GPU may write the page */
 #define VGPU_VM_WRITE	BIT(3)
 
+/** vgpu_vm_create - create an empty GPU address space; returns it or an ERR_PTR */
 struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu);
+/** vgpu_vm_destroy - free an address space that no queue uses */
 void vgpu_vm_destroy(struct vgpu_vm *vm);
 /**
  * vgpu_vm_map - map whole pages
  * @vm: the address space
- * @va: first address, free
- * @kva: where the memory is for the virtual GPU
- * @size: bytes
- * @flags: VGPU_VM_*
+ * @va: first GPU address; the range is not mapped
+ * @kva: kernel address of the memory
+ * @size: size of the range, in bytes
+ * @flags: VGPU_VM_* flags
+ *
+ * Return: 0 or -ENOMEM; nothing is mapped after an error.
  */
 int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int flags);
-/** vgpu_vm_map_storage - map a page of values, wherever it is or goes */
+/** vgpu_vm_map_storage - map a page of values; the mapping follows the page when it moves */
 int vgpu_vm_map_storage(struct vgpu_vm *vm, u64 va, struct vgpu_storage *storage,
 			unsigned int flags);
-/** vgpu_vm_unmap - unmap whole pages; no engine uses them on return */
+/** vgpu_vm_unmap - unmap whole pages; after the return no engine accesses them */
 void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size);
 
 /* ------------------------------------------------------------------ fences */
 
 /**
- * struct vgpu_fence_args - DxgkDdiCreateNativeFence
+ * struct vgpu_fence_args - arguments of DxgkDdiCreateNativeFence
  */
 struct vgpu_fence_args {
-	/** @os_handle: the driver's handle, returned in interrupt records */
+	/** @os_handle: The driver's handle, which interrupt records name. */
 	u32 os_handle;
-	/** @type: of the fence; nobody ever waits for INTRA_GPU on the CPU */
+
+	/** @type: Type of the fence. The CPU does not wait for INTRA_GPU fences. */
 	enum drm_vfence_fence_type type;
-	/** @current_value: storage of the current value; stays until destroyed */
+
+	/** @current_value: Storage of the current value; it outlives the fence. */
 	struct vgpu_storage *current_value;
 	/**
-	 * @monitored_value: storage of the monitored value, likewise; if it is
-	 * local now the CMP keeps a shadow copy for the engines to compare with
+	 * @monitored_value: Storage of the monitored value; it outlives the fence. If it is
+	 * in video memory at the creation, the CMP keeps a shadow copy, and the engines
+	 * compare with the copy.
 	 */
 	struct vgpu_storage *monitored_value;
-	/** @offset: the fence's slot in both, in bytes */
+	/** @offset: Offset of the fence's slot in both storages, in bytes. */
 	u32 offset;
-	/** @current_system_va: in the system process's space, 0 if not mapped */
+
+	/** @current_system_va: Address in the system process; 0 if it is not mapped there. */
 	u64 current_system_va;
-	/** @monitored_system_va: likewise; what the CMP goes by (WDDM-60) */
+	/**
+	 * @monitored_system_va: Address in the system process, where the CMP reads the value;
+	 * 0 if it is not mapped there (WDDM-60).
+	 */
 	u64 monitored_system_va;
-	/** @private_data: the creator's bytes; kept with the fence (WDDM-39) */
+
+	/** @private_data: The creator's bytes; the fence keeps a copy (WDDM-39). */
 	const u8 *private_data;
 };
 
-/** vgpu_fence_create - DxgkDdiCreateNativeFence: the global object */
+/** vgpu_fence_create - DxgkDdiCreateNativeFence: create the global object; or an ERR_PTR */
 struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args);
-/** vgpu_fence_private_data - DRM_VFENCE_PRIVATE_DATA bytes kept with it */
+/** vgpu_fence_private_data - return the DRM_VFENCE_PRIVATE_DATA bytes of the creator */
 const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
 /**
- * vgpu_vm_open_fence - DxgkDdiOpenNativeFence: make it usable at addresses of a vm
+ * vgpu_vm_open_fence - DxgkDdiOpenNativeFence: let the queues of an address space use a fence
  * @vm: the address space
- * @fence: the fence; NULL for the value of a monitored one, which kernel rings write
- * @current_va: address of its current value
- * @monitored_va: address of its monitored value
- * @rights: DRM_VFENCE_RIGHT_* of this holder
+ * @fence: the fence; NULL for the value of a monitored fence, which kernel rings write
+ * @current_va: GPU address of its current value
+ * @monitored_va: GPU address of its monitored value
+ * @rights: DRM_VFENCE_RIGHT_* flags of this holder
  *
- * Once for every holder; holders of one vm use the same addresses, so packets
- * may do what any of them may. The caller serialises opens and closes of one vm.
+ * Call it once for each holder. All holders in one address space use one pair of addresses,
+ * so a packet may do what any of the holders may do. The caller serialises opens and closes
+ * of one address space.
+ *
+ * Return: 0 or -ENOMEM.
  */
 int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
 		       u64 monitored_va, u32 rights);
 /**
  * vgpu_vm_close_fence - DxgkDdiCloseNativeFence
  * @vm: the address space
- * @current_va: as at open
- * @rights: as at open
+ * @current_va: address given at the open
+ * @rights: rights given at the open
  *
- * No engine of @vm uses it by this holder's rights on return.
+ * After the return no engine uses the fence in @vm by the rights of this holder.
  */
 void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights);
 /**
- * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: after the last close
+ * vgpu_fence_destroy - DxgkDdiDestroyNativeFence: call it after the last close
  * @fence: the fence
  *
- * On return neither slot is touched again, no queue is blocked on it and every
- * record that names the fence is in the interrupt ring.
+ * After the return the GPU accesses neither slot, no queue is blocked on the fence, and
+ * every record that names it is in the interrupt ring.
  */
 void vgpu_fence_destroy(struct vgpu_fence *fence);
 /**
- * struct vgpu_missed - signals that no record had room for, as one
+ * struct vgpu_missed - all signals of a fence that no record reported, taken together
  */
 struct vgpu_missed {
-	/** @value: the highest value */
+	/** @value: The highest value of these signals. */
 	u64 value;
-	/** @time: GPU ticks when the last of them had been stored */
+	/** @time: GPU clock after the last of these values was stored, in ticks. */
 	u64 time;
 };
 
 /**
- * vgpu_fence_take_missed - what was signaled and no record told
+ * vgpu_fence_take_missed - take the signals that no record reported
  * @fence: the fence
- * @missed: filled: since the last call; zeroes if nothing
+ * @missed: output: the signals since the last call; zeroes if there are none
  *
- * Part of scanning after a NULL event, so that a value that was rewound meanwhile
- * still completes its waiters. Where records name no fences it is every signal.
- * Any context.
+ * The driver calls it when it rescans fences after a NULL event, so that a value that was
+ * rewound meanwhile still completes its waiters. In forms other than ARRAY it returns every
+ * signal. Any context.
  */
 void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed);
 /**
- * vgpu_fence_rewinds - times a value was stored that is below the one before
+ * vgpu_fence_rewinds - return how often a smaller value than before was stored
  * @fence: the fence
  *
- * By engines and by vgpu_fence_update_current_values(). Counted before the
- * value is stored: who sees the value sees the count. Any context.
+ * The counter includes stores by engines and by vgpu_fence_update_current_values(). It is
+ * incremented before the value is stored: a reader that sees the value sees the increment.
+ * Any context.
  */
 u64 vgpu_fence_rewinds(struct vgpu_fence *fence);
-/** vgpu_cmp_flush - every signal executed before is in the interrupt ring */
+/** vgpu_cmp_flush - wait until every signal executed before the call is in the interrupt ring */
 void vgpu_cmp_flush(struct vgpu *gpu);
-/** vgpu_fence_signals - GPU signals executed on it */
+/** vgpu_fence_signals - return the number of GPU signals of a fence. Any context. */
 u64 vgpu_fence_signals(struct vgpu_fence *fence);
 
 /**
  * struct vgpu_value_update - one element of a batch of value updates
  */
 struct vgpu_value_update {
-	/** @fence: which */
+	/** @fence: The fence. */
 	struct vgpu_fence *fence;
-	/** @kernel_va: its slot; valid only during the call (WDDM-64) */
+	/** @kernel_va: Kernel address of its slot; valid only during the call (WDDM-64). */
 	u64 *kernel_va;
-	/** @value: what to store */
+	/** @value: The value to store. */
 	u64 value;
 	/**
-	 * @time: for NOTIFICATION_ONLY: GPU ticks when the value was stored; it is
-	 * no news to a queue that began to wait later and has seen what came then
+	 * @time: For NOTIFICATION_ONLY: GPU clock after the value was stored, in ticks. The
+	 * update does not release a queue that began to wait later, because that queue has
+	 * compared with a newer value.
 	 */
 	u64 time;
 };
@@ -710,11 +770,12 @@ struct vgpu_value_update {
  * vgpu_fence_update_monitored_values - DxgkDdiUpdateMonitoredValues
  * @gpu: the GPU
  * @update: the batch
- * @count: its length
+ * @count: number of its elements
  *
- * Once it has returned, any current value the CPU reads was stored by an engine
- * that afterwards sees the new monitored value, or is visible (WDDM-16). Any
- * context; the caller serialises the updates of one fence with its handler.
+ * When the caller loads a current value after the return, one of two cases holds (WDDM-16):
+ * the load returns the engine's last value, or the engine that stores a newer value compares
+ * it with the new monitored value. Any context. The caller serialises the updates of one
+ * fence with its interrupt handler.
  *
  * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x12).
  */
@@ -722,13 +783,13 @@ int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value
 				       unsigned int count);
 
 /**
- * VGPU_UPDATE_ALWAYS_SIGNALED: from now on every GPU wait on the fence passes and
- * every GPU signal of it does nothing (WDDM-66, -67); no value is stored
+ * VGPU_UPDATE_ALWAYS_SIGNALED: from now on every GPU wait for the fence passes and every GPU
+ * signal of it has no effect (WDDM-66, WDDM-67); the update stores no value
  */
 #define VGPU_UPDATE_ALWAYS_SIGNALED	BIT(0)
 /**
- * VGPU_UPDATE_NOTIFICATION_ONLY: the value has been stored by somebody else:
- * release the queues it satisfies, store nothing (WDDM-65)
+ * VGPU_UPDATE_NOTIFICATION_ONLY: the value is stored already: release the queues that it
+ * satisfies and do not store it (WDDM-65)
  */
 #define VGPU_UPDATE_NOTIFICATION_ONLY	BIT(1)
 
@@ -736,175 +797,183 @@ int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value
  * vgpu_fence_update_current_values - DxgkDdiUpdateCurrentValuesFromCpu
  * @gpu: the GPU
  * @update: the batch
- * @count: its length
- * @flags: VGPU_UPDATE_*, for all of the batch
+ * @count: number of its elements
+ * @flags: VGPU_UPDATE_* flags, for all elements
  *
- * Stores the values and releases queues that waited for them (WDDM-62, -63).
- * Any context; the caller serialises the updates of one fence that store.
+ * Store the values and release the queues whose waits they satisfy (WDDM-62, WDDM-63). Any
+ * context. The caller serialises the storing updates of one fence.
  *
  * Return: 0, or -EIO, which is fatal for the adapter (WDDM-68, subcode 0x13).
  */
 int vgpu_fence_update_current_values(struct vgpu *gpu,
 				     const struct vgpu_value_update *update,
-					unsigned int count, unsigned int flags);
+				     unsigned int count, unsigned int flags);
 
 /* ------------------------------------------------------ queues, doorbells */
 
-/** vgpu_context_create - DxgkDdiCreateHwContext: a set of queues on one node */
+/** vgpu_context_create - DxgkDdiCreateHwContext: create a set of queues on one node */
 struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u32 os_handle);
-/** vgpu_context_destroy - forget it; it has no queues */
+/** vgpu_context_destroy - free a context that has no queues */
 void vgpu_context_destroy(struct vgpu_context *context);
 /**
  * vgpu_context_suspend - DxgkDdiSuspendContext
  * @context: the context
- * @fence: number of this suspension, larger than any before
+ * @fence: number of this suspension, larger than all before
  *
- * No queue of it begins to run any more; those that run are preempted at once,
- * wherever they are. Doorbells stay connected.
+ * The engine picks no queue of the context any more and preempts a running one at once, even
+ * inside a packet. Doorbells stay connected.
  *
- * Return: true if none runs; false if CONTEXT_SUSPENDED will tell.
+ * Return: true if no queue runs; false if a CONTEXT_SUSPENDED record will report it.
  */
 bool vgpu_context_suspend(struct vgpu_context *context, u64 fence);
-/** vgpu_context_acknowledged - last suspension that CONTEXT_SUSPENDED told. Any context. */
+/** vgpu_context_acknowledged - return the last suspension that was acknowledged. Any context. */
 u64 vgpu_context_acknowledged(struct vgpu_context *context);
-/** vgpu_context_resume - DxgkDdiResumeContext: queues with work enter the run list */
+/** vgpu_context_resume - DxgkDdiResumeContext: queues that have work enter the run list */
 void vgpu_context_resume(struct vgpu_context *context);
 
 /**
- * struct vgpu_queue_args - DxgkDdiCreateHwQueue
+ * struct vgpu_queue_args - arguments of DxgkDdiCreateHwQueue
  */
 struct vgpu_queue_args {
-	/** @context: parent; NULL for the paging ring */
+	/** @context: Context of the queue; NULL for the paging ring. */
 	struct vgpu_context *context;
-	/** @vm: address space of its packets */
+	/** @vm: Address space of its packets. */
 	struct vgpu_vm *vm;
-	/** @node: node ordinal */
+	/** @node: Node ordinal. */
 	unsigned int node;
-	/** @os_handle: the driver's handle, returned in interrupt records */
+	/** @os_handle: The driver's handle, which interrupt records name. */
 	u32 os_handle;
-	/** @kernel: a kernel ring: kernel opcodes, too; no doorbell page to arm */
+	/** @kernel: The queue has a kernel ring: it takes kernel opcodes and is not armed. */
 	bool kernel;
 };
 
 /**
- * struct vgpu_doorbell_args - DxgkDdiCreateDoorbell
+ * struct vgpu_doorbell_args - arguments of DxgkDdiCreateDoorbell
  */
 struct vgpu_doorbell_args {
-	/** @cookie: argument of arm_doorbell(); NULL: rung by call, never armed */
+	/** @cookie: Argument of arm_doorbell(). With NULL calls ring the doorbell; no arming. */
 	void *cookie;
-	/** @ring: the ring */
+
+	/** @ring: Kernel address of the ring. */
 	void *ring;
-	/** @ring_size: bytes, a power of two */
+	/** @ring_size: Size of the ring in bytes, a power of two. */
 	u32 ring_size;
-	/** @control: read and write pointers */
+	/** @control: Read pointer, which the engine stores, and the client's write pointer. */
 	struct drm_vfence_ring_control *control;
 };
 
 /**
- * struct vgpu_queue_status - state of a queue, a consistent copy
+ * struct vgpu_queue_status - state of a queue, copied under the scheduler's lock
  */
 struct vgpu_queue_status {
-	/** @state: &enum drm_vfence_queue_state */
+	/** @state: &enum drm_vfence_queue_state. */
 	u32 state;
-	/** @fault: &enum drm_vfence_fault */
+
+	/** @fault: &enum drm_vfence_fault. */
 	u32 fault;
-	/** @opcode: of the packet that faulted */
+	/** @opcode: Opcode of the packet that faulted. */
 	u32 opcode;
-	/** @ring_ptr: where that packet starts */
+	/** @ring_ptr: Ring pointer of the packet that faulted. */
 	u64 ring_ptr;
-	/** @va: the address to blame */
+	/** @va: GPU address that faulted. */
 	u64 va;
-	/** @packets: completed */
+
+	/** @packets: Number of completed packets. */
 	u64 packets;
-	/** @log_packets: LOG packets executed */
+	/** @log_packets: Number of LOG packets that were executed. */
 	u64 log_packets;
-	/** @busy_ns: GPU time charged to its packets */
+	/** @busy_ns: GPU time charged to its packets, in ns. */
 	u64 busy_ns;
-	/** @notifications: vgpu_doorbell_notify_work_submission() calls */
+	/** @notifications: Number of calls of vgpu_doorbell_notify_work_submission(). */
 	u64 notifications;
 };
 
+/** vgpu_queue_create - DxgkDdiCreateHwQueue: create an idle queue; or an ERR_PTR */
 struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args);
-/** vgpu_queue_destroy - free a queue; aborts it first */
+/** vgpu_queue_destroy - abort a queue and free it */
 void vgpu_queue_destroy(struct vgpu_queue *queue);
 /**
- * vgpu_queue_abort - stop a queue for good, whatever it is doing
+ * vgpu_queue_abort - stop a queue for good, in any state
  * @queue: the queue
  *
- * Bounded: a packet in flight is dropped at its next step; draws, copies and
- * hangs are cut short. On return no engine uses the queue.
+ * The time is bounded: the engine drops a packet in flight at its next step, and draws,
+ * copies and hangs are cut short. After the return no engine uses the queue.
  */
 void vgpu_queue_abort(struct vgpu_queue *queue);
+/** vgpu_queue_query - copy the state and the counters of a queue. Any context. */
 void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status);
-/** vgpu_queue_is_idle - is it idle: a good victim? Any context. */
+/** vgpu_queue_is_idle - return true if a queue is IDLE, so that it is a victim. Any context. */
 bool vgpu_queue_is_idle(struct vgpu_queue *queue);
 
 /**
  * vgpu_log_set_buffer - DxgkDdiSetNativeFenceLogBuffer
  * @queue: the queue
- * @type: which log (the call is made for each, WDDM-98)
- * @log: the buffer, header filled, index and wrap count 0
- * @log_va: its GPU address, the same for the life of the queue
+ * @type: the log; each log takes its own call (WDDM-98)
+ * @log: the buffer; its header is filled in, index and wrap count are 0
+ * @log_va: its GPU address, constant for the life of the queue
  *
- * On return the buffer before is complete and not written to any more (WDDM-97).
- * Any context.
+ * After the return the buffer before is complete, and the engine does not write to it any
+ * more (WDDM-97). Any context.
  */
 void vgpu_log_set_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
 			 struct drm_vfence_log_header *log, u64 log_va);
 /**
  * vgpu_log_commit - DxgkDdiUpdateNativeFenceLogs: commit entries
  * @gpu: the GPU
- * @queue: the batch: both logs of each queue
- * @count: its length
+ * @queue: array of queues; both logs of each are committed
+ * @count: number of queues
  *
- * Entries are posted writes: the index tells of them before they are in the
- * buffer. After this call those below a first-free index that was read before it
- * are. Any context. WDDM-91..93.
+ * An entry is a posted write: the index includes it before it is in the buffer. After the
+ * return all entries below a first-free index that was read before the call are in the
+ * buffer. Any context. WDDM-91, WDDM-92, WDDM-93.
  */
 void vgpu_log_commit(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int count);
-/** vgpu_log_set_level - DxgkDdiUpdateLoggingLevel: for all queues */
+/** vgpu_log_set_level - DxgkDdiUpdateLoggingLevel: set the level of all queues. Any context. */
 void vgpu_log_set_level(struct vgpu *gpu, enum drm_vfence_logging_level level);
 
 /**
- * struct vgpu_log_geometry - how a client counts entries
+ * struct vgpu_log_geometry - how a client counts its log entries
  */
 struct vgpu_log_geometry {
-	/** @entries: of the wait log and of the signal log */
+	/** @entries: Number of entries of the wait log and of the signal log. */
 	u32 entries[2];
-	/** @restart: it starts at 0 again */
+	/** @restart: The client starts to count at 0 again. */
 	bool restart;
 };
 
-/** vgpu_doorbell_create - wire the ring; takes no physical doorbell */
+/** vgpu_doorbell_create - connect a queue to its ring; takes no physical doorbell */
 void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_args *args);
 /**
  * vgpu_doorbell_connect - DxgkDdiConnectDoorbell
  * @queue: the queue
  *
- * The hardware looks at the write pointer from now on. Return: CONNECTED, or
- * CONNECTED_NOTIFY if it wants to be told of every submission by a call, too.
+ * From now on the hardware loads the write pointer of the client.
+ *
+ * Return: CONNECTED; or CONNECTED_NOTIFY if the driver must also call
+ * vgpu_doorbell_notify_work_submission() for each submission.
  */
 enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue);
-/** vgpu_doorbell_notify_work_submission - DxgkDdiNotifyWorkSubmission */
+/** vgpu_doorbell_notify_work_submission - DxgkDdiNotifyWorkSubmission. Any context. */
 void vgpu_doorbell_notify_work_submission(struct vgpu_queue *queue);
 /**
- * vgpu_log_get_geometry - how the client shall count from now on
+ * vgpu_log_get_geometry - return how the client must count log entries from now on
  * @queue: the queue, its doorbell created
- * @take: the client takes a new geometry over with what it publishes next
- * @geometry: filled
+ * @take: the client uses a new geometry for the packets that it publishes next
+ * @geometry: output
  */
 void vgpu_log_get_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry);
-/** vgpu_doorbell_disconnect - latch the write pointer and look no more */
+/** vgpu_doorbell_disconnect - latch the write pointer and do not load the client's any more */
 void vgpu_doorbell_disconnect(struct vgpu_queue *queue);
-/** vgpu_doorbell_destroy - unwire the ring; the queue must be idle or aborted */
+/** vgpu_doorbell_destroy - take the ring from a queue that is idle or aborted */
 void vgpu_doorbell_destroy(struct vgpu_queue *queue);
-/** vgpu_doorbell_ring - a store hit the doorbell page. Any context. */
+/** vgpu_doorbell_ring - the client stored to the doorbell page. Any context. */
 void vgpu_doorbell_ring(struct vgpu_queue *queue);
 /**
- * vgpu_doorbell_recheck - second half of arming: look at the write pointer again
+ * vgpu_doorbell_recheck - second half of arming: load the write pointer again
  * @queue: the queue
  *
- * Handshake (c): the caller has made the page fault and issued a full barrier.
+ * Handshake (c): the caller has made the page fault and has passed a full barrier. Any
+ * context.
  */
 void vgpu_doorbell_recheck(struct vgpu_queue *queue);
 

@@ -2,8 +2,8 @@
 /*
  * The chip: engines and video memory, and the functions that share them.
  *
- * Every adapter has a function of a chip. Usually a chip has one function; then the
- * engines are its own. An engine serves the functions of its chip in turn.
+ * Every adapter has one function of a chip. An engine serves the functions of its chip in
+ * turn. Usually a chip has one function only.
  */
 
 #include <linux/err.h>
@@ -41,7 +41,8 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 	mutex_init(&chip->lock);
 	rwlock_init(&chip->residency);
 	spin_lock_init(&chip->sched);
-	init_waitqueue_head(&chip->stopped);
+	init_waitqueue_head(&chip->queue_left);
+
 	for (node = 0; node < chip->nodes; node++)
 		chip_init_engine(chip, config, node);
 	return chip;
@@ -65,7 +66,7 @@ void vgpu_chip_put(struct vgpu_chip *chip)
 	kref_put(&chip->ref, chip_free);
 }
 
-/* Give a new function its place, and its part of the video memory. */
+/* Allocate an index and a part of the video memory for a new function. */
 int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_pages)
 {
 	unsigned int index;
@@ -79,6 +80,7 @@ int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_
 	if (index < VGPU_MAX_FUNCTIONS)
 		set_bit(index, &chip->joined);
 	mutex_unlock(&chip->lock);
+
 	if (index == VGPU_MAX_FUNCTIONS) {
 		vfree(gpu->local);
 		return -ENOSPC;
@@ -87,10 +89,11 @@ int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_
 	kref_get(&chip->ref);
 	gpu->chip = chip;
 	gpu->index = index;
+
 	return 0;
 }
 
-/* Undo vgpu_chip_join(): the function has no queues and has stopped. */
+/* Undo vgpu_chip_join(). The function has stopped and has no queues. */
 void vgpu_chip_leave(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	mutex_lock(&chip->lock);
@@ -120,7 +123,7 @@ static int chip_start_engines(struct vgpu_chip *chip)
 	return ret;
 }
 
-/* The engines run the queues of @gpu from now on. */
+/* From now on the engines pick queues of @gpu. */
 int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	unsigned long flags;
@@ -139,11 +142,13 @@ int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu)
 			wake_up_all(&chip->engine[node].wait);
 		spin_unlock_irqrestore(&chip->sched, flags);
 	}
+
 	mutex_unlock(&chip->lock);
+
 	return ret;
 }
 
-static bool chip_runs(struct vgpu_chip *chip, struct vgpu *gpu)
+static bool chip_runs_function(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	bool runs = false;
 	unsigned long flags;
@@ -156,7 +161,7 @@ static bool chip_runs(struct vgpu_chip *chip, struct vgpu *gpu)
 	return runs;
 }
 
-/* No engine runs a queue of @gpu on return, or ever again; one that ran is aborted. */
+/* Abort running queues of @gpu. After the return no engine runs a queue of @gpu. */
 void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	unsigned long flags;
@@ -172,6 +177,7 @@ void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
 	chip->function[gpu->index] = NULL;
 	while (chip->functions && !chip->function[chip->functions - 1])
 		chip->functions--;
+
 	for (node = 0; node < chip->nodes; node++) {
 		struct vgpu_engine *engine = &chip->engine[node];
 
@@ -179,8 +185,10 @@ void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
 			WRITE_ONCE(engine->running->abort, true);
 		wake_up_all(&engine->wait);
 	}
+
 	spin_unlock_irqrestore(&chip->sched, flags);
-	wait_event(chip->stopped, !chip_runs(chip, gpu));
+
+	wait_event(chip->queue_left, !chip_runs_function(chip, gpu));
 
 	if (!--chip->started)
 		chip_stop_engines(chip);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The GPU clock: ticks of its own frequency, with an offset of its own.
+ * The GPU clock: it has its own frequency and its own offset.
  */
 
 #include <linux/math64.h>
 
 #include "vgpu_types.h"
 
-/* With the offset a program that mixes up the two clocks fails at once. */
+/* The offset makes a program fail at once that confuses this clock with CLOCK_MONOTONIC. */
 #define CLOCK_OFFSET	1000000000000ull
 
 static u64 clock_ticks_of(u64 ns)

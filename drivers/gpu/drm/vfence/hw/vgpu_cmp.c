@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The context management processor: takes posts from the engines, looks at the
- * fence once more, writes the interrupt ring, raises the vector.
+ * The context management processor: it takes posts from the engines, compares the values
+ * once more, writes the interrupt ring and raises the vector.
  */
 
 #include <linux/kthread.h>
 
 #include "vgpu_types.h"
 
-static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
+static void cmp_null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
+	lockdep_assert_held(&cmp->lock);
+
 	WRITE_ONCE(cmp->null_nodes, cmp->null_nodes | BIT(post->node) |
 		   (post->unlogged ? VGPU_OVERFLOW_UNLOGGED : 0) |
 		   (post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED ?
@@ -20,27 +22,31 @@ static void null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post
 	cmp->counters.overflowed++;
 }
 
-static void post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
+static void cmp_post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
 	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
 
+	lockdep_assert_held(&cmp->lock);
+
 	if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED) {
 		cmp->counters.posts++;
-		/* Where records do not carry values, the fence does until asked. */
+		/* If records carry no values, keep the value with the fence. */
 		if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
 			vgpu_value_note_missed(post->fence, post->value, post->time);
 	}
+
 	if (cmp->posted - cmp->taken >= VGPU_POSTS) {
-		null_event_locked(cmp, post);
+		cmp_null_event_locked(cmp, post);
 		return;
 	}
+
 	cmp->fifo[cmp->posted % VGPU_POSTS] = *post;
 	WRITE_ONCE(cmp->posted, cmp->posted + 1);
 }
 
 /*
- * Called by engines; never waits. A full FIFO turns the post into a NULL event:
- * exactness is lost, the wake-up is not.
+ * Engines call this function; it must not wait. If the FIFO is full, the post becomes a NULL
+ * event: the record is lost and the wake-up is not.
  */
 void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 {
@@ -48,18 +54,17 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 	unsigned long flags;
 
 	spin_lock_irqsave(&cmp->lock, flags);
-	post_locked(cmp, post);
+	cmp_post_locked(cmp, post);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 	wake_up_all(&cmp->wait);
 }
 
 /*
- * A monitored value in video memory has a copy here that the engines compare
- * with. An update takes three steps (WDDM-16): write the copy; a full barrier,
- * whose partner is the one in signal_fence(); look at the current value, and
- * interrupt if a signal that compared with the old copy was due. The write to
- * the mailbox is carried out before it returns, so that the driver's own look
- * comes after all three. Any context.
+ * Update the copy of a monitored value in video memory, with which the engines compare. An
+ * update takes three steps (WDDM-16): write the copy; pass a full barrier, whose partner is
+ * the barrier in exec_signal_fence(); load the current value and post it if it exceeds the
+ * copy, because a signal may have compared with the old copy. All three steps end before the
+ * return, so the driver's own sample of the current value comes after them. Any context.
  */
 void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 {
@@ -70,21 +75,23 @@ void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 
 	spin_lock_irqsave(&cmp->lock, flags);
 	WRITE_ONCE(fence->shadow, value);
-	/* Handshake (a) inside the GPU; see above. */
+	/* Full barrier of handshake (a) inside the GPU; see above. */
 	smp_mb();
 	post.value = READ_ONCE(*vgpu_value_slot(fence, fence->current_value));
 	due = vfence_must_interrupt(post.value, value);
 	if (due) {
 		post.time = vgpu_clock_now(fence->gpu);
 		cmp->counters.shadow_posts++;
-		post_locked(cmp, &post);
+		cmp_post_locked(cmp, &post);
 	}
+
 	spin_unlock_irqrestore(&cmp->lock, flags);
+
 	if (due)
 		wake_up_all(&cmp->wait);
 }
 
-static bool has_work(struct vgpu_cmp *cmp)
+static bool cmp_has_work(struct vgpu_cmp *cmp)
 {
 	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
 
@@ -94,10 +101,10 @@ static bool has_work(struct vgpu_cmp *cmp)
 }
 
 /*
- * The CMP has no process: it reads where the system process has the value, if it
- * is mapped there.
+ * The CMP has no process of its own. It reads the monitored value in the address space of the
+ * system process if the value is mapped there.
  */
-static u64 monitored_of(struct vgpu_fence *fence)
+static u64 cmp_load_monitored(struct vgpu_fence *fence)
 {
 	struct vgpu_vm *vm = fence->gpu->system_vm;
 	unsigned long flags;
@@ -112,12 +119,13 @@ static u64 monitored_of(struct vgpu_fence *fence)
 	else
 		value = READ_ONCE(*(u64 *)monitored);
 	read_unlock_irqrestore(&vm->tlb, flags);
+
 	return value;
 }
 
-/* What form ARRAY tells. */
-static void name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
-		       struct vgpu_fence **named, const struct vgpu_post *post)
+/* Form ARRAY: add the fence of @post to the record. */
+static void cmp_name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
+			   struct vgpu_fence **named, const struct vgpu_post *post)
 {
 	struct vgpu_irq_fence *fence = &record->fence[record->count];
 	bool *wrong = &gpu->knobs.wrong_fence;
@@ -129,24 +137,27 @@ static void name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
 	named[record->count++] = post->fence;
 }
 
-static void add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
-			      struct vgpu_fence **named, const struct vgpu_post *post)
+static void cmp_add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
+				  struct vgpu_fence **named, const struct vgpu_post *post)
 {
-	/* Another signal's interrupt may have moved the monitored value on. */
-	if (!vfence_must_interrupt(post->value, monitored_of(post->fence))) {
+	lockdep_assert_held(&gpu->cmp.lock);
+
+	/* The interrupt of another signal may have raised the monitored value. */
+	if (!vfence_must_interrupt(post->value, cmp_load_monitored(post->fence))) {
 		gpu->cmp.counters.rechecked_out++;
 		return;
 	}
+
 	record->posts++;
 	if (gpu->config.irq_form == VGPU_IRQ_FORM_ARRAY)
-		name_fence(gpu, record, named, post);
+		cmp_name_fence(gpu, record, named, post);
 	else if (post->unlogged)
 		record->flags |= VGPU_IRQ_UNLOGGED;
 }
 
-/* Can @post be told by the same record as those before it? */
-static bool fits(struct vgpu *gpu, const struct vgpu_irq_record *record,
-		 const struct vgpu_post *post)
+/* Return true if the record of the posts before @post can report @post, too. */
+static bool cmp_fits_record(struct vgpu *gpu, const struct vgpu_irq_record *record,
+			    const struct vgpu_post *post)
 {
 	if (post->type != record->type || post->node != record->node ||
 	    post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
@@ -155,8 +166,8 @@ static bool fits(struct vgpu *gpu, const struct vgpu_irq_record *record,
 							     post->queue == record->queue;
 }
 
-static void begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
-			 const struct vgpu_post *post)
+static void cmp_begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
+			     const struct vgpu_post *post)
 {
 	*record = (struct vgpu_irq_record) {
 		.type = post->type,
@@ -173,35 +184,39 @@ static void begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
 }
 
 /*
- * Collect one record: fences of one node, signals of one queue, or anything else
- * by itself. Returns the number of posts used up.
+ * Collect the posts of one record: signals of one node, signals of one queue, or one post of
+ * another type. Return the number of posts in the record.
  */
-static unsigned int collect_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
-				   struct vgpu_fence **named, bool *monitored)
+static unsigned int cmp_collect_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
+				       struct vgpu_fence **named, bool *monitored)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned int used = 0;
+
+	lockdep_assert_held(&cmp->lock);
 
 	while (cmp->taken + used != cmp->posted) {
 		const struct vgpu_post *post = &cmp->fifo[(cmp->taken + used) % VGPU_POSTS];
 
 		if (!used)
-			begin_record(gpu, record, post);
-		else if (!fits(gpu, record, post))
+			cmp_begin_record(gpu, record, post);
+		else if (!cmp_fits_record(gpu, record, post))
 			break;
+
 		used++;
 		*monitored |= post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED;
 		if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
-			add_signal_locked(gpu, record, named, post);
+			cmp_add_signal_locked(gpu, record, named, post);
 	}
+
 	return used;
 }
 
 /*
- * The hardware fills in what its form does not mean with what it happens to have:
- * who reads it is wrong (WDDM-76).
+ * Fill the members that have no meaning in form QUEUE with arbitrary contents, so that a
+ * driver that reads them fails (WDDM-76).
  */
-static void scribble(struct vgpu *gpu, struct vgpu_irq_record *record)
+static void cmp_scribble(struct vgpu *gpu, struct vgpu_irq_record *record)
 {
 	unsigned int i;
 
@@ -213,54 +228,54 @@ static void scribble(struct vgpu *gpu, struct vgpu_irq_record *record)
 		record->fence[i].handle = ~0u;
 }
 
-/* No room for the record: what it named is found by a scan, by these values. */
-static void note_missed(struct vgpu *gpu, struct vgpu_fence **fence,
-			const struct vgpu_irq_record *record)
+/* The ring has no room: keep the values with the fences, so that a rescan finds them. */
+static void cmp_note_missed(struct vgpu *gpu, struct vgpu_fence **fence,
+			    const struct vgpu_irq_record *record)
 {
 	unsigned int i;
 
-	/* In the other forms that was done when it was posted. */
+	/* In the other forms cmp_post_locked() has kept the value. */
 	if (gpu->config.irq_form != VGPU_IRQ_FORM_ARRAY)
 		return;
 	for (i = 0; i < record->count; i++)
 		vgpu_value_note_missed(fence[i], record->fence[i].value, record->fence[i].time);
 }
 
-static bool publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
+static bool cmp_publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
 {
 	struct vgpu_irq_ring *irq = gpu->irq;
 	u32 write = irq->write;
 
-	/* Acquire: the slot is ours again. Partner: the driver's release of read. */
+	/* Acquire: the driver has read the record. Partner: irq_drain()'s release of read. */
 	if (write - smp_load_acquire(&irq->read) >= gpu->config.irq_records)
 		return false;
 	irq->record[write % VGPU_IRQ_RECORDS] = *record;
-	/* Release: the record. Partner: the driver's acquire of write. */
+	/* Release: the record. Partner: irq_drain()'s acquire of write. */
 	smp_store_release(&irq->write, write + 1);
 	return true;
 }
 
-static void raise(struct vgpu *gpu)
+static void cmp_raise(struct vgpu *gpu)
 {
 	/*
-	 * Publish, then raise. The vector's latch is set by an atomic that is a
-	 * full barrier; the handler's side is described at irq_drain().
+	 * Publish the record before raising the vector. The vector's latch is set by an
+	 * atomic operation that is a full barrier. Partner: irq_drain().
 	 */
 	gpu->ops->raise_vector(gpu->host);
 }
 
 /*
- * A record that nobody needs any more is none: all its posts were dropped. Those of
- * monitored fences never are.
+ * Do not publish a record whose posts were all dropped. Posts of monitored fences are not
+ * dropped.
  */
-static bool is_needed(const struct vgpu_irq_record *record, unsigned int used, bool monitored)
+static bool cmp_is_needed(const struct vgpu_irq_record *record, unsigned int used, bool monitored)
 {
 	if (monitored)
 		return true;
 	return used && (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED || record->posts);
 }
 
-static void account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *record, bool full)
+static void cmp_account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *record, bool full)
 {
 	unsigned long flags;
 
@@ -274,7 +289,7 @@ static void account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *record, 
 	wake_up_all(&cmp->wait);
 }
 
-static void handle_posts(struct vgpu *gpu)
+static void cmp_handle_posts(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	struct vgpu_fence *named[VGPU_IRQ_FENCES];
@@ -285,33 +300,36 @@ static void handle_posts(struct vgpu *gpu)
 	u32 null_nodes;
 
 	vfence_step(CMP_RECHECK);
+
 	spin_lock_irqsave(&cmp->lock, flags);
-	used = collect_locked(gpu, &record, named, &monitored);
+	used = cmp_collect_locked(gpu, &record, named, &monitored);
 	WRITE_ONCE(cmp->taken, cmp->taken + used);
 	null_nodes = cmp->null_nodes;
 	WRITE_ONCE(cmp->null_nodes, 0);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
-	needed = is_needed(&record, used, monitored);
+	needed = cmp_is_needed(&record, used, monitored);
 	if (needed) {
-		scribble(gpu, &record);
-		full = !publish(gpu, &record);
+		cmp_scribble(gpu, &record);
+		full = !cmp_publish(gpu, &record);
 	}
+
 	if (full) {
-		note_missed(gpu, named, &record);
+		cmp_note_missed(gpu, named, &record);
 		null_nodes |= BIT(record.node);
 		if (record.flags & VGPU_IRQ_UNLOGGED)
 			null_nodes |= VGPU_OVERFLOW_UNLOGGED;
 		if (monitored)
 			null_nodes |= VGPU_OVERFLOW_MONITORED;
 	}
-	/* Before the vector is raised: handshake (d), see irq_drain(). */
+
+	/* Handshake (d): store overflow before raising the vector. Partner: irq_drain(). */
 	if (null_nodes)
 		atomic_or(null_nodes, &gpu->irq->overflow);
 	vfence_step(RAISE);
 	if (needed || null_nodes)
-		raise(gpu);
-	account(cmp, &record, full);
+		cmp_raise(gpu);
+	cmp_account(cmp, &record, full);
 }
 
 static int cmp_thread(void *data)
@@ -320,9 +338,9 @@ static int cmp_thread(void *data)
 	struct vgpu_cmp *cmp = &gpu->cmp;
 
 	while (!kthread_should_stop()) {
-		wait_event_interruptible(cmp->wait, kthread_should_stop() || has_work(cmp));
-		while (has_work(cmp)) {
-			handle_posts(gpu);
+		wait_event_interruptible(cmp->wait, kthread_should_stop() || cmp_has_work(cmp));
+		while (cmp_has_work(cmp)) {
+			cmp_handle_posts(gpu);
 			cond_resched();
 		}
 	}
@@ -339,7 +357,7 @@ int vgpu_cmp_start(struct vgpu *gpu)
 	return 0;
 }
 
-/* Engines have stopped, so nothing posts any more. */
+/* The engines have stopped, so the CMP gets no more posts. */
 void vgpu_cmp_stop(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
@@ -353,12 +371,11 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	wake_up_all(&cmp->wait);
 }
 
-static bool done_up_to(struct vgpu_cmp *cmp, u64 posted)
+static bool cmp_done_up_to(struct vgpu_cmp *cmp, u64 posted)
 {
 	return READ_ONCE(cmp->done) >= posted || READ_ONCE(cmp->stopped);
 }
 
-/* Wait until everything posted before the call is in the interrupt ring. */
 void vgpu_cmp_flush(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
@@ -368,9 +385,10 @@ void vgpu_cmp_flush(struct vgpu *gpu)
 	spin_lock_irqsave(&cmp->lock, flags);
 	posted = cmp->posted;
 	spin_unlock_irqrestore(&cmp->lock, flags);
+
 	atomic_inc(&cmp->flushers);
 	wake_up_all(&cmp->wait);
-	wait_event(cmp->wait, done_up_to(cmp, posted));
+	wait_event(cmp->wait, cmp_done_up_to(cmp, posted));
 	atomic_dec(&cmp->flushers);
 }
 

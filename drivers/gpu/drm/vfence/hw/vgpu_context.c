@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contexts: queues that leave the GPU together and come back together.
+ * Contexts: sets of queues that are suspended and resumed together.
  *
  * ::
  *
@@ -29,14 +29,14 @@ struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u3
 
 void vgpu_context_destroy(struct vgpu_context *context)
 {
-	/* A record that names it is in the ring afterwards. */
+	/* After the flush every record that names the context is in the ring. */
 	vgpu_cmp_flush(context->gpu);
 	vfence_object_free(HW_CONTEXT, context);
 }
 
 u64 vgpu_context_acknowledged(struct vgpu_context *context)
 {
-	/* Acquire: the queues have left. Partner: context_acknowledge_locked(). */
+	/* Acquire: the queues have left. Partner: sched_acknowledge_locked(). */
 	return smp_load_acquire(&context->acknowledged);
 }
 
@@ -50,14 +50,16 @@ bool vgpu_context_suspend(struct vgpu_context *context, u64 fence)
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(context->suspended, true);
 	context->suspend_fence = fence;
+
 	list_for_each_entry(queue, &context->queues, context_link)
 		if (queue->state == DRM_VFENCE_QUEUE_READY)
 			list_del_init(&queue->run_link);
 	context->ack_due = context->running;
 	done = !context->running;
-	/* Whoever lets time pass for one of its queues stops. */
+	/* Wake the engine if it sleeps for the time of a queue of this context. */
 	wake_up_all(&gpu->chip->engine[context->node].wait);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+
 	return done;
 }
 
@@ -69,8 +71,9 @@ void vgpu_context_resume(struct vgpu_context *context)
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(context->suspended, false);
-	/* One that is still running goes on; nobody waits for it to leave. */
+	/* A queue that still runs may run on; its departure is not acknowledged. */
 	context->ack_due = false;
+
 	list_for_each_entry(queue, &context->queues, context_link)
 		if (queue->state == DRM_VFENCE_QUEUE_READY && list_empty(&queue->run_link))
 			vgpu_sched_ready_locked(queue);

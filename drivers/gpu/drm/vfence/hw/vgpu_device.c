@@ -44,6 +44,7 @@ static int device_alloc_pages(struct vgpu *gpu)
 	gpu->system_vm = vgpu_vm_create(gpu);
 	if (IS_ERR(gpu->system_vm))
 		return PTR_ERR(gpu->system_vm);
+
 	for (i = 0; i < gpu->config.doorbells; i++)
 		for (k = 0; k <= gpu->config.secondary_doorbells; k++) {
 			gpu->doorbell[i].page[k] = alloc_page(GFP_KERNEL | __GFP_ZERO);
@@ -74,6 +75,7 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 	gpu->name = name;
 	spin_lock_init(&gpu->cmp.lock);
 	init_waitqueue_head(&gpu->cmp.wait);
+
 	for (node = 0; node < config->nodes; node++)
 		device_init_node(gpu, node);
 	ret = device_alloc_pages(gpu);
@@ -81,7 +83,9 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 		vgpu_device_destroy(gpu);
 		return ERR_PTR(ret);
 	}
+
 	vgpu_feature_negotiate(gpu);
+
 	return gpu;
 }
 
@@ -98,7 +102,7 @@ int vgpu_device_start(struct vgpu *gpu)
 
 void vgpu_device_stop(struct vgpu *gpu)
 {
-	/* Engines feed the CMP, so they go first. */
+	/* Stop the engines first, because they post to the CMP. */
 	vgpu_chip_stop(gpu->chip, gpu);
 	vgpu_cmp_stop(gpu);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Doorbells as the hardware sees them: the ring they announce, whether its write
- * pointer counts, and the rings themselves.
+ * Doorbells in the hardware: which ring belongs to a queue, which write pointer is valid, and
+ * what a ring of the doorbell does.
  */
 
 #include "vgpu_types.h"
@@ -19,6 +19,7 @@ void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_a
 	args->control->write_ptr = 0;
 	vgpu_log_new_ring(&queue->log[0]);
 	vgpu_log_new_ring(&queue->log[1]);
+
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	queue->cookie = args->cookie;
 	queue->ring = args->ring;
@@ -42,21 +43,21 @@ void vgpu_doorbell_destroy(struct vgpu_queue *queue)
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
-static void doorbell_look(struct vgpu_queue *queue)
+static void doorbell_check_ring(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	if (queue->connected)
-		vgpu_sched_look_locked(queue);
+		vgpu_sched_check_ring_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
 /*
- * The page was touched and is about to be mapped: the queue is busy from now on,
- * even if there is no work. Otherwise the page would stay mapped on an idle
- * queue, and the next ring would be a store that nobody sees. The engine finds
- * the ring empty, the queue goes idle, and going idle arms the page again.
+ * Make the queue READY even if it has no work. The client touched the page, and the driver is
+ * about to map it. Otherwise the page would stay mapped on an idle queue, and the hardware
+ * would not notice the next ring. The engine finds the ring empty, the queue goes IDLE, and
+ * vgpu_sched_put() arms the page again.
  */
 void vgpu_doorbell_ring(struct vgpu_queue *queue)
 {
@@ -70,7 +71,7 @@ void vgpu_doorbell_ring(struct vgpu_queue *queue)
 
 void vgpu_doorbell_recheck(struct vgpu_queue *queue)
 {
-	doorbell_look(queue);
+	doorbell_check_ring(queue);
 }
 
 enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
@@ -80,7 +81,7 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	WRITE_ONCE(queue->connected, true);
 	vgpu_sched_stay_in_f0_locked(queue->node);
-	vgpu_sched_look_locked(queue);
+	vgpu_sched_check_ring_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	return READ_ONCE(queue->gpu->knobs.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
 							  DRM_VFENCE_DOORBELL_CONNECTED;
@@ -89,8 +90,8 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 void vgpu_doorbell_notify_work_submission(struct vgpu_queue *queue)
 {
 	atomic64_inc(&queue->notifications);
-	/* Told by a call, it looks as it does when the doorbell is rung. */
-	doorbell_look(queue);
+	/* The call has the effect of a ring of the doorbell. */
+	doorbell_check_ring(queue);
 }
 
 void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
@@ -99,13 +100,14 @@ void vgpu_doorbell_disconnect(struct vgpu_queue *queue)
 
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	if (queue->connected) {
-		/* Acquire: the packets below it. Partner: the client's release. */
+		/* Acquire: the packets below it. Partner: the client's release of write_ptr. */
 		u64 latch = smp_load_acquire(&queue->control->write_ptr);
 
 		WRITE_ONCE(queue->latched, latch);
 		/* Release: the latch. Partner: vgpu_sched_sane_write_ptr(). */
 		smp_store_release(&queue->connected, false);
-		vgpu_sched_look_locked(queue);
+		vgpu_sched_check_ring_locked(queue);
 	}
+
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines: the thread that picks queues, steps them and lets GPU time pass.
+ * Engines: the thread that picks queues, executes their steps and lets GPU time pass.
  */
 
 #include <linux/hrtimer.h>
@@ -9,115 +9,127 @@
 
 #include "vgpu_types.h"
 
-static bool aborted(struct vgpu_queue *queue)
+static bool engine_is_aborting(struct vgpu_queue *queue)
 {
 	return READ_ONCE(queue->abort) || kthread_should_stop();
 }
 
-/* Must it leave, though it has work? */
-static bool leaving(struct vgpu_queue *queue)
+/* Return true if the engine must preempt the queue, even inside a packet. */
+static bool engine_must_preempt(struct vgpu_queue *queue)
 {
 	return vgpu_queue_is_suspended(queue) && !READ_ONCE(queue->gpu->knobs.ignore_suspend);
 }
 
-static bool interrupted(struct vgpu_queue *queue)
+static bool engine_must_stop(struct vgpu_queue *queue)
 {
-	return aborted(queue) || leaving(queue);
+	return engine_is_aborting(queue) || engine_must_preempt(queue);
 }
 
 /*
- * Let time pass. Small costs add up first, as a timer costs more than they do; an
- * abort or a suspension cuts any sleep short, and what has not passed of a
- * suspended queue's time passes when it comes back.
+ * Charge GPU time to a queue and let it pass. Small costs add up before the engine sleeps,
+ * because a timer costs more than they do. An abort or a suspension ends the sleep early; the
+ * remaining time of a suspended queue passes after the resume.
  */
-static void charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
+static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
 {
 	ktime_t now = ktime_get();
 
 	if (ktime_before(engine->free_at, now))
 		engine->free_at = now;
 	engine->free_at = ktime_add_ns(engine->free_at, cost);
+
 	WRITE_ONCE(queue->node->counters.busy_ns, queue->node->counters.busy_ns + cost);
 	WRITE_ONCE(queue->busy_ns, queue->busy_ns + cost);
 	if (ktime_sub(engine->free_at, now) <= VGPU_SLACK_NS)
 		return;
-	/* Either result is fine: the next step looks at what has happened. */
-	(void)wait_event_interruptible_hrtimeout(engine->wait, interrupted(queue),
+
+	/* The result does not matter: the engine tests the reasons below and at each step. */
+	(void)wait_event_interruptible_hrtimeout(engine->wait, engine_must_stop(queue),
 						 ktime_sub(engine->free_at, now));
-	if (!interrupted(queue))
+	if (!engine_must_stop(queue))
 		return;
+
 	now = ktime_get();
 	if (ktime_after(engine->free_at, now)) {
-		u64 owed = ktime_to_ns(ktime_sub(engine->free_at, now));
+		u64 remaining = ktime_to_ns(ktime_sub(engine->free_at, now));
 
-		/* Not passed, so not charged. */
-		WRITE_ONCE(queue->node->counters.busy_ns, queue->node->counters.busy_ns - owed);
-		WRITE_ONCE(queue->busy_ns, queue->busy_ns - min(owed, queue->busy_ns));
-		queue->exec.owed_ns = owed;
+		/* Do not charge time that has not passed. */
+		WRITE_ONCE(queue->node->counters.busy_ns,
+			   queue->node->counters.busy_ns - remaining);
+		WRITE_ONCE(queue->busy_ns, queue->busy_ns - min(remaining, queue->busy_ns));
+		queue->exec.remaining_ns = remaining;
 	}
+
 	engine->free_at = now;
 }
 
-/* The time that a suspension cut off. */
-static void pay(struct vgpu_engine *engine, struct vgpu_queue *queue)
+/* Let the time pass that remained when the queue was suspended. */
+static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	u64 owed = queue->exec.owed_ns;
+	u64 remaining = queue->exec.remaining_ns;
 
-	queue->exec.owed_ns = 0;
-	if (owed)
-		charge(engine, queue, owed);
+	queue->exec.remaining_ns = 0;
+	if (remaining)
+		engine_charge(engine, queue, remaining);
 }
 
-/* May the queue be taken off the engine between two steps? */
-static bool may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
+/* Return true if another queue may get the engine between two steps. */
+static bool engine_may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	/* What gets nowhere stays where it is seen, what does not leave likewise. */
+	/*
+	 * Do not preempt a hung queue or one that ignores a suspend: the reset must find it on
+	 * its engine.
+	 */
 	if (READ_ONCE(engine->hung) || vgpu_queue_is_suspended(queue))
 		return false;
 	return engine->class_id != DRM_VFENCE_NODE_MM || !queue->exec.in_flight;
 }
 
-static enum vgpu_step run(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum vgpu_step step;
 	u64 cost;
 
 	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
-	pay(engine, queue);
+	engine_charge_remaining(engine, queue);
+
 	for (;;) {
-		if (aborted(queue))
+		if (engine_is_aborting(queue))
 			return VGPU_STEP_ABORTED;
-		if (interrupted(queue))
+		if (engine_must_stop(queue))
 			return VGPU_STEP_PREEMPTED;
+
 		cost = 0;
 		step = vgpu_exec_step(engine, queue, &cost);
-		/* A blocked queue is not ours any more: do not look at it. */
+		/* Do not access a blocked queue: it may run elsewhere or be freed already. */
 		if (step == VGPU_STEP_BLOCKED)
 			return step;
+
 		if (cost)
-			charge(engine, queue, cost);
-		if (step == VGPU_STEP_STALLED && !interrupted(queue))
+			engine_charge(engine, queue, cost);
+		if (step == VGPU_STEP_STALLED && !engine_must_stop(queue))
 			vgpu_reset_hung(engine, queue);
 		else if (step != VGPU_STEP_MORE && step != VGPU_STEP_STALLED)
 			return step;
+
 		if (ktime_after(ktime_get(), engine->quantum_end) &&
-		    vgpu_sched_contended(engine) && may_preempt(engine, queue))
+		    vgpu_sched_contended(engine) && engine_may_preempt(engine, queue))
 			return VGPU_STEP_PREEMPTED;
 		cond_resched();
 	}
 }
 
-static bool has_news(struct vgpu_engine *engine)
+static bool engine_must_wake(struct vgpu_engine *engine)
 {
 	return kthread_should_stop() || vgpu_sched_contended(engine);
 }
 
-/* Idle, and after a while willing to be powered down. */
-static void doze(struct vgpu_engine *engine)
+/* Sleep until there is work. If f1_idle_us passes first, request F1. */
+static void engine_sleep_until_f1(struct vgpu_engine *engine)
 {
 	u64 ns = (u64)engine->chip->f1_idle_us * NSEC_PER_USEC;
 
-	if (wait_event_interruptible_hrtimeout(engine->wait, has_news(engine),
+	if (wait_event_interruptible_hrtimeout(engine->wait, engine_must_wake(engine),
 					       ns_to_ktime(ns)) == -ETIME)
 		vgpu_power_ask_f1(engine);
 }
@@ -127,18 +139,20 @@ static int engine_thread(void *data)
 	struct vgpu_engine *engine = data;
 	struct vgpu_queue *queue;
 
-	/* GPU time is what the packet says, not up to 50 us more. */
+	/* The default slack would make GPU time up to 50 us longer. */
 	current->timer_slack_ns = 1;
+
 	while (!kthread_should_stop()) {
 		queue = vgpu_sched_pick(engine);
 		if (queue)
-			vgpu_sched_put(engine, queue, run(engine, queue));
+			vgpu_sched_put(engine, queue, engine_run(engine, queue));
 		else if (vgpu_power_may_ask_f1(engine))
-			doze(engine);
+			engine_sleep_until_f1(engine);
 		else
-			wait_event_interruptible(engine->wait, has_news(engine) ||
+			wait_event_interruptible(engine->wait, engine_must_wake(engine) ||
 						 vgpu_power_may_ask_f1(engine));
 	}
+
 	return 0;
 }
 

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The hardware's side of feature negotiation.
+ * Feature negotiation, the side of the hardware.
  */
 
 #include <linux/errno.h>
 
 #include "vgpu_types.h"
 
-static void native_fence_support(const struct vgpu_config *config,
-				 struct vfence_feature_support *support)
+static void feature_native_fence_support(const struct vgpu_config *config,
+					 struct vfence_feature_support *support)
 {
-	/* Their values must never be torn (WDDM-2). */
+	/* A store of a value must not be torn (WDDM-2). */
 	support->supported = config->native_fence != VGPU_NATIVE_FENCE_NONE &&
 			     !config->no_64bit_atomics;
 	support->on_current_config = config->native_fence != VGPU_NATIVE_FENCE_NOT_NOW;
@@ -27,19 +27,20 @@ int vgpu_feature_query_support(const struct vgpu_config *config, enum drm_vfence
 		.on_current_config = true,
 		.versions = { 1, 1 },
 	};
+
 	switch (id) {
 	case DRM_VFENCE_FEATURE_HWSCH:
 	case DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION:
 		return 0;
 	case DRM_VFENCE_FEATURE_NATIVE_FENCE:
-		native_fence_support(config, support);
+		feature_native_fence_support(config, support);
 		return 0;
 	default:
 		return -EINVAL;
 	}
 }
 
-/* Only what the operating system said yes to may be advertised (WDDM-46). */
+/* Advertise only features that the driver has enabled (WDDM-46). */
 void vgpu_feature_negotiate(struct vgpu *gpu)
 {
 	gpu->native_fence_cap =

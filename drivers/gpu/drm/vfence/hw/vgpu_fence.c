@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Native fences as the hardware sees them: two slots and the queues blocked on
- * the first.
+ * Native fences in the hardware: two values and the queues that are blocked on the current
+ * value.
  */
 
 #include <linux/err.h>
@@ -29,6 +29,7 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 	fence->shadow = VFENCE_NOT_MONITORED;
 	fence->blocked = RB_ROOT_CACHED;
 	memcpy(fence->private_data, args->private_data, sizeof(fence->private_data));
+
 	return fence;
 }
 
@@ -47,13 +48,13 @@ u64 vgpu_fence_rewinds(struct vgpu_fence *fence)
 	return atomic64_read(&fence->rewinds);
 }
 
-static bool awaits_less(struct rb_node *a, const struct rb_node *b)
+static bool fence_awaits_less(struct rb_node *a, const struct rb_node *b)
 {
 	return rb_entry(a, struct vgpu_queue, block_node)->block_value <
 	       rb_entry(b, struct vgpu_queue, block_node)->block_value;
 }
 
-static void unlink_locked(struct vgpu_queue *queue)
+static void fence_unlink_locked(struct vgpu_queue *queue)
 {
 	struct vgpu_fence *fence = queue->block_fence;
 
@@ -65,15 +66,17 @@ static void unlink_locked(struct vgpu_queue *queue)
 
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
 {
-	unlink_locked(queue);
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	fence_unlink_locked(queue);
 }
 
 /*
- * Block @queue, which runs, until @fence reaches @value. False if it has.
+ * Block the running @queue until @fence reaches @value. Return false if the fence has reached
+ * it already; the queue runs on then.
  *
- * Handshake (b), waiter's side: the queue is counted, then the current value is
- * loaded. Partner: the barrier between storing the value and vgpu_fence_notify()
- * in signal_fence() of vgpu_exec.c and in vgpu_fence_update_current_values().
+ * Handshake (b), side of the waiter: increment blocked_count before loading the current value.
+ * Partners: the barriers between the store of the value and vgpu_fence_notify() in
+ * exec_signal_fence() and in vgpu_fence_update_current_values().
  */
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value)
 {
@@ -81,31 +84,34 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	bool blocked = true;
 
 	vfence_step(QUEUE_BLOCK);
+
 	spin_lock_irqsave(&fence->gpu->chip->sched, flags);
 	queue->block_fence = fence;
 	queue->block_value = value;
-	rb_add_cached(&queue->block_node, &fence->blocked, awaits_less);
+	rb_add_cached(&queue->block_node, &fence->blocked, fence_awaits_less);
 	atomic_inc(&fence->blocked_count);
-	/* Full barrier of handshake (b), see above. */
+	/* Full barrier of handshake (b); see above. */
 	smp_mb__after_atomic();
+
 	if (vgpu_value_reached(fence, value)) {
-		unlink_locked(queue);
+		fence_unlink_locked(queue);
 		blocked = false;
 	} else if (queue->abort) {
-		/* The abort found us running and waits for us to leave. */
-		unlink_locked(queue);
+		/* vgpu_queue_abort() found the queue RUNNING and waits until it has left. */
+		fence_unlink_locked(queue);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 		vgpu_sched_left_locked(queue);
-		wake_up_all(&fence->gpu->chip->stopped);
+		wake_up_all(&fence->gpu->chip->queue_left);
 	} else {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_BLOCKED);
 		vgpu_sched_left_locked(queue);
 	}
 	spin_unlock_irqrestore(&fence->gpu->chip->sched, flags);
+
 	return blocked;
 }
 
-static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
+static void fence_release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 {
 	struct vgpu *gpu = fence->gpu;
 	struct rb_node *node, *next;
@@ -118,27 +124,29 @@ static void release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
 		next = rb_next(node);
 		if (!vfence_reached(value, queue->block_value))
 			break;
-		/* It has looked since, and what it saw then was not enough. */
+		/* The queue has loaded a newer value since, which did not satisfy its wait. */
 		if (queue->wait_observed > time)
 			continue;
-		unlink_locked(queue);
+
+		fence_unlink_locked(queue);
 		queue->exec.released = true;
 		queue->wait_end = vgpu_clock_now(gpu);
 		vgpu_sched_ready_locked(queue);
 	}
+
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
 /*
- * @value has been stored and a full barrier passed: release the queues that
- * waited for it. The value, not the slot, decides: a rewind cannot hide it. Who
- * began to wait after @time is not concerned.
+ * Release the queues whose waits @value satisfies. The caller has stored @value and has
+ * passed a full barrier. Compare with @value instead of the slot, so that a rewind cannot hide
+ * it. Do not release queues that began to wait after @time.
  */
 void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
 {
 	vfence_step(QUEUE_RELEASE);
 	if (atomic_read(&fence->blocked_count))
-		release_up_to(fence, value, time);
+		fence_release_up_to(fence, value, time);
 }
 
 void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed)
@@ -153,14 +161,14 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
 
 void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
-	/* No new ones: it is open nowhere. Who is still blocked waits for nothing. */
-	release_up_to(fence, ~(u64)0, VGPU_ANY_TIME);
+	/* Release the blocked queues. No queue can block now: the fence is open nowhere. */
+	fence_release_up_to(fence, ~(u64)0, VGPU_ANY_TIME);
 	vgpu_cmp_flush(fence->gpu);
 	vfence_object_free(HW_FENCE, fence);
 }
 
-/* One call fails for each time a test asks for it. */
-static bool must_fail(bool *knob)
+/* Fail one call for each time that a test sets @knob. */
+static bool fence_must_fail(bool *knob)
 {
 	return READ_ONCE(*knob) && xchg(knob, false);
 }
@@ -170,52 +178,58 @@ int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value
 {
 	unsigned int i;
 
-	if (must_fail(&gpu->knobs.fail_monitored_update))
+	if (fence_must_fail(&gpu->knobs.fail_monitored_update))
 		return -EIO;
+
 	atomic64_add(count, &gpu->monitored_updates);
 	if (in_hardirq())
 		atomic64_add(count, &gpu->monitored_updates_irq);
+
 	for (i = 0; i < count; i++) {
 		WRITE_ONCE(*update[i].kernel_va, update[i].value);
 		if (update[i].fence->shadowed)
 			vgpu_cmp_update_shadow(update[i].fence, update[i].value);
 	}
+
 	vfence_step(MONITORED_UPDATE);
 	/*
-	 * Handshake (a), CPU's side: monitored is stored, then the caller loads
-	 * current. Partner: the barrier in signal_fence() of vgpu_exec.c.
+	 * Handshake (a), side of the CPU: store the monitored value before the caller loads
+	 * the current value. Partner: the barrier in exec_signal_fence().
 	 */
 	smp_mb();
+
 	return 0;
 }
 
-static void store_from_cpu(const struct vgpu_value_update *update)
+static void fence_store_from_cpu(const struct vgpu_value_update *update)
 {
 	vgpu_value_count_rewind(update->fence, READ_ONCE(*update->kernel_va), update->value);
-	/* Release: what the caller did. Partner: vgpu_value_reached(). */
+	/* Release: the effects of the caller. Partner: vgpu_value_reached(). */
 	smp_store_release(update->kernel_va, update->value);
 }
 
-static void store_update(const struct vgpu_value_update *update, unsigned int flags)
+static void fence_store_update(const struct vgpu_value_update *update, unsigned int flags)
 {
 	if (flags & VGPU_UPDATE_ALWAYS_SIGNALED)
 		WRITE_ONCE(update->fence->always_signaled, true);
 	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY))
-		store_from_cpu(update);
+		fence_store_from_cpu(update);
 }
 
 int vgpu_fence_update_current_values(struct vgpu *gpu,
 				     const struct vgpu_value_update *update,
-					unsigned int count, unsigned int flags)
+				     unsigned int count, unsigned int flags)
 {
 	unsigned int i;
 
-	if (must_fail(&gpu->knobs.fail_current_update))
+	if (fence_must_fail(&gpu->knobs.fail_current_update))
 		return -EIO;
+
 	for (i = 0; i < count; i++)
-		store_update(&update[i], flags);
-	/* Handshake (b), signaller's side; partner: vgpu_fence_block(). */
+		fence_store_update(&update[i], flags);
+	/* Handshake (b), side of the signaller. Partner: vgpu_fence_block(). */
 	smp_mb();
+
 	for (i = 0; i < count; i++)
 		vgpu_fence_notify(update[i].fence, flags & VGPU_UPDATE_ALWAYS_SIGNALED ?
 				  ~(u64)0 : update[i].value,

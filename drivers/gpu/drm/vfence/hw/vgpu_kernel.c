@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Packets of kernel rings: moving pages of values, and telling how far work is.
+ * Packets of kernel rings: clear and move pages of values, and publish fence ids.
  */
 
 #include <linux/mm.h>
@@ -8,7 +8,7 @@
 
 #include "vgpu_types.h"
 
-/* The kernel is trusted to send what it means, but not what it does not know. */
+/* Check opcode and length. The contents of a kernel packet are trusted. */
 enum drm_vfence_fault vgpu_kernel_check(const struct drm_vfence_packet_header *header,
 					u64 available)
 {
@@ -26,16 +26,17 @@ enum drm_vfence_fault vgpu_kernel_check(const struct drm_vfence_packet_header *h
 	default:
 		return DRM_VFENCE_FAULT_OPCODE;
 	}
+
 	if (header->length != length || length > available)
 		return DRM_VFENCE_FAULT_LENGTH;
 	return DRM_VFENCE_FAULT_NONE;
 }
 
 /*
- * No engine is in the middle of a step while the page moves, so that none stores
- * to the old place what the copy has missed.
+ * Move the page while no engine executes a step. Otherwise an engine could store to the old
+ * place after the copy.
  */
-static void evict(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
+static void kernel_evict_storage(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
 {
 	unsigned long flags;
 
@@ -46,7 +47,7 @@ static void evict(struct vgpu *gpu, struct vgpu_storage *storage, void *to)
 	write_unlock_irqrestore(&gpu->chip->residency, flags);
 }
 
-static void interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static void kernel_interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_DMA_COMPLETED,
@@ -57,20 +58,20 @@ static void interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	vgpu_cmp_post(queue->gpu, &post);
 }
 
-static void complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,
-				u64 fence_id)
+static void kernel_complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,
+				       u64 fence_id)
 {
-	/* Release: what the submission did. Partner: vgpu_kernel_last_completed(). */
+	/* Release: effects of the submission. Partner: vgpu_kernel_last_completed(). */
 	smp_store_release(&queue->last_completed, fence_id);
-	interrupt(engine, queue);
+	kernel_interrupt(engine, queue);
 }
 
-/* The front end has taken everything before. */
+/* The front end has fetched all packets before: publish @fence_id and interrupt. */
 void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id)
 {
-	/* Release, for symmetry: nothing is done yet. Partner: vgpu_kernel_last_fetched(). */
+	/* Release, for symmetry only. Partner: vgpu_kernel_last_fetched(). */
 	smp_store_release(&queue->last_fetched, fence_id);
-	interrupt(engine, queue);
+	kernel_interrupt(engine, queue);
 }
 
 void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
@@ -82,29 +83,30 @@ void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
 
 	switch (packet->header.opcode) {
 	case VGPU_OP_COMPLETE:
-		complete_submission(engine, queue, complete->fence_id);
+		kernel_complete_submission(engine, queue, complete->fence_id);
 		return;
 	case VGPU_OP_FETCHED:
-		/* Unless the front end was here before. */
-		if (queue->ahead <= queue->read_ptr)
+		/* Skip the packet if exec_fetch_ahead() has executed it. */
+		if (queue->fetch_ptr <= queue->read_ptr)
 			vgpu_kernel_fetched(engine, queue, complete->fence_id);
 		return;
 	}
+
 	storage = (void *)(unsigned long)paging->storage;
 	if (packet->header.opcode == VGPU_OP_EVICT_STORAGE)
-		evict(queue->gpu, storage, (void *)(unsigned long)paging->kva);
+		kernel_evict_storage(queue->gpu, storage, (void *)(unsigned long)paging->kva);
 	else
 		memset(storage->kva, 0, PAGE_SIZE);
 }
 
 u64 vgpu_kernel_last_completed(struct vgpu_queue *queue)
 {
-	/* Acquire: what the submission did. Partner: complete_submission(). */
+	/* Acquire: effects of the submission. Partner: kernel_complete_submission(). */
 	return smp_load_acquire(&queue->last_completed);
 }
 
 u64 vgpu_kernel_last_fetched(struct vgpu_queue *queue)
 {
-	/* Acquire: see vgpu_kernel_fetched(). */
+	/* Acquire, for symmetry only. Partner: vgpu_kernel_fetched(). */
 	return smp_load_acquire(&queue->last_fetched);
 }

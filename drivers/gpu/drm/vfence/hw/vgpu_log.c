@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Native fence logs, the producer's side.
+ * Logs of native fences, the side of the producer.
  *
- * An entry is a posted write: the index is stored, and the entry is in the buffer
- * some time later, or when the driver commits it (WDDM-92). That is why the engine
- * needs one barrier for a signal, not two (WDDM-91).
+ * An entry is a posted write: the index includes it before it is in the buffer. It reaches
+ * the buffer later, at the latest when the driver commits it (WDDM-92). For that reason the
+ * engine needs one barrier for a signal instead of two (WDDM-91).
  */
 
 #include <linux/mm.h>
@@ -16,7 +16,7 @@ void vgpu_log_init(struct vgpu_log *log)
 	spin_lock_init(&log->lock);
 }
 
-static void count_anew_locked(struct vgpu_log *log)
+static void log_restart_count_locked(struct vgpu_log *log)
 {
 	lockdep_assert_held(&log->lock);
 	log->client_entries = log->switch_entries;
@@ -24,25 +24,26 @@ static void count_anew_locked(struct vgpu_log *log)
 	log->switching = false;
 }
 
-/* Packets from ring pointer @at on: are they those that count anew? */
-static void pass_locked(struct vgpu_log *log, u64 at)
+/* If the client changed its count at or before ring pointer @at, change it here, too. */
+static void log_pass_switch_locked(struct vgpu_log *log, u64 at)
 {
+	lockdep_assert_held(&log->lock);
 	if (log->switching && (s64)(at - log->switch_at) >= 0)
-		count_anew_locked(log);
+		log_restart_count_locked(log);
 }
 
-/* A new ring: what a client published in the old one is done or dropped. */
+/* The queue gets a new ring: all packets in the old ring are executed or dropped. */
 void vgpu_log_new_ring(struct vgpu_log *log)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&log->lock, flags);
 	if (log->switching)
-		count_anew_locked(log);
+		log_restart_count_locked(log);
 	spin_unlock_irqrestore(&log->lock, flags);
 }
 
-static void commit_locked(struct vgpu_log *log)
+static void log_commit_locked(struct vgpu_log *log)
 {
 	struct drm_vfence_log_entry *entries = (void *)(log->header + 1);
 	unsigned int i;
@@ -54,42 +55,44 @@ static void commit_locked(struct vgpu_log *log)
 }
 
 /*
- * Post one entry, then store the index (WDDM-89). The word is read by the driver
- * in the middle of anything: index and wrap count change in one store.
+ * Post one entry, then store the index (WDDM-89). The driver may read the word at any time, so
+ * one store changes index and wrap count.
  */
-static void post_locked(struct vgpu_log *log, const struct drm_vfence_log_entry *entry)
+static void log_post_locked(struct vgpu_log *log, const struct drm_vfence_log_entry *entry)
 {
 	u64 next = vfence_log_advance(log->word, log->header->number_of_entries);
 
 	lockdep_assert_held(&log->lock);
 	if (log->posted_count == VGPU_LOG_POSTED)
-		commit_locked(log);
+		log_commit_locked(log);
 	log->posted[log->posted_count] = *entry;
 	log->posted_at[log->posted_count++] = vfence_log_index(log->word);
 	log->word = next;
-	/* Release: entry before index. Partner: the reader's acquire load. */
+	/* Release: the entry. Partner: log_position()'s acquire. */
 	smp_store_release((u64 *)log->header, next);
 }
 
-/* Does the client's packet at ring pointer @at name the entry it must name? */
-static bool counts_right_locked(struct vgpu_log *log, const struct drm_vfence_packet_log *packet,
-				u64 at)
+/* Return true if the LOG packet at ring pointer @at names the next entry. */
+static bool log_count_matches_locked(struct vgpu_log *log,
+				     const struct drm_vfence_packet_log *packet, u64 at)
 {
-	pass_locked(log, at);
+	lockdep_assert_held(&log->lock);
+	log_pass_switch_locked(log, at);
 	if (packet->index != log->client_next)
 		return false;
 	log->client_next = (log->client_next + 1) % log->client_entries;
 	return true;
 }
 
-static void fill(struct vgpu_queue *queue, const struct drm_vfence_packet_log *packet,
-		 struct drm_vfence_log_entry *entry)
+static void log_fill_entry(struct vgpu_queue *queue, const struct drm_vfence_packet_log *packet,
+			   struct drm_vfence_log_entry *entry)
 {
 	*entry = (struct drm_vfence_log_entry) {
 		.fence_value = packet->value,
 		.fence = packet->fence,
 		.operation = packet->operation,
 	};
+
 	switch (packet->operation) {
 	case DRM_VFENCE_LOG_WAIT_UNBLOCKED:
 		entry->observed_gpu_timestamp = queue->wait_observed;
@@ -103,7 +106,7 @@ static void fill(struct vgpu_queue *queue, const struct drm_vfence_packet_log *p
 	}
 }
 
-/* Execute a LOG packet that is at queue->read_ptr. */
+/* Execute the LOG packet at queue->read_ptr. */
 enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 				     const struct drm_vfence_packet_log *packet)
 {
@@ -113,17 +116,20 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 	struct drm_vfence_log_entry entry;
 	unsigned long flags;
 
-	fill(queue, packet, &entry);
+	log_fill_entry(queue, packet, &entry);
+
 	spin_lock_irqsave(&log->lock, flags);
 	if (log->header && packet->log_va == log->va &&
-	    counts_right_locked(log, packet, queue->read_ptr)) {
+	    log_count_matches_locked(log, packet, queue->read_ptr)) {
 		fault = DRM_VFENCE_FAULT_NONE;
 		if (!marker || READ_ONCE(queue->gpu->logging_level)) {
-			post_locked(log, &entry);
+			log_post_locked(log, &entry);
 			WRITE_ONCE(queue->log_packets, queue->log_packets + 1);
 		}
 	}
+
 	spin_unlock_irqrestore(&log->lock, flags);
+
 	if (marker && !fault && READ_ONCE(queue->gpu->logging_level))
 		atomic64_inc(&queue->gpu->log_markers);
 	return fault;
@@ -139,11 +145,12 @@ void vgpu_log_set_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type
 	if (!log->header)
 		log->client_entries = header->number_of_entries;
 	else
-		commit_locked(log);
+		log_commit_locked(log);
 	log->header = header;
 	log->va = log_va;
 	log->word = 0;
 	spin_unlock_irqrestore(&log->lock, flags);
+
 	atomic64_inc(&queue->gpu->log_buffers_set);
 }
 
@@ -154,12 +161,13 @@ void vgpu_log_commit(struct vgpu *gpu, struct vgpu_queue **queue, unsigned int c
 
 	atomic64_inc(&gpu->log_flushes);
 	atomic64_add(count, &gpu->log_queues_flushed);
+
 	for (i = 0; i < count; i++) {
 		for (k = 0; k < ARRAY_SIZE(queue[i]->log); k++) {
 			struct vgpu_log *log = &queue[i]->log[k];
 
 			spin_lock_irqsave(&log->lock, flags);
-			commit_locked(log);
+			log_commit_locked(log);
 			spin_unlock_irqrestore(&log->lock, flags);
 		}
 	}
@@ -170,20 +178,22 @@ void vgpu_log_set_level(struct vgpu *gpu, enum drm_vfence_logging_level level)
 	WRITE_ONCE(gpu->logging_level, level);
 }
 
-static bool differs_locked(struct vgpu_log *log)
+static bool log_size_differs_locked(struct vgpu_log *log)
 {
+	lockdep_assert_held(&log->lock);
 	return !log->switching && log->client_entries != log->header->number_of_entries;
 }
 
 /*
- * What was published before keeps the old count, what comes later has the new one.
- * A switch that the engine has not come to yet stays the last: the client learns
- * of a third geometry when it connects the next time.
+ * Packets that are published already use the old count, and later packets use the new one. If
+ * the engine has not reached an earlier switch yet, do not switch again: the client gets the
+ * newest geometry at its next connect.
  */
-static void geometry_locked(struct vgpu_log *log, bool take, u64 at, u32 *entries, bool *restart)
+static void log_get_geometry_locked(struct vgpu_log *log, bool take, u64 at, u32 *entries,
+				    bool *restart)
 {
 	lockdep_assert_held(&log->lock);
-	if (take && differs_locked(log)) {
+	if (take && log_size_differs_locked(log)) {
 		log->switching = true;
 		log->switch_at = at;
 		log->switch_entries = log->header->number_of_entries;
@@ -194,20 +204,21 @@ static void geometry_locked(struct vgpu_log *log, bool take, u64 at, u32 *entrie
 
 void vgpu_log_get_geometry(struct vgpu_queue *queue, bool take, struct vgpu_log_geometry *geometry)
 {
-	/* Both logs switch at the same place, so both must be able to. */
+	/* Switch both logs at one place in the ring, or none. */
 	struct vgpu_log *waits = &queue->log[0], *signals = &queue->log[1];
 	u64 at = READ_ONCE(queue->control->write_ptr);
 	unsigned long flags;
 
 	geometry->restart = false;
+
 	spin_lock_irqsave(&waits->lock, flags);
 	spin_lock_nested(&signals->lock, SINGLE_DEPTH_NESTING);
-	/* The engine may have passed the last switch without a LOG packet. */
-	pass_locked(waits, READ_ONCE(queue->read_ptr));
-	pass_locked(signals, READ_ONCE(queue->read_ptr));
-	take = take && differs_locked(waits) && differs_locked(signals);
-	geometry_locked(waits, take, at, &geometry->entries[0], &geometry->restart);
-	geometry_locked(signals, take, at, &geometry->entries[1], &geometry->restart);
+	/* The engine may have passed an earlier switch without a LOG packet. */
+	log_pass_switch_locked(waits, READ_ONCE(queue->read_ptr));
+	log_pass_switch_locked(signals, READ_ONCE(queue->read_ptr));
+	take = take && log_size_differs_locked(waits) && log_size_differs_locked(signals);
+	log_get_geometry_locked(waits, take, at, &geometry->entries[0], &geometry->restart);
+	log_get_geometry_locked(signals, take, at, &geometry->entries[1], &geometry->restart);
 	spin_unlock(&signals->lock);
 	spin_unlock_irqrestore(&waits->lock, flags);
 }

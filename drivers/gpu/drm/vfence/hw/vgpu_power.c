@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power states: engines that have been idle for long ask for F1, and the GPU as a
- * whole can be switched off.
+ * Power states: engines that have been idle for long request F1, and the driver can power off
+ * the whole GPU.
  *
  * ::
  *
- *    F0 --idle for long--> asked --doorbells gone, enter--> F1
- *     ^                      |                               |
- *     +-- work, or a connect +-------------------------------+
+ *    F0 --idle for long--> requested --doorbells disconnected, enter--> F1
+ *     ^                        |                                        |
+ *     +--- work or a connect --+----------------------------------------+
  */
 
 #include <linux/mm.h>
@@ -15,10 +15,10 @@
 
 #include "vgpu_types.h"
 
-/* What memory without power has in it. */
-#define NO_POWER	0xd3
+/* Contents of video memory after the power was off. */
+#define POWER_LOST_BYTE	0xd3
 
-/* A function that may be asked for F1: no function has work for the engine. */
+/* Find a function from which the engine may request F1. No function may have work for it. */
 static struct vgpu_node *power_next_to_ask_locked(struct vgpu_engine *engine)
 {
 	struct vgpu_chip *chip = engine->chip;
@@ -26,6 +26,7 @@ static struct vgpu_node *power_next_to_ask_locked(struct vgpu_engine *engine)
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
+
 	for (i = 0; i < chip->functions; i++) {
 		struct vgpu *gpu = chip->function[i];
 		struct vgpu_node *node = gpu ? &gpu->node[engine->node] : NULL;
@@ -35,6 +36,7 @@ static struct vgpu_node *power_next_to_ask_locked(struct vgpu_engine *engine)
 		if (node && !node->f1 && !node->wants_f1)
 			ask = node;
 	}
+
 	return ask;
 }
 
@@ -65,6 +67,7 @@ void vgpu_power_ask_f1(struct vgpu_engine *engine)
 		WRITE_ONCE(node->wants_f1, true);
 		vgpu_cmp_post(node->gpu, &post);
 	}
+
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 }
 
@@ -87,7 +90,7 @@ bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node)
 	return READ_ONCE(gpu->node[node].f1);
 }
 
-static bool idle_locked(struct vgpu *gpu)
+static bool power_is_idle_locked(struct vgpu *gpu)
 {
 	unsigned int i;
 
@@ -104,7 +107,7 @@ bool vgpu_power_is_idle(struct vgpu *gpu)
 	bool idle;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	idle = idle_locked(gpu);
+	idle = power_is_idle_locked(gpu);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return idle;
 }
@@ -115,11 +118,11 @@ bool vgpu_power_enter_d3(struct vgpu *gpu)
 	bool entered;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	entered = idle_locked(gpu);
+	entered = power_is_idle_locked(gpu);
 	WRITE_ONCE(gpu->d3, entered);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	if (entered)
-		memset(gpu->local, NO_POWER, (size_t)gpu->config.local_pages * PAGE_SIZE);
+		memset(gpu->local, POWER_LOST_BYTE, (size_t)gpu->config.local_pages * PAGE_SIZE);
 	return entered;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware queues as objects: creation, wiring of rings and logs, queries.
+ * Hardware queues as objects: create, query, abort and destroy them.
  */
 
 #include <linux/err.h>
@@ -23,14 +23,17 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	queue->kernel = args->kernel;
 	queue->context = args->context;
 	INIT_LIST_HEAD(&queue->context_link);
+
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	if (queue->context)
 		list_add_tail(&queue->context_link, &queue->context->queues);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+
 	queue->state = DRM_VFENCE_QUEUE_IDLE;
 	INIT_LIST_HEAD(&queue->run_link);
 	vgpu_log_init(&queue->log[0]);
 	vgpu_log_init(&queue->log[1]);
+
 	return queue;
 }
 
@@ -42,7 +45,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	list_del(&queue->context_link);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
-	/* A fault record that names the queue is in the ring afterwards. */
+	/* After the flush every record that names the queue is in the ring. */
 	vgpu_cmp_flush(queue->gpu);
 	vfence_object_free(HW_QUEUE, queue);
 }
@@ -64,7 +67,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
-static bool left_engine(struct vgpu_queue *queue)
+static bool queue_left_engine(struct vgpu_queue *queue)
 {
 	return READ_ONCE(queue->state) != DRM_VFENCE_QUEUE_RUNNING;
 }
@@ -89,13 +92,15 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	default:
 		break;
 	}
+
 	WRITE_ONCE(queue->abort, true);
 	if (queue->state != DRM_VFENCE_QUEUE_RUNNING)
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	wake_up_all(&queue->engine->wait);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	wait_event(gpu->chip->stopped, left_engine(queue));
-	/* The last put may still hold the lock to wake us. */
+
+	wait_event(gpu->chip->queue_left, queue_left_engine(queue));
+	/* Take the lock: vgpu_sched_put() may still hold it while it wakes this thread. */
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	if (queue->state == DRM_VFENCE_QUEUE_IDLE)
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
@@ -103,8 +108,7 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 }
 
 /*
- * Under the lock: between two states of vgpu_sched_put() a queue that has work
- * left looks idle.
+ * Take the lock: vgpu_sched_put() sets a queue IDLE for a moment although it has work.
  */
 bool vgpu_queue_is_idle(struct vgpu_queue *queue)
 {

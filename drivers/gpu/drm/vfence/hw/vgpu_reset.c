@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines that hang, and their reset under hardware scheduling (WDDM-174..176).
+ * Hung engines and their reset under hardware scheduling (WDDM-174, WDDM-175, WDDM-176).
  *
  * ::
  *
- *            got nowhere for hung_us          reset            resume
+ *            no progress for hung_us          reset            resume
  *    ACTIVE --------------------------> HUNG --------> held ----------> ACTIVE
  *       ^                                 |
  *       +-- abort, or a suspension -------+
  *
- * An engine can be reset in any state by force; what runs on it is lost.
+ * A forced reset is possible in any state; the queue that runs is aborted.
  */
 
 #include "vgpu_types.h"
 
-/* The queue that runs gets nowhere: say so, once. It stays until it is taken off. */
+/*
+ * The running queue makes no progress: report it once. The engine stays HUNG until the queue
+ * has left it.
+ */
 void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	struct vgpu_post post = {
@@ -25,20 +28,24 @@ void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue)
 
 	if (!engine->chip->hung_us || READ_ONCE(engine->hung))
 		return;
+
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	WRITE_ONCE(engine->hung, true);
 	vgpu_cmp_post(queue->gpu, &post);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 }
 
-/* Was it asked to leave, or did it get nowhere? Else it was there by accident. */
-static bool is_cause(const struct vgpu_queue *queue)
+/*
+ * Return true if the queue caused the reset: it made no progress or ignored a suspension.
+ * Otherwise the reset hits it as collateral.
+ */
+static bool reset_is_cause(const struct vgpu_queue *queue)
 {
 	return queue->engine->hung || queue->context->suspended;
 }
 
-/* Is a queue of the function on the engine? */
-static bool reset_runs(struct vgpu_engine *engine, struct vgpu *gpu)
+/* Return true if a queue of the function runs on the engine. */
+static bool reset_engine_runs(struct vgpu_engine *engine, struct vgpu *gpu)
 {
 	unsigned long flags;
 	bool runs;
@@ -62,20 +69,23 @@ bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force)
 		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 		return false;
 	}
+
 	engine->held++;
 	queue = engine->running;
 	/*
-	 * The paging ring does not hang: it ends by itself. The queue of another
-	 * function is that function's to reset.
+	 * Do not abort the paging ring, whose packets end in bounded time, nor a queue of
+	 * another function, which resets its own queues.
 	 */
 	if (queue && queue->gpu == gpu && queue->context) {
 		WRITE_ONCE(queue->abort, true);
 		context = queue->context->os_handle;
-		collateral = !is_cause(queue);
+		collateral = !reset_is_cause(queue);
 	}
+
 	wake_up_all(&engine->wait);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	wait_event(gpu->chip->stopped, !reset_runs(engine, gpu));
+
+	wait_event(gpu->chip->queue_left, !reset_engine_runs(engine, gpu));
 	if (context)
 		gpu->ops->invalidate_hw_context(gpu->host, context, collateral);
 	return true;

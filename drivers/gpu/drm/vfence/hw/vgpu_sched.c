@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Run lists: which queue an engine works on next, and how queues enter and
- * leave them. All states change under vgpu.sched.
+ * Run lists: which queue an engine executes next, and how queues enter and leave the lists.
+ * The state of a queue changes under vgpu_chip.sched.
  */
 
 #include <linux/kthread.h>
@@ -9,44 +9,46 @@
 #include "vgpu_types.h"
 
 /*
- * The write pointer the hardware goes by: the client's while connected, the
- * latched one otherwise. False if it cannot be right.
+ * Load the valid write pointer: the client's while the queue is connected, the latched one
+ * otherwise. Return false if the pointer is invalid.
  */
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr)
 {
 	/* Acquire: the latch. Partner: vgpu_doorbell_disconnect(). */
 	if (smp_load_acquire(&queue->connected)) {
-		/* Acquire: the packets below it. Partner: the client's release. */
+		/* Acquire: the packets below it. Partner: the client's release of write_ptr. */
 		*write_ptr = smp_load_acquire(&queue->control->write_ptr);
 	} else {
 		*write_ptr = READ_ONCE(queue->latched);
 		/*
-		 * The engine may have sampled the client's pointer while it was
-		 * being disconnected, and be past the latch: nothing is left then.
+		 * The engine may have loaded the client's pointer during the disconnect and
+		 * be past the latch. The ring is empty then.
 		 */
 		if ((s64)(*write_ptr - queue->read_ptr) < 0)
 			*write_ptr = queue->read_ptr;
 	}
+
 	return *write_ptr % 8 == 0 && *write_ptr - queue->read_ptr <= queue->ring_size;
 }
 
-static bool has_work_locked(struct vgpu_queue *queue)
+static bool sched_has_work_locked(struct vgpu_queue *queue)
 {
 	u64 write_ptr;
 
+	lockdep_assert_held(&queue->gpu->chip->sched);
 	if (!queue->ring)
 		return false;
-	/* A senseless pointer is work, too: the engine finds the fault. */
+	/* An invalid pointer counts as work, so that the engine reports the fault. */
 	return !vgpu_sched_sane_write_ptr(queue, &write_ptr) || write_ptr != queue->read_ptr;
 }
 
-static bool is_active(u32 state)
+static bool sched_is_active(u32 state)
 {
 	return state == DRM_VFENCE_QUEUE_READY || state == DRM_VFENCE_QUEUE_RUNNING ||
 	       state == DRM_VFENCE_QUEUE_BLOCKED;
 }
 
-/* Back to F0, or never mind that it was asked to leave. */
+/* Return to F0, or cancel the request for F1. */
 void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node)
 {
 	lockdep_assert_held(&node->engine->chip->sched);
@@ -55,21 +57,22 @@ void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node)
 	wake_up_all(&node->engine->wait);
 }
 
-/* All changes of a queue's state: its engine counts who has work. */
+/* Every change of a queue's state comes here, because the node counts its active queues. */
 void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 {
 	struct vgpu_node *node = queue->node;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	if (is_active(state) && !is_active(queue->state)) {
+	if (sched_is_active(state) && !sched_is_active(queue->state)) {
 		WRITE_ONCE(node->active, node->active + 1);
 		vgpu_sched_stay_in_f0_locked(node);
-	} else if (!is_active(state) && is_active(queue->state)) {
+	} else if (!sched_is_active(state) && sched_is_active(queue->state)) {
 		WRITE_ONCE(node->active, node->active - 1);
-		/* It may want to doze. */
+		/* Wake the engine, so that it counts the idle time until it requests F1. */
 		if (!node->active)
 			wake_up_all(&node->engine->wait);
 	}
+
 	WRITE_ONCE(queue->state, state);
 }
 
@@ -77,20 +80,22 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
-	/* A suspended one waits for vgpu_context_resume(). */
+	/* A suspended queue enters the run list in vgpu_context_resume(). */
 	if (vgpu_queue_is_suspended(queue))
 		return;
 	list_add_tail(&queue->run_link, &queue->node->run);
 	wake_up_all(&queue->engine->wait);
 }
 
-void vgpu_sched_look_locked(struct vgpu_queue *queue)
+/* Load the write pointer; an IDLE queue that has work becomes READY. */
+void vgpu_sched_check_ring_locked(struct vgpu_queue *queue)
 {
-	if (queue->state == DRM_VFENCE_QUEUE_IDLE && has_work_locked(queue))
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	if (queue->state == DRM_VFENCE_QUEUE_IDLE && sched_has_work_locked(queue))
 		vgpu_sched_ready_locked(queue);
 }
 
-/* The function whose turn it is, of those that have a READY queue for the engine. */
+/* Find the next function, in turn, that has a READY queue for the engine. */
 static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 {
 	struct vgpu_chip *chip = engine->chip;
@@ -106,7 +111,7 @@ static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 	return NULL;
 }
 
-/* Is there a queue that the engine could pick? */
+/* Return true if there is a queue that the engine can pick. */
 bool vgpu_sched_contended(struct vgpu_engine *engine)
 {
 	unsigned long flags;
@@ -118,7 +123,7 @@ bool vgpu_sched_contended(struct vgpu_engine *engine)
 	return contended;
 }
 
-static void context_acknowledge_locked(struct vgpu_context *context)
+static void sched_acknowledge_locked(struct vgpu_context *context)
 {
 	struct vgpu_knobs *knobs = &context->gpu->knobs;
 	struct vgpu_post post = {
@@ -129,6 +134,7 @@ static void context_acknowledge_locked(struct vgpu_context *context)
 	};
 
 	lockdep_assert_held(&context->gpu->chip->sched);
+
 	context->ack_due = false;
 	if (READ_ONCE(knobs->lose_suspend) && xchg(&knobs->lose_suspend, false))
 		return;
@@ -139,15 +145,15 @@ static void context_acknowledge_locked(struct vgpu_context *context)
 	vgpu_cmp_post(context->gpu, &post);
 }
 
-/* One of its queues has left the engine, in whatever state. */
-static void context_left_locked(struct vgpu_context *context)
+/* A queue of the context has left the engine. Acknowledge a suspension after the last one. */
+static void sched_context_left_locked(struct vgpu_context *context)
 {
 	lockdep_assert_held(&context->gpu->chip->sched);
 	if (!--context->running && context->ack_due)
-		context_acknowledge_locked(context);
+		sched_acknowledge_locked(context);
 }
 
-/* A queue has left its engine, in whatever state. */
+/* A queue has left its engine, in any state. */
 void vgpu_sched_left_locked(struct vgpu_queue *queue)
 {
 	struct vgpu_engine *engine = queue->engine;
@@ -156,10 +162,10 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
 	if (queue->context)
-		context_left_locked(queue->context);
+		sched_context_left_locked(queue->context);
 }
 
-/* Take the next queue off the run list; it is RUNNING and the engine's own. */
+/* Take the next queue off the run list. It is RUNNING, and only the engine executes it. */
 struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 {
 	struct vgpu_queue *queue = NULL;
@@ -179,10 +185,11 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 			queue->context->running++;
 	}
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
+
 	return queue;
 }
 
-/* The engine lets go of a RUNNING queue. */
+/* The engine gives up a RUNNING queue. Set its next state; arm the doorbell of an idle one. */
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why)
 {
 	struct vgpu_post fault = { .type = VGPU_IRQ_HWQUEUE_FAULTED, .node = engine->node };
@@ -190,9 +197,10 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	void *arm = NULL;
 	unsigned long flags;
 
-	/* Blocked queues were handed over in vgpu_fence_block(). */
+	/* vgpu_fence_block() has set the state of a blocked queue; do not access it. */
 	if (why == VGPU_STEP_BLOCKED)
 		return;
+
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	vgpu_sched_left_locked(queue);
 	if (why == VGPU_STEP_FAULT) {
@@ -206,24 +214,20 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	} else {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_IDLE);
 		/*
-		 * A connect or a disconnect while we ran may have brought work.
-		 * What a mere store of the write pointer brought is found by
-		 * vgpu_doorbell_recheck() once the page is armed. A kernel ring
-		 * is not armed: a ring by call that came while we ran is lost
-		 * unless we look.
+		 * A connect or a disconnect while the queue ran may have brought work. A kernel
+		 * ring is not armed, so a ring by call while the queue ran is lost unless the
+		 * write pointer is checked here. For all other queues vgpu_doorbell_recheck()
+		 * checks it once the page is armed.
 		 */
 		if (!queue->connected || queue->kernel)
-			vgpu_sched_look_locked(queue);
+			vgpu_sched_check_ring_locked(queue);
 		else
 			arm = queue->cookie;
 	}
-	/*
-	 * Under the lock: once it is dropped an abort may return and the
-	 * doorbell go.
-	 */
+
+	/* Make the call under the lock: without it vgpu_queue_abort() may free the doorbell. */
 	if (arm)
 		gpu->ops->arm_doorbell(gpu->host, arm);
-	wake_up_all(&gpu->chip->stopped);
+	wake_up_all(&gpu->chip->queue_left);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
-

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where fence values are: video memory, and pages of values that can move.
+ * The storage of fence values: video memory, and pages of values that can move.
  */
 
 #include <linux/err.h>
@@ -9,15 +9,15 @@
 
 #include "vgpu_types.h"
 
-static unsigned int invisible_pages(const struct vgpu *gpu)
+static unsigned int storage_invisible_pages(const struct vgpu *gpu)
 {
 	return gpu->config.local_pages - gpu->config.visible_pages;
 }
 
 /*
- * Clients and the kernel read and write the current value of a DEFAULT fence, so
- * it stays in system memory; its monitored value may be local where the CPU can
- * see it. Nothing but the GPU touches an INTRA_GPU fence (WDDM-32, WDDM-33).
+ * Keep the current value of a DEFAULT fence in system memory, because clients and the kernel
+ * access it. Its monitored value may be in visible video memory. Only the GPU accesses an
+ * INTRA_GPU fence, so its values may be in invisible video memory (WDDM-32, WDDM-33).
  */
 void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type type,
 				  enum vgpu_fence_value value, struct vgpu_placement *answer)
@@ -27,11 +27,13 @@ void vgpu_storage_query_placement(struct vgpu *gpu, enum drm_vfence_fence_type t
 		.preferred = VGPU_SEGMENT_SYSTEM,
 		.eviction = VGPU_SEGMENT_SYSTEM,
 	};
-	if (type == DRM_VFENCE_FENCE_INTRA_GPU && invisible_pages(gpu))
+
+	if (type == DRM_VFENCE_FENCE_INTRA_GPU && storage_invisible_pages(gpu))
 		answer->preferred = VGPU_SEGMENT_LOCAL;
 	if (type == DRM_VFENCE_FENCE_DEFAULT && value == VGPU_MONITORED_VALUE &&
 	    gpu->os_caps & VGPU_OS_OPTIMIZED_FENCES && gpu->config.visible_pages)
 		answer->preferred = VGPU_SEGMENT_LOCAL_VISIBLE;
+
 	answer->supported |= answer->preferred;
 }
 
@@ -42,7 +44,7 @@ void *vgpu_storage_aperture(struct vgpu *gpu, u64 page)
 	return gpu->local + page * PAGE_SIZE;
 }
 
-static struct vgpu_storage *create(void *kva, bool local)
+static struct vgpu_storage *storage_create(void *kva, bool local)
 {
 	struct vgpu_storage *storage = vfence_object_alloc(HW_STORAGE, sizeof(*storage));
 
@@ -55,12 +57,12 @@ static struct vgpu_storage *create(void *kva, bool local)
 
 struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva)
 {
-	return create(kva, false);
+	return storage_create(kva, false);
 }
 
 struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page)
 {
-	return create(gpu->local + page * PAGE_SIZE, true);
+	return storage_create(gpu->local + page * PAGE_SIZE, true);
 }
 
 void vgpu_storage_destroy(struct vgpu_storage *storage)

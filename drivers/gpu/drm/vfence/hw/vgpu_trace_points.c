@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The bodies of the virtual GPU's tracepoints. */
+/* Tracepoints of the virtual GPU. */
 
 #include <linux/types.h>
 

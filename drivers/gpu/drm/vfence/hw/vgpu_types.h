@@ -3,14 +3,14 @@
 #define _VGPU_TYPES_H_
 
 /*
- * Inside of the virtual GPU. Nothing outside hw/ includes this.
+ * Types and functions of the virtual GPU. Files outside hw/ do not include this header.
  *
- * Locks, outer to inner:
- *   vgpu_chip.residency      rwlock; an engine holds it for reading over one step;
- *                            moving a page of values takes it for writing
- *   vgpu_vm.tlb              rwlock; an engine holds it for reading over one step;
- *                            unmapping takes it for writing, so that no step uses an
- *                            old entry afterwards: a TLB flush
+ * Locks, from outer to inner:
+ *   vgpu_chip.residency      rwlock; an engine holds it for reading over one step; a move of
+ *                            a page of values takes it for writing
+ *   vgpu_vm.tlb              rwlock; an engine holds it for reading over one step; an unmap
+ *                            takes it for writing, so that no step uses an old entry
+ *                            afterwards: a TLB flush
  *   vgpu_chip.sched          queue states, run lists, trees of blocked queues; irqsave
  *   vgpu_cmp.lock            the CMP's post FIFO and shadow copies; irqsave
  *   vgpu_log.lock            one log; irqsave
@@ -35,39 +35,43 @@
 
 struct task_struct;
 
-/* GPU time every packet costs at least: no client may loop for free. */
+/* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
-/* How far an engine may run ahead of the clock before it sleeps. */
+/* An engine sleeps when its charged time is further ahead of the clock than this. */
 #define VGPU_SLACK_NS		(20 * NSEC_PER_USEC)
-/* After this much GPU time another ready queue gets its turn. */
+/* GPU time after which another READY queue gets its turn. */
 #define VGPU_QUANTUM_NS		NSEC_PER_MSEC
-/* COPY and FILL: bytes of one step, and bytes per nanosecond (16 GB/s). */
+/* COPY and FILL: maximum bytes of one step, and bytes per nanosecond (16 GB/s). */
 #define VGPU_CHUNK		PAGE_SIZE
 #define VGPU_BYTES_PER_NS	16
-/* A release that concerns whoever is blocked, since when ever. */
+/* Release the queues that are blocked since any time. */
 #define VGPU_ANY_TIME		(~(u64)0)
-/* Posts the CMP can hold before it falls back to a NULL event. */
+/* Maximum posts in the FIFO of the CMP; a further post becomes a NULL event. */
 #define VGPU_POSTS		256
 
 /**
- * struct vgpu_post - what an engine tells the CMP
+ * struct vgpu_post - what an engine reports to the CMP
  */
 struct vgpu_post {
-	/** @type: &enum vgpu_irq_type */
+	/** @type: &enum vgpu_irq_type. */
 	u32 type;
-	/** @queue: OS-side handle of the queue; 0 for a post of the CMP itself */
+
+	/** @queue: OS-side handle of the queue; 0 for a post of the CMP itself. */
 	u32 queue;
-	/** @unlogged: no LOG packet followed the signal */
+	/** @unlogged: No LOG packet followed the signal. */
 	bool unlogged;
-	/** @fence: signaled fence, for NATIVE_FENCE_SIGNALED */
+
+	/** @fence: For NATIVE_FENCE_SIGNALED: the signaled fence. */
 	struct vgpu_fence *fence;
-	/** @value: the value stored */
+	/** @value: Value that was stored. */
 	u64 value;
-	/** @time: GPU ticks when it had been stored */
+	/** @time: GPU clock after the value was stored, in ticks. */
 	u64 time;
-	/** @suspend_fence: for CONTEXT_SUSPENDED */
+
+	/** @suspend_fence: For CONTEXT_SUSPENDED: number of the suspension. */
 	u64 suspend_fence;
-	/** @node: where it happened */
+
+	/** @node: Ordinal of the node. */
 	u16 node;
 };
 
@@ -75,27 +79,43 @@ struct vgpu_post {
  * struct vgpu_cmp - the context management processor
  */
 struct vgpu_cmp {
-	/** @lock: protects all members but @task and @wait; counts are peeked at without */
+	/**
+	 * @lock: Protects all members but @task, @wait and @flushers. The thread and the
+	 * flushing callers read the counts without it.
+	 */
 	spinlock_t lock;
-	/** @task: its thread */
+
+	/** @task: Thread of the CMP. */
 	struct task_struct *task;
-	/** @wait: the thread, and those who flush it, sleep here */
+	/** @wait: The thread and the callers of vgpu_cmp_flush() sleep here. */
 	wait_queue_head_t wait;
-	/** @posted: posts put in, ever */
+
+	/** @posted: Number of posts that entered the FIFO since the creation. */
 	u64 posted;
-	/** @taken: posts taken out, ever */
+	/** @taken: Number of posts that the CMP took out since the creation. */
 	u64 taken;
-	/** @done: posts fully handled, ever */
+	/** @done: Number of posts that the CMP has handled since the creation. */
 	u64 done;
-	/** @null_nodes: posts found the FIFO full: for &struct vgpu_irq_ring.overflow */
+
+	/**
+	 * @null_nodes: Nodes whose posts found the FIFO full, and VGPU_OVERFLOW_* flags, for
+	 * &struct vgpu_irq_ring.overflow.
+	 */
 	u32 null_nodes;
-	/** @flushers: who waits for it, whatever is held back */
+
+	/**
+	 * @flushers: Number of callers in vgpu_cmp_flush(); with one the CMP ignores
+	 * &vgpu_knobs.hold_posts.
+	 */
 	atomic_t flushers;
-	/** @stopped: no more posts */
+
+	/** @stopped: The thread has stopped; the CMP takes no more posts. */
 	bool stopped;
-	/** @fifo: the posts; place is the count modulo the size */
+
+	/** @fifo: The posts. The index of a post is its count modulo the size. */
 	struct vgpu_post fifo[VGPU_POSTS];
-	/** @counters: exact */
+
+	/** @counters: Exact counters. */
 	struct vgpu_counters counters;
 };
 
@@ -103,52 +123,62 @@ struct vgpu_cmp {
  * struct vgpu_node - a node of one function: its part of an engine
  */
 struct vgpu_node {
-	/** @gpu: the function */
+	/** @gpu: The function. */
 	struct vgpu *gpu;
-	/** @engine: the engine that serves it */
+	/** @engine: The engine that serves the node. */
 	struct vgpu_engine *engine;
 
-	/** @run: run list of READY queues; vgpu_chip.sched */
+	/** @run: Run list of READY queues; under vgpu_chip.sched. */
 	struct list_head run;
-	/** @active: queues not IDLE, FAULTED or ABORTED; vgpu_chip.sched, read without */
+	/** @active: Number of queues that are READY, RUNNING or BLOCKED; under vgpu_chip.sched. */
 	unsigned int active;
 
-	/** @f1: the function let the engine go to F1; vgpu_chip.sched */
+	/**
+	 * @f1: The function let the engine enter F1; written under vgpu_chip.sched, read
+	 * without it.
+	 */
 	bool f1;
-	/** @wants_f1: the engine has asked the function for it; vgpu_chip.sched */
+	/** @wants_f1: The engine has requested F1 from the function; under vgpu_chip.sched. */
 	bool wants_f1;
 
-	/** @counters: written by the engine's thread, read without a lock */
+	/** @counters: Written by the engine's thread; read without a lock. */
 	struct drm_vfence_node_info counters;
 };
 
 /**
- * struct vgpu_engine - a physical engine: thread and what it is charged
+ * struct vgpu_engine - a physical engine: its thread and the time charged to it
  */
 struct vgpu_engine {
-	/** @chip: parent */
+	/** @chip: The chip. */
 	struct vgpu_chip *chip;
-	/** @node: node ordinal */
+	/** @node: Node ordinal. */
 	unsigned int node;
-	/** @class_id: &enum drm_vfence_node_class */
+	/** @class_id: &enum drm_vfence_node_class. */
 	unsigned int class_id;
-	/** @task: its thread */
+
+	/** @task: Thread of the engine. */
 	struct task_struct *task;
-	/** @wait: the thread sleeps here, for work and for time */
+	/**
+	 * @wait: The thread sleeps here until there is work, or until the charged time has
+	 * passed.
+	 */
 	wait_queue_head_t wait;
 
-	/** @turn: index of the function whose turn is next; vgpu_chip.sched */
+	/** @turn: Index of the function that the engine serves next; under vgpu_chip.sched. */
 	unsigned int turn;
-	/** @running: the queue it works on; changes under vgpu_chip.sched */
+	/** @running: Queue that the engine executes; changes under vgpu_chip.sched. */
 	struct vgpu_queue *running;
-	/** @hung: @running makes no progress, and that was reported; vgpu_chip.sched */
+	/** @hung: @running makes no progress, which is reported; written under vgpu_chip.sched. */
 	bool hung;
-	/** @held: resets without a resume: it picks nothing; vgpu_chip.sched */
+	/**
+	 * @held: Number of resets without a resume. The engine picks no queue while it is not
+	 * 0; under vgpu_chip.sched.
+	 */
 	unsigned int held;
 
-	/** @free_at: when the work charged so far ends; thread only */
+	/** @free_at: End of the work charged so far; used by the thread only. */
 	ktime_t free_at;
-	/** @quantum_end: when the running queue's turn ends; thread only */
+	/** @quantum_end: End of the running queue's turn; used by the thread only. */
 	ktime_t quantum_end;
 };
 
@@ -156,36 +186,41 @@ struct vgpu_engine {
  * struct vgpu_chip - the silicon, shared by its functions
  */
 struct vgpu_chip {
-	/** @ref: its creator, and each function */
+	/** @ref: The creator and each function hold a reference. */
 	struct kref ref;
-	/** @name: prefix of the names of threads */
+	/** @name: Prefix of the names of the threads. */
 	char name[16];
-	/** @nodes: engines it has */
+
+	/** @nodes: Number of engines. */
 	unsigned int nodes;
-	/** @f1_idle_us: see &vgpu_config.f1_idle_us */
+	/** @f1_idle_us: See &vgpu_config.f1_idle_us. */
 	unsigned int f1_idle_us;
-	/** @hung_us: see &vgpu_config.hung_us */
+	/** @hung_us: See &vgpu_config.hung_us. */
 	unsigned int hung_us;
 
-	/** @sched: scheduling state of all engines and functions; irqsave */
+	/** @sched: Protects the scheduling state of all engines and functions; irqsave. */
 	spinlock_t sched;
-	/** @stopped: woken when a queue leaves its engine */
-	wait_queue_head_t stopped;
-	/** @engine: one per node */
+	/** @queue_left: The engine wakes it when a queue leaves the engine. */
+	wait_queue_head_t queue_left;
+	/** @engine: One engine for each node. */
 	struct vgpu_engine engine[VGPU_MAX_NODES];
-	/** @function: functions that have started, or NULL; changes under both locks */
+
+	/** @function: Functions that have started, or NULL; changes under both locks. */
 	struct vgpu *function[VGPU_MAX_FUNCTIONS];
-	/** @functions: one more than the index of the last in @function; like it */
+	/** @functions: One more than the index of the last entry in @function; changes with it. */
 	unsigned int functions;
 
-	/** @lock: serialises functions that come, start, stop and go; outside @sched */
+	/** @lock: Serialises join, leave, start and stop of functions; outside @sched. */
 	struct mutex lock;
-	/** @joined: mask of functions that exist; @lock */
+	/** @joined: Mask of the functions that exist; under @lock. */
 	unsigned long joined;
-	/** @started: number of functions that have started; @lock */
+	/** @started: Number of functions that have started; under @lock. */
 	unsigned int started;
 
-	/** @residency: an engine holds it for reading over one step, moving storage for writing */
+	/**
+	 * @residency: An engine holds it for reading over one step. A move of a storage takes
+	 * it for writing.
+	 */
 	rwlock_t residency;
 };
 
@@ -193,59 +228,65 @@ struct vgpu_chip {
  * struct vgpu_doorbell - a physical doorbell
  */
 struct vgpu_doorbell {
-	/** @page: what a connected client stores to, at either address */
+	/** @page: Pages that a connected client stores to: first and second address. */
 	struct page *page[2];
 };
 
 /**
- * struct vgpu - a function of a chip: what one adapter has
+ * struct vgpu - a function of a chip: the GPU of one adapter
  */
 struct vgpu {
-	/** @chip: the silicon */
+	/** @chip: The chip. */
 	struct vgpu_chip *chip;
-	/** @index: place in vgpu_chip.function; constant */
+	/** @index: Index in vgpu_chip.function; constant. */
 	unsigned int index;
-	/** @config: shape */
+
+	/** @config: Configuration; constant. */
 	struct vgpu_config config;
-	/** @knobs: test switches */
+	/** @knobs: Test switches. */
 	struct vgpu_knobs knobs;
-	/** @ops: calls up */
+
+	/** @ops: Calls up. */
 	const struct vgpu_host_ops *ops;
-	/** @host: their first argument */
+	/** @host: First argument of the calls up. */
 	void *host;
-	/** @name: for thread names */
+	/** @name: Prefix of the names of the threads. */
 	const char *name;
-	/** @local: its part of the video memory */
+
+	/** @local: The function's part of the video memory. */
 	void *local;
-	/** @d3: powered off: no engine picks its queues; vgpu_chip.sched */
+	/** @d3: Powered off: no engine picks queues of this function; under vgpu_chip.sched. */
 	bool d3;
-	/** @os_caps: VGPU_OS_* */
+	/** @os_caps: VGPU_OS_* flags; constant. */
 	unsigned int os_caps;
-	/** @node: its nodes */
+
+	/** @node: The nodes. */
 	struct vgpu_node node[VGPU_MAX_NODES];
-	/** @doorbell: physical doorbells */
+	/** @doorbell: Physical doorbells. */
 	struct vgpu_doorbell doorbell[VGPU_MAX_DOORBELLS];
-	/** @cmp: context management processor */
+	/** @cmp: The context management processor. */
 	struct vgpu_cmp cmp;
-	/** @irq: interrupt ring */
+	/** @irq: Interrupt ring. */
 	struct vgpu_irq_ring *irq;
-	/** @system_vm: address space of the system process */
+	/** @system_vm: Address space of the system process. */
 	struct vgpu_vm *system_vm;
-	/** @native_fence_cap: it advertises native fences */
+
+	/** @native_fence_cap: The GPU advertises native fences; constant. */
 	bool native_fence_cap;
-	/** @logging_level: &enum drm_vfence_logging_level */
+	/** @logging_level: &enum drm_vfence_logging_level; read and written without a lock. */
 	u32 logging_level;
-	/** @log_buffers_set: see &struct vgpu_counters */
+
+	/** @log_buffers_set: See &struct vgpu_counters. */
 	atomic64_t log_buffers_set;
-	/** @log_flushes: likewise */
+	/** @log_flushes: See &struct vgpu_counters. */
 	atomic64_t log_flushes;
-	/** @log_queues_flushed: likewise */
+	/** @log_queues_flushed: See &struct vgpu_counters. */
 	atomic64_t log_queues_flushed;
-	/** @log_markers: likewise */
+	/** @log_markers: See &struct vgpu_counters. */
 	atomic64_t log_markers;
-	/** @monitored_updates: updates of monitored values */
+	/** @monitored_updates: See &struct vgpu_counters. */
 	atomic64_t monitored_updates;
-	/** @monitored_updates_irq: of these, in hard interrupts */
+	/** @monitored_updates_irq: See &struct vgpu_counters. */
 	atomic64_t monitored_updates_irq;
 };
 
@@ -253,9 +294,9 @@ struct vgpu {
  * struct vgpu_storage - a page of fence values
  */
 struct vgpu_storage {
-	/** @kva: where it is now; changes under vgpu_chip.residency held for writing */
+	/** @kva: Address of the memory; changes under vgpu_chip.residency held for writing. */
 	void *kva;
-	/** @local: in video memory */
+	/** @local: The memory is video memory. */
 	bool local;
 } __aligned(64);
 
@@ -263,13 +304,14 @@ struct vgpu_storage {
  * struct vgpu_vm - GPU address space of one process
  */
 struct vgpu_vm {
-	/** @gpu: parent */
+	/** @gpu: The GPU. */
 	struct vgpu *gpu;
-	/** @tlb: see the lock table above */
+	/** @tlb: See the list of locks at the top of this file. */
 	rwlock_t tlb;
-	/** @pages: page table: page number to kernel address plus VGPU_VM_* */
+
+	/** @pages: Page table: page number to kernel address and VGPU_VM_* flags. */
 	struct xarray pages;
-	/** @slots: address of a current value / 8 to &struct vgpu_slot */
+	/** @slots: Fences: address of the current value / 8 to &struct vgpu_slot. */
 	struct xarray slots;
 };
 
@@ -277,23 +319,28 @@ struct vgpu_vm {
  * struct vgpu_context - queues that are suspended and resumed together
  */
 struct vgpu_context {
-	/** @gpu: parent */
+	/** @gpu: The GPU. */
 	struct vgpu *gpu;
-	/** @node: node ordinal */
+	/** @node: Node ordinal. */
 	unsigned int node;
-	/** @os_handle: for interrupt records */
+	/** @os_handle: Handle that interrupt records name. */
 	u32 os_handle;
-	/** @queues: &struct vgpu_queue; vgpu_chip.sched */
+
+	/** @queues: List of &struct vgpu_queue; under vgpu_chip.sched. */
 	struct list_head queues;
-	/** @running: of them, those on the engine; vgpu_chip.sched */
+	/** @running: Number of these queues that are on the engine; under vgpu_chip.sched. */
 	unsigned int running;
-	/** @suspended: none may run; set under vgpu_chip.sched, read without */
+
+	/** @suspended: No queue may run; written under vgpu_chip.sched, read without it. */
 	bool suspended;
-	/** @ack_due: CONTEXT_SUSPENDED is due when none runs any more; vgpu_chip.sched */
+	/**
+	 * @ack_due: CONTEXT_SUSPENDED is due when no queue runs any more; under
+	 * vgpu_chip.sched.
+	 */
 	bool ack_due;
-	/** @suspend_fence: number of the last suspension; vgpu_chip.sched */
+	/** @suspend_fence: Number of the last suspension; under vgpu_chip.sched. */
 	u64 suspend_fence;
-	/** @acknowledged: number of the last one that was acknowledged */
+	/** @acknowledged: Number of the last acknowledged suspension; stored with release. */
 	u64 acknowledged;
 };
 
@@ -301,15 +348,16 @@ struct vgpu_context {
  * struct vgpu_slot - a fence as one address space sees it
  */
 struct vgpu_slot {
-	/** @fence: the fence; NULL for a monitored one */
+	/** @fence: The fence; NULL for a monitored fence. */
 	struct vgpu_fence *fence;
-	/** @monitored_va: address of its monitored value */
+	/** @monitored_va: GPU address of its monitored value. */
 	u64 monitored_va;
-	/** @opens: holders in this address space */
+
+	/** @opens: Number of holders in this address space. */
 	unsigned int opens;
-	/** @waits: of these, those that may wait; read by engines */
+	/** @waits: Number of holders that may wait; read by engines. */
 	unsigned int waits;
-	/** @signals: of these, those that may signal; read by engines */
+	/** @signals: Number of holders that may signal; read by engines. */
 	unsigned int signals;
 };
 
@@ -317,92 +365,130 @@ struct vgpu_slot {
  * struct vgpu_fence - global object of a native fence
  */
 struct vgpu_fence {
-	/** @gpu: parent */
+	/** @gpu: The GPU. */
 	struct vgpu *gpu;
-	/** @os_handle: for interrupt records */
+	/** @os_handle: Handle that interrupt records name. */
 	u32 os_handle;
-	/** @current_value: engines and, for CPU signals, the DDI store */
+
+	/**
+	 * @current_value: Storage of the current value. Engines store it, and
+	 * vgpu_fence_update_current_values() for CPU signals.
+	 */
 	struct vgpu_storage *current_value;
-	/** @monitored_value: only vgpu_fence_update_monitored_values() stores */
+	/**
+	 * @monitored_value: Storage of the monitored value. Only
+	 * vgpu_fence_update_monitored_values() stores it.
+	 */
 	struct vgpu_storage *monitored_value;
-	/** @offset: the slot in both, in bytes */
+	/** @offset: Offset of the slot in both storages, in bytes. */
 	u32 offset;
-	/** @shadowed: engines compare with @shadow, not with the slot */
+
+	/** @shadowed: Engines compare with @shadow instead of the slot; constant. */
 	bool shadowed;
-	/** @shadow: the CMP's copy of the monitored value */
+	/** @shadow: The CMP's copy of the monitored value; written under vgpu_cmp.lock. */
 	u64 shadow;
-	/** @monitored_system_va: where the CMP finds monitored_value, or 0 */
+	/**
+	 * @monitored_system_va: Address where the CMP reads the monitored value, or 0;
+	 * constant.
+	 */
 	u64 monitored_system_va;
-	/** @blocked: queues in a wait on it, by awaited value; vgpu_chip.sched */
+
+	/**
+	 * @blocked: Queues blocked on the fence, sorted by awaited value; under
+	 * vgpu_chip.sched.
+	 */
 	struct rb_root_cached blocked;
-	/** @blocked_count: of them; changed under vgpu_chip.sched, read without */
+	/**
+	 * @blocked_count: Number of these queues; changes under vgpu_chip.sched, read without
+	 * it.
+	 */
 	atomic_t blocked_count;
-	/** @always_signaled: waits pass, signals do nothing; set once */
+
+	/**
+	 * @always_signaled: Waits pass and signals have no effect. It is set once and stays
+	 * set.
+	 */
 	bool always_signaled;
-	/** @signals: GPU signals executed */
+	/** @signals: Number of GPU signals. */
 	atomic64_t signals;
-	/** @rewinds: values stored that were below the one before */
+	/** @rewinds: Number of stored values that were smaller than the value before. */
 	atomic64_t rewinds;
-	/** @missed_lock: protects @missed; innermost; irqsave */
+
+	/** @missed_lock: Protects @missed; innermost; irqsave. */
 	spinlock_t missed_lock;
-	/** @missed: what no record told, since last asked */
+	/** @missed: Signals that no record reported, since the last take. */
 	struct vgpu_missed missed;
-	/** @private_data: the creator's bytes */
+
+	/** @private_data: The creator's bytes; constant. */
 	u8 private_data[DRM_VFENCE_PRIVATE_DATA];
 };
 
-/* Entries of a log that may be on their way to the buffer. */
+/* Maximum entries of a log that are posted and not in the buffer yet. */
 #define VGPU_LOG_POSTED		8
 
 /**
  * struct vgpu_log - one log buffer as its producer sees it
  *
- * The client counts its LOG packets modulo the entries it was told, the buffer has
- * a place of its own: it may be replaced while old packets are in the ring.
+ * The client counts its LOG packets modulo the number of entries that it got at its connect.
+ * The buffer has its own index, because the driver may replace it while old packets are in
+ * the ring.
  */
 struct vgpu_log {
-	/** @lock: protects all below; irqsave */
+	/** @lock: Protects all members below; irqsave. */
 	spinlock_t lock;
-	/** @header: the buffer */
+
+	/** @header: The buffer; NULL until the driver sets one. */
 	struct drm_vfence_log_header *header;
-	/** @va: its GPU address */
+	/** @va: GPU address of the buffer. */
 	u64 va;
-	/** @word: index and wrap count, our own copy */
+	/** @word: Private copy of index and wrap count. */
 	u64 word;
-	/** @posted: entries told of by the index and not in the buffer yet */
+
+	/** @posted: Entries that the index includes and that are not in the buffer yet. */
 	struct drm_vfence_log_entry posted[VGPU_LOG_POSTED];
-	/** @posted_at: their indices */
+	/** @posted_at: Indices of these entries. */
 	u32 posted_at[VGPU_LOG_POSTED];
-	/** @posted_count: of them */
+	/** @posted_count: Number of these entries. */
 	unsigned int posted_count;
-	/** @client_entries: what the client counts modulo */
+
+	/** @client_entries: Number of entries modulo which the client counts. */
 	u32 client_entries;
-	/** @client_next: index its next LOG packet must name */
+	/** @client_next: Index that the client's next LOG packet must name. */
 	u32 client_next;
-	/** @switching: from @switch_at in the ring on it counts anew */
+
+	/** @switching: The client changes its count at @switch_at. */
 	bool switching;
-	/** @switch_at: ring pointer */
+	/** @switch_at: Ring pointer at which the client changes its count. */
 	u64 switch_at;
-	/** @switch_entries: what it counts modulo then */
+	/** @switch_entries: Number of entries modulo which the client counts from there on. */
 	u32 switch_entries;
 };
 
 /**
- * struct vgpu_exec - a packet in flight: all an engine knows between two steps
+ * struct vgpu_exec - a packet in flight: the state that an engine keeps between two steps
  */
 struct vgpu_exec {
-	/** @packet: private copy */
+	/** @packet: Private copy of the packet. */
 	union vgpu_packet packet;
-	/** @in_flight: fetched and not complete */
+	/** @in_flight: The packet is fetched and not complete. */
 	bool in_flight;
-	/** @released: a blocked wait was met; its end time is in wait_end */
+
+	/**
+	 * @released: The wait was blocked and a signal released it; its end is in
+	 * vgpu_queue.wait_end.
+	 */
 	bool released;
-	/** @draws_left: DRAW */
+
+	/** @draws_left: DRAW: number of draws to do. */
 	u32 draws_left;
-	/** @cursor: COPY and FILL: bytes done */
+	/** @cursor: COPY and FILL: number of bytes done. */
 	u64 cursor;
-	/** @owed_ns: GPU time of it that had not passed when it was suspended */
-	u64 owed_ns;
+
+	/**
+	 * @remaining_ns: GPU time of the packet that had not passed when the queue was
+	 * suspended, in ns.
+	 */
+	u64 remaining_ns;
 };
 
 /**
@@ -410,7 +496,7 @@ struct vgpu_exec {
  *
  * ::
  *
- *            ring, connect            pick                 wait not met
+ *            ring, connect            pick                 not reached
  *    IDLE ------------------> READY -------> RUNNING ----------------> BLOCKED
  *     ^                       ^   ^             | | |                     |
  *     |       ring empty      |   +-------------+ | |       released      |
@@ -418,80 +504,99 @@ struct vgpu_exec {
  *                             |                     | bad packet
  *    any live state --abort--> ABORTED              +------> FAULTED
  *
- * A queue of a suspended context that is READY is not on the run list.
+ * A READY queue of a suspended context is not on the run list.
  */
 struct vgpu_queue {
-	/** @gpu: parent */
+	/** @gpu: The GPU. */
 	struct vgpu *gpu;
-	/** @vm: address space */
+	/** @vm: Address space. */
 	struct vgpu_vm *vm;
-	/** @engine: its node's engine */
+	/** @engine: Engine of the node. */
 	struct vgpu_engine *engine;
-	/** @node: its node */
+	/** @node: The node. */
 	struct vgpu_node *node;
-	/** @context: parent; NULL for the paging ring */
+
+	/** @context: The context; NULL for the paging ring. */
 	struct vgpu_context *context;
-	/** @context_link: in context->queues; vgpu_chip.sched */
+	/** @context_link: Link in context->queues; under vgpu_chip.sched. */
 	struct list_head context_link;
-	/** @os_handle: for interrupt records */
+
+	/** @os_handle: Handle that interrupt records name. */
 	u32 os_handle;
-	/** @kernel: a kernel ring */
+	/** @kernel: The queue has a kernel ring. */
 	bool kernel;
-	/** @state: &enum drm_vfence_queue_state; vgpu_chip.sched */
+
+	/** @state: &enum drm_vfence_queue_state; under vgpu_chip.sched. */
 	u32 state;
-	/** @abort: asked to stop; set under vgpu_chip.sched, read without */
+	/** @abort: The queue must stop for good; written under vgpu_chip.sched, read without it. */
 	bool abort;
-	/** @connected: look at control->write_ptr; vgpu_chip.sched */
+
+	/** @connected: The write pointer is control->write_ptr; written under vgpu_chip.sched. */
 	bool connected;
-	/** @latched: write pointer while not connected; vgpu_chip.sched */
+	/**
+	 * @latched: The write pointer while the queue is not connected; written under
+	 * vgpu_chip.sched.
+	 */
 	u64 latched;
-	/** @run_link: place in the run list; vgpu_chip.sched */
+
+	/** @run_link: Link in the run list; under vgpu_chip.sched. */
 	struct list_head run_link;
-	/** @block_node: place in the fence's tree; vgpu_chip.sched */
+	/** @block_node: Node in the fence's tree; under vgpu_chip.sched. */
 	struct rb_node block_node;
-	/** @block_fence: fence it waits for, while BLOCKED; vgpu_chip.sched */
+	/** @block_fence: Fence that it waits for while it is BLOCKED; under vgpu_chip.sched. */
 	struct vgpu_fence *block_fence;
-	/** @block_value: value it waits for */
+	/** @block_value: Value that it waits for. */
 	u64 block_value;
-	/** @cookie: doorbell, for calls up */
+
+	/** @cookie: The driver's doorbell, argument of arm_doorbell(). */
 	void *cookie;
-	/** @ring: the ring */
+
+	/** @ring: The ring. */
 	void *ring;
-	/** @ring_size: bytes */
+	/** @ring_size: Size of the ring, in bytes. */
 	u32 ring_size;
-	/** @control: pointers, shared with the client */
+	/** @control: Read and write pointers, which the client can access. */
 	struct drm_vfence_ring_control *control;
-	/** @read_ptr: our own copy, the client cannot move it */
+
+	/** @read_ptr: The engine's read pointer, which the client cannot change. */
 	u64 read_ptr;
-	/** @ahead: how far the front end has looked for FETCHED; engine only */
-	u64 ahead;
-	/** @last_completed: of a kernel ring: last completed fence id */
+	/**
+	 * @fetch_ptr: Ring pointer up to which the front end has executed FETCHED; used by the
+	 * engine only.
+	 */
+	u64 fetch_ptr;
+
+	/** @last_completed: Kernel ring: last completed fence id; stored with release. */
 	u64 last_completed;
-	/** @last_fetched: of a kernel ring: last fetched fence id */
+	/** @last_fetched: Kernel ring: last fetched fence id; stored with release. */
 	u64 last_fetched;
-	/** @exec: packet in flight */
+
+	/** @exec: Packet in flight; used by the engine only. */
 	struct vgpu_exec exec;
-	/** @wait_observed: GPU time the last wait was met */
+
+	/** @wait_observed: GPU clock when the engine began the last wait, in ticks. */
 	u64 wait_observed;
-	/** @wait_end: GPU time it was satisfied */
+	/** @wait_end: GPU clock when that wait was satisfied, in ticks. */
 	u64 wait_end;
-	/** @signal_end: GPU time of the last signal */
+	/** @signal_end: GPU clock after the last signal was stored, in ticks. */
 	u64 signal_end;
-	/** @log: wait log, signal log */
+	/** @log: Wait log and signal log. */
 	struct vgpu_log log[2];
-	/** @fault: why it stopped; vgpu_chip.sched */
+
+	/** @fault: Reason of the stop; under vgpu_chip.sched. */
 	u32 fault;
-	/** @fault_opcode: vgpu_chip.sched */
+	/** @fault_opcode: Opcode of the packet that faulted; under vgpu_chip.sched. */
 	u32 fault_opcode;
-	/** @fault_va: vgpu_chip.sched */
+	/** @fault_va: GPU address that faulted; under vgpu_chip.sched. */
 	u64 fault_va;
-	/** @packets: completed; engine only */
+
+	/** @packets: Number of completed packets; written by the engine only. */
 	u64 packets;
-	/** @log_packets: executed; engine only */
+	/** @log_packets: Number of executed LOG packets; written by the engine only. */
 	u64 log_packets;
-	/** @busy_ns: GPU time charged; engine only */
+	/** @busy_ns: Charged GPU time, in ns; written by the engine only. */
 	u64 busy_ns;
-	/** @notifications: calls that told of a submission */
+	/** @notifications: Number of calls of vgpu_doorbell_notify_work_submission(). */
 	atomic64_t notifications;
 };
 
@@ -499,19 +604,25 @@ struct vgpu_queue {
  * enum vgpu_step - how one step ended
  */
 enum vgpu_step {
-	/** @VGPU_STEP_MORE: go on */
+	/** @VGPU_STEP_MORE: The engine continues with the next step. */
 	VGPU_STEP_MORE,
-	/** @VGPU_STEP_STALLED: it took its time and got nowhere */
+	/** @VGPU_STEP_STALLED: The step took its time and made no progress. */
 	VGPU_STEP_STALLED,
-	/** @VGPU_STEP_IDLE: ring is empty */
+	/** @VGPU_STEP_IDLE: The ring is empty. */
 	VGPU_STEP_IDLE,
-	/** @VGPU_STEP_BLOCKED: left to a fence; no longer ours */
+	/**
+	 * @VGPU_STEP_BLOCKED: The queue is in a fence's tree; the engine must not access it any
+	 * more.
+	 */
 	VGPU_STEP_BLOCKED,
-	/** @VGPU_STEP_PREEMPTED: quantum over, others are ready */
+	/**
+	 * @VGPU_STEP_PREEMPTED: The quantum is over and other queues are READY, or the context
+	 * is suspended.
+	 */
 	VGPU_STEP_PREEMPTED,
-	/** @VGPU_STEP_FAULT: bad packet */
+	/** @VGPU_STEP_FAULT: The packet faulted. */
 	VGPU_STEP_FAULT,
-	/** @VGPU_STEP_ABORTED: asked to stop */
+	/** @VGPU_STEP_ABORTED: The queue must stop for good. */
 	VGPU_STEP_ABORTED,
 };
 
@@ -550,7 +661,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine);
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why);
 void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state);
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
-void vgpu_sched_look_locked(struct vgpu_queue *queue);
+void vgpu_sched_check_ring_locked(struct vgpu_queue *queue);
 void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node);
 void vgpu_sched_left_locked(struct vgpu_queue *queue);
 bool vgpu_sched_contended(struct vgpu_engine *engine);

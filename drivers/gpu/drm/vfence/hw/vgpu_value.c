@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The two values of a native fence, as engines, the CMP and the DDI read them.
+ * The two values of a native fence, as engines, CMP and calls of the driver load them.
  */
 
 #include "vgpu_types.h"
 
-/* Before @to is stored; the store that follows is a release. */
+/* Call it before the store of @to, which is a release. */
 void vgpu_value_count_rewind(struct vgpu_fence *fence, u64 from, u64 to)
 {
 	if (to < from)
 		atomic64_inc(&fence->rewinds);
 }
 
-/* What an engine compares a signaled value with. */
+/* Load the value with which an engine compares a signaled value. */
 u64 vgpu_value_monitored(struct vgpu_fence *fence)
 {
 	return fence->shadowed ? READ_ONCE(fence->shadow) :
 				 READ_ONCE(*vgpu_value_slot(fence, fence->monitored_value));
 }
 
-/* May a wait for @value pass? */
+/* Return true if a wait for @value passes. */
 bool vgpu_value_reached(struct vgpu_fence *fence, u64 value)
 {
-	/* Acquire: what the signaller did. Partners: store_current(), store_update(). */
+	/*
+	 * Acquire: the effects of the signaller. Partners: exec_store_current() and
+	 * fence_store_from_cpu().
+	 */
 	return vfence_reached(smp_load_acquire(vgpu_value_slot(fence, fence->current_value)),
 			      value) ||
 	       READ_ONCE(fence->always_signaled);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * GPU address spaces: a page table of words, and the fences that live in it.
+ * GPU address spaces: a page table, and the fences at their addresses.
  */
 
 #include <linux/err.h>
@@ -9,11 +9,11 @@
 
 #include "vgpu_types.h"
 
-/* The entry is a &struct vgpu_storage, not an address. */
-#define ENTRY_STORAGE	BIT(5)
-#define RIGHTS_MASK	(VGPU_VM_READ | VGPU_VM_WRITE | VGPU_VM_DATA | ENTRY_STORAGE)
+/* The entry points to a &struct vgpu_storage instead of the memory. */
+#define VM_ENTRY_STORAGE	BIT(5)
+#define VM_ENTRY_MASK	(VGPU_VM_READ | VGPU_VM_WRITE | VGPU_VM_DATA | VM_ENTRY_STORAGE)
 
-static struct lock_class_key system_tlb;
+static struct lock_class_key vm_system_tlb_key;
 
 struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 {
@@ -23,30 +23,31 @@ struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 		return ERR_PTR(-ENOMEM);
 	vm->gpu = gpu;
 	rwlock_init(&vm->tlb);
-	/* The CMP takes the system process's inside its lock; no engine runs in it. */
+	/* Only the CMP takes the lock of the system process, and inside vgpu_cmp.lock. */
 	if (!gpu->system_vm)
-		lockdep_set_class(&vm->tlb, &system_tlb);
+		lockdep_set_class(&vm->tlb, &vm_system_tlb_key);
 	xa_init_flags(&vm->pages, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&vm->slots, XA_FLAGS_ACCOUNT);
+
 	return vm;
 }
 
 /*
- * Engines look entries up under the read lock. Whoever has removed one and
- * then held the lock for writing knows that nobody still uses it.
+ * Engines look up entries under the read lock. After an entry is removed and the lock was
+ * held for writing, no engine uses the entry.
  */
-static void flush_tlb(struct vgpu_vm *vm)
+static void vm_flush_tlb(struct vgpu_vm *vm)
 {
 	unsigned long flags;
 
-	/* Interrupts off: the CMP reads the system process's with a lock held. */
+	/* Disable interrupts: the CMP takes the lock of the system process in its irqsave lock. */
 	write_lock_irqsave(&vm->tlb, flags);
 	write_unlock_irqrestore(&vm->tlb, flags);
 }
 
 void vgpu_vm_destroy(struct vgpu_vm *vm)
 {
-	flush_tlb(vm);
+	vm_flush_tlb(vm);
 	xa_destroy(&vm->pages);
 	xa_destroy(&vm->slots);
 	vfence_object_free(HW_VM, vm);
@@ -60,7 +61,7 @@ void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size)
 		xa_erase(&vm->pages, va >> PAGE_SHIFT);
 		cond_resched();
 	}
-	flush_tlb(vm);
+	vm_flush_tlb(vm);
 }
 
 int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int flags)
@@ -79,25 +80,26 @@ int vgpu_vm_map(struct vgpu_vm *vm, u64 va, void *kva, u64 size, unsigned int fl
 		}
 		cond_resched();
 	}
+
 	return 0;
 }
 
 int vgpu_vm_map_storage(struct vgpu_vm *vm, u64 va, struct vgpu_storage *storage,
 			unsigned int flags)
 {
-	void *entry = (void *)((unsigned long)storage | flags | ENTRY_STORAGE);
+	void *entry = (void *)((unsigned long)storage | flags | VM_ENTRY_STORAGE);
 
 	return xa_err(xa_store(&vm->pages, va >> PAGE_SHIFT, entry, GFP_KERNEL_ACCOUNT));
 }
 
-static void *page_of(unsigned long entry)
+static void *vm_entry_address(unsigned long entry)
 {
-	struct vgpu_storage *storage = (void *)(entry & ~(unsigned long)RIGHTS_MASK);
+	struct vgpu_storage *storage = (void *)(entry & ~(unsigned long)VM_ENTRY_MASK);
 
-	return entry & ENTRY_STORAGE ? READ_ONCE(storage->kva) : (void *)storage;
+	return entry & VM_ENTRY_STORAGE ? READ_ONCE(storage->kva) : (void *)storage;
 }
 
-/* Where @va is, if it may be used as @need says. Caller holds vm->tlb. */
+/* Translate @va if its page has the rights @need. The caller holds vm->tlb. */
 enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int need,
 					void **kva)
 {
@@ -110,11 +112,11 @@ enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int
 		return DRM_VFENCE_FAULT_UNMAPPED;
 	if ((entry & need) != need)
 		return DRM_VFENCE_FAULT_ACCESS;
-	*kva = page_of(entry) + offset_in_page(va);
+	*kva = vm_entry_address(entry) + offset_in_page(va);
 	return DRM_VFENCE_FAULT_NONE;
 }
 
-/* The fence whose current value is at @current_va. Caller holds vm->tlb. */
+/* Find the fence whose current value is at @current_va. The caller holds vm->tlb. */
 struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va)
 {
 	if (current_va >= DRM_VFENCE_VA_LIMIT)
@@ -122,7 +124,7 @@ struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va)
 	return xa_load(&vm->slots, current_va / sizeof(u64));
 }
 
-static void add_rights(struct vgpu_slot *slot, u32 rights, int n)
+static void vm_add_rights(struct vgpu_slot *slot, u32 rights, int n)
 {
 	slot->opens += n;
 	if (rights & DRM_VFENCE_RIGHT_WAIT)
@@ -138,15 +140,17 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current
 	int ret;
 
 	if (slot) {
-		add_rights(slot, rights, 1);
+		vm_add_rights(slot, rights, 1);
 		return 0;
 	}
+
 	slot = vfence_object_alloc(HW_SLOT, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
+
 	slot->fence = fence;
 	slot->monitored_va = monitored_va;
-	add_rights(slot, rights, 1);
+	vm_add_rights(slot, rights, 1);
 	ret = xa_err(xa_store(&vm->slots, current_va / sizeof(u64), slot, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		vfence_object_free(HW_SLOT, slot);
@@ -157,10 +161,10 @@ void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
 
-	add_rights(slot, rights, -1);
+	vm_add_rights(slot, rights, -1);
 	if (!slot->opens)
 		xa_erase(&vm->slots, current_va / sizeof(u64));
-	flush_tlb(vm);
+	vm_flush_tlb(vm);
 	if (!slot->opens)
 		vfence_object_free(HW_SLOT, slot);
 }
