@@ -113,6 +113,17 @@ static int storage_place_system(struct vfence_storage *storage, bool user, bool 
 	return PTR_ERR_OR_ZERO(storage->hw);
 }
 
+/*
+ * Place values in video memory only if the hardware prefers and supports it, and if it lets the
+ * values be evicted to system memory, the one destination of evictions (WDDM-27).
+ */
+static bool storage_may_be_local(const struct vgpu_placement *placement)
+{
+	return placement->preferred != VGPU_SEGMENT_SYSTEM &&
+	       placement->preferred & placement->supported &&
+	       placement->eviction & VGPU_SEGMENT_SYSTEM;
+}
+
 static int storage_place(struct vfence_storage *storage, enum vgpu_fence_value value)
 {
 	struct vfence_slots *slots = storage->slots;
@@ -128,9 +139,12 @@ static int storage_place(struct vfence_storage *storage, enum vgpu_fence_value v
 	 * Place shared storage in system memory (WDDM-25). Use system memory also when video
 	 * memory has no room: the values would be there after an eviction, too.
 	 */
-	if (!slots->shareable && placement.preferred != VGPU_SEGMENT_SYSTEM &&
+	if (!slots->shareable && storage_may_be_local(&placement) &&
 	    !storage_place_local(storage, placement.preferred == VGPU_SEGMENT_LOCAL_VISIBLE))
 		return 0;
+	if (!(placement.supported & VGPU_SEGMENT_SYSTEM))
+		return -ENOSPC;
+
 	return storage_place_system(storage, cpu && value == VGPU_CURRENT_VALUE, cpu);
 }
 
