@@ -665,7 +665,10 @@ struct vgpu_fence_args {
 	/** @offset: Offset of the fence's slot in both storages, in bytes. */
 	u32 offset;
 
-	/** @current_system_va: Address in the system process; 0 if it is not mapped there. */
+	/**
+	 * @current_system_va: Address in the system process, where the CMP reads the value;
+	 * 0 if it is not mapped there (WDDM-60).
+	 */
 	u64 current_system_va;
 	/**
 	 * @monitored_system_va: Address in the system process, where the CMP reads the value;

@@ -60,6 +60,30 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 }
 
 /*
+ * Load a value of a fence. The CMP has no process of its own: it loads the value in the address
+ * space of the system process if the value is mapped there (WDDM-60). Return 0 if the address
+ * cannot be read.
+ */
+static u64 cmp_load_value(struct vgpu_fence *fence, u64 system_va,
+			  const struct vgpu_storage *storage)
+{
+	struct vgpu_vm *vm = fence->gpu->system_vm;
+	unsigned long flags;
+	u64 value = 0;
+	void *kva;
+
+	if (!system_va)
+		return READ_ONCE(*vgpu_value_slot(fence, storage));
+
+	read_lock_irqsave(&vm->tlb, flags);
+	if (!vgpu_vm_translate(vm, system_va, VGPU_VM_READ, &kva))
+		value = READ_ONCE(*(u64 *)kva);
+	read_unlock_irqrestore(&vm->tlb, flags);
+
+	return value;
+}
+
+/*
  * Update the copy of a monitored value in video memory, with which the engines compare. An
  * update takes three steps (WDDM-16): write the copy; pass a full barrier, whose partner is
  * the barrier in exec_signal_fence(); load the current value and post it if it exceeds the
@@ -77,7 +101,7 @@ void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 	WRITE_ONCE(fence->shadow, value);
 	/* Full barrier of handshake (a) inside the GPU; see above. */
 	smp_mb();
-	post.value = READ_ONCE(*vgpu_value_slot(fence, fence->current_value));
+	post.value = cmp_load_value(fence, fence->current_system_va, fence->current_value);
 	due = vfence_must_interrupt(post.value, value);
 	if (due) {
 		post.time = vgpu_clock_now(fence->gpu);
@@ -100,27 +124,11 @@ static bool cmp_has_work(struct vgpu_cmp *cmp)
 	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_nodes);
 }
 
-/*
- * The CMP has no process of its own. It reads the monitored value in the address space of the
- * system process if the value is mapped there.
- */
 static u64 cmp_load_monitored(struct vgpu_fence *fence)
 {
-	struct vgpu_vm *vm = fence->gpu->system_vm;
-	unsigned long flags;
-	void *monitored;
-	u64 value;
-
-	if (fence->shadowed || !fence->monitored_system_va)
+	if (fence->shadowed)
 		return vgpu_value_monitored(fence);
-	read_lock_irqsave(&vm->tlb, flags);
-	if (vgpu_vm_translate(vm, fence->monitored_system_va, VGPU_VM_READ, &monitored))
-		value = 0;
-	else
-		value = READ_ONCE(*(u64 *)monitored);
-	read_unlock_irqrestore(&vm->tlb, flags);
-
-	return value;
+	return cmp_load_value(fence, fence->monitored_system_va, fence->monitored_value);
 }
 
 /* Form ARRAY: add the fence of @post to the record. */

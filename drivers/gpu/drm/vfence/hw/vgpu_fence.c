@@ -22,6 +22,7 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 	fence->os_handle = args->os_handle;
 	fence->current_value = args->current_value;
 	fence->monitored_value = args->monitored_value;
+	fence->current_system_va = args->current_system_va;
 	fence->monitored_system_va = args->monitored_system_va;
 	fence->offset = args->offset;
 	fence->shadowed = args->monitored_value->local ||

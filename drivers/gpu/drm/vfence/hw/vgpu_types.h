@@ -387,6 +387,8 @@ struct vgpu_fence {
 	bool shadowed;
 	/** @shadow: The CMP's copy of the monitored value; written under vgpu_cmp.lock. */
 	u64 shadow;
+	/** @current_system_va: Address where the CMP reads the current value, or 0; constant. */
+	u64 current_system_va;
 	/**
 	 * @monitored_system_va: Address where the CMP reads the monitored value, or 0;
 	 * constant.
