@@ -157,7 +157,6 @@ static void sample_engines(struct vfence_adapter *adapter, struct counters_sampl
 		s->signals += info.signals;
 		s->suppressed += info.suppressed;
 		s->log_packets += info.log_packets;
-		s->engines_in_f1 += vgpu_power_in_f1(adapter->gpu, i);
 	}
 }
 
@@ -165,13 +164,25 @@ static void sample_engines(struct vfence_adapter *adapter, struct counters_sampl
  * Read an event before what becomes of it, and coalesced raises before raises: the sums of
  * &enum drm_vfence_counter_id, which hold at rest, then rarely hold by accident.
  */
-static void sample_take(struct vfence_adapter *adapter, struct counters_sample *s)
+static void sample_events(struct vfence_adapter *adapter, struct counters_sample *s)
 {
 	sample_engines(adapter, s);
 	vgpu_cmp_query_counters(adapter->gpu, &s->cmp);
 
 	s->interrupts_coalesced = atomic64_read(&adapter->irq.vector.coalesced);
 	s->interrupts_raised = atomic64_read(&adapter->irq.vector.raised);
+}
+
+/*
+ * Read a level after the totals: a transition to F1 that is counted has happened, and the
+ * longest run is one of those whose time is counted.
+ */
+static void sample_levels(struct vfence_adapter *adapter, struct counters_sample *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < adapter->config.gpu.nodes; i++)
+		s->engines_in_f1 += vgpu_power_in_f1(adapter->gpu, i);
 	s->handler_max_ns = READ_ONCE(adapter->irq.handler_max_ns);
 
 	vfence_queue_for_each(adapter, sample_add_unread, &s->log_entries_unread);
@@ -182,14 +193,6 @@ static void sample_take(struct vfence_adapter *adapter, struct counters_sample *
 	s->local_pages = adapter->mem.segment.pages;
 	s->evictions = adapter->mem.segment.evictions;
 	mutex_unlock(&adapter->mem.segment.lock);
-}
-
-static u64 counter_value(struct vfence_adapter *adapter, const struct counters_sample *sample,
-			 const struct counter *counter)
-{
-	if (counter->counted != VFENCE_COUNTS)
-		return atomic64_read(&adapter->counts[counter->counted]);
-	return *(const u64 *)((const char *)sample + counter->sampled);
 }
 
 /**
@@ -207,11 +210,18 @@ size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_
 	if (!to)
 		return ARRAY_SIZE(counter_table) * sizeof(*to);
 
-	sample_take(adapter, &sample);
+	sample_events(adapter, &sample);
 	for (i = 0; i < ARRAY_SIZE(counter_table); i++) {
 		to[i].id = counter_table[i].id;
-		to[i].value = counter_value(adapter, &sample, &counter_table[i]);
+		if (counter_table[i].counted != VFENCE_COUNTS)
+			to[i].value = atomic64_read(&adapter->counts[counter_table[i].counted]);
 	}
+
+	sample_levels(adapter, &sample);
+	for (i = 0; i < ARRAY_SIZE(counter_table); i++)
+		if (counter_table[i].counted == VFENCE_COUNTS)
+			to[i].value = *(const u64 *)((const char *)&sample +
+						     counter_table[i].sampled);
 	return ARRAY_SIZE(counter_table) * sizeof(*to);
 }
 
