@@ -191,12 +191,6 @@ static void notify_monitored_hard(struct vfence_adapter *adapter,
 	atomic_set(&adapter->fences.monitored_scan_due, 1);
 }
 
-static void notify_monitored_overflow(struct vfence_adapter *adapter, u32 overflow)
-{
-	if (overflow & VGPU_OVERFLOW_MONITORED)
-		atomic_set(&adapter->fences.monitored_scan_due, 1);
-}
-
 static void notify_monitored_thread(struct vfence_adapter *adapter)
 {
 	/* Full barrier before waiter_count is read. Partner: point_update_monitored_locked(). */
@@ -204,11 +198,18 @@ static void notify_monitored_thread(struct vfence_adapter *adapter)
 		notify_scan(adapter, true);
 }
 
+/* Full barrier: vfence_irq_settle() has taken @nodes by an atomic_xchg(). */
+static void notify_monitored_scan(struct vfence_adapter *adapter, u32 nodes)
+{
+	if (nodes & VGPU_OVERFLOW_MONITORED)
+		notify_scan(adapter, true);
+}
+
 static const struct vfence_irq_source notify_monitored_source = {
 	.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
 	.hard = notify_monitored_hard,
-	.overflow = notify_monitored_overflow,
 	.thread = notify_monitored_thread,
+	.scan = notify_monitored_scan,
 };
 
 /** vfence_notify_add_sources - register for fence interrupts, after feature negotiation */
