@@ -193,14 +193,15 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why)
 {
 	struct vgpu_post fault = { .type = VGPU_IRQ_HWQUEUE_FAULTED, .node = engine->node };
-	struct vgpu *gpu = queue->gpu;
 	void *arm = NULL;
+	struct vgpu *gpu;
 	unsigned long flags;
 
 	/* vgpu_fence_block() has set the state of a blocked queue; do not access it. */
 	if (why == VGPU_STEP_BLOCKED)
 		return;
 
+	gpu = queue->gpu;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	vgpu_sched_left_locked(queue);
 	if (why == VGPU_STEP_FAULT) {
