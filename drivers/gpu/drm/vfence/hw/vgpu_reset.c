@@ -65,7 +65,8 @@ bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force)
 	u32 context = 0;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	if (!engine->hung && !force) {
+	/* A queue of another function may have hung since the caller asked. */
+	if (!force && !(engine->hung && engine->running->gpu == gpu)) {
 		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 		return false;
 	}
