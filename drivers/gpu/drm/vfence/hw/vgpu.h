@@ -401,7 +401,7 @@ void vgpu_chip_put(struct vgpu_chip *chip);
  * @host: first argument of the calls up
  * @name: prefix of the names of its threads
  *
- * Return: the function, or an ERR_PTR: -ENOSPC if the chip has VGPU_MAX_FUNCTIONS already.
+ * Return: the function, or an ERR_PTR: -ENOMEM.
  */
 struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config *config,
 				const struct vgpu_host_ops *ops, void *host, const char *name);

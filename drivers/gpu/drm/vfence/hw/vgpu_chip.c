@@ -66,39 +66,20 @@ void vgpu_chip_put(struct vgpu_chip *chip)
 	kref_put(&chip->ref, chip_free);
 }
 
-/* Allocate an index and a part of the video memory for a new function. */
+/* Allocate a part of the video memory for a new function. */
 int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_pages)
 {
-	unsigned int index;
-
 	gpu->local = vzalloc(array_size(local_pages ?: 1, PAGE_SIZE));
 	if (!gpu->local)
 		return -ENOMEM;
-
-	mutex_lock(&chip->lock);
-	index = find_first_zero_bit(&chip->joined, VGPU_MAX_FUNCTIONS);
-	if (index < VGPU_MAX_FUNCTIONS)
-		set_bit(index, &chip->joined);
-	mutex_unlock(&chip->lock);
-
-	if (index == VGPU_MAX_FUNCTIONS) {
-		vfree(gpu->local);
-		return -ENOSPC;
-	}
-
 	kref_get(&chip->ref);
 	gpu->chip = chip;
-	gpu->index = index;
-
 	return 0;
 }
 
 /* Undo vgpu_chip_join(). The function has stopped and has no queues. */
 void vgpu_chip_leave(struct vgpu_chip *chip, struct vgpu *gpu)
 {
-	mutex_lock(&chip->lock);
-	clear_bit(gpu->index, &chip->joined);
-	mutex_unlock(&chip->lock);
 	vfree(gpu->local);
 	vgpu_chip_put(chip);
 }
@@ -123,15 +104,34 @@ static int chip_start_engines(struct vgpu_chip *chip)
 	return ret;
 }
 
+/*
+ * Give the function an index. It has the index only until it stops: files of an adapter
+ * that was unplugged may keep its function for long.
+ */
+static int chip_take_index(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	unsigned int index;
+
+	lockdep_assert_held(&chip->lock);
+	for (index = 0; index < VGPU_MAX_FUNCTIONS; index++) {
+		if (!chip->function[index]) {
+			gpu->index = index;
+			return 0;
+		}
+	}
+	return -ENOSPC;
+}
+
 /* From now on the engines pick queues of @gpu. */
 int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	unsigned long flags;
 	unsigned int node;
-	int ret = 0;
+	int ret;
 
 	mutex_lock(&chip->lock);
-	if (!chip->started)
+	ret = chip_take_index(chip, gpu);
+	if (!ret && !chip->started)
 		ret = chip_start_engines(chip);
 	if (!ret) {
 		chip->started++;

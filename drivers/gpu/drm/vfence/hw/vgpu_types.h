@@ -6,13 +6,16 @@
  * Types and functions of the virtual GPU. Files outside hw/ do not include this header.
  *
  * Locks, from outer to inner:
+ *   vgpu_chip.lock           mutex; functions that start and stop
  *   vgpu_chip.residency      rwlock; an engine holds it for reading over one step; a move of
  *                            a page of values takes it for writing
  *   vgpu_vm.tlb              rwlock; an engine holds it for reading over one step; an unmap
  *                            takes it for writing, so that no step uses an old entry
  *                            afterwards: a TLB flush
  *   vgpu_chip.sched          queue states, run lists, trees of blocked queues; irqsave
- *   vgpu_cmp.lock            the CMP's post FIFO and shadow copies; irqsave
+ *   vgpu_cmp.lock            the CMP's post FIFO and shadow copies; irqsave. The CMP takes
+ *                            the tlb of the system process inside it, in which no engine
+ *                            runs packets of a client
  *   vgpu_log.lock            one log; irqsave
  *   vgpu_fence.missed_lock   signals that no record named; irqsave
  */
@@ -212,8 +215,6 @@ struct vgpu_chip {
 
 	/** @lock: Serialises join, leave, start and stop of functions; outside @sched. */
 	struct mutex lock;
-	/** @joined: Mask of the functions that exist; under @lock. */
-	unsigned long joined;
 	/** @started: Number of functions that have started; under @lock. */
 	unsigned int started;
 
@@ -238,7 +239,7 @@ struct vgpu_doorbell {
 struct vgpu {
 	/** @chip: The chip. */
 	struct vgpu_chip *chip;
-	/** @index: Index in vgpu_chip.function; constant. */
+	/** @index: Index in vgpu_chip.function from start to stop; under vgpu_chip.lock. */
 	unsigned int index;
 
 	/** @config: Configuration; constant. */
