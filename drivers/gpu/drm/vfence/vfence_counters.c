@@ -174,8 +174,8 @@ static void sample_events(struct vfence_adapter *adapter, struct counters_sample
 }
 
 /*
- * Read a level after the totals: a transition to F1 that is counted has happened, and the
- * longest run is one of those whose time is counted.
+ * Read a level after the totals: a transition to F1 that is counted has happened, and no
+ * run whose time is counted was longer than the longest.
  */
 static void sample_levels(struct vfence_adapter *adapter, struct counters_sample *s)
 {
