@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Frozen: sizes and offsets of everything in vfence_drm.h. Compiled and run for
- * 64 and 32 bits and compiled as C++; a change here is a change of the ABI.
+ * The ABI is frozen: this checks the sizes and offsets of everything in vfence_drm.h. It
+ * is compiled and run for 64 and 32 bits and compiled as C++. A change here is a change
+ * of the ABI.
  */
 
 #ifdef __cplusplus
@@ -537,7 +538,7 @@ NUMBER(SUBMIT, 31);
 
 int main(void)
 {
-	/* Everything was checked by the compiler; what is left is to say so. */
+	/* The compiler has checked everything. Report the result. */
 	puts("TAP version 13\n1..1\nok 1 abi.layout_is_frozen");
 	return 0;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counters: ids, names and values belong together, by ioctl and by library. */
+/* Counters: the ioctl and the library return each value with its id and its name. */
 
 #include <stddef.h>
 
 #include "vfence_test.h"
 
-/* What version 1.18 has; a newer driver may have more. */
+/* The counters of version 1.18. A newer driver may have more. */
 #define K(id, name, kind, unit) {						\
 	DRM_VFENCE_COUNTER_##id, #name, offsetof(struct vf_counters, name),	\
 	DRM_VFENCE_COUNTER_KIND_##kind, DRM_VFENCE_COUNTER_UNIT_##unit,		\
@@ -89,7 +89,7 @@ FIXTURE(counters) {
 	unsigned int count;
 };
 
-/* Fetch a whole answer. Return: number of elements, or a negative errno. */
+/* Fetch a complete answer. Return: the number of elements, or a negative errno. */
 static int fetch(int fd, uint32_t type, void *to, size_t element)
 {
 	struct drm_vfence_query query = { .type = type };
@@ -125,7 +125,7 @@ FIXTURE_TEARDOWN(counters)
 	VFENCE_TEARDOWN();
 }
 
-/* The value of an id, by ioctl; UINT64_MAX if the driver has no such counter. */
+/* Return: the value of an id, by ioctl, or UINT64_MAX if the driver has no such counter. */
 static uint64_t value_of(int fd, uint32_t id)
 {
 	static struct drm_vfence_counter value[ROOM];
@@ -174,7 +174,7 @@ TEST_F(counters, ids_have_their_names)
 			EXPECT_STRNE(self->info[k].name, self->info[i].name);
 	}
 	for (k = 0; k < N_KNOWN; k++) {
-		/* The first ids are 1, 2, ...: none is missing today. */
+		/* The first ids are 1, 2, ...: today no id is missing. */
 		const struct drm_vfence_counter_info *info = &self->info[k];
 
 		EXPECT_EQ(known[k].id, info->id);
@@ -198,7 +198,7 @@ TEST_F(counters, infos_do_not_change)
 	free(again);
 }
 
-/* The beginning of the answer need not end with a whole element. */
+/* A short answer may end within an element. */
 TEST_F(counters, a_short_buffer_gets_the_beginning)
 {
 	static const struct {
@@ -225,10 +225,13 @@ TEST_F(counters, a_short_buffer_gets_the_beginning)
 			ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &query));
 			EXPECT_EQ(full, query.size);
 			EXPECT_EQ(POISON, part[sizes[k]]);
-			/* Meanwhile only the counter of ioctls moves; its id is beyond 100 bytes. */
+			/*
+			 * Only the counter of ioctls changes between the calls. Its id is
+			 * beyond 100 bytes.
+			 */
 			EXPECT_EQ(0, memcmp(whole, part, i || sizes[k] < 100 ? sizes[k] : 100));
 		}
-		/* The kernel clears the buffer behind the answer. */
+		/* The kernel clears the rest of the buffer behind the answer. */
 		for (k = 0; k < 2; k++) {
 			struct drm_vfence_query query = {
 				.type = arrays[i].type, .size = k ? 65536 : full + 24,
@@ -278,7 +281,7 @@ TEST_F(counters, values_belong_to_their_ids)
 	DID(5, FENCES_CREATED);
 	DID(7, FENCES_OPENED);
 
-	/* Three waits end satisfied, four cancelled, two by their deadline. */
+	/* Three waits are satisfied, four are cancelled, and two time out. */
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, arm(self->adapter, fence[0], 1, efd));
 	for (i = 0; i < 11; i++)
@@ -308,7 +311,7 @@ TEST_F(counters, values_belong_to_their_ids)
 	vf_fence_destroy(fence[0]);
 	close(efd);
 
-	/* Each look takes two ioctls: one for the size, one for the values. */
+	/* VALUE() makes two ioctls: one for the size, one for the values. */
 	ioctls = VALUE(IOCTLS);
 	EXPECT_EQ(ioctls + 2, VALUE(IOCTLS));
 }
@@ -350,14 +353,14 @@ TEST_F(counters, values_agree_with_nodes_and_queues)
 	queues = VALUE(QUEUES);
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &extra));
 	EXPECT_EQ(queues + 1, VALUE(QUEUES));
-	/* A queue without work takes no doorbell. */
+	/* A queue without work does not connect its doorbell. */
 	EXPECT_LT(VALUE(DOORBELLS_CONNECTED), VALUE(QUEUES));
 	vf_queue_destroy(extra);
 	EXPECT_EQ(queues, VALUE(QUEUES));
 	vf_fence_destroy(fence);
 }
 
-/* Only a level can fall. */
+/* Only a level can decrease. */
 TEST_F(counters, totals_and_maxima_only_grow)
 {
 	static struct drm_vfence_counter after[ROOM];
@@ -384,7 +387,7 @@ static uint64_t member(const struct vf_counters *c, const struct known *k)
 	return value;
 }
 
-/* Members, list and look-up of the library are the ioctl's values. */
+/* The members, the list and the look-up of the library return the values of the ioctl. */
 TEST_F(counters, library_gives_each_its_value)
 {
 	struct vf_counter *list = calloc(ROOM, sizeof(*list));
@@ -409,7 +412,7 @@ TEST_F(counters, library_gives_each_its_value)
 		EXPECT_LE(member(&c, &known[k]), list[k].value);
 		EXPECT_GE(member(&d, &known[k]), list[k].value);
 	}
-	/* One call for the members, three for the list. */
+	/* The library makes one call for the members and three for the list. */
 	EXPECT_EQ(c.ioctls + 4, d.ioctls);
 
 	for (i = 0; i < count; i++) {
@@ -421,7 +424,10 @@ TEST_F(counters, library_gives_each_its_value)
 	EXPECT_EQ(-ENOENT, vf_adapter_counter(self->adapter, "no_such_counter", &value));
 	EXPECT_EQ(POISON, value);
 
-	/* With less room the list holds the first counters, and nothing else is written. */
+	/*
+	 * If the buffer is too small, the list contains the first counters, and the
+	 * library writes nothing else.
+	 */
 	memset(list, POISON, ROOM * sizeof(*list));
 	count = 3;
 	ASSERT_EQ(0, vf_adapter_counter_list(self->adapter, list, &count));

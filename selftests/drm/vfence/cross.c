@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cross-adapter fences between native adapters: each kind of wait on one adapter with each
- * kind of signal on the other (WDDM-105..107), between two pairs of adapters of different
- * shapes.
+ * Cross-adapter fences between native adapters: each kind of wait on one adapter with
+ * each kind of signal on the other (WDDM-105..107). Each variant is a pair of adapters of
+ * different shapes.
  */
 
 #include "vfence_test.h"
@@ -21,7 +21,7 @@ FIXTURE(cross) {
 	int efd;
 };
 
-/* The names of the contract: dGPU signals, iGPU waits. */
+/* The contract's names: the dGPU signals and the iGPU waits. */
 FIXTURE_VARIANT(cross) {
 	unsigned int d, i;
 };
@@ -34,12 +34,12 @@ FIXTURE_VARIANT_ADD(cross, shaped_to_plain) {
 	.d = 2, .i = 0,
 };
 
-/* Without room for records: every interrupt is a NULL event. */
+/* The ring has no room for records: every interrupt is a NULL event. */
 FIXTURE_VARIANT_ADD(cross, null_to_plain) {
 	.d = 1, .i = 0,
 };
 
-/* Where interrupts name queues, their logs tell, or the fences are looked at. */
+/* Interrupts name queues: the driver reads their logs or rescans the fences. */
 FIXTURE_VARIANT_ADD(cross, queue_to_plain) {
 	.d = 8, .i = 0,
 };
@@ -117,13 +117,13 @@ TEST_F(cross, WDDM_24_102_one_current_value_in_system_memory)
 	EXPECT_EQ(9, vf_fence_current(self->d.fence));
 	ASSERT_EQ(0, gpu_signal(&self->i, 10));
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->d.fence) == 10));
-	/* Not in video memory, wherever other fences are. */
+	/* A cross-adapter fence is not in video memory, wherever other fences are. */
 	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &one));
 	fd = vf_fence_export(one);
 	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &other));
 	EXPECT_EQ(d.local_pages, counters(self->d.adapter).local_pages);
 	EXPECT_EQ(i.local_pages, counters(self->i.adapter).local_pages);
-	/* Created once on each adapter, however often it is opened. */
+	/* Each adapter creates the fence once, however often it is opened. */
 	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &again));
 	ASSERT_EQ(0, vf_fence_open(self->d.device, fd, &back));
 	EXPECT_EQ(d.fences_created + 1, counters(self->d.adapter).fences_created);
@@ -147,7 +147,7 @@ TEST_F(cross, WDDM_39_private_data_reaches_other_adapters)
 	fd = vf_fence_export(mine);
 	ASSERT_EQ(0, vf_fence_open(self->i.device, fd, &theirs));
 	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(theirs), sizeof(bytes)));
-	/* Handed on from there, it is what that adapter keeps. */
+	/* A descriptor exported from the other adapter carries that adapter's private data. */
 	there = vf_fence_export(theirs);
 	ASSERT_EQ(0, vf_fence_open(self->i.device, there, &again));
 	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(again), sizeof(bytes)));
@@ -168,7 +168,10 @@ TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
 	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 1000, self->efd));
 	EXPECT_EQ(0, monitored(self->d.fence));
 	EXPECT_EQ(0, monitored(self->i.fence));
-	/* Nobody waits for these, and still each of them interrupts; 0 does not. */
+	/*
+	 * No thread waits for these values, and still each signal interrupts. A signal of
+	 * 0 does not.
+	 */
 	before = counters(self->d.adapter);
 	for (n = 1; n <= 20; n++)
 		ASSERT_EQ(0, gpu_signal(&self->d, n));
@@ -179,7 +182,10 @@ TEST_F(cross, WDDM_103_104_every_adapter_monitors_at_zero)
 	EXPECT_EQ(before.posts + 20, after.posts);
 	EXPECT_EQ(0, monitored(self->d.fence));
 	EXPECT_FALSE(fired(self->efd));
-	/* Each adapter by its own: signals of the other one do not. */
+	/*
+	 * Each adapter monitors its own signals only: signals of the other one do not
+	 * interrupt.
+	 */
 	d = counters(self->d.adapter);
 	before = counters(self->i.adapter);
 	for (n = 1; n <= 20; n++)
@@ -217,12 +223,12 @@ TEST_F(cross, WDDM_107_cpu_signal_there_releases_both_here)
 	ASSERT_TRUE(block(&self->i, 10));
 	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 10));
-	/* The caller may rely on the waiters of all adapters. */
+	/* When the call returns, it has completed the waiters of all adapters. */
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_TRUE(drained(self->i.copy));
 }
 
-/* Queues and CPU waiters of @s wait for @value. */
+/* Make a queue and a CPU waiter of @s wait for @value. */
 static bool await(struct side *s, uint64_t value, int efd)
 {
 	return block(s, value) && !arm(s->adapter, s->fence, value, efd);
@@ -241,7 +247,7 @@ TEST_F(cross, WDDM_105_106_107_a_signal_reaches_every_other_adapter)
 
 	ASSERT_EQ(0, side_open(&third, 11));
 	ASSERT_EQ(0, vf_fence_open(third.device, self->fd, &third.fence));
-	/* By a GPU, by the CPU, and by who came last. */
+	/* Signal by a GPU, by the CPU, and by the adapter that opened the fence last. */
 	ASSERT_TRUE(await(&self->i, 10, self->efd) && await(&third, 10, efd));
 	ASSERT_EQ(0, gpu_signal(&self->d, 10));
 	EXPECT_TRUE(released(&self->i, self->efd));
@@ -267,10 +273,13 @@ TEST_F(cross, WDDM_105_106_no_signal_is_lost_when_many_come_at_once)
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_TRUE(await(&self->i, 100, self->efd));
-	/* All records before the interrupt's thread sees any. */
+	/* The CMP must write all records before the thread of the interrupt handles one. */
 	snprintf(cmp, sizeof(cmp), "vfence%u-cmp", variant->d);
 	each_kthread(cmp, hurry, 60);
-	/* The highest is not the last, and none of them is what the fence has in the end. */
+	/*
+	 * The highest value is not the last one, and the fence ends with another value
+	 * than these.
+	 */
 	ASSERT_EQ(0, knob(variant->d, "hold_posts", "1"));
 	for (n = 11; n < 40; n++)
 		vf_cmd_signal(self->d.gfx, self->d.fence, n == 36 ? 100 : n);
@@ -278,7 +287,7 @@ TEST_F(cross, WDDM_105_106_no_signal_is_lost_when_many_come_at_once)
 	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
 	ASSERT_TRUE(drained(self->d.gfx));
 	ASSERT_EQ(0, knob(variant->d, "hold_posts", "0"));
-	/* Heard with the next interrupt. */
+	/* The next interrupt reports the signals. */
 	ASSERT_EQ(0, gpu_signal(&self->d, 1));
 	EXPECT_TRUE(released(&self->i, self->efd));
 	EXPECT_EQ(1, vf_fence_current(self->i.fence));
@@ -293,7 +302,7 @@ TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &back));
-	/* The CPU hears of nothing. */
+	/* Interrupts are held back, so the CPU learns of no signal. */
 	ASSERT_EQ(0, knob(variant->d, "hold_posts", "1"));
 	for (n = 8; n < 108; n++) {
 		vf_cmd_signal(self->d.gfx, self->d.fence, n);
@@ -314,7 +323,7 @@ TEST_F(cross, WDDM_65_a_notification_stores_nothing)
 {
 	ASSERT_TRUE(block(&self->i, 10));
 	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
-	/* A pulse: those who were blocked go on, and the value stays what it is. */
+	/* A pulse releases the blocked queue, and the fence keeps its value. */
 	vf_cmd_signal(self->d.gfx, self->d.fence, 10);
 	vf_cmd_signal(self->d.gfx, self->d.fence, 3);
 	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
@@ -331,7 +340,10 @@ TEST_F(cross, what_was_rewound_elsewhere_is_no_news_to_later_waits)
 
 	if (geteuid())
 		SKIP(return, "needs root");
-	/* Signaled here, rewound there, and the interrupt of the first comes last. */
+	/*
+	 * This adapter signals, the other one rewinds, and the interrupt of the signal
+	 * comes last.
+	 */
 	ASSERT_EQ(0, knob(variant->i, "hold_posts", "1"));
 	ASSERT_EQ(0, gpu_signal(&self->i, 10));
 	ASSERT_TRUE(drained(self->i.gfx));
@@ -357,7 +369,7 @@ TEST_F(cross, who_looks_later_tells_no_old_news)
 	ASSERT_TRUE(drained(self->d.gfx));
 	ASSERT_TRUE(settled(self->d.adapter, &c));
 	ASSERT_TRUE(block(&self->i, 5));
-	/* A new waiter, and a handle that is closed: both look at the fence. */
+	/* A new waiter and a closed handle both make the driver sample the fence. */
 	ASSERT_EQ(0, vf_fence_open(self->d.device, self->fd, &again));
 	ASSERT_EQ(0, arm(self->d.adapter, again, 100, self->efd));
 	vf_fence_destroy(again);
@@ -390,7 +402,10 @@ TEST_F(cross, a_log_that_names_a_handle_without_rights_tells_to_look)
 	ASSERT_EQ(0, vf_queue_create(self->d.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	ASSERT_TRUE(block(&self->i, 10));
 	ASSERT_EQ(0, arm(self->i.adapter, self->i.fence, 10, self->efd));
-	/* The addresses are those of the handle that may, the log names the other. */
+	/*
+	 * The addresses are those of the handle with the right. The log names the other
+	 * handle.
+	 */
 	log.log_va = vf_queue_info(queue)->signal_log_va;
 	log.fence = vf_fence_handle(weak);
 	vf_cmd_raw(queue, &signal, sizeof(signal));
@@ -411,7 +426,10 @@ TEST_F(cross, WDDM_34_45_only_default_fences_and_only_shareable_ones)
 	EXPECT_EQ(-EINVAL, vf_fence_create_desc(self->d.device, &desc, &fence));
 	EXPECT_EQ(-EINVAL, vf_fence_create(self->d.device, DRM_VFENCE_FENCE_CROSS_ADAPTER, 0,
 					   &fence));
-	/* One that is not meant for other adapters does not get there. */
+	/*
+	 * A fence that is not created as a cross-adapter fence cannot be opened on
+	 * another adapter.
+	 */
 	ASSERT_EQ(0, vf_fence_create(self->d.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
 	fd = vf_fence_export(fence);
 	vf_fence_destroy(fence);
@@ -427,7 +445,7 @@ TEST_F(cross, rights_hold_on_the_other_adapter_too)
 	struct side other;
 
 	ASSERT_LE(0, fd);
-	/* Back on the first adapter, in another file. */
+	/* Open the fence on the first adapter again, in another file. */
 	ASSERT_EQ(0, vf_adapter_open(variant->d, &other.adapter));
 	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
 	ASSERT_EQ(0, vf_fence_open(other.device, fd, &again));
@@ -447,7 +465,10 @@ TEST_F(cross, a_queue_goes_on_waiting_after_its_handle_is_closed)
 	ASSERT_TRUE(block(&self->i, 10));
 	close(self->fd);
 	self->fd = -1;
-	/* Nobody on this adapter has it any more; on the other one somebody may signal. */
+	/*
+	 * This adapter has no handle of the fence any more, but the other adapter may
+	 * still signal it.
+	 */
 	vf_fence_destroy(self->i.fence);
 	self->i.fence = NULL;
 	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->i.copy));
@@ -455,7 +476,7 @@ TEST_F(cross, a_queue_goes_on_waiting_after_its_handle_is_closed)
 	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->i.copy));
 	ASSERT_EQ(0, gpu_signal(&self->d, 10));
 	EXPECT_TRUE(drained(self->i.copy));
-	/* With the last holder it goes, on all adapters. */
+	/* The last handle ends the fence on all adapters. */
 	EXPECT_EQ(destroyed, counters(self->i.adapter).fences_destroyed);
 	vf_fence_destroy(self->d.fence);
 	self->d.fence = NULL;
@@ -538,7 +559,7 @@ TEST_F(cross, an_adapter_that_goes_leaves_the_fence_to_the_others)
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	ASSERT_EQ(0, vf_fence_signal(self->i.fence, 12));
 	EXPECT_TRUE(drained(self->i.copy));
-	/* A mapping of the adapter that has gone has signaled everything. */
+	/* The unbound adapter has set its mapping of the value to the maximum. */
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->d.fence));
 	EXPECT_EQ(12, vf_fence_current(self->i.fence));
 	EXPECT_EQ(0, driver("bind", variant->d));

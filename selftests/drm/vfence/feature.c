@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feature negotiation, as a client sees it on adapters of different shapes; see
- * PARAMS in tools/vm/common.sh for which is which.
+ * Feature negotiation, as a client sees it on adapters of different shapes. PARAMS in
+ * tools/vm/common.sh describes each adapter.
  */
 
 #include "vfence_test.h"
@@ -87,7 +87,7 @@ TEST_F(feature, WDDM_46_49_51_enabled_at_the_highest_common_version)
 	struct drm_vfence_feature_info f;
 	struct drm_vfence_fence_caps caps;
 
-	/* The system talks 1 to 3, the GPU 2 to 5. */
+	/* The system supports versions 1 to 3, the GPU 2 to 5. */
 	f = feature(self->adapter[PLAIN], DRM_VFENCE_FEATURE_NATIVE_FENCE);
 	EXPECT_EQ(ENABLED, f.flags);
 	EXPECT_EQ(3, f.version);
@@ -104,7 +104,7 @@ TEST_F(feature, WDDM_47_advertising_while_disabled_fails_the_probe)
 	EXPECT_EQ(0, access("/sys/bus/platform/devices/vfence.4", F_OK));
 	EXPECT_NE(0, access("/sys/bus/platform/devices/vfence.4/driver", F_OK));
 	EXPECT_EQ(-ENODEV, vf_adapter_open(LIAR, &adapter));
-	/* Asked again it fails again, and its neighbours do not mind. */
+	/* A second bind fails again, and the other adapters continue to work. */
 	EXPECT_NE(0, driver("bind", LIAR));
 	EXPECT_EQ(0, try_fence(self->adapter[PLAIN]));
 }
@@ -121,11 +121,14 @@ TEST_F(feature, WDDM_48_51_54_switched_off_means_off)
 	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[OFF], &caps));
 	EXPECT_EQ(0, memcmp(&caps, &zero, sizeof(caps)));
 	EXPECT_EQ(-EOPNOTSUPP, try_fence(self->adapter[OFF]));
-	/* What depends on it is off, too: a queue's progress fence is native. */
+	/*
+	 * A feature that depends on it is off, too, because the progress fence of a queue
+	 * is native.
+	 */
 	f = feature(self->adapter[OFF], DRM_VFENCE_FEATURE_USER_MODE_SUBMISSION);
 	EXPECT_EQ(SUPPORTED, f.flags);
 	EXPECT_EQ(-EOPNOTSUPP, try_queue(self->adapter[OFF]));
-	/* The hardware has never heard of a fence (WDDM-54). */
+	/* The driver has not created a fence in the hardware (WDDM-54). */
 	c = counters(self->adapter[OFF]);
 	EXPECT_EQ(0, c.fences_created);
 	EXPECT_EQ(0, c.fences_opened);
@@ -221,7 +224,7 @@ TEST_F(feature, WDDM_29_53_60_caps_shape_the_fences)
 	EXPECT_GT(caps.maximum_address, b->current_va);
 	EXPECT_LE(caps.minimum_address, a->monitored_va);
 	EXPECT_GT(caps.maximum_address, b->monitored_va);
-	/* Both system addresses come with the create call, within the bounds, too. */
+	/* The create call passes both system addresses, and they are within the bounds, too. */
 	ASSERT_EQ(0, vf_fence_query(fa, &qa));
 	ASSERT_EQ(0, vf_fence_query(fb, &qb));
 	EXPECT_EQ(128, qb.current_system_va - qa.current_system_va);
@@ -232,7 +235,7 @@ TEST_F(feature, WDDM_29_53_60_caps_shape_the_fences)
 	vf_fence_destroy(fa);
 	vf_fence_destroy(fb);
 	vf_device_destroy(device);
-	/* Without the cap neither is mapped. */
+	/* Without the cap the driver maps neither value for the system process. */
 	ASSERT_EQ(0, vf_device_create(self->adapter[PLAIN], &device));
 	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fa));
 	ASSERT_EQ(0, vf_fence_query(fa, &qa));
@@ -254,13 +257,13 @@ TEST_F(feature, WDDM_29_a_fence_is_within_the_bounds_or_is_not)
 
 	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter[SHAPED], &caps));
 	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
-	/* The client has put something of its own at each address between them. */
+	/* The client has bound a buffer at each address between the bounds. */
 	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
 	bind.handle = bo.handle;
 	for (bind.va = caps.minimum_address; bind.va < caps.maximum_address; bind.va += bind.size)
 		ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
 	EXPECT_EQ(-ENOSPC, vf_fence_create(device, 0, 0, &fence));
-	/* The last place is as good as any other. */
+	/* The last free address within the bounds can be used, too. */
 	unbind = (struct drm_vfence_vm_unbind){ .va = caps.minimum_address };
 	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind));
 	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
@@ -283,7 +286,10 @@ TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 
 	ASSERT_EQ(0, vf_device_create(self->adapter[SHAPED], &device));
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
-	/* In system memory: of a value in video memory the CMP has a copy. */
+	/*
+	 * Use a fence in system memory: the CMP has a copy of a value that is in video
+	 * memory.
+	 */
 	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
 	point = (struct vf_point){ fence, 1 };
 	ASSERT_EQ(0, vf_event_arm(self->adapter[SHAPED], &point, 1, 0, efd, NULL));
@@ -293,7 +299,10 @@ TEST_F(feature, WDDM_60_61_the_cmp_reads_where_the_system_process_has_it)
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
 	ASSERT_TRUE(settled(self->adapter[SHAPED], &after));
 	EXPECT_EQ(before.cmp_recorded + 1, after.cmp_recorded);
-	/* The waiter retired in the interrupt: an update that must not sleep (WDDM-61). */
+	/*
+	 * The waiter retired in the interrupt handler, so the update must not sleep
+	 * (WDDM-61).
+	 */
 	EXPECT_EQ(before.monitored_updates_irq + 1, after.monitored_updates_irq);
 	vf_queue_abort(queue);
 	vf_queue_destroy(queue);
@@ -323,7 +332,7 @@ TEST_F(feature, WDDM_60_the_cmp_looks_again_by_its_own_address)
 	ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd, &event));
 	ASSERT_EQ(0, arm(adapter, next, 1, efd));
 	ASSERT_TRUE(settled(adapter, &before));
-	/* While it is on its way to the CMP its waiter goes. */
+	/* Cancel the waiter while the post is on its way to the CMP. */
 	ASSERT_EQ(0, knob(SHAPED, "hold_posts", "1"));
 	vf_cmd_signal(queue, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(queue));

@@ -73,7 +73,7 @@ TEST_F(fence, WDDM_1_wait_is_satisfied_iff_current_reaches_value)
 	for (i = 0; i < ARRAY_SIZE(table); i++) {
 		ASSERT_EQ(0, vf_fence_signal(self->fence, table[i].current));
 		EXPECT_EQ(table[i].current, vf_fence_current(self->fence));
-		/* Polled, and by really waiting for a deadline that has passed. */
+		/* Try it by polling, and by a wait whose deadline has passed. */
 		EXPECT_EQ(table[i].ret, vf_fence_wait(self->fence, table[i].awaited, 0));
 		EXPECT_EQ(table[i].ret, vf_fence_wait(self->fence, table[i].awaited, 1));
 	}
@@ -91,17 +91,17 @@ TEST_F(fence, WDDM_5_6_7_8_monitored_follows_the_waiters)
 	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 10, self->efd, &e10));
 	EXPECT_EQ(9, monitored(self->fence));
 	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 42, self->efd, &e42b));
-	/* Cancelled: 10 and one of the 42. */
+	/* Cancel the waiter for 10 and one of the two for 42. */
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, e10));
 	EXPECT_EQ(41, monitored(self->fence));
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, e42));
 	EXPECT_EQ(41, monitored(self->fence));
-	/* Satisfied: the other 42. */
+	/* Satisfy the other waiter for 42. */
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 42));
 	EXPECT_EQ(49, monitored(self->fence));
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, e50));
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
-	/* Timed out. */
+	/* Let a waiter time out. */
 	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 100, vf_deadline(1000)));
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
 }
@@ -142,26 +142,26 @@ TEST_F(fence, WDDM_9_10_11_12_the_worked_example)
 	int other = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	uint32_t event;
 
-	/* Waiters for 42 and 43: monitored is 41. */
+	/* With waiters for 42 and 43 the monitored value is 41. */
 	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 42, self->efd, NULL));
 	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 43, other, &event));
 	ASSERT_TRUE(settled(self->adapter, &before));
 	EXPECT_EQ(41, monitored(self->fence));
-	/* Up to 41: silence. */
+	/* Signals up to 41 raise no interrupt. */
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 40));
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 41));
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
 	EXPECT_FALSE(fired(self->efd));
-	/* 42 > 41: one interrupt; its waiter and no other completes. */
+	/* 42 > 41 raises one interrupt, which completes the waiter for 42 and no other. */
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 42));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_EQ(before.interrupts_raised + 1, after.interrupts_raised);
 	EXPECT_EQ(before.records_useful + 1, after.records_useful);
 	EXPECT_FALSE(fired(other));
-	/* And monitored moved on. */
+	/* The monitored value has moved on. */
 	EXPECT_EQ(42, monitored(self->fence));
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, event));
 	close(other);
@@ -174,7 +174,7 @@ TEST_F(fence, WDDM_11_all_reached_waiters_complete_in_one_interrupt)
 	int efd[200];
 	unsigned int i;
 
-	/* More than the hard half completes by itself. */
+	/* There are more events than the budget of the hard interrupt handler. */
 	for (i = 0; i < ARRAY_SIZE(efd); i++) {
 		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		ASSERT_EQ(0, arm_event(self->adapter, self->fence, i + 1, efd[i], NULL));
@@ -220,8 +220,8 @@ TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
 	unsigned int i;
 
 	/*
-	 * Four signals in a row above the monitored value: the CMP may put them
-	 * in one record, of which only the first finds a waiter.
+	 * Signal four values above the monitored value in a row: the CMP may put them in
+	 * one record, and only the first signal finds a waiter.
 	 */
 	ASSERT_TRUE(settled(self->adapter, &before));
 	do {
@@ -244,7 +244,10 @@ TEST_F(fence, WDDM_18_gpu_wait_is_released_by_the_gpu_alone)
 	vf_cmd_wait(self->copy, self->fence, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
-	/* The signaller waits for the gate, so that submission is over, too. */
+	/*
+	 * The queue that signals waits for the gate first, so that its submission is
+	 * complete before the counters are read.
+	 */
 	vf_cmd_wait(self->gfx, self->gate, 1);
 	vf_cmd_signal(self->gfx, self->fence, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -260,7 +263,7 @@ TEST_F(fence, WDDM_18_gpu_waits_are_released_in_any_order)
 {
 	unsigned int i;
 
-	/* Signal first, wait first, exact, overshooting, and many at once. */
+	/* Signals come before or after their waits, and their values are exact or too high. */
 	for (i = 1; i <= 1000; i++) {
 		if (i % 2)
 			ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 10 * i));
@@ -286,7 +289,7 @@ TEST_F(fence, WDDM_19_wait_for_reached_value_does_not_stall)
 	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
 	EXPECT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled,
 		  after[DRM_VFENCE_NODE_COPY].waits_stalled);
-	/* And one that is not reached does. */
+	/* A wait for a value that is not reached stalls the queue. */
 	vf_cmd_wait(self->copy, self->fence, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
@@ -307,7 +310,7 @@ TEST_F(fence, WDDM_20_21_values_are_apart_and_private_fences_packed)
 	EXPECT_EQ(info.fence_stride, b->current_page_offset - a->current_page_offset);
 	EXPECT_EQ(info.fence_stride, b->current_va - a->current_va);
 	EXPECT_EQ(info.fence_stride, b->monitored_va - a->monitored_va);
-	/* What is stored at one of the four places is seen at no other. */
+	/* A store to one of the four places must not change the others. */
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 42, self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 7));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
@@ -330,7 +333,7 @@ TEST_F(fence, WDDM_23_shareable_fences_have_pages_of_their_own)
 		  vf_fence_mapping(t)->monitored_va / 4096);
 	EXPECT_NE(vf_fence_mapping(s)->monitored_va / 4096,
 		  vf_fence_mapping(self->fence)->monitored_va / 4096);
-	/* Nor does a private fence join them later. */
+	/* A private fence does not join the shareable fences' pages later. */
 	EXPECT_EQ(vf_fence_mapping(self->fence)->current_offset,
 		  vf_fence_mapping(later)->current_offset);
 	EXPECT_EQ(vf_fence_mapping(self->fence)->monitored_va / 4096,
@@ -351,7 +354,7 @@ TEST_F(fence, WDDM_22_private_fences_of_two_files_share_no_page)
 	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
 	EXPECT_NE(vf_fence_mapping(self->fence)->current_offset,
 		  vf_fence_mapping(fence)->current_offset);
-	/* Nor may the one map the other's page. */
+	/* A file must not map the page of the other file. */
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_SHARED, vf_adapter_fd(other),
 				   vf_fence_mapping(self->fence)->current_offset));
 	EXPECT_EQ(EACCES, errno);
@@ -364,7 +367,7 @@ TEST_F(fence, WDDM_30_default_takes_every_kind_of_wait_and_signal)
 {
 	struct vf_point point = { self->fence, 4 };
 
-	/* CPU to CPU, GPU to CPU, CPU to GPU, GPU to GPU. */
+	/* Signal from CPU to CPU, GPU to CPU, CPU to GPU, and GPU to GPU. */
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, 0));
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 2));
@@ -429,7 +432,10 @@ TEST_F(fence, WDDM_62_a_cpu_signal_of_several_is_one_update)
 	for (k = 1; k < 16; k++)
 		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &points[k].fence));
 	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, before, &n));
-	/* All are stored before anybody is released: who waits for two stalls once. */
+	/*
+	 * The call stores all values before it releases a queue: a queue that waits for
+	 * two fences stalls once.
+	 */
 	for (i = 1; i <= 200; i++) {
 		for (k = 0; k < 16; k++)
 			points[k].value = i;
@@ -456,7 +462,7 @@ TEST_F(fence, WDDM_69_the_newest_cpu_value_wins)
 	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 60, self->efd, NULL));
 	ASSERT_EQ(0, vf_signal(self->adapter, points, 4));
 	EXPECT_EQ(3, vf_fence_current(self->fence));
-	/* The value that was there for a moment has released its waiter. */
+	/* The value that was overwritten at once has released its waiter. */
 	EXPECT_TRUE(fired(self->efd));
 }
 
@@ -467,7 +473,7 @@ struct signals {
 	pthread_barrier_t *barrier;
 };
 
-/* Two fences in one call, in the one order or in the other. */
+/* Signal two fences in one call, in one order or in the other. */
 static void *signal_many(void *arg)
 {
 	struct signals *s = arg;
@@ -497,7 +503,7 @@ TEST_F_TIMEOUT(fence, WDDM_69_cpu_signals_of_two_threads_are_serialised, 300)
 	ASSERT_EQ(0, pthread_barrier_init(&barrier, NULL, 3));
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, signal_many, &s[i]));
-	/* Whoever was last, both values are his. */
+	/* Both values come from the same call, whichever call was last. */
 	for (i = 0; i < 1000; i++) {
 		pthread_barrier_wait(&barrier);
 		pthread_barrier_wait(&barrier);
@@ -514,7 +520,7 @@ TEST_F(fence, a_pulse_releases_who_was_blocked)
 	const uint64_t high = UINT64_C(0x900000009);
 	uint64_t i;
 
-	/* Up, and back to 1, before anybody can look; all 64 bits count. */
+	/* Signal a high value and then 1 before the CPU can read it. All 64 bits count. */
 	for (i = 0; i < 20; i++) {
 		vf_cmd_wait(self->copy, self->fence, high + i);
 		ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -600,7 +606,7 @@ TEST_F(fence, signal_and_wait_in_one_call)
 {
 	struct vf_point signal = { self->gate, 3 }, point = { self->fence, 8 };
 
-	/* The GPU answers the signal, so the wait only ends if it was sent. */
+	/* The GPU answers the signal, so the wait ends only if the signal was sent. */
 	vf_cmd_wait(self->gfx, self->gate, 3);
 	vf_cmd_signal(self->gfx, self->fence, 8);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -630,7 +636,7 @@ static void *wait_interrupted(void *arg)
 		.signals = DRM_VFENCE_OBJ_ARRAY(1, &signal),
 	};
 
-	/* Not restarted: SA_RESTART is off, so EINTR comes out. */
+	/* SA_RESTART is off, so the call returns EINTR and is not restarted. */
 	w->ret = ioctl(vf_adapter_fd(w->adapter), DRM_IOCTL_VFENCE_WAIT, &args) ? -errno : 0;
 	if (w->ret == -EINTR && args.signals.count)
 		w->ret = -EPROTO;
@@ -667,7 +673,10 @@ TEST_F(fence, the_handle_of_an_event_that_fired_is_nobody_elses)
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, &first));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	ASSERT_TRUE(EVENTUALLY(vf_event_cancel(self->adapter, first) == -ENOENT));
-	/* Another thread arms one; the first one's owner learns late that it fired. */
+	/*
+	 * Another thread arms an event. The owner of the first one learns late that it
+	 * fired.
+	 */
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &other, 1, 0, efd, &second));
 	EXPECT_EQ(-ENOENT, vf_event_cancel(self->adapter, first));
 	EXPECT_EQ(0, vf_event_cancel(self->adapter, second));

@@ -3,7 +3,10 @@
 
 #include "vfence_test.h"
 
-/* The guests' adapter 15 is a function of the chip of adapter 0, if asked for. */
+/*
+ * Adapter 15 of the guests is a function of the chip of adapter 0 if the parameter chip=
+ * is set.
+ */
 #define OTHER	15
 
 static bool share_a_chip(void)
@@ -60,7 +63,7 @@ static uint64_t busy_ns(struct vf_adapter *adapter)
 	return node[DRM_VFENCE_NODE_GFX].busy_ns;
 }
 
-/* While both have work, each has half of the engine, give or take a turn. */
+/* While both functions have work, each uses half of the engine, within one turn. */
 TEST_F(functions, queues_of_both_take_turns)
 {
 	uint64_t begun[2], had[2];
@@ -77,7 +80,7 @@ TEST_F(functions, queues_of_both_take_turns)
 	ASSERT_TRUE(EVENTUALLY(busy_ns(self->adapter[0]) > begun[0] + 50000000));
 	for (i = 0; i < 2; i++)
 		had[i] = busy_ns(self->adapter[i]) - begun[i];
-	/* A turn is a millisecond, and the draw that is in flight ends it. */
+	/* A turn is a millisecond, and it ends with the draw that is in flight. */
 	EXPECT_LE(had[1], had[0] + 5000000);
 	EXPECT_GE(had[1] + 5000000, had[0]);
 }
@@ -89,7 +92,7 @@ static uint32_t state_of(struct vf_queue *queue)
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.state;
 }
 
-/* One function's reset, loss or end costs the other one nothing. */
+/* The reset, loss or end of one function does not affect the other one. */
 TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 {
 	vf_cmd_raw(self->queue[0], &(struct drm_vfence_packet_header){
@@ -102,7 +105,7 @@ TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 	EXPECT_TRUE(EVENTUALLY(state_of(self->queue[1]) == DRM_VFENCE_QUEUE_IDLE));
 }
 
-/* Handles, addresses and interrupts of the other function mean nothing here. */
+/* The handles, addresses and interrupts of the other function are not valid here. */
 TEST_F(functions, interrupts_go_to_the_function_that_signaled)
 {
 	struct vf_counters before[2], after[2];
@@ -124,7 +127,7 @@ TEST_F(functions, interrupts_go_to_the_function_that_signaled)
 	vf_fence_destroy(fence);
 }
 
-/* The function goes while its neighbour works; it comes back on the same chip. */
+/* Unbind a function while the other one works, and bind it to the same chip again. */
 TEST_F(functions, one_is_unbound_while_the_other_works)
 {
 	vf_cmd_draw(self->queue[0], 200, 500000);

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fuzz [-s SEED] [-t SECONDS] [-w WORKERS]: random calls that know the grammar of the
- * interface: ioctls with fields that are mostly right, packets in rings, doorbells,
+ * fuzz [-s SEED] [-t SECONDS] [-w WORKERS]: random calls that follow the grammar of the
+ * interface: ioctls with fields that are mostly valid, packets in rings, doorbells,
  * mappings, descriptors passed from one process to another, forks and kills.
- * fuzz [-k CALLS] [-v] -r EPISODE: one episode again, or only some of its calls.
- * fuzz [-k CALLS] [-c CHUNK] -m EPISODE: the same with ever fewer calls, until it breaks.
+ * fuzz [-k CALLS] [-v] -r EPISODE: repeat one episode, or only some of its calls.
+ * fuzz [-k CALLS] [-c CHUNK] -m EPISODE: repeat it with fewer calls each time, until it
+ * breaks.
  *
- * An episode is a few hundred calls of one process on up to three files. It is named by
- * its segments, SEED:CALLS,SEED:CALLS. Each call draws from a generator of its own, so
- * that a name is all that is needed to do the same calls again, and that the others stay
- * what they are if some are left out.
- * With KCOV, what reached code that nothing reached before is kept, and later episodes
- * begin as one of those did. Each episode's name goes to the second serial port before
- * it begins: after a crash the host knows what was going on.
+ * An episode is a few hundred calls of one process on up to three files. Its name lists
+ * its segments, SEED:CALLS,SEED:CALLS. Each call draws from a generator of its own. The
+ * name is therefore enough to repeat the calls, and leaving out a call does not change
+ * the others.
  *
- * The only failure it looks for is the kernel's: a splat, a leak, a task that is stuck.
+ * With KCOV the fuzzer keeps each episode that reached new code, and later episodes begin
+ * like a kept one. It writes the name of each episode to the second serial port before
+ * the episode begins, so that the host knows after a crash which episodes were running.
+ *
+ * The fuzzer detects failures of the kernel only: a splat, a leak, a task that is stuck.
  */
 
 #include <inttypes.h>
@@ -36,7 +38,7 @@ struct pool {
 	unsigned int count;
 };
 
-/* What one file has. */
+/* The objects of one open file. */
 struct client {
 	int fd;
 	struct pool device, context, queue, fence, bo, event;
@@ -44,7 +46,7 @@ struct client {
 	unsigned int vas;
 };
 
-/* A ring of this process that some queue may run. */
+/* A ring of this process that a queue may run. */
 struct ring {
 	uint8_t *base;
 	struct drm_vfence_ring_control *control;
@@ -58,7 +60,7 @@ struct episode {
 	unsigned int segments;
 };
 
-/* Shared by all workers. */
+/* The memory that all workers share. */
 struct shared {
 	_Atomic uint64_t pc[PCS];
 	_Atomic uint64_t pcs, calls, episodes, kills, succeeded;
@@ -72,7 +74,7 @@ static struct ring ring;
 static int fence_fd[POOL], event_fd[POOL], sockets[2];
 static uint64_t state;
 static bool verbose;
-/* Calls of the episode that are played, by their place; all of them if none is named. */
+/* The calls of the episode that are played, by position. If none is named, all are played. */
 static bool chosen[SEGMENTS * CALLS];
 static unsigned int place;
 static uint64_t *cover;
@@ -105,7 +107,7 @@ static uint64_t edge(void)
 	return edges[dice(sizeof(edges) / sizeof(*edges))];
 }
 
-/* Mostly small, so that values meet. */
+/* Values are mostly small, so that they meet. */
 static uint64_t value(void)
 {
 	return dice(8) ? dice(12) : edge();
@@ -126,7 +128,7 @@ static void put(struct pool *pool, uint32_t handle)
 		pool->handle[dice(POOL)] = handle;
 }
 
-/* One field becomes something else, now and then. */
+/* Sometimes replace one field. */
 static void mutate(void *arg, size_t size)
 {
 	uint64_t v = edge();
@@ -141,7 +143,7 @@ static void mutate(void *arg, size_t size)
 
 /* -------------------------------------------------------------------- calls */
 
-/* Before the call, which may be the last. */
+/* Print the call before it is made, because it may be the last one. */
 static void announce(const char *name, const void *arg, size_t size)
 {
 	const uint64_t *word = arg;
@@ -173,7 +175,7 @@ static int call(struct client *c, const char *name, unsigned long request, void 
 
 	mutate(arg, size);
 	announce(name, arg, size);
-	/* Once: an interrupted call is as good as any. */
+	/* Do not repeat an interrupted call: it is as useful as any other. */
 	ret = ioctl(c->fd, request, arg) ? -errno : 0;
 	say(NULL, ret);
 	return ret;
@@ -277,7 +279,7 @@ static void do_fence(struct client *c)
 					      .fd = fence_fd[dice(POOL)] };
 	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
-	/* Flags that go together, mostly. */
+	/* Mostly use flags that are valid together. */
 	static const uint32_t flags[] = { 0, 3, 7, 0x18, 0x17, 0x20, 0x80, 0x83, 0x448, 0x407 };
 	struct drm_vfence_monitored_fence_create monitored = {
 		.device = pick(&c->device), .flags = flags[dice(10)],
@@ -384,7 +386,7 @@ static void *map_at(struct client *c, uint64_t offset, int prot)
 	return map == MAP_FAILED ? NULL : map;
 }
 
-/* A queue with ring and doorbell, wired as a client would. */
+/* Create a queue with ring and doorbell, and map them as clients do. */
 static void make_queue(struct client *c)
 {
 	struct drm_vfence_queue_create create = { .context = pick(&c->context),
@@ -407,7 +409,7 @@ static void make_queue(struct client *c)
 	doorbell.control = control.handle;
 	if (CALL(c, DOORBELL_CREATE, doorbell))
 		return;
-	/* Earlier rings stay mapped: the process does not live long. */
+	/* Earlier rings stay mapped, because the process is short-lived. */
 	ring.base = map_at(c, bo.mmap_offset, PROT_READ | PROT_WRITE);
 	ring.control = map_at(c, control.mmap_offset, PROT_READ | PROT_WRITE);
 	ring.doorbell = map_at(c, dice(4) ? doorbell.doorbell_offset : doorbell.secondary_offset,
@@ -525,7 +527,10 @@ static union packet make_packet(struct client *c)
 	return packet;
 }
 
-/* In a ring that may not be running, and maybe the store that tells of it. */
+/*
+ * Write a packet to a ring, which a queue may or may not run, and sometimes ring the
+ * doorbell.
+ */
 static void do_packet(struct client *c)
 {
 	union packet packet = make_packet(c);
@@ -587,7 +592,7 @@ static void take(int *slot)
 	say("recvmsg", 0);
 }
 
-/* Of a syncobj that has signaled, mostly; of a descriptor of whatever is there. */
+/* Import mostly a syncobj that has signaled, or any descriptor. */
 static void do_import(struct client *c)
 {
 	struct drm_vfence_fence_import import = {
@@ -609,7 +614,7 @@ static void do_import(struct client *c)
 	drmSyncobjDestroy(c->fd, syncobj);
 }
 
-/* What a queue of either kind is given; nothing here takes long or waits for ever. */
+/* Submit to a queue of either kind. Each submission ends in bounded time. */
 static void do_submit(struct client *c)
 {
 	struct drm_vfence_fence_point wait[64], signal[64];
@@ -627,7 +632,7 @@ static void do_submit(struct client *c)
 		union packet packet = make_packet(c);
 		uint32_t length = packet.header.length > 64 ? 8 : packet.header.length & ~7u;
 
-		/* Two seconds for each would be a dull way to spend a minute. */
+		/* Each hang takes two seconds until the reset, so most hangs are left out. */
 		if (packet.header.opcode == DRM_VFENCE_OP_HANG && dice(40))
 			continue;
 		memcpy((uint8_t *)words + submit.commands_size, &packet, length);
@@ -640,7 +645,7 @@ static void do_submit(struct client *c)
 		points(c, signal, &submit.signals);
 	if (submit.flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT)
 		submit.eventfd = event_fd[dice(POOL)];
-	/* With these the call may sleep, and nothing but a signal wakes it. */
+	/* With in-syncs the call may sleep, and only a signal wakes it. */
 	for (i = 0; !submit.waits.count && !dice(3) && i < 2; i++) {
 		if (drmSyncobjCreate(c->fd, i ? 0 : DRM_SYNCOBJ_CREATE_SIGNALED,
 				     &syncobj[i].handle))
@@ -714,7 +719,7 @@ static void cover_start(void)
 		cover = NULL;
 }
 
-/* True if nobody was there before. */
+/* Return: true if @pc is new. */
 static bool add_pc(uint64_t pc)
 {
 	unsigned int at = (unsigned int)((pc * UINT64_C(0x9e3779b97f4a7c15)) >> 48) % PCS, i;
@@ -802,7 +807,7 @@ static void play(const struct episode *e)
 	atomic_fetch_add(&shared->episodes, 1);
 }
 
-/* As one that was good began, or all new. */
+/* Begin like a kept episode, or with new calls only. */
 static void invent(struct episode *e, uint64_t seed)
 {
 	uint64_t kept = atomic_load(&shared->kept);
@@ -817,7 +822,10 @@ static void invent(struct episode *e, uint64_t seed)
 	e->calls[e->segments++] = CALLS;
 }
 
-/* One process, one episode: what it leaves open its end must clean up. */
+/*
+ * Run one episode in one process. When the process ends, the kernel must free all its
+ * objects.
+ */
 static pid_t begin(const struct episode *e, FILE *told, unsigned int worker)
 {
 	char text[128];
@@ -882,7 +890,10 @@ static void tell_chosen(FILE *told, const char *what, unsigned int chunk, unsign
 	fflush(told);
 }
 
-/* Leave out the chosen calls from the @from-th on, @chunk of them. How many were there? */
+/*
+ * Leave out @chunk of the chosen calls, beginning with the @from-th. Return: how many
+ * calls were chosen.
+ */
 static unsigned int leave_out(unsigned int from, unsigned int chunk, unsigned int n)
 {
 	unsigned int i, k = 0, left = 0;
@@ -900,8 +911,10 @@ static unsigned int leave_out(unsigned int from, unsigned int chunk, unsigned in
 }
 
 /*
- * What breaks with fewer calls breaks here, and the list that was told last does it.
- * Chunks become smaller, from the end of the episode, which is the last to be needed.
+ * Run an episode with fewer and fewer calls. If fewer calls are enough to break the
+ * kernel, it breaks here, and the list that was written last names them. Chunks of calls
+ * are left out from the end of the episode, because the last calls are the least likely
+ * to be needed. Chunks become smaller.
  */
 static void minimise(const struct episode *e, unsigned int chunk)
 {
@@ -928,7 +941,7 @@ static void minimise(const struct episode *e, unsigned int chunk)
 	}
 }
 
-/* Workers come and go; some are killed in the middle. */
+/* Start and reap workers, and kill some of them in the middle of an episode. */
 static void explore(uint64_t seed, int64_t until, unsigned int workers)
 {
 	FILE *told = fopen("/dev/ttyS1", "w");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What every DRM driver with buffers and syncobjs does, and programs that know nothing
- * of this one rely on.
+ * Interfaces that every DRM driver with buffers and syncobjs has. Programs that know
+ * nothing of this driver rely on them.
  */
 
 #include <sys/stat.h>
@@ -56,13 +56,13 @@ TEST_F(generic, binary_syncobjs)
 	int fd;
 
 	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &a));
-	/* Without a fence there is nothing to wait for; with one there is. */
+	/* A syncobj without a fence cannot be waited for; one with a fence can. */
 	EXPECT_EQ(-EINVAL, wait_syncobj(self->fd, a));
 	EXPECT_EQ(-ETIME, drmSyncobjWait(self->fd, &a, 1, 0, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
 					 NULL));
 	ASSERT_EQ(0, drmSyncobjSignal(self->fd, &a, 1));
 	EXPECT_EQ(0, wait_syncobj(self->fd, a));
-	/* By descriptor, and by sync_file. */
+	/* Pass the syncobj by descriptor, and by sync_file. */
 	ASSERT_EQ(0, drmSyncobjHandleToFD(self->fd, a, &fd));
 	ASSERT_EQ(0, drmSyncobjFDToHandle(self->fd, fd, &b));
 	close(fd);
@@ -121,7 +121,7 @@ TEST_F(generic, buffers_go_to_another_driver_and_back)
 	mine[1024] = 0x12345678;
 	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, bo.handle, DRM_CLOEXEC | DRM_RDWR, &fd));
 	EXPECT_EQ(8192, lseek(fd, 0, SEEK_END));
-	/* What comes home is what left. */
+	/* An import of an own buffer returns the same handle. */
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &again));
 	EXPECT_EQ(bo.handle, again);
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->vgem, fd, &there));
@@ -130,7 +130,7 @@ TEST_F(generic, buffers_go_to_another_driver_and_back)
 	EXPECT_EQ(0x12345678, theirs[1024]);
 	theirs[0] = 7;
 	EXPECT_EQ(7, mine[0]);
-	/* The memory stays as long as anybody has it. */
+	/* The memory stays as long as a file has the buffer. */
 	close(fd);
 	drmCloseBufferHandle(self->fd, bo.handle);
 	munmap(mine, 8192);
@@ -160,12 +160,12 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &again));
 	EXPECT_EQ(handle, again);
 	close(fd);
-	/* It can be handed on. */
+	/* The imported buffer can be exported again. */
 	ASSERT_EQ(0, drmPrimeHandleToFD(self->fd, handle, DRM_CLOEXEC, &fd));
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->vgem, fd, &again));
 	EXPECT_EQ(create.handle, again);
 	close(fd);
-	/* And the GPU works on it, where its owner sees it. */
+	/* The GPU writes to the buffer, and its owner sees the data. */
 	map.handle = create.handle;
 	ASSERT_EQ(0, raw(self->vgem, DRM_IOCTL_MODE_MAP_DUMB, &map));
 	theirs = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, self->vgem,
@@ -180,11 +180,11 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	EXPECT_TRUE(drained(self->gfx));
 	EXPECT_EQ(41, theirs[1]);
 	EXPECT_EQ(43, theirs[2]);
-	/* The handle may go, the mapping keeps the buffer. */
+	/* The mapping keeps the buffer after its handle is closed. */
 	EXPECT_EQ(0, drmCloseBufferHandle(self->fd, handle));
 	unbind.va = bind.va;
 	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind));
-	/* One page of it is all there is. */
+	/* The buffer has only one page, so two pages cannot be bound. */
 	ASSERT_EQ(0, drmPrimeHandleToFD(self->vgem, create.handle, DRM_CLOEXEC, &fd));
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &bind.handle));
 	close(fd);
@@ -196,7 +196,7 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	drmCloseBufferHandle(self->vgem, create.handle);
 }
 
-/* Dumb buffers: of the primary node, as everywhere. */
+/* Dumb buffers need the primary node, as with every driver. */
 TEST_F(generic, dumb_buffers)
 {
 	struct drm_mode_create_dumb create = { .width = 100, .height = 10, .bpp = 32 };
@@ -223,7 +223,7 @@ TEST_F(generic, dumb_buffers)
 	destroy.handle = create.handle;
 	EXPECT_EQ(0, raw(card, DRM_IOCTL_MODE_DESTROY_DUMB, &destroy));
 	EXPECT_EQ(-EINVAL, raw(card, DRM_IOCTL_MODE_DESTROY_DUMB, &destroy));
-	/* The mapping keeps it. */
+	/* The mapping keeps the buffer. */
 	EXPECT_EQ(7, words[create.size / 4 - 1]);
 	munmap(words, create.size);
 	create.width = 0;
@@ -277,14 +277,14 @@ TEST_F(generic, fdinfo_tells_driver_client_and_engines)
 		EXPECT_EQ(!i, strtoull(value, NULL, 10) >= 3000000) {
 			TH_LOG("%s: %s", engines[i], value);
 		}
-		/* Each for its own client. */
+		/* Each client has its own times. */
 		ASSERT_TRUE(fdinfo(vf_adapter_fd(second), engines[i], value, sizeof(value)));
 		EXPECT_EQ(0, strtoull(value, NULL, 10));
 	}
 	vf_adapter_close(second);
 }
 
-/* Read every file below @path; how many there were. */
+/* Read every file below @path. Return: the number of files. */
 static unsigned int read_all(const char *path, unsigned int depth)
 {
 	DIR *dir = opendir(path);
@@ -318,7 +318,7 @@ TEST_F(generic, every_file_of_sysfs_and_debugfs_can_be_read)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	/* The switches are in the folder of one node or another. */
+	/* The switches are in the folder of one of the nodes. */
 	EXPECT_LT(8, read_all("/sys/kernel/debug/dri", 3));
 	EXPECT_LT(3, read_all("/sys/bus/platform/devices/vfence.0", 3));
 }
@@ -333,7 +333,7 @@ TEST_F(generic, core_calls_with_nonsense_are_refused)
 	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOCTL_GEM_CLOSE, &close));
 	EXPECT_GT(0, raw(self->fd, DRM_IOCTL_GEM_FLINK, &flink));
 	EXPECT_GT(0, raw(self->fd, DRM_IOCTL_MODE_CREATE_DUMB, &dumb));
-	/* Numbers that nobody has. */
+	/* These ioctl numbers are not in use. */
 	for (i = 0x40; i < 0x60; i++)
 		EXPECT_GT(0, raw(self->fd, DRM_IO(DRM_COMMAND_BASE + i), NULL));
 }

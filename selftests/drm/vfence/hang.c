@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Engines that hang, and who pays for it. */
+/* Engines that hang, and the devices that fail for it. */
 
 #include "vfence_test.h"
 
@@ -19,7 +19,7 @@ FIXTURE_VARIANT_ADD(hung, told) {
 	.index = 11,
 };
 
-/* The interrupt's record finds no room. */
+/* The record of the interrupt finds no room. */
 FIXTURE_VARIANT_ADD(hung, missed) {
 	.index = 9,
 };
@@ -33,7 +33,7 @@ FIXTURE_SETUP(hung)
 	ASSERT_EQ(0, vf_device_create(self->adapter, &self->other_device));
 	ASSERT_EQ(0, vf_queue_create(self->other_device, DRM_VFENCE_NODE_GFX, 4096, &self->other));
 	ASSERT_EQ(0, vf_fence_create(self->other_device, 0, 0, &self->fence));
-	/* Queues that wait for nobody are connected, too. */
+	/* Connect the queues that have nothing to wait for, too. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(drained(self->copy));
 }
@@ -54,7 +54,10 @@ static int hang(struct vf_queue *queue)
 	return vf_queue_publish(queue);
 }
 
-/* Of the device that hung its engine; others keep what they have. */
+/*
+ * A reset changes the fences of the device that hung its engine, and not those of other
+ * devices.
+ */
 TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -65,7 +68,7 @@ TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
 			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, 0, 0, &theirs));
-	/* Whoever created it. */
+	/* The device takes an opened fence to the maximum, whichever device created it. */
 	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, SHARED_MONITORED, 0, &ours));
 	fd = vf_fence_export(ours);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &opened));
@@ -93,15 +96,15 @@ TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 	ASSERT_EQ(0, hang(self->gfx));
 	vf_cmd_signal(self->other, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->other));
-	/* Nobody suspends, aborts or asks anything. */
+	/* The driver acts by itself: the test does not suspend, abort or query. */
 	ASSERT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	ASSERT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
-	/* WDDM-205. */
+	/* The device fails as a whole (WDDM-205). */
 	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
-	/* Who waits for what will never come is told. */
+	/* A wait for a value that cannot be reached any more fails. */
 	EXPECT_EQ(-EIO, vf_fence_wait(vf_queue_progress(self->gfx), 1, DEADLINE));
 	EXPECT_TRUE(drained(self->other));
 	EXPECT_EQ(1, vf_fence_current(self->fence));
@@ -133,14 +136,17 @@ TEST_F(hung, an_engine_that_has_gone_on_is_not_reset)
 
 	if (geteuid())
 		SKIP(return, "needs root");
-	/* The engine says that it hangs, and nobody hears it yet. */
+	/* The engine reports the hang, and the report is held back. */
 	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
 	ASSERT_EQ(0, hang(self->gfx));
 	vf_cmd_draw(self->copy, 1, 60000000);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(drained(self->copy));
 	ASSERT_EQ(0, vf_queue_abort(self->gfx));
-	/* Another queue is on it when it is heard: when the next interrupt is due. */
+	/*
+	 * Another queue is on the engine when the driver handles the report with the next
+	 * interrupt.
+	 */
 	vf_cmd_draw(self->other, 1, 200000000);
 	ASSERT_EQ(0, vf_queue_submit(self->other));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->other) == DRM_VFENCE_QUEUE_RUNNING));
@@ -175,7 +181,7 @@ TEST_F(hung, many_who_hang_are_reset_one_by_one)
 	for (i = 0; i < 8; i++)
 		EXPECT_TRUE(EVENTUALLY(vf_device_state(device[i]) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_TRUE(drained(self->other));
-	/* The device is told before the reset is done, and counted. */
+	/* The driver fails the device before the reset is complete and counted. */
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.engine_resets == self->before.engine_resets + 8)));
 	for (i = 0; i < 8; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Imports: what a sync_file or a syncobj stands for becomes a signal. The foreign fences
+ * Imports: the dma_fence of a sync_file or a syncobj becomes a signal. The foreign fences
  * are vgem's.
  */
 
@@ -8,7 +8,7 @@
 
 #include "vfence_test.h"
 
-/* include/uapi/drm/vgem_drm.h, which libdrm does not carry. */
+/* This is from include/uapi/drm/vgem_drm.h, which libdrm does not carry. */
 struct vgem_fence_attach {
 	uint32_t handle, flags, out_fence, pad;
 };
@@ -49,7 +49,10 @@ FIXTURE_TEARDOWN(imports)
 	VFENCE_TEARDOWN();
 }
 
-/* A sync_file of a fence that signals when we say so; @fence: by which name. */
+/*
+ * Return: a sync_file of a vgem fence that the test signals. @fence: vgem's handle of the
+ * fence.
+ */
 static int foreign(int vgem, uint32_t *fence)
 {
 	struct drm_mode_create_dumb create = { .width = 64, .height = 64, .bpp = 32 };
@@ -86,9 +89,12 @@ TEST_F(imports, a_sync_file_signals_a_fence_of_either_kind)
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, vf_fence_import_sync_file(self->native, file, 7));
 	ASSERT_EQ(0, vf_fence_import_sync_file(self->memory, file, 9));
-	/* The descriptor is needed for the call alone. */
+	/* The driver needs the descriptor only during the call. */
 	close(file);
-	/* A queue waits for it without the CPU, and the CPU waits for both. */
+	/*
+	 * A queue waits for the native fence without the CPU, and the CPU waits for both
+	 * fences.
+	 */
 	vf_cmd_wait(self->gfx, self->native, 7);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
@@ -111,7 +117,7 @@ TEST_F(imports, WDDM_59_what_may_still_be_stored_keeps_its_slot)
 	ASSERT_LE(0, file);
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
 	ASSERT_EQ(0, vf_fence_import_sync_file(fence, file, 7));
-	/* Signals come in order: when this has come, so has the one before. */
+	/* Imports signal in order: when this one has signaled, the one before has, too. */
 	ASSERT_EQ(0, vf_fence_import_sync_file(self->native, file, 9));
 	close(file);
 	vf_fence_destroy(fence);
@@ -139,7 +145,10 @@ TEST_F(imports, a_syncobj_does_as_well)
 	ASSERT_EQ(0, drmSyncobjTransfer(self->fd, timeline, point, binary, 0, 0));
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->native, binary, 0, 1));
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->memory, timeline, point, 2));
-	/* What it stands for at the time of the call: a reset changes nothing. */
+	/*
+	 * The call takes the dma_fence that the syncobj has at that time: a later reset
+	 * changes nothing.
+	 */
 	ASSERT_EQ(0, drmSyncobjReset(self->fd, &binary, 1));
 	ASSERT_EQ(0, arm(self->adapter, self->memory, 2, self->efd));
 	EXPECT_FALSE(fired(self->efd));
@@ -164,7 +173,7 @@ TEST_F(imports, what_has_signaled_signals_at_once)
 	ASSERT_EQ(0, drmSyncobjTimelineSignal(self->fd, &syncobj, &point, 1));
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->memory, syncobj, 3, 6));
 	EXPECT_EQ(0, vf_fence_wait(self->memory, 6, DEADLINE));
-	/* As a CPU signal that means it: back, too. */
+	/* An import that allows a rewind signals a smaller value, as a CPU signal does. */
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->memory, syncobj, 3, 5));
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->memory) == 5));
 	drmSyncobjDestroy(self->fd, syncobj);
@@ -180,7 +189,7 @@ TEST_F(imports, signals_come_in_the_order_of_what_they_stand_for)
 	ASSERT_EQ(0, drmSyncobjCreate(self->fd, DRM_SYNCOBJ_CREATE_SIGNALED, &syncobj));
 	for (i = 1; i <= 500; i++)
 		ASSERT_EQ(0, vf_fence_import_syncobj(self->native, syncobj, 0, i));
-	/* They rewind, if they come so: nobody may see that. */
+	/* The value would decrease if imports signaled out of order. */
 	ASSERT_TRUE(EVENTUALLY((back += vf_fence_current(self->native) < value,
 				value = vf_fence_current(self->native),
 				counters(self->adapter).cpu_signals == before.cpu_signals + 500)));
@@ -218,7 +227,10 @@ TEST_F(imports, one_wrong_thing_at_a_time)
 	REJECT(EINVAL, args.source = UINT32_MAX);
 	REJECT(EINVAL, args.source = (uint32_t)self->efd);
 	REJECT(ENOENT, SYNCOBJ(0x7fffffff));
-	/* Without a fence, and a point that nobody has submitted: it does not wait. */
+	/*
+	 * A syncobj without a fence and a point without a submission are refused: the
+	 * call does not wait.
+	 */
 	REJECT(EINVAL, SYNCOBJ(syncobj));
 	REJECT(EINVAL, SYNCOBJ(syncobj); args.point = 9);
 	ASSERT_EQ(0, vf_fence_create_desc(self->device, &desc, &intra));
@@ -248,7 +260,7 @@ TEST_F(imports, as_many_as_there_is_room_for)
 	EXPECT_EQ(-ENOSPC, ret);
 	EXPECT_EQ(1024 + 1, n);
 	ASSERT_EQ(0, signal_foreign(self->vgem, fence));
-	/* There is room again. */
+	/* The driver has room for imports again. */
 	for (i = 0; i < 2; i++)
 		EXPECT_TRUE(EVENTUALLY(!vf_fence_import_sync_file(self->native, file, 1)));
 	EXPECT_EQ(0, vf_fence_wait(self->native, 1, DEADLINE));
@@ -265,7 +277,7 @@ TEST_F(imports, a_file_that_closes_forgets_its_imports)
 	int fd, file;
 
 	fd = vf_fence_export(self->shared);
-	/* Closed before the signal, then at the same time. */
+	/* Close the file before the signal, then at the same time. */
 	for (i = 0; i < 40; i++) {
 		pid_t pid;
 
@@ -308,7 +320,7 @@ TEST_F(imports, a_device_that_goes_leaves_them_without_effect)
 	close(file);
 	ASSERT_EQ(0, driver("unbind", 0));
 	EXPECT_EQ(0, signal_foreign(self->vgem, fence));
-	/* The dummy page. */
+	/* After the unbind the mapping shows the dummy page. */
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->native));
 	ASSERT_EQ(0, driver("bind", 0));
 }

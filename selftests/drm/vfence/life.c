@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ends: close, kill, unbind and rmmod while everything is in use. The driver is
- * unbound and bound again by sysfs, so these run last and alone.
+ * Close, kill, unbind and rmmod while everything is in use. The tests unbind and bind the
+ * driver by sysfs, so these run last and alone.
  */
 
 #include <linux/sync_file.h>
@@ -81,7 +81,10 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	EXPECT_EQ(-ENODEV, sleeper.ret);
 	EXPECT_TRUE(fired(efd));
 	EXPECT_TRUE(fired(efd_monitored));
-	/* Mappings read on: everything signaled, doorbells aborted. */
+	/*
+	 * Mappings stay readable: the values are at the maximum, and the doorbells are
+	 * aborted.
+	 */
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->fence));
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(monitored_fence));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
@@ -93,7 +96,7 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	close(efd);
 }
 
-/* What others have of ours outlives the adapter: a sync_file, a dma-buf. */
+/* A sync_file and a dma-buf that were passed on outlive the adapter. */
 TEST_F(life, what_was_handed_on_outlives_the_adapter)
 {
 	struct drm_vfence_syncobj syncobj = { 0 };
@@ -123,7 +126,7 @@ TEST_F(life, what_was_handed_on_outlives_the_adapter)
 	EXPECT_EQ(-ENODEV, vf_queue_submit(kernel));
 	vf_queue_destroy(kernel);
 	vf_buffer_destroy(buffer);
-	/* Of the buffer the exporter's file is all there is now. */
+	/* The dma-buf is the only reference to the buffer now. */
 	words = mmap(NULL, 4096, PROT_READ, MAP_SHARED, memory, 0);
 	if (words != MAP_FAILED) {
 		EXPECT_EQ(77, words[0]);
@@ -187,7 +190,7 @@ TEST_F(life, rmmod_with_nothing_but_a_fence_descriptor_is_refused)
 	close(fd);
 }
 
-/* A client with everything in flight: running, blocked, waiting, armed. */
+/* Run a client whose queues run and block, whose threads wait and whose events are armed. */
 static void busy_client(int ready)
 {
 	struct vf_adapter *adapter;
@@ -257,12 +260,12 @@ TEST_F(life, WDDM_202_kill_while_everything_runs)
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_EQ(SIGKILL, WTERMSIG(status));
 	}
-	/* It did not wait for ten seconds of drawing: no packet has come to its end. */
+	/* The kernel did not wait for ten seconds of drawing: no packet was completed. */
 	count = 8;
 	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, node[1], &count));
 	for (i = 0; i < count; i++)
 		EXPECT_EQ(node[0][i].packets, node[1][i].packets);
-	/* Nothing is left of them, nothing was lost by others. */
+	/* The driver has freed all that the clients had, and nothing that others have. */
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.queues == before.queues &&
 				after.doorbells_connected == before.doorbells_connected &&
@@ -290,7 +293,7 @@ TEST_F(life, WDDM_202_unbind_while_clients_run)
 		close(ready);
 		ASSERT_EQ(0, driver("unbind", 0));
 		self->unbound = true;
-		/* Its wait ends with ENODEV, and so does the process. */
+		/* The wait of the process ends with ENODEV, and the process exits. */
 		ASSERT_EQ(pid, waitpid(pid, &status, 0));
 		EXPECT_TRUE(WIFEXITED(status));
 		EXPECT_EQ(0, WEXITSTATUS(status));
@@ -305,7 +308,7 @@ TEST_F(life, close_while_another_thread_waits)
 	int copy = dup(self->fd);
 	pthread_t thread;
 
-	/* The descriptor goes, the file stays as long as the wait runs. */
+	/* The descriptor is closed, and the wait keeps the file open. */
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &sleeper));
 	ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 1));
 	ASSERT_LE(0, copy);
@@ -317,7 +320,7 @@ TEST_F(life, close_while_another_thread_waits)
 	EXPECT_EQ(0, sleeper.ret);
 }
 
-/* Everything that a client can have on adapters 0 and 2, busy and suspended. */
+/* Create everything that a client can have on adapters 0 and 2, busy and suspended. */
 static int live(int ready)
 {
 	struct vf_fence_desc intra = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
@@ -354,7 +357,7 @@ static int live(int ready)
 	ret = ret ? ret : arm(here, gate, 100, efd);
 	if (ret)
 		return ret;
-	/* Submissions that run, are queued, are told of and are held back. */
+	/* These submissions run, are queued, have out-syncs, or are held back. */
 	gated = (struct vf_point){ memory, 1000 };
 	for (i = 0; !ret && i < 16; i++) {
 		vf_cmd_draw(kernel[i % 2], 1, 1000000000);
@@ -362,7 +365,7 @@ static int live(int ready)
 	}
 	if (ret)
 		return ret;
-	/* One blocked across adapters, one blocked here, one suspended in a draw. */
+	/* One queue blocks across adapters, one blocks here, and one is suspended in a draw. */
 	vf_cmd_wait(far, opened, 1000);
 	vf_cmd_signal(copy, local, 1);
 	vf_cmd_wait(copy, local, 1000);
@@ -372,7 +375,7 @@ static int live(int ready)
 	if (write(ready, "r", 1) != 1)
 		return -EPIPE;
 	while (!ret) {
-		/* Signals in flight on both sides when the end comes. */
+		/* Signals are in flight on both adapters when one of them is unbound. */
 		vf_fence_signal(opened, 1);
 		vf_fence_signal(cross, 2);
 		vf_fence_signal(memory, 3);
@@ -422,7 +425,7 @@ TEST(killed_clients_leave_nothing_of_any_kind)
 	vf_adapter_close(adapter[1]);
 }
 
-/* Where a client's sync_file ends up, and what it says once the client has gone. */
+/* Send a sync_file of a submission to @sock, then sleep until the process is killed. */
 static int tell(int sock)
 {
 	struct drm_vfence_syncobj syncobj = { 0 };

@@ -45,7 +45,7 @@ TEST_F(log, WDDM_81_83_84_85_layout)
 	EXPECT_EQ(2, DRM_VFENCE_LOG_SIGNALS);
 	EXPECT_EQ(0, DRM_VFENCE_LOG_SIGNAL_EXECUTED);
 	EXPECT_EQ(1, DRM_VFENCE_LOG_WAIT_UNBLOCKED);
-	/* Two logs of 4 KiB each: 84 entries behind the header. */
+	/* A queue has two logs of 4 KiB, each with 84 entries behind the header. */
 	EXPECT_NE(info->wait_log_va, info->signal_log_va);
 	EXPECT_EQ((4096 - 40) / 48, info->wait_log_entries);
 	EXPECT_EQ((4096 - 40) / 48, info->signal_log_entries);
@@ -89,10 +89,10 @@ TEST_F(log, WDDM_86_87_88_96_entries_tell_what_happened)
 	EXPECT_EQ(DRM_VFENCE_LOG_WAIT_UNBLOCKED, e[0].operation);
 	EXPECT_LT(0, e[0].observed_gpu_timestamp);
 	EXPECT_LE(e[0].observed_gpu_timestamp, e[0].end_gpu_timestamp);
-	/* It stalled before the signal, and went on after it. */
+	/* The queue stalled before the signal and continued after it. */
 	EXPECT_LT(e[0].observed_gpu_timestamp, signal_end);
 	EXPECT_LE(signal_end, e[0].end_gpu_timestamp);
-	/* Consumed entries are gone. */
+	/* Reading consumes the entries. */
 	n = 8;
 	ASSERT_EQ(0, vf_queue_read_log(self->copy, WAITS, e, &n, NULL));
 	EXPECT_EQ(0, n);
@@ -106,7 +106,7 @@ TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 	struct drm_vfence_log_entry e[8];
 	unsigned int i, n = 8;
 
-	/* News in the logs of two queues, and then one interrupt. */
+	/* Write log entries on two queues, and then raise one interrupt. */
 	for (i = 1; i <= 3; i++) {
 		vf_cmd_signal(self->gfx, self->fence, i);
 		vf_cmd_wait(self->copy, self->fence, i);
@@ -121,12 +121,15 @@ TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(fired(efd)));
 	ASSERT_TRUE(EVENTUALLY(!counters(self->adapter).log_entries_unread));
-	/* Once more: one answer may count the flushes before, and what is unread after. */
+	/*
+	 * Read the counters again: one query reads the flushes first and the unread
+	 * entries last, so it may miss the last flush.
+	 */
 	after = counters(self->adapter);
 	EXPECT_LT(before.log_flushes, after.log_flushes);
 	EXPECT_LT(after.log_flushes - before.log_flushes,
 		  after.log_queues_flushed - before.log_queues_flushed);
-	/* Both logs of each: nothing of what the index told is missing. */
+	/* Both logs of each queue have all entries that the index counted. */
 	memset(e, POISON, sizeof(e));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
 	ASSERT_EQ(5, n);
@@ -152,7 +155,7 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 		SKIP(return, "needs root");
 	before = counters(self->adapter);
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &queue));
-	/* The set call is made once for each log. */
+	/* The driver makes the set call once for each log. */
 	EXPECT_EQ(before.log_buffers_set + 2, counters(self->adapter).log_buffers_set);
 	for (i = 1; i <= 30; i++)
 		vf_cmd_signal(queue, self->fence, i);
@@ -164,11 +167,14 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 	before = counters(self->adapter);
 	ASSERT_EQ(0, knob(0, "logging_level", "1"));
 	after = counters(self->adapter);
-	/* This queue's and those of the fixture. */
+	/* The counter has the logs of this queue and of the fixture's queues. */
 	EXPECT_EQ(before.log_buffers_set + 6, after.log_buffers_set);
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(queue));
 	EXPECT_EQ((4096 - 40) / 48, vf_queue_info(queue)->signal_log_entries);
-	/* Published before the client knows, in the old geometry; then in the new. */
+	/*
+	 * Publish before the client knows of the new buffer, in the old geometry, then in
+	 * the new one.
+	 */
 	for (; i <= 160; i++)
 		vf_cmd_signal(queue, self->fence, i);
 	ASSERT_EQ(0, vf_queue_publish(queue));
@@ -179,12 +185,12 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
 	ASSERT_TRUE(logged(queue));
 	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, e, &n, &lost));
-	/* Nothing is lost, neither of the old buffer nor of the new one. */
+	/* Neither the old nor the new buffer has lost an entry. */
 	EXPECT_EQ(0, lost);
 	ASSERT_EQ(701, n);
 	for (i = 0; i < 700; i++)
 		ASSERT_EQ(i + 1, e[i].fence_value);
-	/* And back; a client that has nothing to submit learns of it later. */
+	/* Return to the small buffer. A client without submissions learns of it later. */
 	ASSERT_EQ(0, knob(0, "logging_level", "0"));
 	for (i = 1; i <= 60; i++)
 		vf_cmd_signal(queue, self->fence, i);
@@ -209,7 +215,7 @@ TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, knob(0, "logging_level", "1"));
-	/* Connected by hand, as a client of version 1.0 does. */
+	/* Connect without the library, as a client of version 1.0 does. */
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect));
 	EXPECT_EQ((4096 - 40) / 48, connect.signal_log_entries);
 	EXPECT_EQ(0, connect.log_restart);
@@ -234,14 +240,14 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 
 	if (geteuid())
 		SKIP(return, "needs root");
-	/* Executed and counted by the index, and not logged. */
+	/* The GPU executes the marker and counts it in the index, but does not log it. */
 	vf_cmd_raw(self->gfx, &marker, sizeof(marker));
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
 	EXPECT_EQ(0, queue_fault(self->gfx));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
 	EXPECT_EQ(0, n);
-	/* The library leaves them out, as it knows the level. */
+	/* The library leaves markers out, because it knows the level. */
 	vf_cmd_marker(self->copy, 1);
 	vf_cmd_signal(self->copy, self->fence, 1);
 	vf_cmd_wait(self->copy, self->fence, 1);
@@ -251,7 +257,7 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	ASSERT_EQ(0, vf_queue_read_log(self->copy, WAITS, e, &n, NULL));
 	EXPECT_EQ(1, n);
 	ASSERT_EQ(0, knob(0, "logging_level", "1"));
-	/* It learns the level with this submission. */
+	/* The library learns the level with this submission. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	vf_cmd_marker(self->copy, 2);
 	vf_cmd_signal(self->copy, self->fence, 3);
@@ -260,7 +266,7 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	ASSERT_TRUE(logged(self->copy));
 	n = 8;
 	ASSERT_EQ(0, vf_queue_read_log(self->copy, SIGNALS, e, &n, NULL));
-	/* Signals are logged at either level: 1, two of progress, 3 and one more. */
+	/* The GPU logs signals at either level: 1, two of progress, 3 and one more. */
 	ASSERT_EQ(7, n);
 	EXPECT_EQ(DRM_VFENCE_LOG_SIGNAL_EXECUTED, e[0].operation);
 	EXPECT_EQ(DRM_VFENCE_LOG_MARKER, e[3].operation);
@@ -296,7 +302,7 @@ TEST_F(log, WDDM_101_queue_times_come_from_the_client_not_from_the_log)
 		EXPECT_GE(after, (int64_t)queued[i].cpu_ns);
 	}
 	EXPECT_EQ(1, found);
-	/* The log has the time of execution, which came after. */
+	/* The log has the time of execution, which is later than the submission. */
 	n = 4;
 	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
@@ -338,7 +344,7 @@ TEST_F(log, WDDM_96_no_time_and_the_same_time_are_accepted)
 	struct drm_vfence_log_entry e[8];
 	unsigned int n = 8;
 
-	/* Twice before anything was signaled, and twice for one signal. */
+	/* The first two LOG packets follow no signal, and the other two follow one signal. */
 	for (log.index = 0; log.index < 4; log.index++) {
 		if (log.index == 2)
 			vf_cmd_raw(self->gfx, &signal, sizeof(signal));
@@ -368,7 +374,10 @@ TEST_F(log, WDDM_94_overrun_overwrites_the_oldest_and_is_counted)
 	ASSERT_TRUE(logged(self->gfx));
 	memset(e, POISON, sizeof(e));
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, &lost));
-	/* 501 entries were written, a turn is 84, of which one may be torn. */
+	/*
+	 * 501 entries were written. The buffer holds 84 of them, and one of these may be
+	 * torn.
+	 */
 	EXPECT_EQ(501, lost + n);
 	EXPECT_LE(83, n);
 	EXPECT_GE(84, n);
@@ -384,7 +393,7 @@ TEST_F(log, WDDM_89_entries_are_complete_when_the_index_says_so)
 	uint64_t next = 1, lost = 0, n_read = 0;
 	unsigned int i, n, batch;
 
-	/* Read while the GPU writes: values without gaps but for lost ones. */
+	/* Read while the GPU writes: values must have no gaps except for lost entries. */
 	for (batch = 0; batch < 300; batch++) {
 		for (i = 0; i < 20; i++)
 			vf_cmd_signal(self->gfx, self->fence, batch * 20 + i + 1);
@@ -416,20 +425,23 @@ TEST_F(log, WDDM_90_91_value_then_log_then_interrupt)
 	uint64_t i, count;
 	unsigned int n;
 
-	/* Whoever is woken shall not have to wait for the engine's processor. */
+	/* The thread that is woken must not wait for the engine's processor. */
 	pin_kthread("vfence0-engine0", 0);
 	pin_kthread("vfence0-cmp", 1);
 	pin(0, 1);
 	for (i = 1; i <= 300; i++) {
 		struct pollfd p = { .fd = efd, .events = POLLIN };
 
-		/* Armed before: nothing but the interrupt can tell. */
+		/*
+		 * The event is armed before the signal, so only the interrupt can
+		 * complete it.
+		 */
 		ASSERT_EQ(0, arm(self->adapter, self->fence, i, efd));
 		vf_cmd_signal(self->gfx, self->fence, i);
 		ASSERT_EQ(0, vf_queue_publish(self->gfx));
 		ASSERT_EQ(1, poll(&p, 1, (int)(patience() / 1000000)));
 		ASSERT_EQ(sizeof(count), read(efd, &count, sizeof(count)));
-		/* Woken by it: value and entry are there. */
+		/* When the interrupt wakes the thread, the value and the entry are visible. */
 		EXPECT_EQ(i, vf_fence_current(self->fence));
 		n = 4;
 		ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
@@ -484,7 +496,7 @@ TEST_F(log, WDDM_99_user_space_never_maps_a_log)
 	unsigned int mapped = 0;
 	uint64_t off;
 
-	/* The address and size of both are known. */
+	/* The client knows the address and the size of both logs. */
 	EXPECT_NE(0, info->wait_log_va);
 	EXPECT_NE(0, info->signal_log_va);
 	EXPECT_EQ((4096 - 40) / 48, info->wait_log_entries);
@@ -492,9 +504,9 @@ TEST_F(log, WDDM_99_user_space_never_maps_a_log)
 	vf_cmd_signal(self->gfx, self->fence, pattern);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(logged(self->gfx));
-	/* What the library has not taken is written by now. */
+	/* The GPU has written all entries that the library has not read. */
 	ASSERT_EQ(0, vf_fence_wait(self->fence, pattern, 0));
-	/* Nothing that can be mapped is a log with this entry. */
+	/* No page that the client can map is a log with this entry. */
 	for (off = UINT64_C(1) << 32; off < last; off += 4096) {
 		volatile uint64_t *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd,
 					    (off_t)off);
@@ -505,9 +517,9 @@ TEST_F(log, WDDM_99_user_space_never_maps_a_log)
 		EXPECT_FALSE(p[2] == info->signal_log_entries && p[5] == pattern);
 		munmap((void *)p, 4096);
 	}
-	/* At least the pages of the queues and of the fences were among it. */
+	/* The mappings include at least the pages of the queues and of the fences. */
 	EXPECT_LE(7, mapped);
-	/* Packets reach it as little; see packet.forbidden_accesses_*, too. */
+	/* Packets cannot reach a log either; packet.forbidden_accesses_* tests that, too. */
 	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &buffer));
 	vf_cmd_copy(self->gfx, vf_buffer_va(buffer), info->signal_log_va, 64);
 	vf_queue_publish(self->gfx);

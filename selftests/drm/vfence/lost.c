@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware that fails: what WDDM answers with a bug check costs the adapter, and
- * nobody else. Each test ends with a new adapter.
+ * Hardware that fails: a failure that WDDM answers with a bug check loses the adapter,
+ * and only that one. Each test ends with a new adapter.
  */
 
 #include "vfence_test.h"
@@ -32,14 +32,14 @@ FIXTURE_TEARDOWN(lost)
 	VFENCE_TEARDOWN();
 	EXPECT_EQ(0, driver("unbind", 0));
 	EXPECT_EQ(0, driver("bind", 0));
-	/* As good as new. */
+	/* The adapter works after it was bound again. */
 	VFENCE_SETUP(0);
 	EXPECT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(drained(self->gfx));
 	VFENCE_TEARDOWN();
 }
 
-/* All that holds once the adapter is lost. */
+/* Check all that holds once the adapter is lost. */
 static void expect_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *self)
 {
 	struct vf_point point = { self->fence, 100 };
@@ -67,7 +67,7 @@ TEST_F(lost, WDDM_75_a_record_that_names_no_fence_loses_the_adapter)
 	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	vf_queue_publish(self->gfx);
-	/* The wait is not lost with its record. */
+	/* The lost record does not lose the wait. */
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	expect_lost(_metadata, self);
 }
@@ -78,7 +78,7 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_monitored_value_loses_the_adapter)
 
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
 	ASSERT_EQ(0, knob(0, "fail_monitored_update", "1"));
-	/* Nobody is left waiting: the event that was armed fires, the new wait ends. */
+	/* No waiter stays: the armed event fires, and the new wait ends. */
 	EXPECT_EQ(-EIO, vf_fence_wait(self->fence, 40, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x12)"));
@@ -105,7 +105,10 @@ TEST_F(lost, WDDM_68_a_fence_that_cannot_be_let_go_loses_the_adapter)
 {
 	struct vf_fence *fence;
 
-	/* The last handle goes: the hardware shall let everybody pass, and cannot. */
+	/*
+	 * The last handle is closed: the hardware must make the fence always signaled,
+	 * and fails.
+	 */
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
 	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
 	vf_fence_destroy(fence);
@@ -128,7 +131,7 @@ TEST_F(lost, WDDM_68_a_failed_notification_loses_the_adapter_notified)
 	fd = vf_fence_export(there);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &here));
 	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
-	/* Nothing is wrong where it is signaled. */
+	/* The adapter that signals continues to work. */
 	EXPECT_EQ(0, vf_fence_signal(there, 5));
 	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
@@ -158,7 +161,7 @@ TEST_F(lost, WDDM_68_a_monitored_value_that_cannot_move_loses_the_adapter)
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, vf_fence_create(device[i], 0, 0, &fence[i]));
 	ASSERT_EQ(0, arm(adapter[0], fence[0], 9, self->efd));
-	/* There are two pages of video memory for them: the oldest one must go. */
+	/* Video memory has two pages for monitored values, so the oldest one must move. */
 	ASSERT_EQ(0, knob(2, "fail_monitored_update", "1"));
 	if (vf_fence_create(device[2], 0, 0, &fence[2]))
 		fence[2] = NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Monitored fences: creation, rights, CPU signals and waits, ends. On an adapter with
- * native fences and on one without.
+ * Monitored fences: creation, rights, CPU signals and waits, ends. The tests run on an
+ * adapter with native fences and on one without.
  */
 
 #include "vfence_test.h"
@@ -24,7 +24,7 @@
 	vf_adapter_close(self->adapter);	\
 } while (0)
 
-/* A fixture for each ability, a variant for each adapter that has it. */
+/* There is a fixture for each ability and a variant for each adapter that has it. */
 #define MONITORED_FIXTURE(name)						\
 	FIXTURE(name) {							\
 		struct vf_adapter *adapter;				\
@@ -44,11 +44,11 @@ FIXTURE_VARIANT_ADD(monitored, of_32_bits) { .adapter = 12, };
 MONITORED_FIXTURE(narrow)
 FIXTURE_VARIANT_ADD(narrow, of_32_bits) { .adapter = 12, };
 
-/* There are native fences, too, and user-mode queues. */
+/* The adapter has native fences and user-mode queues, too. */
 MONITORED_FIXTURE(both_kinds)
 FIXTURE_VARIANT_ADD(both_kinds, of_one_adapter) { .adapter = 0, };
 
-/* For the next one. */
+/* Reset the eventfd for the next event. */
 static void clear_event(int efd)
 {
 	uint64_t n;
@@ -57,7 +57,10 @@ static void clear_event(int efd)
 		;
 }
 
-/* 0, or a negative errno after which nothing has been written. */
+/*
+ * Return: 0, or a negative errno after checking that the driver has not written the
+ * structure.
+ */
 static int make_on(int fd, struct drm_vfence_monitored_fence_create args)
 {
 	struct drm_vfence_monitored_fence_create before;
@@ -90,7 +93,7 @@ TEST_F(monitored, WDDM_114_creation_tells_where_the_value_is)
 	EXPECT_EQ(5, query.current_value);
 	EXPECT_EQ(UINT64_MAX, query.monitored_value);
 	EXPECT_EQ(DRM_VFENCE_RIGHTS_ALL, query.rights);
-	/* Those of one file share a page; native ones have others. */
+	/* The monitored fences of one file share a page. Native fences have other pages. */
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &other));
 	EXPECT_EQ(at->current_offset, vf_fence_mapping(other)->current_offset);
 	EXPECT_NE(at->current_page_offset, vf_fence_mapping(other)->current_page_offset);
@@ -174,7 +177,7 @@ TEST_F(monitored, WDDM_119_120_flags_that_do_not_go_together)
 	EXPECT_EQ(-EINVAL, make(self, M(.device = device, .engine_affinity = 2)));
 	EXPECT_EQ(-ENOENT, make(self, M(.device = 0x7fffffff)));
 	EXPECT_EQ(0, make(self, M(.device = device, .engine_affinity = 1)));
-	/* Without SHARED there is nothing to share it by. */
+	/* A fence without SHARED cannot be exported. */
 	EXPECT_EQ(-EPERM, vf_fence_export(self->fence));
 }
 
@@ -203,13 +206,13 @@ TEST_F(narrow, WDDM_128_waits_work_across_the_wrap)
 
 	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
 	EXPECT_TRUE(info.flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS);
-	/* Of what is given the low half counts. */
+	/* The driver uses the low half of the initial value. */
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, UINT64_C(0x7ffffffff0), &fence));
 	EXPECT_EQ(UINT32_MAX - 15, vf_fence_current(fence));
 	EXPECT_EQ(-ETIME, vf_fence_wait(fence, 3, 0));
 	EXPECT_EQ(0, vf_fence_wait(fence, UINT32_MAX - 15, 0));
 	ASSERT_EQ(0, arm(self->adapter, fence, 3, self->efd));
-	/* Forwards, though the number is smaller. */
+	/* A signal moves forwards although its number is smaller. */
 	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_MAX));
 	EXPECT_FALSE(fired(self->efd));
 	ASSERT_EQ(0, vf_fence_signal(fence, 2));
@@ -221,13 +224,13 @@ TEST_F(narrow, WDDM_128_waits_work_across_the_wrap)
 	list[1] = (struct vf_point){ fence, UINT32_MAX - 1 };
 	EXPECT_EQ(-EINVAL, vf_signal(self->adapter, list, 2));
 	EXPECT_EQ(2, vf_fence_current(fence));
-	/* A pulse, and back before the wrap. */
+	/* Signal a pulse that rewinds to a value before the wrap. */
 	ASSERT_EQ(0, vf_signal_flags(self->adapter, list, 2, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_EQ(UINT32_MAX - 1, vf_fence_current(fence));
 	EXPECT_EQ(-ETIME, vf_fence_wait(fence, UINT32_MAX, 0));
 	EXPECT_EQ(-ETIME, vf_fence_wait(fence, 0, 0));
-	/* Round and round, by less than half of it each time. */
+	/* Signal several times around the range, by less than half of it each time. */
 	clear_event(self->efd);
 	ASSERT_EQ(0, arm(self->adapter, fence, UINT32_C(0x70000000), self->efd));
 	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_C(0x60000000)));
@@ -236,7 +239,7 @@ TEST_F(narrow, WDDM_128_waits_work_across_the_wrap)
 	EXPECT_TRUE(fired(self->efd));
 	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_C(0x40000000)));
 	EXPECT_EQ(0, vf_fence_wait(fence, UINT32_C(0xd0000000), 0));
-	/* As far ahead as can be. */
+	/* Wait for the value that is as far ahead as possible. */
 	far = UINT32_C(0x40000000) + UINT32_MAX / 2;
 	clear_event(self->efd);
 	ASSERT_EQ(0, arm(self->adapter, fence, far, self->efd));
@@ -300,7 +303,7 @@ TEST_F(monitored, WDDM_136_138_a_signal_is_seen_and_ends_waits)
 	pthread_t thread;
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
-	/* The blocking form blocks, the other returns at once. */
+	/* The blocking form blocks. The other form returns at once. */
 	ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 1));
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
 	EXPECT_EQ(2, waiters(self->fence));
@@ -314,7 +317,7 @@ TEST_F(monitored, WDDM_136_138_a_signal_is_seen_and_ends_waits)
 	EXPECT_EQ(0, s.ret);
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_EQ(0, waiters(self->fence));
-	/* Reached: neither form waits. */
+	/* If the value is reached, neither form waits. */
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 10, 0));
 	EXPECT_EQ(1, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
 }
@@ -335,7 +338,7 @@ TEST_F(monitored, WDDM_139_any_and_all)
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 6));
 	EXPECT_EQ(0, vf_wait(self->adapter, point, 2, 0, 0, NULL));
 	EXPECT_TRUE(fired(self->efd));
-	/* One that has to wait, and the later point. */
+	/* Wait for any of two points that are not reached, and then reach the second one. */
 	clear_event(self->efd);
 	point[0].value = point[1].value = 7;
 	ASSERT_EQ(0, vf_event_arm(self->adapter, point, 2, DRM_VFENCE_WAIT_ANY, self->efd, NULL));
@@ -351,7 +354,7 @@ TEST_F(monitored, WDDM_135_a_smaller_value_must_be_meant)
 
 	EXPECT_EQ(-EINVAL, vf_fence_signal(self->fence, 4));
 	EXPECT_EQ(5, vf_fence_current(self->fence));
-	/* The list is looked at as a whole, and then nothing of it is done. */
+	/* The driver checks the whole list before it signals any point. */
 	EXPECT_EQ(-EINVAL, vf_signal(self->adapter, list, 2));
 	EXPECT_EQ(5, vf_fence_current(self->fence));
 	EXPECT_EQ(-EINVAL, vf_signal_and_wait(self->adapter, list, 2, list, 1, 0, 0, NULL));
@@ -396,7 +399,7 @@ TEST_F(monitored, WDDM_125_a_handle_that_goes_ends_the_waits_of_all)
 	EXPECT_EQ(-ECANCELED, s.ret);
 	EXPECT_TRUE(fired(self->efd));
 	clear_event(self->efd);
-	/* The fence goes on for its other holder, and for who waits from now on. */
+	/* The fence stays for its other handle and for later waits. */
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &(struct vf_point){ s.fence, 1 }, 1, 0,
 				  self->efd, NULL));
 	EXPECT_FALSE(fired(self->efd));
@@ -447,7 +450,7 @@ TEST_F(monitored, WDDM_126_or_only_the_last_one_that_goes)
 	ASSERT_TRUE(EVENTUALLY(waiters(fence) == 1));
 	vf_fence_destroy(fence);
 	EXPECT_EQ(1, waiters(second));
-	/* A descriptor is a holder, too. */
+	/* A descriptor keeps the fence, too. */
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &(struct vf_point){ second, 1 }, 1, 0,
 				  self->efd, NULL));
 	vf_fence_destroy(second);
@@ -474,7 +477,7 @@ TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
 	EXPECT_EQ(3, vf_fence_current(reader));
 	EXPECT_EQ(-EACCES, vf_fence_signal(reader, 4));
 	EXPECT_EQ(-ETIME, vf_fence_wait(reader, 4, 0));
-	/* A device's own flags take more away, and never give. */
+	/* A device's own flags remove rights and never add any. */
 	ASSERT_EQ(0, vf_fence_open_flags(device, fd, DRM_VFENCE_MONITORED_NO_WAIT, &opened));
 	ASSERT_EQ(0, vf_fence_query(opened, &query));
 	EXPECT_EQ(DRM_VFENCE_RIGHT_READ, query.rights);
@@ -485,7 +488,7 @@ TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
 	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_WAIT);
 	EXPECT_EQ(-EACCES, vf_fence_open(device, fd, &opened));
 	close(fd);
-	/* What one signals the other sees, in its own mapping. */
+	/* A file sees a signal of the other file in its own mapping. */
 	ASSERT_EQ(0, vf_fence_signal(fence, 4));
 	EXPECT_EQ(4, vf_fence_current(reader));
 	vf_fence_destroy(reader);
@@ -525,7 +528,7 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 			vf_cmd_signal(queue, self->fence, 6);
 		else
 			vf_cmd_wait(queue, self->fence, 5);
-		/* It may be lost before the call returns. */
+		/* The device may be lost before the call returns. */
 		vf_queue_publish(queue);
 		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_FAULTED));
 		ASSERT_EQ(0, vf_queue_query(queue, &query));
@@ -533,7 +536,7 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 		EXPECT_EQ(at->current_va, query.fault_va);
 		vf_queue_abort(queue);
 		vf_queue_destroy(queue);
-		/* That cost the device its life; the fence can still be looked at. */
+		/* The fault lost the device. Its fence can still be read. */
 		EXPECT_EQ(5, vf_fence_current(self->fence));
 		vf_fence_destroy(self->fence);
 		vf_device_destroy(self->device);
@@ -544,8 +547,8 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 }
 
 /*
- * Across adapters of which one has native fences, dGPU in the names of the contract, and
- * the other has none, iGPU.
+ * Fences across two adapters. In the names of the contract, the dGPU has native fences
+ * and the iGPU has none.
  */
 #define CROSS_MONITORED	(SHARED_MONITORED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)
 #define CROSS_NATIVE	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
@@ -555,7 +558,7 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 	struct vf_adapter *i_adapter;	\
 	struct vf_device *i_device;	\
 	struct vf_queue *i_queue;	\
-	/* The same fence on either. */	\
+	/* One fence on both adapters. */	\
 	struct vf_fence *d, *i;	\
 	int fence_fd, efd
 
@@ -606,7 +609,7 @@ FIXTURE_VARIANT_ADD(mixed, created_monitored) {
 	.d = 0, .i = 3, .created_native = false,
 };
 
-/* Engines that write monitored fences, without and with an interrupt. */
+/* Engines write monitored fences, without and with an interrupt. */
 FIXTURE_VARIANT_ADD(mixed, packets) {
 	.d = 0, .i = 5, .created_native = false,
 };
@@ -615,7 +618,7 @@ FIXTURE_VARIANT_ADD(mixed, packets_with_interrupts) {
 	.d = 2, .i = 6, .created_native = true,
 };
 
-/* Without room for records, and where interrupts name queues. */
+/* The ring has no room for records, or interrupts name queues. */
 FIXTURE_VARIANT_ADD(mixed, null_events) {
 	.d = 1, .i = 3, .created_native = false,
 };
@@ -624,7 +627,7 @@ FIXTURE_VARIANT_ADD(mixed, queue_events) {
 	.d = 8, .i = 3, .created_native = true,
 };
 
-/* The same where the other adapter's engines write monitored fences. */
+/* The mixed fixture for adapters whose engines write monitored fences. */
 MIXED_FIXTURE(mixed_written)
 
 FIXTURE_VARIANT_ADD(mixed_written, packets) {
@@ -648,17 +651,17 @@ TEST_F(mixed, WDDM_109_110_it_is_what_the_adapter_supports)
 	EXPECT_EQ(DRM_VFENCE_FENCE_MONITORED, query.type);
 	EXPECT_EQ(UINT64_MAX, query.monitored_value);
 	EXPECT_EQ(0, vf_fence_mapping(self->i)->monitored_va);
-	/* One value. */
+	/* Both adapters have the same value. */
 	EXPECT_EQ(3, vf_fence_current(self->d));
 	EXPECT_EQ(3, vf_fence_current(self->i));
-	/* Its user-mode queues use it where it is native. */
+	/* User-mode queues use the fence where it is native. */
 	vf_cmd_wait(self->copy, self->d, 4);
 	vf_cmd_signal(self->gfx, self->d, 4);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(drained(self->copy));
 	EXPECT_EQ(4, vf_fence_current(self->i));
-	/* A device's own flags are for what is a monitored fence there. */
+	/* The flags of a device are valid only where the fence is a monitored one. */
 	EXPECT_EQ(-EINVAL, vf_fence_open_flags(self->device, self->fence_fd,
 					       DRM_VFENCE_MONITORED_NO_SIGNAL, &fence));
 	ASSERT_EQ(0, vf_fence_open_flags(self->i_device, self->fence_fd,
@@ -678,7 +681,7 @@ TEST_F(mixed, scenario_2a_a_signal_here_ends_cpu_waits_there)
 	clear_event(self->efd);
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 11, self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->d, 11));
-	/* A CPU signal has been told when it returns. */
+	/* When a CPU signal returns, it has completed the waiters of the other adapter. */
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_EQ(11, vf_fence_current(self->i));
 	EXPECT_TRUE(settled(self->adapter, &c));
@@ -696,7 +699,7 @@ TEST_F(mixed, scenario_2b_a_cpu_signal_there_ends_all_waits_here)
 	EXPECT_EQ(10, vf_fence_current(self->d));
 }
 
-/* The queue of the adapter without native fences does something behind the fence. */
+/* Make a queue of the adapter without native fences wait for the fence. */
 static int wait_there(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
 {
 	struct vf_point point = { fence, value };
@@ -725,7 +728,7 @@ TEST_F(mixed, WDDM_111_a_signal_here_releases_software_contexts_and_cpu_waiters_
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_EQ(0, vf_queue_wait_idle(self->i_queue, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
-	/* And by a CPU signal. */
+	/* A CPU signal releases the queue, too. */
 	ASSERT_EQ(0, wait_there(self->i_queue, self->i, 11));
 	EXPECT_EQ(1, held(self->i_queue));
 	ASSERT_EQ(0, vf_fence_signal(self->d, 11));
@@ -742,7 +745,7 @@ TEST_F(mixed, WDDM_112_a_signal_of_a_software_context_there_releases_all_waits_h
 	vf_cmd_wait(self->gfx, self->d, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
-	/* When the signal is at the head of its queue, and not before. */
+	/* The driver signals when the signal is at the head of its queue, and not before. */
 	vf_cmd_draw(self->i_queue, 1, SECOND / 2);
 	ASSERT_EQ(0, vf_queue_submit(self->i_queue));
 	ASSERT_EQ(0, vf_submit(&self->i_queue, 1, &what));
@@ -751,7 +754,7 @@ TEST_F(mixed, WDDM_112_a_signal_of_a_software_context_there_releases_all_waits_h
 	EXPECT_TRUE(drained(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_EQ(10, vf_fence_current(self->d));
-	/* Written by the CPU, beside the progress fence where that is, too. */
+	/* The CPU writes the value, and also the progress fence if that is native. */
 	EXPECT_TRUE(EVENTUALLY(counters(self->i_adapter).cpu_signals > before.cpu_signals));
 }
 
@@ -761,14 +764,14 @@ TEST_F(mixed_written, a_packet_there_releases_all_waits_here)
 	vf_cmd_wait(self->gfx, self->d, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
-	/* Nobody waits there, but somebody may elsewhere. */
+	/* No thread waits on that adapter, but a waiter may exist on another one. */
 	vf_cmd_signal(self->i_queue, self->i, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->i_queue));
 	EXPECT_TRUE(drained(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 }
 
-/* A dma_fence that failed fails the fence wherever it is. */
+/* A dma_fence that fails makes the fence fail on all adapters. */
 TEST_F(mixed, a_failed_import_there_fails_it_here)
 {
 	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
@@ -778,7 +781,10 @@ TEST_F(mixed, a_failed_import_there_fails_it_here)
 	struct vf_device *device;
 	struct vf_queue *queue;
 
-	/* A device of its own: those that hang take their fences to the maximum. */
+	/*
+	 * Use a device of its own, because a device that hangs takes its fences to the
+	 * maximum.
+	 */
 	ASSERT_EQ(0, vf_device_create(self->i_adapter, &device));
 	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &syncobj.handle));
@@ -809,7 +815,7 @@ TEST_F(mixed, a_pulse_there_ends_the_waits_it_met)
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_TRUE(drained(self->gfx));
 	clear_event(self->efd);
-	/* Not those who come after it, on either side. */
+	/* The failure does not end later waits, on either adapter. */
 	ASSERT_EQ(0, arm(self->adapter, self->d, 100, self->efd));
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 100, self->efd));
 	EXPECT_FALSE(fired(self->efd));
@@ -819,7 +825,10 @@ TEST_F(mixed, who_ends_which_waits)
 {
 	struct vf_fence *second;
 
-	/* The last handle of one side ends nothing that another may still signal... */
+	/*
+	 * The last handle of one adapter ends no wait that another adapter may still
+	 * satisfy.
+	 */
 	ASSERT_EQ(0, arm(self->adapter, self->d, 10, self->efd));
 	ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &second));
 	vf_fence_destroy(second);
@@ -827,7 +836,10 @@ TEST_F(mixed, who_ends_which_waits)
 	ASSERT_EQ(0, vf_fence_signal(self->i, 10));
 	EXPECT_TRUE(fired(self->efd));
 	clear_event(self->efd);
-	/* ... and a handle of a monitored fence only if it was created as one. */
+	/*
+	 * A handle of a monitored fence ends waits only if the fence was created as a
+	 * monitored one.
+	 */
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 20, self->efd));
 	ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &second));
 	vf_fence_destroy(second);

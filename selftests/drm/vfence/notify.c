@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The signaled interrupt: what it carries, and what happens without room. */
+/* The signaled interrupt: its records, and a ring that has no room for them. */
 
 #include "vfence_test.h"
 
@@ -27,7 +27,7 @@ TEST(WDDM_72_a_null_array_scans_all_native_waiters)
 		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		point = (struct vf_point){ fence[i], 10 };
 		ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd[i], NULL));
-		/* Seven fences are reached by one submission, the last is not. */
+		/* The signal reaches the values of seven waiters, and not that of the last. */
 		vf_cmd_signal(queue, fence[i], i < 7 ? 10 : 9);
 	}
 	ASSERT_EQ(0, vf_queue_submit(queue));
@@ -98,7 +98,10 @@ TEST_F(notify, WDDM_71_the_array_names_the_signaled_fences_only)
 	vf_cmd_signal(self->gfx, self->fence, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(fired(efd)));
-	/* Also the signal of the progress fence, which nobody waits for, is over. */
+	/*
+	 * Wait until the signal of the progress fence, which has no waiter, is executed,
+	 * too.
+	 */
 	ASSERT_TRUE(logged(self->gfx));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	ASSERT_EQ(0, vf_fence_query(self->fence, &named));
@@ -135,7 +138,7 @@ TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
 	free(trace);
 }
 
-/* A line of /proc/interrupts: is it of the first adapter? */
+/* Return: true if the line of /proc/interrupts is a vector of the first adapter. */
 static bool is_vector(const char *line)
 {
 	char name[20];
@@ -212,7 +215,7 @@ TEST(a_pulse_is_not_lost_without_interrupt_records)
 	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
 	point = (struct vf_point){ fence, 5 };
 	ASSERT_EQ(0, vf_event_arm(adapter, &point, 1, 0, efd, NULL));
-	/* There and back before the scan can look. */
+	/* Signal a value and rewind it before the driver can rescan. */
 	vf_cmd_signal(queue, fence, 5);
 	vf_cmd_signal(queue, fence, 0);
 	ASSERT_EQ(0, vf_queue_submit(queue));
@@ -232,7 +235,7 @@ TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 	int log = kernel_log();
 	unsigned int round, i;
 
-	/* A record that named a fence that is gone would lose the adapter. */
+	/* A record that names a destroyed fence would lose the adapter. */
 	if (!geteuid()) {
 		ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE |
 					     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &across));
@@ -241,7 +244,10 @@ TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 		ASSERT_TRUE(drained(self->gfx));
 		EXPECT_EQ(recorded, counters(self->adapter).cmp_recorded);
-		/* Each signal of it is recorded: this one while it goes. */
+		/*
+		 * Each signal of a cross-adapter fence is recorded, this one while the
+		 * fence is destroyed.
+		 */
 		vf_fence_destroy(across);
 		EXPECT_EQ(recorded + 1, counters(self->adapter).cmp_recorded);
 		ASSERT_EQ(0, knob(0, "hold_posts", "0"));
@@ -354,7 +360,7 @@ TEST_F(form, WDDM_76_77_78_79_waiters_complete_in_every_form)
 	struct vf_counters before = counters(self->adapter), after;
 	struct drm_vfence_fence_caps caps;
 
-	/* What the form does not mean is scribbled over by the hardware. */
+	/* The hardware writes garbage to the fields of a record that its form does not use. */
 	ASSERT_EQ(0, vf_adapter_fence_caps(self->adapter, &caps));
 	EXPECT_EQ(variant->index != 10, !!(caps.flags & DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT));
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 2, self->e1));
@@ -383,7 +389,10 @@ TEST_F(form, WDDM_76_77_78_79_waiters_complete_in_every_form)
 	default:
 		EXPECT_LT(before.records_null, after.records_null);
 		EXPECT_LT(before.scans, after.scans);
-		/* Monitored fences are looked at last, when those above have been told. */
+		/*
+		 * The driver rescans monitored fences last, after it has completed the
+		 * waiters above.
+		 */
 		EXPECT_TRUE(EVENTUALLY(counters(self->adapter).legacy_scans >
 				       before.legacy_scans));
 	}
@@ -394,7 +403,7 @@ TEST_F(form, WDDM_79_a_null_queue_means_those_of_its_node)
 {
 	struct vf_counters before, after;
 
-	/* Entries of another node come first, and of the first node there are none. */
+	/* The other node has the only new entries. The first node has none. */
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
 	ASSERT_TRUE(settled(self->adapter, &before));
 	vf_cmd_signal(self->copy, self->f1, 5);
@@ -440,7 +449,7 @@ TEST_F(form_of_queues, WDDM_80_95_after_an_overrun_fences_are_read_live)
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
 	ASSERT_EQ(0, arm(self->adapter, self->f2, 8, self->e2));
-	/* The interrupt comes when both entries have been overwritten long since. */
+	/* The interrupt comes long after both entries were overwritten. */
 	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, self->f1, 5);
 	vf_cmd_signal(self->gfx, self->f2, 8);
@@ -451,11 +460,11 @@ TEST_F(form_of_queues, WDDM_80_95_after_an_overrun_fences_are_read_live)
 	ASSERT_TRUE(drained(self->gfx));
 	EXPECT_FALSE(fired(self->e1));
 	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
-	/* Whatever comes next wakes the CMP. */
+	/* The next post wakes the CMP. */
 	vf_cmd_signal(self->gfx, self->f1, 7);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
-	/* Even a pulse that is neither in the log nor in the fence any more. */
+	/* The driver finds even a pulse that neither the log nor the fence has any more. */
 	EXPECT_TRUE(EVENTUALLY(fired(self->e2)));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_LT(before.log_entries_lost, after.log_entries_lost);
@@ -490,7 +499,7 @@ TEST_F(form, a_signal_without_its_log_packet_outlives_its_queue)
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 4, self->e1));
-	/* The interrupt comes when the queue is about to go. */
+	/* The interrupt comes while the queue is being destroyed. */
 	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
 	ASSERT_EQ(0, signal_unlogged(queue, self->f1, 4));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->f1) == 4));
@@ -525,7 +534,7 @@ TEST_F(form, an_invented_log_entry_wakes_nobody_without_the_right_to_signal)
 	vf_cmd_raw(queue, &lie, sizeof(lie));
 	ASSERT_EQ(0, vf_queue_publish(queue));
 	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_IDLE));
-	/* Its log is read now, if it was not before. */
+	/* Destroying the queue reads its log, if the driver has not read it before. */
 	vf_queue_destroy(queue);
 	EXPECT_FALSE(fired(self->e1));
 	ASSERT_EQ(0, vf_fence_signal(shared, 10));
@@ -543,7 +552,10 @@ TEST_F(form, a_handle_that_is_used_again_inherits_no_entries)
 	uint32_t handle = vf_fence_handle(self->f1);
 	struct vf_counters c;
 
-	/* Logged, and nobody has read it, as nobody waited. */
+	/*
+	 * The signal is logged, and the driver has not read the log, because there was no
+	 * waiter.
+	 */
 	vf_cmd_signal(self->gfx, self->f1, 1000);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
@@ -552,7 +564,7 @@ TEST_F(form, a_handle_that_is_used_again_inherits_no_entries)
 	EXPECT_EQ(handle, vf_fence_handle(again));
 	self->f1 = again;
 	ASSERT_EQ(0, arm(self->adapter, again, 10, self->e1));
-	/* Now the log is read, for another fence's sake. */
+	/* Now the driver reads the log for the other fence. */
 	ASSERT_EQ(0, arm(self->adapter, self->f2, 1, self->e2));
 	vf_cmd_signal(self->gfx, self->f2, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -563,7 +575,7 @@ TEST_F(form, a_handle_that_is_used_again_inherits_no_entries)
 
 TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 {
-	/* Of either form, without room for records. */
+	/* Adapters of either form whose ring has no room for records. */
 	static const unsigned int index[] = { 1, 9 };
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_counters before, after;
@@ -576,7 +588,7 @@ TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 	if (access("/sys/bus/platform/devices/vfence.9/drm", F_OK))
 		SKIP(return, "needs the adapters of the guests");
 	for (i = 0; i < 2; i++) {
-		/* A NULL event for lack of room says nothing of monitored fences. */
+		/* A NULL event for lack of room does not report monitored fences. */
 		ASSERT_EQ(0, vf_adapter_open(index[i], &adapter));
 		ASSERT_EQ(0, vf_device_create(adapter, &device));
 		ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &other));
@@ -606,8 +618,8 @@ TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)
 }
 
 /*
- * The time is that of the runs: none without one, and the longest is one of them. A run
- * counts when it begins, its time when it has ended.
+ * Check the time that the handler took. Without a run there is no time, and the longest
+ * run is one of them. The driver counts a run when it begins and its time when it ends.
  */
 static bool is_handler_timed(struct vf_adapter *adapter, const struct vf_counters *before)
 {

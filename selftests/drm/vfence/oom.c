@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation of a call fails once, one after the other: the call says ENOMEM and
- * leaves nothing behind. Needs a kernel with fault injection (make check-debug).
+ * Each allocation of a call fails once, one after the other. The call then returns
+ * -ENOMEM and leaves nothing behind. This needs a kernel with fault injection (make
+ * check-debug).
  */
 
 #include <sys/syscall.h>
@@ -16,7 +17,7 @@ FIXTURE(oom) {
 	struct vf_fence *shared;
 	struct vf_adapter *other;
 	struct vf_device *other_device;
-	/* What the call under test makes, and takes back when it worked. */
+	/* Objects that the call under test creates and that undo destroys. */
 	char path[400];
 	struct vf_device *device_made;
 	struct vf_queue *queue_made;
@@ -28,11 +29,11 @@ FIXTURE(oom) {
 	uint64_t point;
 	struct vf_queue *second;
 	struct vf_fence *top;
-	/* The task's /proc file: the N-th allocation from now on fails. */
+	/* The task's file in /proc: the N-th allocation from now on fails. */
 	int nth;
 };
 
-/* Allocations that may wait are not spared, and failing makes no noise. */
+/* Make allocations that may sleep fail, too, and log no failure. */
 static int set_up_injection(void)
 {
 	return write_text("/sys/kernel/debug/failslab/ignore-gfp-wait", "N") ||
@@ -82,7 +83,7 @@ static void fail_nth(int nth, unsigned int n)
 		abort();
 }
 
-/* Had the N-th allocation come, and failed? Off again afterwards. */
+/* Return: true if the N-th allocation came and failed. This also disables the injection. */
 static bool has_failed(int nth)
 {
 	char text[16] = "";
@@ -93,7 +94,7 @@ static bool has_failed(int nth)
 	return !atoi(text);
 }
 
-/* What is there may not depend on how often a call failed. */
+/* Return: the number of objects, which must not depend on the number of failures. */
 static uint64_t balance(FIXTURE_DATA(oom) *self)
 {
 	struct vf_counters a = counters(self->adapter), b = counters(self->other);
@@ -104,7 +105,7 @@ static uint64_t balance(FIXTURE_DATA(oom) *self)
 	       a.waits_begun - a.waits_satisfied - a.waits_timed_out - a.waits_cancelled;
 }
 
-/* Fail allocation after allocation of @act until all it needs were there. */
+/* Make one allocation after another of @act fail, until all of them succeed. */
 static void inject(struct __test_metadata *_metadata, FIXTURE_DATA(oom) *self,
 		   int (*act)(FIXTURE_DATA(oom) *self), void (*undo)(FIXTURE_DATA(oom) *self))
 {
@@ -118,7 +119,7 @@ static void inject(struct __test_metadata *_metadata, FIXTURE_DATA(oom) *self,
 		fail_nth(self->nth, n);
 		ret = act(self);
 		hit = has_failed(self->nth);
-		/* Some allocations can be done without: a cache, a hint. */
+		/* A call may succeed without some allocations: a cache, a hint. */
 		if (!ret)
 			undo(self);
 		else
@@ -174,7 +175,10 @@ TEST_F(oom, device_create)
 	inject(_metadata, self, create_device, destroy_device);
 }
 
-/* Context, queue with logs and progress fence, buffers, mappings, doorbell. */
+/*
+ * This creates a context, a queue with logs and progress fence, buffers, mappings and a
+ * doorbell.
+ */
 static int create_queue(FIXTURE_DATA(oom) *self)
 {
 	return vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 16384, &self->queue_made);
@@ -271,7 +275,7 @@ static int open_here(FIXTURE_DATA(oom) *self)
 	return vf_fence_open(self->device, self->fd_shared, &self->fence_made);
 }
 
-/* The first handle on another adapter makes a member there. */
+/* The first handle on another adapter creates a member there. */
 static int open_there(FIXTURE_DATA(oom) *self)
 {
 	return vf_fence_open(self->other_device, self->fd_shared, &self->fence_made);
@@ -282,7 +286,7 @@ TEST_F(oom, fence_open)
 	inject(_metadata, self, open_here, destroy_fence);
 }
 
-/* That member stays until the fence goes, so the fence is new each time. */
+/* The member stays as long as the fence, so each call creates a new fence. */
 static int share_there(FIXTURE_DATA(oom) *self)
 {
 	int ret = open_there(self);
@@ -453,7 +457,7 @@ TEST_F(oom, fence_import)
 	drmSyncobjDestroy(vf_adapter_fd(self->adapter), self->syncobj);
 }
 
-/* Everything that a submission can have. */
+/* Submit with all lists that a submission can have. */
 static int submit(FIXTURE_DATA(oom) *self)
 {
 	struct vf_point point[2] = { { self->fence, 0 }, { self->top, 0 } };
@@ -467,7 +471,7 @@ static int submit(FIXTURE_DATA(oom) *self)
 	return vf_submit(&self->queue_made, 1, &what);
 }
 
-/* And what those can have that are told of. */
+/* Submit with all that a submission with out-syncs can have. */
 static int submit_told(FIXTURE_DATA(oom) *self)
 {
 	struct vf_point point = { self->fence, 0 };
@@ -506,7 +510,7 @@ TEST_F(oom, submit)
 	inject(_metadata, self, submit, nothing);
 	inject(_metadata, self, submit_told, nothing);
 	inject(_metadata, self, broadcast, nothing);
-	/* Each that failed left nothing, each that worked is done. */
+	/* A call that failed has queued nothing, and a call that succeeded is done. */
 	ASSERT_EQ(0, vf_queue_wait_idle(self->queue_made, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter), after.submissions ==
 				after.submissions_done + after.submissions_lost)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Packets: what they do, and how bad ones stop their queue and nobody else. */
+/* Packets: their effects. A bad packet stops its own queue and no other. */
 
 #include "vfence_test.h"
 
@@ -39,7 +39,7 @@ TEST_F(packet, fill_copy_and_timestamp_reach_memory)
 
 	memset(words, POISON, 65536);
 	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
-	/* Odd places and sizes, across pages. */
+	/* Use odd addresses and sizes that cross pages. */
 	vf_cmd_fill(self->copy, va + 4, 12000, 0x12345678);
 	vf_cmd_copy(self->copy, va + 32768 + 8, va + 4, 12000);
 	vf_cmd_timestamp(self->copy, va + 65528);
@@ -68,11 +68,11 @@ TEST_F(packet, draws_take_their_time)
 	vf_cmd_timestamp(self->gfx, va + 8);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
-	/* Engines may run ahead of the clock by their slack of 20 us. */
+	/* An engine may be ahead of the clock by its slack of 20 us. */
 	EXPECT_LE(3000000 - 20000, (stamp[1] - stamp[0]) * 1000000000 / clock.frequency_hz);
 }
 
-/* Submit one packet to @self->gfx; the queue must stop with @fault. */
+/* Submit one packet to a new queue. The queue must stop with fault @want at @want_va. */
 #define STOPS(want, want_va, packet) do {					\
 	struct drm_vfence_queue_query _q;					\
 	__typeof__(packet) _p = (packet);					\
@@ -89,7 +89,7 @@ TEST_F(packet, draws_take_their_time)
 			       DRM_VFENCE_DEVICE_ACTIVE));			\
 	ASSERT_TRUE(EVENTUALLY(vf_queue_status(queue) ==			\
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));	\
-	/* Nobody else notices. */						\
+	/* Other queues continue. */						\
 	vf_cmd_nop(self->bystander, 8);						\
 	ASSERT_EQ(0, vf_queue_submit(self->bystander));				\
 	ASSERT_TRUE(drained(self->bystander));					\
@@ -113,7 +113,10 @@ TEST_F(packet, malformed_packets_stop_their_queue)
 		.opcode = 9, .length = 8 }));
 	STOPS(DRM_VFENCE_FAULT_OPCODE, 0, ((struct drm_vfence_packet_header){
 		.opcode = UINT16_MAX, .length = 8 }));
-	/* Length: none, odd, too long for anybody, cut off, and wrong by 8. */
+	/*
+	 * The length is zero, not a multiple of 8, longer than any packet, cut off, or
+	 * wrong by 8.
+	 */
 	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 0)));
 	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 12)));
 	STOPS(DRM_VFENCE_FAULT_LENGTH, 0, ((struct drm_vfence_packet_header)HDR(NOP, 72)));
@@ -163,14 +166,14 @@ TEST_F(packet, forbidden_accesses_stop_their_queue)
 	uint64_t log = vf_queue_info(self->bystander)->signal_log_va;
 	struct vf_queue *queue;
 
-	/* Nothing there; beyond the end; beyond the space. */
+	/* The address is not mapped, beyond the end, or beyond the address space. */
 	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0, ((struct drm_vfence_packet_fill){
 		.header = HDR(FILL, 32), .dst_va = 0, .size = 4 }));
 	STOPS(DRM_VFENCE_FAULT_UNMAPPED, DRM_VFENCE_VA_LIMIT, ((struct drm_vfence_packet_fill){
 		.header = HDR(FILL, 32), .dst_va = DRM_VFENCE_VA_LIMIT, .size = 4 }));
 	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0xfffffffffffffff8, ((struct drm_vfence_packet_wait){
 		.header = HDR(FENCE_WAIT, 24), .current_va = 0xfffffffffffffff8, .value = 1 }));
-	/* Value slots and logs are no data. */
+	/* Packets must not access value slots and logs as data. */
 	STOPS(DRM_VFENCE_FAULT_ACCESS, m->current_va, ((struct drm_vfence_packet_fill){
 		.header = HDR(FILL, 32), .dst_va = m->current_va, .size = 4, .value = 99 }));
 	STOPS(DRM_VFENCE_FAULT_ACCESS, m->monitored_va, ((struct drm_vfence_packet_copy){
@@ -179,7 +182,7 @@ TEST_F(packet, forbidden_accesses_stop_their_queue)
 		.header = HDR(COPY, 32), .src_va = log, .dst_va = va, .size = 8 }));
 	STOPS(DRM_VFENCE_FAULT_ACCESS, log, ((struct drm_vfence_packet_timestamp){
 		.header = HDR(TIMESTAMP, 16), .dst_va = log }));
-	/* Data is no fence; one fence's values do not go with another's. */
+	/* Data is not a fence, and the two values must belong to one fence. */
 	STOPS(DRM_VFENCE_FAULT_ACCESS, va, ((struct drm_vfence_packet_wait){
 		.header = HDR(FENCE_WAIT, 24), .current_va = va, .value = 1 }));
 	STOPS(DRM_VFENCE_FAULT_ACCESS, va, ((struct drm_vfence_packet_signal){
@@ -204,7 +207,7 @@ TEST_F(packet, a_span_that_leaves_its_buffer_faults_at_the_border)
 		.header = HDR(FILL, 32), .dst_va = 0x101ff0, .size = 64, .value = 7 }));
 	EXPECT_EQ(7, words[8192 / 4 - 1]);
 	EXPECT_EQ(0, words[8192 / 4]);
-	/* Rights of the mapping count: it may not be read. */
+	/* The rights of the mapping count: this mapping must not be read. */
 	STOPS(DRM_VFENCE_FAULT_ACCESS, 0x100000, ((struct drm_vfence_packet_copy){
 		.header = HDR(COPY, 32), .src_va = 0x100000, .dst_va = 0x101000, .size = 4 }));
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND,
@@ -241,7 +244,7 @@ TEST_F(packet, impossible_write_pointers_stop_the_queue)
 
 		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 		ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
-		/* A doorbell of our own in place of the library's. */
+		/* Create our own doorbell in place of the library's. */
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
 				 &(struct drm_vfence_destroy){ .handle = vf_queue_handle(queue) }));
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
@@ -285,7 +288,7 @@ TEST_F(packet, waits_for_a_lost_queue_end)
 	pthread_join(thread, &ret);
 	EXPECT_EQ(-EIO, (int)(intptr_t)ret);
 	EXPECT_EQ(-EIO, vf_queue_wait_idle(self->gfx, VF_FOREVER));
-	/* Values that were reached before stay reached, alone and among others. */
+	/* Values that were reached stay reached, alone and in a list. */
 	{
 		struct vf_point points[2] = {
 			{ vf_queue_progress(self->gfx), 0 }, { self->fence, 9 },
@@ -311,7 +314,7 @@ TEST_F(packet, a_fault_takes_its_device_along_and_no_other)
 	EXPECT_EQ(-EIO, vf_queue_submit(self->copy));
 	EXPECT_EQ(-EIO, vf_fence_create(self->device, 0, 0, &fence));
 	EXPECT_EQ(-EIO, vf_queue_create(self->device, 0, 4096, &queue));
-	/* The sibling device and new ones are well. */
+	/* The other device and new devices work. */
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other));
 	vf_cmd_signal(self->bystander, self->fence, 3);
 	ASSERT_EQ(0, vf_queue_submit(self->bystander));

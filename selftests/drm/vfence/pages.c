@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Kernel-owned pages: every way a client may try to get more out of them. */
+/* Kernel-owned pages: all ways in which a client may try to get more access than it has. */
 
 #include <setjmp.h>
 
@@ -133,7 +133,7 @@ TEST_F(pages, WDDM_4_monitored_value_is_in_no_page_of_the_client)
 	ASSERT_EQ(pattern, monitored(self->fence));
 	for (i = 0; i < 512; i++)
 		EXPECT_NE(pattern, self->page[i]);
-	/* No neighbouring offset leads to it, nor does its GPU address. */
+	/* Neither neighbouring offsets nor its GPU address map the page. */
 	for (off = self->offset - 65536; off <= self->offset + 65536; off += 4096) {
 		volatile uint64_t *p = mmap(NULL, 4096, PROT_READ, MAP_SHARED, self->fd, off);
 
@@ -153,7 +153,7 @@ TEST_F(pages, gem_calls_do_not_know_kernel_owned_pages)
 	uint32_t handle;
 	int fd;
 
-	/* Only the buffers of the two queues have handles: 2 rings, 2 controls. */
+	/* Only the buffers of the two queues have handles: two rings and two controls. */
 	for (handle = 5; handle < 64; handle++) {
 		struct drm_gem_flink flink = { .handle = handle };
 
@@ -255,7 +255,10 @@ TEST_F(pages, munmap_while_the_doorbell_is_armed)
 	unsigned int i;
 	void *ret;
 
-	/* Rings without work keep the doorbell thread zapping what comes and goes. */
+	/*
+	 * Rings without work make the doorbell thread zap mappings while the threads map
+	 * and unmap.
+	 */
 	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
 	d.args.pad = (uint32_t)self->fd;
 	for (i = 0; i < 2; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Power: engines in F1, the adapter in D3, and the way back. */
+/* Power: engines enter F1, the adapter enters D3, and both return. */
 
 #include "vfence_test.h"
 
@@ -27,13 +27,16 @@ TEST_F(f1, WDDM_196_f1_disconnects_and_a_connect_restores_f0)
 	for (i = 0; i < 5; i++) {
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 		ASSERT_TRUE(drained(self->gfx));
-		/* Idle for a while: the engine asks, and its doorbells go first. */
+		/*
+		 * The engine has been idle for a while: it asks for F1, and the driver
+		 * disconnects its doorbells first.
+		 */
 		ASSERT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
 				       DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY));
 		ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter), c.engines_in_f1 == 5)));
 	}
 	EXPECT_LE(5, c.f1_transitions);
-	/* A connect is enough to come back, though there be no work. */
+	/* A connect wakes the engine even without work. */
 	c0 = c;
 	{
 		struct drm_vfence_doorbell_connect connect = {
@@ -58,7 +61,7 @@ TEST_F(f1, an_engine_with_blocked_work_stays)
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	c0 = counters(self->adapter);
 	EXPECT_EQ(4, c0.engines_in_f1);
-	/* The other engine comes and goes meanwhile. */
+	/* Meanwhile the other engine leaves F1 and enters it again. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter),
 				c.f1_transitions > c0.f1_transitions)));
@@ -131,16 +134,19 @@ TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
 		ASSERT_TRUE(EVENTUALLY(status_is("suspended")));
 		c = counters(self->adapter);
 		EXPECT_LE(i + 1, c.d3_transitions);
-		/* Doorbells gone, nothing left where there is no power. */
+		/*
+		 * The doorbells are disconnected, and no value is left in the memory that
+		 * loses its power.
+		 */
 		EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
 		EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->copy));
 		EXPECT_EQ(0, c.local_pages);
-		/* Waits and CPU signals need no power. */
+		/* Waits and CPU signals do not need power. */
 		point.value = 9 + 10 * i;
 		ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
 		EXPECT_EQ(point.value - 1, monitored(self->fence));
 		EXPECT_TRUE(status_is("suspended"));
-		/* A submission connects, and finds what was in video memory. */
+		/* A submission connects, and finds the values that were in video memory. */
 		vf_cmd_wait(self->copy, self->intra, 77);
 		vf_cmd_signal(self->copy, self->fence, point.value);
 		ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -148,11 +154,11 @@ TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
 		EXPECT_TRUE(EVENTUALLY(fired(efd)));
 		ASSERT_EQ(8, read(efd, &(uint64_t){ 0 }, 8));
 	}
-	/* So does one that the kernel makes. */
+	/* A submission to a kernel-mode queue wakes the adapter, too. */
 	ASSERT_TRUE(EVENTUALLY(status_is("suspended")));
 	ASSERT_EQ(0, vf_queue_submit(kernel));
 	EXPECT_EQ(0, vf_queue_wait_idle(kernel, DEADLINE));
-	/* While there is power video memory can be used, as before. */
+	/* While the adapter has power, values are placed in video memory as before. */
 	vf_cmd_wait(self->gfx, self->fence, 100);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_EQ(0, vf_adapter_open(2, &another));
@@ -175,7 +181,7 @@ TEST_F(d3, work_keeps_it_awake)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	before = counters(self->adapter).d3_transitions;
-	/* Long after the delay: a draw of the other queue ends, and nothing happens. */
+	/* A draw of the other queue ends long after the delay, and the adapter stays awake. */
 	vf_cmd_draw(self->copy, 1, 20000000);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(drained(self->copy));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* User-mode hardware queues: doorbells, progress fence, end. */
+/* User-mode queues: doorbells, progress fences, ends. */
 
 #include "vfence_test.h"
 
@@ -20,7 +20,7 @@ FIXTURE_TEARDOWN(queue)
 	VFENCE_TEARDOWN();
 }
 
-/* A queue without the library: each step by hand. */
+/* A queue without the library. The test makes each step itself. */
 struct bare {
 	int fd;
 	uint32_t context;
@@ -148,7 +148,7 @@ TEST_F(queue, WDDM_185_ringing_a_disconnected_doorbell_has_no_effect)
 	ASSERT_EQ(0, bare_doorbell(&b));
 	bare_nop(&b);
 	*b.doorbell = 8;
-	/* The engine has meanwhile done another queue's work. */
+	/* The engine has executed work of another queue meanwhile. */
 	vf_cmd_nop(self->gfx, 8);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
@@ -169,14 +169,17 @@ TEST_F(queue, WDDM_185_186_what_a_victim_stores_goes_nowhere)
 	ASSERT_EQ(0, bare_queue(&next, self->device, self->fd, 0));
 	ASSERT_EQ(0, bare_doorbell(&next));
 	ASSERT_EQ(0, bare_connect(&victim));
-	/* Something keeps it busy, and so its page mapped. */
+	/* A hang keeps the queue busy, and so its page stays mapped. */
 	memcpy(victim.ring, &(struct drm_vfence_packet_header){
 		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
 	__atomic_store_n(&victim.control->write_ptr, 8, __ATOMIC_SEQ_CST);
 	*victim.doorbell = 0x1111;
 	ASSERT_TRUE(EVENTUALLY(bare_query(&victim).state == DRM_VFENCE_QUEUE_RUNNING));
 	EXPECT_EQ(0x1111, *victim.doorbell);
-	/* All doorbells go; the next owner gets the one that is free first. */
+	/*
+	 * Disconnect all doorbells. The next owner gets the first physical doorbell that
+	 * is free.
+	 */
 	ASSERT_EQ(0, knob(0, "notify_work", "0"));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, *victim.status);
 	ASSERT_EQ(0, bare_connect(&next));
@@ -202,7 +205,7 @@ TEST_F(queue, WDDM_184_connect_then_ring_starts_work)
 	bare_nop(&b);
 	*b.doorbell = 8;
 	EXPECT_TRUE(EVENTUALLY(bare_query(&b).packets == 1));
-	/* Connecting once more changes nothing. */
+	/* A second connect changes nothing. */
 	EXPECT_EQ(0, bare_connect(&b));
 	EXPECT_EQ(0, bare_destroy(&b));
 	after = counters(self->adapter);
@@ -219,7 +222,7 @@ TEST_F(queue, any_access_of_the_doorbell_page_rings)
 	ASSERT_EQ(0, bare_connect(&b));
 	for (i = 1; i <= 200; i++) {
 		bare_nop(&b);
-		/* A read, and anywhere in the page. */
+		/* A read rings, too, anywhere in the page. */
 		(void)b.doorbell[i];
 		ASSERT_TRUE(EVENTUALLY(bare_query(&b).packets == i));
 		/* A ring that brings no work must not spoil the next one. */
@@ -233,7 +236,7 @@ TEST_F(queue, a_ring_is_not_faulted_over_and_over)
 	struct vf_counters before, after;
 	unsigned int i;
 
-	/* Client, engine and doorbell thread in each other's way, on one processor. */
+	/* Client, engine and doorbell thread share one processor. */
 	pin(0, 0);
 	pin_kthread("vfence0-engine0", 0);
 	before = counters(self->adapter);
@@ -273,7 +276,7 @@ TEST_F(queue, WDDM_182_186_187_victims_reconnect_and_lose_nothing)
 	ASSERT_GT(CROWD, info.physical_doorbells);
 	for (i = 0; i < CROWD; i++)
 		ASSERT_EQ(0, vf_queue_create(self->device, i % 4, 4096, &queue[i]));
-	/* Each has its addresses once; every round moves the doorbells around. */
+	/* Each queue gets its addresses once. Every round moves the doorbells. */
 	for (round = 1; round <= 20; round++) {
 		for (i = 0; i < CROWD; i++) {
 			vf_cmd_nop(queue[i], 8);
@@ -326,14 +329,17 @@ TEST_F(queue, WDDM_187_192_work_published_before_a_disconnect_is_done)
 	unsigned int i;
 
 	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
-	/* All physical doorbells belong to queues that are busy: blocked. */
+	/* All physical doorbells belong to queues that are busy, because they are blocked. */
 	for (i = 0; i < CROWD; i++) {
 		ASSERT_EQ(0, vf_queue_create(self->device, i % 4, 4096, &queue[i]));
 		vf_cmd_wait(queue[i], self->gate, 1);
 		vf_cmd_nop(queue[i], 16);
 		ASSERT_EQ(0, vf_queue_submit(queue[i]));
 	}
-	/* The first were disconnected with their work latched; the ring stays. */
+	/*
+	 * The driver has disconnected the first queues and latched their work. Their
+	 * rings stay.
+	 */
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(queue[0]));
 	vf_cmd_nop(queue[0], 8);
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
@@ -358,7 +364,7 @@ TEST_F(queue, WDDM_188_abort_is_permanent)
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
 	EXPECT_EQ(done, vf_fence_current(vf_queue_progress(self->gfx)));
-	/* A new queue of the same device works. */
+	/* A new queue of this device works. */
 	vf_cmd_nop(self->copy, 8);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	EXPECT_TRUE(drained(self->copy));
@@ -401,7 +407,7 @@ TEST_F(queue, WDDM_191_rings_outlive_handles_and_doorbells)
 
 	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
 	ASSERT_EQ(0, bare_doorbell(&b));
-	/* The handles go; ring and control must stay, for GPU and CPU. */
+	/* Close the handles. Ring and control must stay mapped for GPU and CPU. */
 	ASSERT_EQ(0, drmCloseBufferHandle(self->fd, b.ring_bo.handle));
 	ASSERT_EQ(0, drmCloseBufferHandle(self->fd, b.control_bo.handle));
 	other = (struct drm_vfence_bo_create){ .size = 4096 };
@@ -411,7 +417,7 @@ TEST_F(queue, WDDM_191_rings_outlive_handles_and_doorbells)
 	*b.doorbell = 8;
 	EXPECT_TRUE(EVENTUALLY(b.control->read_ptr == 8));
 	EXPECT_EQ(0, bare_destroy(&b));
-	/* And survive the doorbell. */
+	/* Ring and control also outlive the doorbell. */
 	EXPECT_EQ(8, b.control->write_ptr);
 	b.ring[0] = 1;
 	EXPECT_EQ(1, b.ring[0]);
@@ -430,7 +436,7 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	EXPECT_LT(0, info.secondary_doorbell_size);
 	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
 	ASSERT_EQ(0, bare_doorbell(&b));
-	/* Not required, not returned. */
+	/* A secondary address that was not requested is not returned. */
 	EXPECT_EQ(0, b.doorbell_args.secondary_offset);
 	ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
 	b.doorbell_args.flags = DRM_VFENCE_DOORBELL_SECONDARY;
@@ -439,7 +445,10 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	EXPECT_NE(b.doorbell_args.doorbell_offset, b.doorbell_args.secondary_offset);
 	second = map(self->fd, b.doorbell_args.secondary_offset, 4096, PROT_READ | PROT_WRITE);
 	ASSERT_NE(MAP_FAILED, second);
-	/* Disconnected it hits a dummy page, connected it rings; the address stays. */
+	/*
+	 * The address stays mapped: to a dummy page while disconnected, to the doorbell
+	 * while connected.
+	 */
 	*second = 8;
 	EXPECT_EQ(0, bare_query(&b).packets);
 	ASSERT_EQ(0, bare_connect(&b));
@@ -452,7 +461,7 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	EXPECT_TRUE(EVENTUALLY(bare_query(&b).packets == 2));
 	EXPECT_EQ(0, bare_destroy(&b));
 	munmap((void *)second, 4096);
-	/* Where the hardware has none it is refused. */
+	/* An adapter without secondary doorbells refuses the flag. */
 	if (vf_adapter_open(1, &adapter))
 		SKIP(return, "needs the adapters of the guests");
 	ASSERT_EQ(0, vf_device_create(adapter, &device));
@@ -482,7 +491,10 @@ TEST_F(queue, WDDM_189_connected_notify_gets_one_ping_per_submission)
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
 	EXPECT_EQ(0, query.notifications);
-	/* The hardware's driver turns it on: RETRY, and another answer on connect. */
+	/*
+	 * The hardware begins to need the call: the status becomes RETRY, and the next
+	 * connect returns another answer.
+	 */
 	ASSERT_EQ(0, knob(0, "notify_work", "1"));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
 	for (i = 0; i < 5; i++)
@@ -498,7 +510,7 @@ TEST_F(queue, WDDM_189_connected_notify_gets_one_ping_per_submission)
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
 	EXPECT_EQ(5, query.notifications);
-	/* Unasked it is harmless. */
+	/* A call that the hardware does not need is harmless. */
 	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION, &ping));
 }
 
@@ -564,7 +576,7 @@ TEST_F(queue, WDDM_198_199_last_queued_and_progress)
 		EXPECT_EQ(1, query.pending);
 	}
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
-	/* One by one, upwards. */
+	/* The values are reached one by one, upwards. */
 	for (i = 1; i <= 5; i++) {
 		EXPECT_EQ(0, vf_fence_wait(vf_queue_progress(self->gfx), i, DEADLINE));
 		EXPECT_LE(i, vf_fence_current(vf_queue_progress(self->gfx)));
@@ -578,7 +590,7 @@ TEST_F(queue, WDDM_198_last_queued_precedes_the_work)
 {
 	struct bare b;
 
-	/* Work pending is known before the write pointer moves. */
+	/* The driver knows of pending work before the write pointer moves. */
 	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
 	ASSERT_EQ(0, bare_doorbell(&b));
 	EXPECT_EQ(0, bare_query(&b).pending);
@@ -598,7 +610,7 @@ TEST_F(queue, WDDM_200_the_progress_fence_is_native)
 	ASSERT_EQ(0, vf_fence_query(vf_queue_progress(self->gfx), &query));
 	EXPECT_EQ(0, query.current_value);
 	EXPECT_EQ(NOT_MONITORED, query.monitored_value);
-	/* It belongs to the queue. */
+	/* The fence belongs to the queue. */
 	EXPECT_EQ(-EBUSY, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
 }
 
@@ -627,7 +639,7 @@ TEST_F(queue, a_blocked_queue_leaves_its_engine_to_others)
 	vf_cmd_wait(self->gfx, self->gate, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
-	/* And is released by one on the same engine. */
+	/* A queue on the same engine releases it. */
 	vf_cmd_signal(other, self->gate, 1);
 	ASSERT_EQ(0, vf_queue_submit(other));
 	EXPECT_TRUE(drained(other));
@@ -683,17 +695,20 @@ TEST_F(queue, WDDM_66_67_a_lost_queues_progress_is_always_signaled)
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_COMPUTE, 4096, &lost));
 	progress = vf_queue_progress(lost);
-	/* Blocked on what will never come: until the queue is lost. */
+	/*
+	 * The queue is blocked on a value that is not reached before the other queue is
+	 * lost.
+	 */
 	vf_cmd_wait(self->gfx, progress, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	ASSERT_EQ(0, vf_queue_abort(lost));
 	EXPECT_TRUE(drained(self->gfx));
-	/* Later waits pass at once. */
+	/* Later waits are satisfied at once. */
 	vf_cmd_wait(self->copy, progress, UINT64_MAX);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	EXPECT_TRUE(drained(self->copy));
-	/* Later signals leave no trace. */
+	/* Later signals do not change the value. */
 	vf_cmd_signal(self->gfx, progress, 7);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(drained(self->gfx));
@@ -713,7 +728,7 @@ TEST_F(queue, WDDM_205_an_error_aborts_every_doorbell_of_its_device)
 	ASSERT_EQ(0, vf_queue_create(other, DRM_VFENCE_NODE_GFX, 4096, &bystander));
 	ASSERT_EQ(0, vf_queue_submit(bystander));
 	vf_cmd_raw(self->gfx, &bad, sizeof(bad));
-	/* The end may come before the call returns, and is told then. */
+	/* The fault may come before the call returns. The call then reports it. */
 	ret = vf_queue_publish(self->gfx);
 	EXPECT_TRUE(ret == 0 || ret == -EIO);
 	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
@@ -758,7 +773,7 @@ TEST_F(queue, WDDM_189_connected_needs_no_ping_nor_any_other_kernel_entry)
 	vf_cmd_wait(self->gfx, self->gate, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
-	/* Touched once, mapped while busy. */
+	/* The first ring faults once. The page stays mapped while the queue is busy. */
 	vf_cmd_nop(self->gfx, 8);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	before = counters(self->adapter);
@@ -767,7 +782,7 @@ TEST_F(queue, WDDM_189_connected_needs_no_ping_nor_any_other_kernel_entry)
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	}
 	after = counters(self->adapter);
-	/* The one ioctl is the query itself. */
+	/* The only ioctl is the query. */
 	EXPECT_EQ(before.ioctls + 1, after.ioctls);
 	EXPECT_EQ(before.doorbell_faults, after.doorbell_faults);
 	EXPECT_EQ(before.page_faults, after.page_faults);
@@ -792,7 +807,7 @@ TEST(WDDM_178_queues_only_on_nodes_with_user_mode_submission)
 	EXPECT_EQ(0, nodes[3].flags);
 	EXPECT_EQ(0, bare_queue(&b, device, vf_adapter_fd(adapter), 2));
 	EXPECT_EQ(-EOPNOTSUPP, bare_queue(&b, device, vf_adapter_fd(adapter), 3));
-	/* The kernel's own. */
+	/* The paging node is for the kernel only. */
 	EXPECT_EQ(DRM_VFENCE_NODE_PAGING, nodes[4].class_id);
 	EXPECT_EQ(-EOPNOTSUPP, bare_queue(&b, device, vf_adapter_fd(adapter), 4));
 	EXPECT_EQ(-ENOENT, vf_adapter_find_node(adapter, DRM_VFENCE_NODE_MM));

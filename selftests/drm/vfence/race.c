@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lost wake-ups, on two real CPUs: GPU signals as fast as the engine goes, waits
- * being added, timing out and cancelled meanwhile. A wait whose value was
- * reached must return; one that does not is found by its deadline.
+ * Lost wake-ups, on two real CPUs. The GPU signals as fast as the engine can, while waits
+ * are added, time out and are cancelled. A wait whose value was reached must return. A
+ * wait that does not return runs into its deadline.
  */
 
 #include <stdatomic.h>
@@ -19,7 +19,7 @@ FIXTURE(race) {
 	struct vf_fence *back;
 };
 
-/* A kernel that watches everything takes its time: it runs one part of so many. */
+/* Return: the number of rounds. A slow debug kernel runs only a part of them. */
 static uint64_t wanted(uint64_t times)
 {
 	const char *share = getenv("VFENCE_TEST_SHARE");
@@ -38,7 +38,10 @@ static void pin_thread(const char *name, int cpu)
 FIXTURE_SETUP(race)
 {
 	VFENCE_SETUP(first_adapter());
-	/* The two engines apart, and the CMP not behind the first. */
+	/*
+	 * Put the two engines on different processors, and the CMP not on that of the
+	 * first engine.
+	 */
 	pin_thread("engine0", 0);
 	pin_thread("engine2", 1);
 	pin_thread("cmp", 1);
@@ -60,7 +63,10 @@ struct race {
 	struct vf_adapter *adapter;
 	struct vf_queue *queue;
 	struct vf_fence *fence;
-	/* Last value of the burst in the ring; whoever saw it acknowledges. */
+	/*
+	 * The last value of the burst in the ring. Each waiter that has seen it
+	 * acknowledges it.
+	 */
 	_Atomic uint64_t published;
 	_Atomic unsigned int acks;
 	_Atomic bool stop;
@@ -69,8 +75,8 @@ struct race {
 };
 
 /*
- * Bursts of signals, as fast as the engine goes, and then silence until every
- * waiter has seen the last value: a later signal must not heal a lost wake-up.
+ * Signal bursts as fast as the engine can. Then send nothing until every waiter has seen
+ * the last value, because a later signal would hide a lost wake-up.
  */
 static void *signaller(void *arg)
 {
@@ -89,12 +95,12 @@ static void *signaller(void *arg)
 		while (atomic_load(&r->acks) < WAITERS && !atomic_load(&r->stop))
 			sched_yield();
 	}
-	/* Let the others leave. */
+	/* Let the waiters leave. */
 	atomic_store(&r->published, UINT64_MAX);
 	return NULL;
 }
 
-/* What was lost, with all there is to see of it. */
+/* Print the lost value and the state of fence and queue. */
 static void lose(struct race *r, const char *what, uint64_t value, int ret)
 {
 	struct drm_vfence_fence_query q = { 0 };
@@ -110,7 +116,7 @@ static void lose(struct race *r, const char *what, uint64_t value, int ret)
 	atomic_fetch_add(&r->lost, 1);
 }
 
-/* A wait that may time out. */
+/* Wait with a deadline that may pass first. */
 static void try_wait(struct race *r, uint64_t value, unsigned int *seed)
 {
 	int ret = vf_fence_wait(r->fence, value, vf_deadline(rand_r(seed) % 20000));
@@ -121,7 +127,7 @@ static void try_wait(struct race *r, uint64_t value, unsigned int *seed)
 		atomic_fetch_add(&r->wrong, 1);
 }
 
-/* An event that is cancelled, or fires. */
+/* Arm an event, which fires or is cancelled. */
 static void try_event(struct race *r, uint64_t value, int efd)
 {
 	struct vf_point point = { r->fence, value };
@@ -146,7 +152,7 @@ static void *waiter(void *arg)
 	uint64_t seen = 0, last;
 	int ret;
 
-	/* One of the waiters is on another processor than the engine. */
+	/* One of the waiters runs on another processor than the engine. */
 	pin(0, atomic_fetch_add(&r->next_cpu, 1) % 2);
 	for (;;) {
 		while ((last = atomic_load(&r->published)) == seen)
@@ -166,7 +172,7 @@ static void *waiter(void *arg)
 		default:
 			break;
 		}
-		/* This one must come, with nothing behind it that could help. */
+		/* This wait must end, and no later signal can satisfy it. */
 		ret = vf_fence_wait(r->fence, last, DEADLINE);
 		if (ret) {
 			lose(r, "a wait", last, ret);
@@ -204,7 +210,7 @@ TEST_F_TIMEOUT(race, WDDM_14_16_17_no_lost_wakeup, 600)
 	while (!atomic_load(&r.stop)) {
 		struct timespec pause = { .tv_nsec = 50000000 };
 
-		/* Only this thread's pace of looking; nobody waits for it. */
+		/* This is only the pace at which this thread checks the counters. */
 		nanosleep(&pause, NULL);
 		if (enough(&r, &before))
 			atomic_store(&r.stop, true);
@@ -235,7 +241,7 @@ TEST_F_TIMEOUT(race, WDDM_18_gpu_to_gpu_ping_pong, 300)
 {
 	uint64_t i, sent = 0;
 
-	/* Handshakes (b) and (c): each side blocks on the other all the time. */
+	/* Handshakes (b) and (c): each queue blocks on the other all the time. */
 	for (i = 1; i <= wanted(20000); i++) {
 		vf_cmd_signal(self->gfx, self->fence, i);
 		vf_cmd_wait(self->gfx, self->back, i);
@@ -254,7 +260,7 @@ TEST_F_TIMEOUT(race, WDDM_18_gpu_to_gpu_ping_pong, 300)
 	}
 }
 
-/* Handshake (b) with the CPU as the signaller: its signal comes around the block. */
+/* Handshake (b) with the CPU as the signaller: it signals about when the queue blocks. */
 TEST_F_TIMEOUT(race, WDDM_18_62_cpu_signals_meet_queues_that_block, 300)
 {
 	unsigned int seed = 1;
@@ -279,7 +285,7 @@ TEST_F_TIMEOUT(race, WDDM_187_rings_are_not_lost, 300)
 {
 	uint64_t i;
 
-	/* Handshake (c): a submission each time the queue is about to go idle. */
+	/* Handshake (c): submit each time the queue is about to become idle. */
 	for (i = 1; i <= wanted(20000); i++) {
 		vf_cmd_nop(self->gfx, 8);
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -331,7 +337,7 @@ TEST_F_TIMEOUT(race, WDDM_89_entries_are_never_seen_half_written, 120)
 
 	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
 		SKIP(return, "needs two processors");
-	/* A reader on each processor: one of them is not the engine's. */
+	/* There is a reader on each processor. One of them is not the engine's. */
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, read_log, &l[i]));
 	while (value < wanted(20000) && !l[0].wrong && !l[1].wrong) {
@@ -353,7 +359,10 @@ struct mover {
 	int error;
 };
 
-/* More queues than doorbells, each submission a ring: doorbells move all the time. */
+/*
+ * There are more queues than physical doorbells, and each submission rings, so doorbells
+ * move all the time.
+ */
 static void *move_doorbells(void *arg)
 {
 	struct mover *m = arg;
@@ -368,7 +377,7 @@ static void *move_doorbells(void *arg)
 		for (i = 0; !m->error && i < 12; i++) {
 			vf_cmd_nop(queue[i], 8);
 			m->error = vf_queue_submit(queue[i]);
-			/* A full ring drops the submission; it is tried again. */
+			/* A full ring refuses the submission. Wait and try again. */
 			if (m->error == -ENOSPC)
 				m->error = drained(queue[i]) ? 0 : -ETIME;
 		}
@@ -436,7 +445,10 @@ TEST_F_TIMEOUT(race, files_close_while_their_events_fire, 120)
 	unsigned int i, k;
 	int fd;
 
-	/* Another file signals; ours come, arm, and go with events in flight. */
+	/*
+	 * Another file signals. The files of this loop open the fence, arm events, and
+	 * close with events in flight.
+	 */
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &shared));
 	fd = vf_fence_export(shared);
 	r.fence = shared;
@@ -466,7 +478,7 @@ TEST_F_TIMEOUT(race, files_close_while_their_events_fire, 120)
 	close(fd);
 }
 
-/* Others take video memory and leave, all the time. */
+/* Take video memory and release it, all the time. */
 static void *squeeze(void *arg)
 {
 	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
@@ -494,7 +506,7 @@ static void *squeeze(void *arg)
 	return NULL;
 }
 
-/* Two queues play ping-pong on fences whose pages move under them. */
+/* Two queues exchange signals on fences whose pages move meanwhile. */
 static bool ping_pong_once(struct vf_adapter *adapter)
 {
 	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
@@ -542,7 +554,7 @@ TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
 	for (i = 0; i < wanted(200); i++) {
 		struct vf_adapter *mine;
 
-		/* A new file has its values in video memory again. */
+		/* The values of a new file are in video memory again. */
 		ASSERT_EQ(0, vf_adapter_open(2, &mine));
 		ASSERT_TRUE(ping_pong_once(mine));
 		vf_adapter_close(mine);
@@ -581,12 +593,15 @@ TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 		struct vf_queue *queue;
 
 		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
-		/* The client counts entries as it was told, whatever it was. */
+		/* The client counts entries with the size that the connect returned. */
 		vf_cmd_signal(queue, self->fence, i);
 		vf_cmd_wait(queue, self->fence, i);
 		ASSERT_EQ(0, vf_queue_submit(queue));
 		ASSERT_TRUE(logged(queue));
-		/* Whichever buffer they are in: the signal and that of the progress fence. */
+		/*
+		 * The log has two entries, in whichever buffer: the signal and that of
+		 * the progress fence.
+		 */
 		n = 8;
 		ASSERT_EQ(0, vf_queue_read_log(queue, DRM_VFENCE_LOG_SIGNALS, e, &n, &lost));
 		ASSERT_EQ(2, n);
@@ -626,9 +641,9 @@ TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
 	fd = vf_fence_export(last);
 	ASSERT_EQ(0, vf_fence_open(device, fd, &last_there));
 	/*
-	 * A value comes and is rewound here; only then a queue of the other
-	 * adapter begins to wait for it. The news of the first comes later still,
-	 * and is none.
+	 * This adapter signals a value and rewinds it. Only then does a queue of the
+	 * other adapter begin to wait for the value. The notification of the first signal
+	 * arrives last, and must not release the queue.
 	 */
 	for (i = 1; i <= wanted(500); i++, value += 10) {
 		vf_cmd_signal(self->gfx, fence, value);
@@ -641,7 +656,7 @@ TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)
 		ASSERT_TRUE(AT_ONCE(vf_fence_current(last) == i));
 		ASSERT_EQ(0, vf_queue_submit(queue));
 		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_BLOCKED));
-		/* News come in order: those of the last signal are the last. */
+		/* Notifications come in order: that of the last signal is the last. */
 		ASSERT_TRUE(EVENTUALLY(fired(efd)));
 		ASSERT_EQ(sizeof(count), read(efd, &count, sizeof(count)));
 		ASSERT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(queue));
@@ -678,7 +693,7 @@ TEST_F_TIMEOUT(race, WDDM_105_waits_that_begin_when_the_signal_comes, 300)
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, vf_fence_open(device, fd, &there));
 	close(fd);
-	/* One signal, one wait, at about the same time; no later signal heals it. */
+	/* One signal meets one wait, and no later signal hides a lost wake-up. */
 	for (i = 1; i <= wanted(2000); i++) {
 		vf_cmd_draw(queue, 1, 100000);
 		vf_cmd_wait(queue, there, i);
@@ -700,7 +715,7 @@ static void *tear_reader(void *arg)
 {
 	struct race *r = arg;
 
-	/* Not behind the engine, which is on the other one. */
+	/* Do not run on the processor of the engine. */
 	pin(0, 1);
 	while (!atomic_load(&r->stop)) {
 		uint64_t value = vf_fence_current(r->fence);
@@ -726,7 +741,7 @@ TEST_F(race, WDDM_2_values_are_never_torn)
 			vf_cmd_signal(self->gfx, self->fence, k % 2 ? UINT64_C(0xffffffff) :
 				      UINT64_C(0xffffffff00000000));
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
-		/* And from the CPU, in between. */
+		/* Also signal from the CPU. */
 		ASSERT_EQ(0, vf_fence_signal(self->fence, UINT64_C(0xffffffff)));
 		ASSERT_TRUE(drained(self->gfx));
 	}

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * races FIRST COUNT: the race lab's client. For each seed it sets the schedule of the
- * steps (a module of the test build), then plays rounds on adapters of every
- * form of the interrupt in which all handshakes meet:
+ * steps (a module of the test build). It then plays rounds in which all handshakes meet,
+ * on adapters of every form of the interrupt:
  *
  *   gfx    draws for a random time, signals the round's value
  *   copy   draws for about as long, waits for it
- *   main   waits for it, and for copy's end
- *   hasty  waits for it, again and again, and gives up soon
+ *   main   waits for it, and for the end of copy
+ *   hasty  waits for it, again and again, with a short timeout
  *
- * Nobody polls: all sleep in the driver, so that on the deterministic clock a loss
- * shows at once, as time jumps to the deadline. Exits 1 at the first loss.
+ * All threads sleep in the driver and none polls, so on the deterministic clock a loss
+ * shows at once, because time jumps to the deadline. The program exits with 1 at the
+ * first loss.
  */
 
 #include <inttypes.h>
@@ -53,7 +54,7 @@ static int set_seed(uint64_t seed)
 	return fclose(f) ? -errno : 0;
 }
 
-/* Gives up after hardly any time, or is served; both must be right. */
+/* Wait with a very short timeout: the wait may time out or be satisfied. */
 static void *hasty(void *arg)
 {
 	struct lab *lab = arg;
@@ -107,7 +108,10 @@ static const char *finish(struct vf_queue *queue)
 			     vf_deadline(LOST)) ? "a submission was not done" : NULL;
 }
 
-/* What the log says: the signals of gfx, in order, and none that was not. */
+/*
+ * Check the log: it has the signals of gfx in order, and no other. Return: an error, or
+ * NULL.
+ */
 static const char *check_log(struct lab *lab)
 {
 	struct drm_vfence_log_entry entry[64];
@@ -117,7 +121,10 @@ static const char *check_log(struct lab *lab)
 	if (vf_queue_read_log(lab->gfx, DRM_VFENCE_LOG_SIGNALS, entry, &n, &lost))
 		return "the log cannot be read";
 	for (i = 0; i < n; i++) {
-		/* One signal of the round, one of the progress fence, maybe not logged yet. */
+		/*
+		 * A round logs one signal and one of the progress fence, which may not be
+		 * logged yet.
+		 */
 		uint32_t fence = vf_fence_handle(lab->entries % 2 ? vf_queue_progress(lab->gfx) :
 						 lab->fence);
 
@@ -128,7 +135,7 @@ static const char *check_log(struct lab *lab)
 	return lost ? "entries of the log were lost" : NULL;
 }
 
-/* One round; NULL, or what was lost. */
+/* Play one round. Return: NULL, or a text that names what was lost. */
 static const char *play(struct lab *lab)
 {
 	const char *what;
@@ -186,7 +193,10 @@ int main(int argc, char **argv)
 			if (what) {
 				printf("# seed %" PRIu64 " adapter %u: %s\n", seed, a, what);
 				printf("# found within %" PRIu64 " seeds\n", seed - first + 1);
-				/* What is stuck stays so: the guest ends with us. */
+				/*
+				 * Exit without clean-up: a stuck wait stays stuck, and
+				 * the guest ends with this process.
+				 */
 				fflush(stdout);
 				_exit(1);
 			}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One wrong thing at a time: an otherwise valid call, the errno it must give,
- * and outputs that must stay as they were.
+ * One error at a time: a call that is valid but for one change, the errno that it must
+ * return, and outputs that must stay unchanged.
  */
 
 #include "vfence_test.h"
@@ -48,8 +48,8 @@ FIXTURE_TEARDOWN(reject)
 }
 
 /*
- * REJECT(errno, IOCTL, type, valid, change): make the call @valid with @change
- * applied to it as `a`; it must fail with @errno and leave `a` untouched.
+ * REJECT(errno, IOCTL, type, valid, change): make the call @valid with @change applied to
+ * it as `a`. The call must fail with @errno and leave `a` unchanged.
  */
 #define REJECT(want, NAME, type, valid, change) do {				\
 	struct drm_vfence_##type a = valid, _before;				\
@@ -70,7 +70,7 @@ TEST_F(reject, query)
 	struct drm_vfence_query small = Q;
 	char big[sizeof(out) + 64];
 
-	/* The retired structure of counters. */
+	/* This is the number of the retired structure of counters. */
 	REJECT(EINVAL, QUERY, query, Q, a.type = 3);
 	REJECT(EINVAL, QUERY, query, Q, (a.type = 3, a.data = 0, a.size = 0));
 	REJECT(EINVAL, QUERY, query, Q, a.type = 8);
@@ -81,7 +81,7 @@ TEST_F(reject, query)
 	REJECT(EFAULT, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_COUNTER_INFOS, a.data = 8));
 	REJECT(EINVAL, QUERY, query, Q,
 	       (a.type = DRM_VFENCE_QUERY_COUNTER_INFOS, a.size = 65537));
-	/* A shorter buffer gets the beginning, a longer one zeroes behind. */
+	/* A shorter buffer gets the beginning. In a longer one the kernel clears the rest. */
 	memset(big, POISON, sizeof(big));
 	small.data = (uintptr_t)big;
 	small.size = 8;
@@ -164,7 +164,7 @@ TEST_F(reject, vm_bind)
 	REJECT(EINVAL, VM_BIND, vm_bind, B, a.va = UINT64_MAX - 4095);
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
 	REJECT(EEXIST, VM_BIND, vm_bind, B, (void)a);
-	/* A fence's page is taken, too, and cannot be unbound. */
+	/* The page of a fence is in use, too, and cannot be unbound. */
 	REJECT(EEXIST, VM_BIND, vm_bind, B,
 	       a.va = vf_fence_mapping(self->fence)->current_va & ~UINT64_C(4095));
 	REJECT(ENOENT, VM_UNBIND, vm_unbind, {},
@@ -220,7 +220,7 @@ TEST_F(reject, fence_limit)
 		n++;
 	} while (!ret);
 	EXPECT_EQ(-ENOSPC, ret);
-	/* Two of the fixture, two of its queues. */
+	/* The fixture has two fences, and its two queues have one each. */
 	EXPECT_EQ(4096 - 4 + 1, n);
 }
 
@@ -240,7 +240,7 @@ TEST_F(reject, WDDM_38_fence_share)
 	       { .handle = vf_fence_handle(self->shareable) }, a.pad = 1);
 	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = 1);
-	/* Those of a monitored fence, for a native one. */
+	/* Flags of monitored fences are not valid for a native one. */
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_MONITORED_NO_SIGNAL);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_MONITORED_NO_WAIT);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.pad = 1);
@@ -289,7 +289,7 @@ TEST_F(reject, fence_signal)
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 20);
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 8192);
 	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S, a.points.array = 8);
-	/* A second point that is wrong keeps the first from being signaled. */
+	/* An invalid second point keeps the driver from signaling the first. */
 	two[1].fence = BAD;
 	REJECT(ENOENT, FENCE_SIGNAL, fence_signal, { .points = DRM_VFENCE_OBJ_ARRAY(2, two) },
 	       (void)a);
@@ -298,7 +298,7 @@ TEST_F(reject, fence_signal)
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, { .points = DRM_VFENCE_OBJ_ARRAY(2, two) },
 	       (void)a);
 	EXPECT_EQ(0, vf_fence_current(self->fence));
-	/* Longer elements are fine while the tail is zero. */
+	/* Longer elements are valid while their tail is zero. */
 	{
 		struct { struct drm_vfence_fence_point p; uint64_t tail; } longer = {
 			.p = self->point, .tail = 1,
@@ -326,7 +326,7 @@ TEST_F(reject, wait)
 	REJECT(EINVAL, WAIT, wait, W, a.points.stride = 0);
 	REJECT(EFAULT, WAIT, wait, W, a.points.array = 8);
 	REJECT(ENOENT, WAIT, wait, W, a.points.array = (uintptr_t)&bad);
-	/* Wrong signals: nothing happens; right ones are not sent either. */
+	/* Invalid signals: the call does nothing. It does not send the valid ones either. */
 	REJECT(ENOENT, WAIT, wait, W, a.signals =
 	       ((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &bad)));
 	REJECT(EINVAL, WAIT, wait, W, a.signals =
@@ -369,7 +369,7 @@ TEST_F(reject, event_limit)
 	} while (!ret);
 	EXPECT_EQ(-ENOSPC, ret);
 	EXPECT_EQ(4097, n);
-	/* Nothing was signaled by the call that found no room. */
+	/* The call that found no room has signaled nothing. */
 	{
 		struct drm_vfence_fence_point other = {
 			.fence = vf_fence_handle(self->shareable), .value = 9,
@@ -395,7 +395,7 @@ TEST_F(reject, event_point_limit)
 	} while (!ret);
 	EXPECT_EQ(-ENOSPC, ret);
 	EXPECT_EQ(65536 / 1024 + 1, n);
-	/* All of them complete with one signal. */
+	/* One signal completes all of them. */
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	EXPECT_TRUE(fired(self->efd));
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
@@ -424,7 +424,7 @@ TEST_F(reject, queue)
 #define U { .context = self->context, .flags = DRM_VFENCE_QUEUE_USER_MODE }
 	REJECT(ENOENT, QUEUE_CREATE, queue_create, U, a.context = BAD);
 	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 2);
-	/* The kernel's own node takes queues of neither kind. */
+	/* The kernel's own node accepts queues of neither kind. */
 	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U, a.context = self->paging);
 	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U,
 	       (a.flags = 0, a.context = self->paging));

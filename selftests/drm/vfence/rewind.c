@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Rewinds and edges: what is promised about values that go down, come and go, or
- * are as large as they can be; in every form of the interrupt.
+ * Rewinds and edges: promises about values that decrease, pulse, or are as large as
+ * possible, in every form of the interrupt.
  */
 
 #include "vfence_test.h"
@@ -94,7 +94,7 @@ TEST_F(rewind, a_pulse_releases_cpu_waiter_and_queue_that_were_blocked)
 	EXPECT_TRUE(drained(self->copy));
 	ASSERT_TRUE(drained(self->gfx));
 	EXPECT_EQ(1, vf_fence_current(self->fence));
-	/* From the CPU it is the same. */
+	/* A rewind by the CPU has this effect, too. */
 	clear(self->efd);
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 20, self->efd));
 	vf_cmd_wait(self->copy, self->fence, 20);
@@ -127,7 +127,7 @@ TEST_F(rewind, a_waiter_that_comes_after_the_rewind_waits)
 	uint64_t base;
 
 	for (base = 0; base < 2000; base += 20) {
-		/* Somebody waits, so that the value is news that is on its way. */
+		/* A waiter makes the signal post a record, which is still in flight. */
 		ASSERT_EQ(0, arm(self->adapter, self->fence, base + 8, self->efd));
 		vf_cmd_signal(self->gfx, self->fence, base + 10);
 		vf_cmd_signal(self->gfx, self->fence, base + 3);
@@ -171,7 +171,7 @@ TEST_F(rewind, a_waiter_that_comes_while_a_rewound_cpu_signal_completes_waits)
 	pthread_t thread;
 	unsigned int i;
 
-	/* Very many wait for the first value of the call: the second takes its time. */
+	/* Many waiters for the first value of the call delay its second value. */
 	for (i = 0; i < 1024; i++)
 		crowd[i] = slow.point[0];
 	for (i = 0; i < 40; i++)
@@ -195,7 +195,10 @@ TEST_F(rewind, an_entry_of_the_log_that_was_rewound_wakes_nobody)
 {
 	struct vf_counters c;
 
-	/* Nobody waits: logged, not interrupted, not read. */
+	/*
+	 * Without a waiter the signals are logged, raise no interrupt, and the log is not
+	 * read.
+	 */
 	vf_cmd_signal(self->gfx, self->fence, 10);
 	vf_cmd_signal(self->gfx, self->fence, 3);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -279,7 +282,7 @@ TEST_F(rewind, several_waits_on_one_value_and_duplicates_in_one)
 		uint64_t count = 0;
 
 		EXPECT_TRUE(EVENTUALLY(fired(efd[i])));
-		/* Once each. */
+		/* Each event fires once. */
 		ASSERT_EQ(sizeof(count), read(efd[i], &count, sizeof(count)));
 		EXPECT_EQ(1, count);
 		close(efd[i]);
@@ -287,7 +290,7 @@ TEST_F(rewind, several_waits_on_one_value_and_duplicates_in_one)
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
 }
 
-/* D3D12: Wait() may be queued before Signal(); one event serves several fences. */
+/* D3D12: a Wait() may be queued before the Signal(), and one event may serve several fences. */
 TEST_F(rewind, d3d12_order_is_free_and_one_event_serves_several_fences)
 {
 	struct vf_point all[2] = { { self->fence, 4 }, { self->other, 9 } };
@@ -295,20 +298,23 @@ TEST_F(rewind, d3d12_order_is_free_and_one_event_serves_several_fences)
 	vf_cmd_wait(self->copy, self->fence, 4);
 	vf_cmd_wait(self->copy, self->other, 9);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
-	/* SetEventOnMultipleFenceCompletion, both flags, without a thread. */
+	/* This is SetEventOnMultipleFenceCompletion with both flags, without a thread. */
 	ASSERT_EQ(0, vf_event_arm(self->adapter, all, 2, 0, self->efd, NULL));
 	ASSERT_EQ(0, vf_event_arm(self->adapter, all, 2, DRM_VFENCE_WAIT_ANY, self->late, NULL));
 	vf_cmd_signal(self->gfx, self->other, 9);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(self->late)));
 	EXPECT_FALSE(fired(self->efd));
-	/* The first is rewound; for ALL a point that was reached stays reached. */
+	/*
+	 * Rewind the fence that was reached first: for ALL, a point that was reached
+	 * stays reached.
+	 */
 	ASSERT_EQ(0, vf_fence_signal(self->other, 1));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 4));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	/*
-	 * The queue has met its waits one after the other, and comes to the second
-	 * after the rewind: that one stalls until 9 comes again.
+	 * A queue executes its waits one after the other. It comes to the second wait
+	 * after the rewind, so the wait stalls until 9 is signaled again.
 	 */
 	EXPECT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
 	ASSERT_EQ(0, vf_fence_signal(self->other, 9));
@@ -349,7 +355,7 @@ TEST_F(rewind, a_fence_destroyed_meanwhile_lets_go_whoever_waits)
 	EXPECT_TRUE(fired(self->efd));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ECANCELED, w.ret);
-	/* And the work behind goes on. */
+	/* The queue executes the packets behind the wait. */
 	EXPECT_TRUE(drained(self->copy));
 	EXPECT_EQ(1, vf_fence_current(self->fence));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Property tests of the pure headers: the very lines the module is built from,
- * compiled for user space. Run on the host, under ASan and UBSan.
+ * Property tests of the pure headers: the lines of code from which the module is built,
+ * compiled for user space. They run on the host, under ASan and UBSan.
  */
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static uint64_t next(void)
 	return seed;
 }
 
-/* Random, but often at an edge or next to one. */
+/* Return: a random value, often at an edge or next to one. */
 static uint64_t edgy(void)
 {
 	static const uint64_t edge[] = { 0, 1, UINT32_MAX, (uint64_t)UINT32_MAX + 1,
@@ -72,7 +72,7 @@ TEST(WDDM_48_49_50_negotiation)
 		struct vfence_feature_result got = vfence_feature_negotiate(&os, &hw, needs);
 		uint32_t v, best = 0;
 
-		/* By the definition: the highest version both can talk. */
+		/* The definition is the highest version that both support. */
 		for (v = 1; v < 10; v++) {
 			if (v < os.versions.min || v > os.versions.max ||
 			    v < hw.versions.min || v > hw.versions.max)
@@ -100,7 +100,7 @@ TEST(WDDM_128_a_half_value_means_the_nearest_one)
 			continue;
 		ASSERT_EQ(near + delta, vfence_widen(near, (uint32_t)(near + delta)));
 	}
-	/* Nothing is below 0. */
+	/* A value cannot be widened to less than 0. */
 	EXPECT_EQ(0xffffffff, vfence_widen(5, 0xffffffff));
 	EXPECT_EQ(0x80000005, vfence_widen(4, 0x80000005));
 	EXPECT_EQ(UINT64_C(0x100000000), vfence_widen(0xffffffff, 0));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sharing fences between files and processes; global and local life. */
+/* Fences shared between files and processes, and their handles and ends. */
 
 #include "vfence_test.h"
 
@@ -52,14 +52,14 @@ TEST_F(share, WDDM_41_only_shareable_fences_and_only_by_descriptor)
 
 	ASSERT_EQ(0, vf_fence_create(self->a.device, 0, 0, &private));
 	EXPECT_EQ(-EPERM, vf_fence_export(private));
-	/* A handle means nothing in another file. */
+	/* A handle is not valid in another file. */
 	EXPECT_EQ(-ENOENT, raw(vf_adapter_fd(self->b.adapter), DRM_IOCTL_VFENCE_FENCE_QUERY,
 			       &query));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 	vf_fence_destroy(private);
 }
 
-/* Open @fence in B by a descriptor with @rights only. */
+/* Open @fence for @c by a descriptor that has only @rights. */
 static int open_with(struct vf_fence *fence, struct client *c, uint32_t rights,
 		     struct vf_fence **opened)
 {
@@ -70,7 +70,7 @@ static int open_with(struct vf_fence *fence, struct client *c, uint32_t rights,
 	return ret;
 }
 
-/* What a queue of @c that runs one wait or signal of @fence stops with. */
+/* Return: the fault of a queue of @c that executes one wait or signal of @fence. */
 static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
 {
 	struct vf_device *device;
@@ -109,7 +109,7 @@ TEST_F(share, WDDM_39_private_data_travels_with_the_fence)
 	fd = vf_fence_export(mine);
 	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &theirs));
 	EXPECT_EQ(0, memcmp(bytes, vf_fence_private_data(theirs), sizeof(bytes)));
-	/* They are the fence's, not the creator's. */
+	/* The private data belongs to the fence, not to the creator's handle. */
 	vf_fence_destroy(mine);
 	vf_fence_destroy(theirs);
 	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &theirs));
@@ -129,7 +129,10 @@ TEST_F(share, WDDM_40_engine_affinity_names_the_one_physical_adapter)
 	second.engine_affinity = 2;
 	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &all));
 	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &first));
-	/* Mapped in both cases, and refused where there is nothing to map it on. */
+	/*
+	 * The driver maps both fences. It refuses one for a physical adapter that does
+	 * not exist.
+	 */
 	EXPECT_NE(0, all.mapping.current_va);
 	EXPECT_NE(0, first.mapping.current_va);
 	EXPECT_EQ(-EINVAL, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &second));
@@ -159,7 +162,7 @@ TEST_F(share, rights_of_a_descriptor_hold_for_the_cpu)
 	EXPECT_EQ(DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, query.rights);
 	ASSERT_EQ(0, vf_fence_query(self->fence, &query));
 	EXPECT_EQ(DRM_VFENCE_RIGHTS_ALL, query.rights);
-	/* A list in which one handle lacks the right signals nothing at all. */
+	/* If one handle in the list lacks the right, the call signals nothing. */
 	EXPECT_EQ(-EACCES, vf_signal(self->b.adapter, (struct vf_point[]){ { signaler, 9 },
 				     { waiter, 9 } }, 2));
 	EXPECT_EQ(8, vf_fence_current(self->fence));
@@ -183,13 +186,13 @@ TEST_F(share, rights_of_a_descriptor_hold_for_signals_that_ride_along)
 	ASSERT_EQ(0, open_with(self->fence, &self->b,
 			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_SIGNAL, &signaler));
 	point.fence = vf_fence_handle(waiter);
-	/* Of a wait and of an event, who may only wait signals nothing. */
+	/* A wait and an event signal nothing by a handle that may only wait. */
 	signal.fence = vf_fence_handle(waiter);
 	EXPECT_EQ(-EACCES, vf_signal_and_wait(self->b.adapter, &(struct vf_point){ waiter, 8 }, 1,
 					      &(struct vf_point){ waiter, 7 }, 1, 0, 0, NULL));
 	EXPECT_EQ(-EACCES, raw(vf_adapter_fd(self->b.adapter), DRM_IOCTL_VFENCE_EVENT_ARM, &event));
 	EXPECT_EQ(7, vf_fence_current(self->fence));
-	/* And who may only signal does. */
+	/* They signal by a handle that may only signal. */
 	signal.fence = vf_fence_handle(signaler);
 	EXPECT_EQ(0, vf_signal_and_wait(self->b.adapter, &(struct vf_point){ signaler, 8 }, 1,
 					&(struct vf_point){ waiter, 8 }, 1, 0, 0, NULL));
@@ -217,7 +220,10 @@ TEST_F(share, rights_of_a_descriptor_hold_for_the_gpu)
 	EXPECT_EQ(DRM_VFENCE_FAULT_ACCESS, fault_of(&self->b, signaler, false));
 	EXPECT_EQ(0, fault_of(&self->b, signaler, true));
 	EXPECT_EQ(20, vf_fence_current(self->fence));
-	/* Handles of one file share addresses: packets may do what any of them may. */
+	/*
+	 * The handles of one file share addresses: packets have the rights of all handles
+	 * together.
+	 */
 	ASSERT_EQ(0, open_with(self->fence, &self->b,
 			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
 	EXPECT_EQ(0, fault_of(&self->b, signaler, false));
@@ -231,7 +237,7 @@ TEST_F(share, rights_only_shrink_on_the_way)
 	struct vf_fence *waiter, *again;
 	int fd;
 
-	/* Without the right to read nothing can be opened. */
+	/* A descriptor without the right to read cannot be opened. */
 	EXPECT_EQ(-EACCES, open_with(self->fence, &self->b, DRM_VFENCE_RIGHT_SIGNAL, &waiter));
 	ASSERT_EQ(0, open_with(self->fence, &self->b,
 			       DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, &waiter));
@@ -252,7 +258,7 @@ TEST_F(share, WDDM_43_another_file_gets_new_addresses_of_the_same_storage)
 	struct vf_buffer *buffer;
 	struct vf_fence *opened;
 
-	/* Where B would put the first thing it gets there is something already. */
+	/* In file B a buffer is at the first address, where the fence would be mapped. */
 	ASSERT_EQ(0, vf_buffer_create(self->b.adapter, 65536, &buffer));
 	ASSERT_EQ(0, vf_fence_open(self->b.device, self->fd, &opened));
 	EXPECT_NE(vf_fence_mapping(self->fence)->current_va, vf_fence_mapping(opened)->current_va);
@@ -263,7 +269,7 @@ TEST_F(share, WDDM_43_another_file_gets_new_addresses_of_the_same_storage)
 	EXPECT_EQ(8, vf_fence_current(self->fence));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 9));
 	EXPECT_EQ(9, vf_fence_current(opened));
-	/* The new addresses lead there, too; those of A lead B nowhere. */
+	/* The new addresses lead to the fence, too. The addresses of A are not valid in B. */
 	EXPECT_EQ(0, fault_of(&self->b, opened, true));
 	EXPECT_EQ(20, vf_fence_current(self->fence));
 	EXPECT_NE(0, fault_of(&self->b, self->fence, true));
@@ -298,21 +304,21 @@ TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 	EXPECT_EQ(c0.fences_opened + 1, c.fences_opened);
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, vf_fence_open(self->b.device, fd, &other));
-	/* Once for each opener, of the same file, too. */
+	/* The driver opens the fence for each handle, even in one file. */
 	ASSERT_EQ(0, vf_fence_open(self->a.device, fd, &again));
 	EXPECT_NE(vf_fence_handle(fence), vf_fence_handle(again));
 	close(fd);
 	c = counters(self->a.adapter);
 	EXPECT_EQ(c0.fences_created + 1, c.fences_created);
 	EXPECT_EQ(c0.fences_opened + 3, c.fences_opened);
-	/* The creator goes first: close only. */
+	/* The creator closes its handle first, and the fence stays. */
 	vf_fence_destroy(fence);
 	c = counters(self->a.adapter);
 	EXPECT_EQ(c0.fences_closed + 1, c.fences_closed);
 	EXPECT_EQ(c0.fences_destroyed, c.fences_destroyed);
 	EXPECT_EQ(0, vf_fence_signal(other, 5));
 	EXPECT_EQ(5, vf_fence_current(other));
-	/* For those who stay nothing has ended. */
+	/* The other handles stay usable. */
 	EXPECT_EQ(-ETIME, vf_fence_wait(other, 6, 1));
 	EXPECT_EQ(0, fault_of(&self->a, again, true));
 	EXPECT_EQ(20, vf_fence_current(other));
@@ -320,7 +326,7 @@ TEST_F(share, WDDM_55_56_57_58_create_open_close_destroy)
 	c = counters(self->a.adapter);
 	EXPECT_EQ(c0.fences_destroyed + 1, c.fences_destroyed);
 	EXPECT_EQ(-ETIME, vf_fence_wait(other, 21, 1));
-	/* The last close, then destroy; once more for the queue of fault_of(). */
+	/* The last close destroys the fence. The counters include the queue of fault_of(). */
 	vf_fence_destroy(other);
 	c = counters(self->a.adapter);
 	EXPECT_EQ(c0.fences_closed + 4, c.fences_closed);
@@ -343,7 +349,7 @@ TEST_F(share, WDDM_58_a_descriptor_keeps_the_fence)
 	EXPECT_EQ(77, vf_fence_current(again));
 	vf_fence_destroy(again);
 	close(fd);
-	/* close() of the last descriptor completes before it returns to us. */
+	/* close() of the last descriptor completes the destruction before it returns. */
 	EXPECT_TRUE(EVENTUALLY((c = counters(self->a.adapter),
 				c.fences_destroyed == c0.fences_destroyed + 1)));
 }
@@ -355,8 +361,8 @@ TEST_F(share, WDDM_59_freed_storage_is_not_written_any_more)
 	unsigned int round, i;
 
 	/*
-	 * B's queue signals fences as fast as it can while A and B let go of
-	 * them; fresh fences then take the freed pages. None may change.
+	 * B's queue signals fences as fast as it can while A and B destroy their handles.
+	 * New fences then take the freed pages, and their values must not change.
 	 */
 	for (round = 0; round < 20; round++) {
 		ASSERT_EQ(0, vf_queue_create(self->b.device, 0, 65536, &queue));
@@ -378,7 +384,10 @@ TEST_F(share, WDDM_59_freed_storage_is_not_written_any_more)
 		for (i = 0; i < 64; i++)
 			ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE,
 						     0x600d, &fresh[i]));
-		/* It finished or met an address that was gone. */
+		/*
+		 * The queue has finished, or has faulted at an address that is not mapped
+		 * any more.
+		 */
 		vf_queue_abort(queue);
 		for (i = 0; i < 64; i++)
 			EXPECT_EQ(0x600d, vf_fence_current(fresh[i]));

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * soak MINUTES: everything at once, for long, and then the books must balance.
+ * soak MINUTES: run everything at once for a long time, and then check the counters.
  *
- * Processes come and go, and are killed in the middle: some play ping-pong between
- * engines while threads wait and give up, some share fences with one another and with
- * another adapter, some write logs that nobody reads. One adapter is unbound and bound
- * all the while. In the end nothing is left, and what is counted adds up.
+ * Processes start, exit, and are killed in the middle. Some exchange signals between
+ * engines while threads wait with short timeouts. Some share fences with one another and
+ * with another adapter. Some write logs that are not read. One adapter is unbound and
+ * bound all the time. In the end no object is left, and the counters add up.
  */
 
 #include <inttypes.h>
 
 #include "vfence_test.h"
 
-/* The adapters that stay; ADAPTER_GONE comes and goes. */
+/* The adapters that stay. ADAPTER_GONE is unbound and bound. */
 static const unsigned int stays[] = { 0, 1, 8, 9, 10, 11 };
 #define STAYS		(sizeof(stays) / sizeof(*stays))
 #define ADAPTER_GONE	2
@@ -57,7 +57,7 @@ static void *wait_and_give_up(void *arg)
 	return NULL;
 }
 
-/* Engines, doorbells, waits that are met and waits that are not. */
+/* This uses engines, doorbells, waits that are satisfied and waits that time out. */
 static void ping_pong(void)
 {
 	struct vf_fence *there, *back;
@@ -81,7 +81,7 @@ static void ping_pong(void)
 	pthread_join(thread, NULL);
 }
 
-/* One fence on two adapters; a child has it, too, and may outlive us. */
+/* Use one fence on two adapters. A child has the fence, too, and may outlive the parent. */
 static void share(void)
 {
 	struct vf_fence *mine, *theirs;
@@ -107,7 +107,7 @@ static void share(void)
 	}
 }
 
-/* More entries than a log has room for, with somebody who waits for the last. */
+/* Write more entries than a log has room for, while an event waits for the last value. */
 static void overrun(void)
 {
 	struct vf_fence *fence;
@@ -125,7 +125,7 @@ static void overrun(void)
 	}
 }
 
-/* Monitored fences: waits that are met, given up, and ended by a handle that goes. */
+/* Monitored fences: waits are satisfied, time out, or end with a closed handle. */
 static void memory(void)
 {
 	struct vf_fence *fence, *second;
@@ -147,7 +147,7 @@ static void memory(void)
 	pthread_join(thread, NULL);
 }
 
-/* Kernel-mode queues: held back, chained, broadcast, and left with work. */
+/* Kernel-mode queues: submissions are held back, chained, broadcast, and left unfinished. */
 static void submit(void)
 {
 	struct vf_queue *queue[2];
@@ -205,7 +205,7 @@ static pid_t begin(uint64_t seed)
 		}
 }
 
-/* What is counted adds up, and nothing is left. 0, or how much is wrong. */
+/* Check that the counters add up and no object is left. Return: 0, or 1 if not. */
 static int audit(unsigned int index)
 {
 	struct vf_counters c;
@@ -222,7 +222,7 @@ static int audit(unsigned int index)
 		wrong = 1;								\
 	}										\
 } while (0)
-	/* The last who were killed are being cleaned up. */
+	/* The kernel is still cleaning up after the processes that were killed last. */
 	if (!EVENTUALLY((c = counters(adapter), vf_counters_settled(&c) && !c.queues &&
 			 c.fences_created == c.fences_destroyed)))
 		printf("# adapter %u does not come to rest\n", index);

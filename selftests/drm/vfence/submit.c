@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Kernel-mode queues: what the kernel submits on behalf of clients. On adapters whose
- * engines write monitored fences, write them and interrupt, or cannot.
+ * Kernel-mode queues: what the kernel submits on behalf of clients. The tests run on
+ * adapters whose engines write monitored fences, write them and interrupt, or cannot
+ * write them.
  */
 
 #include <linux/sync_file.h>
@@ -58,8 +59,8 @@
 } while (0)
 
 /*
- * Tests are for the adapters that can do what they show: a fixture for each ability, a
- * variant for each adapter that has it.
+ * A test needs adapters that have the ability that it tests. There is a fixture for each
+ * ability and a variant for each adapter that has it.
  */
 #define SUBMIT_FIXTURE(name)						\
 	FIXTURE(name) { SUBMIT_MEMBERS; };				\
@@ -81,7 +82,7 @@ ON(submit, interrupts_that_name_nothing, 10);
 ON(submit, of_32_bits, 12);
 ON(submit, of_32_bits_with_interrupts, 13);
 
-/* What one adapter shows holds for all. */
+/* The result on one adapter holds for all adapters. */
 SUBMIT_FIXTURE(any)
 ON(any, adapter, 0);
 
@@ -95,13 +96,13 @@ ON(written, interrupts_that_name_nothing, 10);
 ON(written, of_32_bits, 12);
 ON(written, of_32_bits_with_interrupts, 13);
 
-/* They write them and raise no interrupt for it. */
+/* Engines write monitored fences and raise no interrupt for it. */
 SUBMIT_FIXTURE(basic)
 ON(basic, by_packets, 0);
 ON(basic, interrupts_that_name_queues, 8);
 ON(basic, of_32_bits, 12);
 
-/* They write them and interrupt. */
+/* Engines write monitored fences and interrupt. */
 SUBMIT_FIXTURE(advanced)
 ON(advanced, no_room_for_records, 1);
 ON(advanced, interrupts_that_say_so, 6);
@@ -121,7 +122,7 @@ SUBMIT_FIXTURE(narrow)
 ON(narrow, by_packets, 12);
 ON(narrow, with_interrupts, 13);
 
-/* There are native fences, too, and user-mode queues. */
+/* The adapter has native fences and user-mode queues, too. */
 SUBMIT_FIXTURE(both_kinds)
 ON(both_kinds, by_packets, 0);
 ON(both_kinds, with_interrupts, 1);
@@ -137,7 +138,7 @@ static struct drm_vfence_queue_query look(struct vf_queue *queue)
 	return query;
 }
 
-/* Wait for @fence at @value, then the commands. */
+/* Submit the commands with a wait for @fence at @value. */
 static int submit_behind(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
 {
 	struct vf_point wait = { fence, value };
@@ -146,7 +147,7 @@ static int submit_behind(struct vf_queue *queue, struct vf_fence *fence, uint64_
 	return vf_submit(&queue, 1, &what);
 }
 
-/* The commands, then a software signal. */
+/* Submit the commands with a software signal. */
 static int submit_before(struct vf_queue *queue, struct vf_fence *fence, uint64_t value,
 			 uint32_t flags)
 {
@@ -169,7 +170,7 @@ TEST_F(submit, WDDM_198_199_commands_are_done_and_progress_tells)
 	EXPECT_EQ(0, before.last_queued);
 	EXPECT_EQ(0, before.pending);
 	for (i = 1; i <= 20; i++) {
-		/* What tells comes last, however long the work takes. */
+		/* The last submission takes long: its progress must come after the work. */
 		if (i == 20)
 			vf_cmd_draw(self->gfx, 1, LONG);
 		vf_cmd_fill(self->gfx, self->va, 4096, i);
@@ -184,7 +185,7 @@ TEST_F(submit, WDDM_198_199_commands_are_done_and_progress_tells)
 	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued));
 	EXPECT_EQ(20, look(self->gfx).last_queued);
 	EXPECT_EQ(0, look(self->gfx).pending);
-	/* One with nothing in it is one, too. */
+	/* An empty submission counts, too. */
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 }
@@ -215,7 +216,7 @@ TEST_F(submit, WDDM_82_kernel_mode_queues_have_no_logs)
 	unsigned int count = 1;
 	struct vf_queue *queue;
 
-	/* The hardware is given none, and the client told of none. */
+	/* The driver sets no log in the hardware and returns none to the client. */
 	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
 	EXPECT_EQ(before, counters(self->adapter).log_buffers_set);
 	vf_queue_destroy(queue);
@@ -237,7 +238,7 @@ TEST_F(submit, WDDM_131_a_gpu_wait_returns_at_once_and_holds_back_its_queue_alon
 	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 5));
 	vf_cmd_fill(self->gfx, self->va + 4, 4, 2);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	/* Others go on, of the same device, too. */
+	/* Other queues continue, even those of this device. */
 	vf_cmd_fill(self->copy, self->va + 8, 4, 3);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
@@ -255,7 +256,7 @@ TEST_F(submit, WDDM_131_a_gpu_wait_returns_at_once_and_holds_back_its_queue_alon
 	EXPECT_EQ(0, look(self->gfx).held);
 	EXPECT_EQ(before.submissions + 3, counters(self->adapter).submissions);
 	EXPECT_EQ(before.submissions_held + 1, counters(self->adapter).submissions_held);
-	/* What is reached holds nothing back. */
+	/* A wait whose value is reached does not hold a submission back. */
 	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 5));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 	EXPECT_EQ(before.submissions_held + 1, counters(self->adapter).submissions_held);
@@ -274,7 +275,7 @@ TEST_F(submit, WDDM_132_a_gpu_wait_needs_all_points)
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 	EXPECT_EQ(1, self->word[0]);
-	/* In whatever order they come. */
+	/* The waits are satisfied in any order. */
 	wait[0].value = wait[1].value = 2;
 	vf_cmd_fill(self->gfx, self->va, 4, 2);
 	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
@@ -286,7 +287,10 @@ TEST_F(submit, WDDM_132_a_gpu_wait_needs_all_points)
 	EXPECT_EQ(2, self->word[0]);
 }
 
-/* Of several points one that nobody can signal any more lets pass, the others do not. */
+/*
+ * A point that cannot be signaled any more counts as satisfied. The other points of the
+ * wait do not.
+ */
 TEST_F(submit, a_point_that_fails_is_not_the_end_of_the_wait)
 {
 	struct vf_fence *gone;
@@ -320,12 +324,15 @@ TEST_F(submit, WDDM_127_a_handle_that_goes_ends_no_gpu_wait)
 	ASSERT_EQ(0, submit_behind(self->gfx, one, 1));
 	ASSERT_EQ(0, arm(self->adapter, two, 1, self->efd));
 	vf_fence_destroy(one);
-	/* CPU waits end with any handle, this one does not. */
+	/* A CPU wait ends when any handle is closed. This GPU wait does not. */
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_EQ(1, look(self->gfx).held);
 	ASSERT_EQ(0, vf_fence_signal(two, 1));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
-	/* With the last it goes on, as nobody can signal any more. */
+	/*
+	 * Closing the last handle releases the submission, because no signal is possible
+	 * any more.
+	 */
 	ASSERT_EQ(0, submit_behind(self->gfx, two, 2));
 	EXPECT_EQ(1, look(self->gfx).held);
 	vf_fence_destroy(two);
@@ -344,7 +351,10 @@ TEST_F(submit, WDDM_133_a_broadcast_counts_when_all_queues_have_come)
 	signal[1].value = 8;
 	ASSERT_EQ(0, submit_behind(self->copy, self->other, 1));
 	ASSERT_EQ(0, vf_submit(both, 2, &what));
-	/* Software signals of a queue come in order: that of the broadcast would have. */
+	/*
+	 * Software signals of a queue come in order. A broadcast that did not wait for
+	 * all queues would signal before this one.
+	 */
 	ASSERT_EQ(0, submit_before(self->gfx, next, 1, 0));
 	ASSERT_EQ(0, vf_fence_wait(next, 1, DEADLINE));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
@@ -356,7 +366,7 @@ TEST_F(submit, WDDM_133_a_broadcast_counts_when_all_queues_have_come)
 	vf_fence_destroy(next);
 }
 
-/* What comes before completion, too: at the top of the pipeline, and at submission. */
+/* Stages before completion need all queues, too: the top of the pipeline, and submission. */
 TEST_F(submit, WDDM_122_133_each_stage_of_a_broadcast_needs_all_queues)
 {
 	struct vf_queue *both[2] = { self->gfx, self->copy };
@@ -371,7 +381,10 @@ TEST_F(submit, WDDM_122_133_each_stage_of_a_broadcast_needs_all_queues)
 	ASSERT_EQ(0, submit_behind(self->copy, self->other, 1));
 	ASSERT_EQ(0, vf_submit(both, 2, &top));
 	ASSERT_EQ(0, vf_submit(both, 2, &early));
-	/* In order, as above. */
+	/*
+	 * Signals come in order. Stages that did not wait for all queues would signal
+	 * before this one.
+	 */
 	ASSERT_EQ(0, submit_before(self->gfx, next, 1, 0));
 	ASSERT_EQ(0, vf_fence_wait(next, 1, DEADLINE));
 	EXPECT_EQ(0, vf_fence_current(fetched.fence));
@@ -398,7 +411,7 @@ TEST_F(submit, WDDM_134_a_cpu_event_comes_when_all_queues_have_come)
 	EXPECT_FALSE(fired(self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->other, 1));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
-	/* What stands in front is done, and not only on its way. */
+	/* The work in front of the event is done, and not only submitted. */
 	EXPECT_TRUE(reached(self->copy, 1));
 }
 
@@ -424,12 +437,12 @@ TEST_F(written, WDDM_116_a_packet_signals_without_kernel_entry)
 	vf_cmd_draw(self->gfx, 1, LONG);
 	before = counters(self->adapter);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	/* Seen by who polls, long before the submission is done. */
+	/* A thread that polls sees the value long before the submission is done. */
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == value));
 	EXPECT_NOT_YET(reached(self->gfx, 1));
 	after = counters(self->adapter);
 	EXPECT_EQ(before.cpu_signals, after.cpu_signals);
-	/* The submission and the second look at the counters. */
+	/* The two ioctls are the submission and the second read of the counters. */
 	EXPECT_EQ(before.ioctls + 2, after.ioctls);
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 }
@@ -447,13 +460,16 @@ TEST_F(basic, WDDM_129_basic_engines_waiters_are_looked_at_at_completion)
 	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 1)));
 }
 
-/* What a packet has written is seen, though its submission never ends as it should. */
+/*
+ * The driver rescans for a value that a packet has written, even if the submission is
+ * aborted.
+ */
 TEST_F(written, WDDM_129_nor_is_a_value_lost_with_its_submission)
 {
 	struct vf_device *device;
 	struct vf_fence *kept;
 
-	/* One that outlives the device of who writes it, with another's handle. */
+	/* Use a fence of another device, which the abort does not take to its maximum. */
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &kept));
 	ASSERT_EQ(0, arm(self->adapter, kept, 9, self->efd));
@@ -486,7 +502,7 @@ TEST_F(written, a_value_is_not_lost_with_the_handle_of_who_wrote_it)
 	vf_cmd_draw(self->gfx, 1, LONG);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(theirs) == 9));
-	/* Before the submission is done. */
+	/* Close the handle before the submission is done. */
 	vf_fence_destroy(mine);
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	vf_fence_destroy(theirs);
@@ -507,7 +523,7 @@ TEST_F(advanced, WDDM_130_advanced_engines_interrupt_and_all_waiters_are_looked_
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_NOT_YET(reached(self->gfx, 1));
 	after = counters(self->adapter);
-	/* Where records can say so at all; adapter 1 has no room for any. */
+	/* This needs records that can report it. Adapter 1 has no room for records. */
 	if (named && variant->adapter != 1) {
 		EXPECT_EQ(before.records_monitored + 1, after.records_monitored);
 	}
@@ -543,7 +559,7 @@ TEST_F(software, software_signals_where_engines_cannot)
 	EXPECT_EQ(9, vf_fence_current(self->fence));
 }
 
-/* A GPU wait for what is signaled by a packet, a software signal, or the CPU. */
+/* A GPU wait is satisfied by a packet, a software signal, or the CPU. */
 TEST_F(submit, a_queue_waits_for_another)
 {
 	unsigned int i;
@@ -573,7 +589,10 @@ TEST_F(submit, WDDM_122_top_of_pipeline_signals_when_all_has_been_fetched)
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, TOP, 0, &top));
 	signal[0] = (struct vf_point){ top, 3 };
 	signal[1] = (struct vf_point){ self->fence, 3 };
-	/* Not before what stands in front has been fetched, and that not before it runs. */
+	/*
+	 * The signal must wait until the commands are fetched, and they are fetched when
+	 * the first draw is done.
+	 */
 	vf_cmd_draw(self->gfx, 1, LONG);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	vf_cmd_fill(self->gfx, self->va, 4, 1);
@@ -586,7 +605,7 @@ TEST_F(submit, WDDM_122_top_of_pipeline_signals_when_all_has_been_fetched)
 	EXPECT_NOT_YET(reached(self->gfx, 2));
 	EXPECT_NOT_YET(vf_fence_current(self->fence));
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 3, DEADLINE));
-	/* The draw was still to be done. */
+	/* At the time of the signal the draw was not done. */
 	EXPECT_NOT_YET(vf_deadline(0) - fetched < LONG / 2);
 	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 2)));
 	vf_fence_destroy(top);
@@ -603,7 +622,7 @@ TEST_F(submit, signals_at_submission_do_not_wait_for_completion)
 	EXPECT_NOT_YET(reached(self->gfx, 1));
 	EXPECT_NOT_YET(vf_fence_current(self->other));
 	EXPECT_EQ(0, vf_fence_wait(self->other, 1, DEADLINE));
-	/* But what is held back has not been submitted. */
+	/* A submission that is held back does not make its signals at submission. */
 	ASSERT_EQ(0, submit_behind(self->gfx, self->other, 2));
 	ASSERT_EQ(0, submit_before(self->gfx, self->fence, 2,
 				   DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION));
@@ -624,7 +643,7 @@ TEST_F(submit, WDDM_121_no_gpu_access_leaves_the_lists)
 	EXPECT_EQ(1, look(self->copy).held);
 	ASSERT_EQ(0, submit_before(self->gfx, plain, UINT64_C(1) << 40, 0));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
-	/* 64 bits, whatever the GPU can. */
+	/* A fence without GPU access has 64 bits, whatever the GPU supports. */
 	EXPECT_EQ(UINT64_C(1) << 40, vf_fence_current(plain));
 	vf_fence_destroy(plain);
 }
@@ -660,7 +679,7 @@ TEST_F(narrow, WDDM_128_packets_write_across_the_wrap)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
-	/* As far ahead as can be. */
+	/* Wait for the value that is as far ahead as possible. */
 	ASSERT_EQ(8, read(self->efd, &(uint64_t){ 0 }, 8));
 	ASSERT_EQ(0, arm(self->adapter, fence, 3 + UINT32_MAX / 2, self->efd));
 	ASSERT_EQ(0, submit_behind(self->copy, fence, 3 + UINT32_MAX / 2));
@@ -673,7 +692,7 @@ TEST_F(narrow, WDDM_128_packets_write_across_the_wrap)
 	vf_fence_destroy(fence);
 }
 
-/* No step is as far as half the values; nobody waits until the end. */
+/* Each step is less than half the range, and no thread waits before the end. */
 TEST_F(narrow, WDDM_128_the_driver_follows_values_that_nobody_waits_for)
 {
 	const uint32_t step = 0x30000000;
@@ -687,7 +706,7 @@ TEST_F(narrow, WDDM_128_the_driver_follows_values_that_nobody_waits_for)
 		ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 		ASSERT_TRUE(EVENTUALLY(counters(self->adapter).legacy_scans > scans));
 	}
-	/* The GPU is at 0x150000000: it has passed this value, and not yet that one. */
+	/* The GPU is at 0x150000000: it has passed the first value, and not yet the second. */
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 0xe0000000, DEADLINE));
 	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 0x60000000, vf_deadline(SECOND / 100)));
 }
@@ -706,7 +725,7 @@ TEST_F(written, packets_signal_what_their_file_may)
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, vf_fence_open(device, fd, &theirs));
 	close(fd);
-	/* Handles of one file share the address, so who has the right must go first. */
+	/* Handles of one file share the address, so close the handle with the right first. */
 	fd = vf_fence_export(mine);
 	vf_fence_destroy(mine);
 	vf_cmd_signal(queue, theirs, 1);
@@ -732,7 +751,10 @@ TEST_F(both_kinds, native_waits_and_signals_work)
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &native));
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &back));
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &user));
-	/* Held back until a user-mode queue signals, which waits for the answer. */
+	/*
+	 * Hold the submission back until a user-mode queue signals. That queue then waits
+	 * for the answer.
+	 */
 	wait = (struct vf_point){ native, 1 };
 	signal = (struct vf_point){ back, 1 };
 	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
@@ -741,7 +763,7 @@ TEST_F(both_kinds, native_waits_and_signals_work)
 	vf_cmd_wait(user, back, 1);
 	ASSERT_EQ(0, vf_queue_submit(user));
 	EXPECT_TRUE(drained(user));
-	/* The GPU's own signals, by packet, and its progress fence. */
+	/* Wait for a packet's signal and for the progress fence, which the GPU both signals. */
 	vf_cmd_signal(self->gfx, native, 2);
 	vf_cmd_wait(user, native, 2);
 	vf_cmd_wait(user, vf_queue_progress(self->gfx), 2);
@@ -795,7 +817,7 @@ TEST_F(submit, an_abort_ends_what_is_held_queued_and_running)
 	after = counters(self->adapter);
 	EXPECT_EQ(before.submissions + 16, after.submissions);
 	EXPECT_EQ(before.submissions_lost + 16, after.submissions_lost);
-	/* What would have been signaled is not, and its sibling goes on. */
+	/* The lost submissions signal nothing, and the other queue continues. */
 	EXPECT_EQ(0, vf_fence_current(self->other));
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
@@ -811,7 +833,7 @@ static struct drm_vfence_syncobj syncobj_of(int fd, uint64_t point)
 	return syncobj;
 }
 
-/* The commands, with a syncobj that tells when they are done. */
+/* Submit the commands with a syncobj as out-sync. */
 static int submit_told(struct vf_queue *queue, const struct drm_vfence_syncobj *syncobj)
 {
 	struct vf_submit what = { .signal_syncobjs = syncobj, .signal_syncobj_count = 1 };
@@ -829,7 +851,7 @@ static int wait_syncobj(int fd, const struct drm_vfence_syncobj *syncobj, int64_
 	return drmSyncobjWait(fd, &handle, 1, until, 0, NULL);
 }
 
-/* Status of what it stands for: 1 signaled, 0 not, negative: an error. */
+/* Return: 1 if the dma_fence of the syncobj has signaled, 0 if not, or its error. */
 static int status_of(int fd, uint32_t handle)
 {
 	struct sync_file_info info = { 0 };
@@ -866,7 +888,10 @@ TEST_F(submit, submissions_that_are_told_of_wait_for_each_other_in_the_kernel)
 	struct drm_vfence_syncobj link[10];
 	unsigned int i;
 
-	/* A chain across two queues, all of it queued before the first is done. */
+	/*
+	 * Chain submissions across two queues, and queue all of them before the first is
+	 * done.
+	 */
 	for (i = 0; i < 10; i++) {
 		struct vf_submit what = {
 			.wait_syncobjs = &link[i - !!i], .wait_syncobj_count = !!i,
@@ -908,7 +933,7 @@ TEST_F(submit, all_of_several_syncobjs_count)
 	vf_cmd_fill(self->copy, self->va, 4, 7);
 	tell.signal_syncobjs = last;
 	ASSERT_EQ(0, vf_submit(&self->copy, 1, &tell));
-	/* For the earlier point of the timeline; for both, in either order. */
+	/* Wait for the earlier point of the timeline, then for both points, in either order. */
 	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &wait));
 	wait.wait_syncobj_count = 2;
 	for (i = 0; i < 2; i++) {
@@ -959,7 +984,7 @@ static bool returned(struct told *told)
 	return __atomic_load_n(&told->returned, __ATOMIC_ACQUIRE);
 }
 
-/* Is it in a system call, asleep? */
+/* Return: true if the thread sleeps in a system call. */
 static bool asleep(struct told *told)
 {
 	pid_t tid = __atomic_load_n(&told->tid, __ATOMIC_ACQUIRE);
@@ -976,7 +1001,7 @@ static bool asleep(struct told *told)
 	return atoi(text) == SYS_ioctl;
 }
 
-/* No dma_fence stands for what a client can keep from happening. */
+/* A submission that a client can block must not publish a dma_fence. */
 TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 {
 	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
@@ -985,7 +1010,10 @@ TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 			      .fence = self->fence, .value = 2 };
 	pthread_t thread[2];
 
-	/* Behind a submission that waits for a fence, and waiting for one itself. */
+	/*
+	 * One call is behind a submission that waits for a fence, and the other one waits
+	 * for a fence itself.
+	 */
 	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
 	ASSERT_EQ(0, pthread_create(&thread[0], NULL, submit_thread, &behind));
 	ASSERT_EQ(0, pthread_create(&thread[1], NULL, submit_thread, &waits));
@@ -1002,7 +1030,7 @@ TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 	ASSERT_EQ(0, pthread_join(thread[1], NULL));
 	EXPECT_EQ(0, waits.ret);
 	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
-	/* An end of the queue ends the call, wherever it sleeps. */
+	/* The abort of the queue ends the call, wherever it sleeps. */
 	behind = (struct told){ .queue = self->gfx, .syncobj = &syncobj };
 	waits = (struct told){ .queue = self->copy, .syncobj = &syncobj,
 			       .fence = self->fence, .value = 3 };
@@ -1040,7 +1068,7 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 	EXPECT_EQ(before.submissions_timed_out + 1, counters(self->adapter).submissions_timed_out);
 	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
 	EXPECT_EQ(-EIO, vf_queue_submit(self->copy));
-	/* Others on the engine go on. */
+	/* Other queues on the engine continue. */
 	vf_cmd_fill(queue, self->va, 4, 8);
 	ASSERT_EQ(0, vf_queue_submit(queue));
 	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
@@ -1051,7 +1079,7 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 	drmSyncobjDestroy(self->fd, next.handle);
 }
 
-/* Interrupts that are late are no reason to abort anything. */
+/* A late interrupt must not make the driver abort a submission. */
 TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 {
 	struct vf_counters before = counters(self->adapter);
@@ -1059,7 +1087,10 @@ TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 
 	if (knob(variant->adapter, "hold_posts", "1"))
 		SKIP(return, "needs root and debugfs");
-	/* One that is done when its time is over, one that is at it, and has its own time. */
+	/*
+	 * The first submission is done when its timeout expires. The second runs at that
+	 * time, and has a timeout of its own.
+	 */
 	vf_cmd_fill(self->gfx, self->va, 4, 1);
 	EXPECT_EQ(0, submit_told(self->gfx, &first));
 	vf_cmd_draw(self->gfx, 3, 9 * SECOND / 10);
@@ -1082,7 +1113,7 @@ TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 	drmSyncobjDestroy(self->fd, next.handle);
 }
 
-/* What was told of ends in order, and says that it was not done. */
+/* Aborted submissions signal their out-syncs in order, with an error. */
 TEST_F(submit, an_abort_cancels_what_was_told_of)
 {
 	struct drm_vfence_syncobj syncobj[8];
@@ -1101,7 +1132,7 @@ TEST_F(submit, an_abort_cancels_what_was_told_of)
 	}
 }
 
-/* A suspension is no excuse for what others rely on. */
+/* A suspension does not stop the timeout of a submission with out-syncs. */
 TEST_F(submit, what_is_suspended_has_to_end_in_time)
 {
 	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
@@ -1130,7 +1161,7 @@ TEST_F(submit, a_bad_address_fails_its_submission)
 	drmSyncobjDestroy(self->fd, next.handle);
 }
 
-/* Our own dma_fence under our own callback, and that it failed. */
+/* Our own dma_fence signals our own import callback, also when it failed. */
 TEST_F(submit, a_submission_signals_a_fence_by_import)
 {
 	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
@@ -1173,7 +1204,7 @@ TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximu
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
 			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
-	/* One that the device may only wait for stays as it is, too. */
+	/* A fence that the device may only wait for keeps its value, too. */
 	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED_MONITORED, 0, &theirs));
 	fd = vf_fence_export_rights(theirs, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &mine));
@@ -1280,7 +1311,7 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(empty.handle += 100, LIST(wait_syncobjs, empty, 1)));
 	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(LIST(signal_syncobjs, empty, 1)));
 	empty.handle -= 100;
-	/* Nobody has given it anything to stand for; nor a timeline its point. */
+	/* The syncobj has no dma_fence, and the timeline has no such point. */
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(empty.point = 3, LIST(wait_syncobjs, empty, 1)));
 	empty.point = 0;
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(wait_syncobjs, empty, 1)));
@@ -1300,7 +1331,7 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION,
 				       LIST(signals, point, 1), COMMANDS(nop, 8)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND));
-	/* Nothing of all this was queued; and what all that is wrong with is nothing. */
+	/* None of these calls has queued anything, and a valid call succeeds. */
 	EXPECT_EQ(0, look(self->gfx).last_queued);
 	EXPECT_EQ(0, look(self->copy).last_queued);
 	EXPECT_EQ(0, SUBMIT_ARGS(COMMANDS(nop, 16), LIST(signals, point, 1)));
@@ -1340,7 +1371,7 @@ TEST_F(submit, packets_that_cannot_be_right_are_refused)
 		uint64_t words[16];
 		unsigned int k;
 
-		/* NOPs before and behind, which are operands without fault as well. */
+		/* NOPs stand before and behind the packet. They are valid as operands, too. */
 		for (k = 0; k < 16; k++)
 			words[k] = 8 << 16;
 		memcpy(&words[1], &packet[i], 8);
@@ -1349,7 +1380,7 @@ TEST_F(submit, packets_that_cannot_be_right_are_refused)
 		}
 	}
 	EXPECT_EQ(0, look(self->gfx).last_queued);
-	/* It is the packet that they do not like. */
+	/* The driver refuses the packets because of their contents. */
 	{
 		uint64_t words[2] = { 8 << 16, 8 << 16 };
 		uint64_t draw[3] = { DRM_VFENCE_OP_DRAW | 24 << 16, 0, 100 };

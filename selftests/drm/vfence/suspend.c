@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Contexts that leave the GPU and come back. */
+/* Contexts that leave the GPU and return. */
 
 #include "vfence_test.h"
 
@@ -16,7 +16,7 @@ FIXTURE_VARIANT_ADD(suspend, plain) {
 	.index = 0,
 };
 
-/* The acknowledgment finds no room in the interrupt ring. */
+/* The interrupt ring has no room for the acknowledgment. */
 FIXTURE_VARIANT_ADD(suspend, null) {
 	.index = 1,
 };
@@ -33,7 +33,7 @@ FIXTURE_TEARDOWN(suspend)
 	VFENCE_TEARDOWN();
 }
 
-/* More queues than physical doorbells: two. */
+/* There are more queues than physical doorbells: the adapter has two. */
 FIXTURE(scarce) {
 	VFENCE_MEMBERS;
 	struct vf_fence *fence;
@@ -74,13 +74,13 @@ TEST_F(suspend, WDDM_193_submissions_wait_for_the_resume)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
-	/* Connected, resident, accepted, and not executed. */
+	/* The queue is connected and resident. The submission is accepted and not executed. */
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
 	before = packets(self->gfx);
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
-	/* Another context's queue on the same node is not hindered. */
+	/* A queue of another context on this node continues. */
 	{
 		struct vf_queue *other;
 
@@ -102,7 +102,10 @@ TEST_F(scarce, WDDM_193_a_victim_of_a_suspended_context_reconnects)
 	unsigned int i;
 
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	/* Idle, as victims are taken from the idle first; done comes before idle. */
+	/*
+	 * Wait until the queue is idle, because victims are taken from the idle queues
+	 * first. Its work is done before it is idle.
+	 */
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
 	for (i = 0; i < 3; i++) {
@@ -125,12 +128,12 @@ TEST_F(suspend, WDDM_194_suspensions_are_numbered_and_acknowledged_while_work_ru
 {
 	uint64_t first, second, third;
 
-	/* Something that never ends by itself: only preemption gets it off. */
+	/* A hang never ends by itself: only preemption takes the queue off the engine. */
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &first));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->gfx));
-	/* Again is the same suspension. */
+	/* A second suspend returns the first suspension. */
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &second));
 	EXPECT_EQ(first, second);
 	ASSERT_EQ(0, vf_queue_resume(self->gfx));
@@ -158,7 +161,7 @@ TEST_F(suspend, WDDM_194_each_context_has_its_own_numbers)
 		number = POISON;
 		ASSERT_EQ(0, vf_queue_suspend(self->gfx, &number));
 		EXPECT_EQ(i, number);
-		/* What has left is this context, and no other. */
+		/* Only this context has left. */
 		EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->gfx));
 		EXPECT_EQ(DRM_VFENCE_QUEUE_RUNNING, queue_state(self->copy));
 		ASSERT_EQ(0, vf_queue_resume(self->gfx));
@@ -179,7 +182,7 @@ TEST_F(suspend, WDDM_194_a_stale_acknowledgment_is_none)
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
 	ASSERT_EQ(0, vf_queue_resume(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	/* That of this suspension never comes. */
+	/* The acknowledgment of this suspension is lost. */
 	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
@@ -210,7 +213,7 @@ TEST_F(suspend, what_was_in_flight_takes_no_less_time)
 	ASSERT_EQ(0, vf_queue_read_log(self->gfx, DRM_VFENCE_LOG_SIGNALS, e, &n, NULL));
 	ASSERT_EQ(2, n);
 	EXPECT_LE(begun + 60000000, vf_clock_to_cpu(&clock, e[0].end_gpu_timestamp));
-	/* Nor is it charged twice: this queue was the only one on the node. */
+	/* The engine counts the time once: this queue was the only one on the node. */
 	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, nodes, &count));
 	EXPECT_LE(60000000, nodes[0].busy_ns - busy);
 	if (deterministic())
@@ -226,14 +229,14 @@ TEST_F(suspend, a_queue_released_while_suspended_waits_for_the_resume)
 	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->copy));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(self->copy));
-	/* Though the value be rewound: it has been met. */
+	/* The rewind has no effect: the wait has been satisfied before. */
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	EXPECT_EQ(0, vf_fence_current(vf_queue_progress(self->copy)));
 	ASSERT_EQ(0, vf_queue_resume(self->copy));
 	EXPECT_TRUE(drained(self->copy));
 }
 
-/* The device is lost, and nobody else notices. */
+/* Check that this device is lost and no other one. */
 static void expect_hung(struct __test_metadata *_metadata, FIXTURE_DATA(suspend) *self,
 			const struct vf_counters *before)
 {
@@ -243,7 +246,7 @@ static void expect_hung(struct __test_metadata *_metadata, FIXTURE_DATA(suspend)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->gfx));
-	/* All of the device, WDDM-205. */
+	/* The device fails as a whole (WDDM-205). */
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(self->copy));
 }
 
@@ -279,7 +282,7 @@ TEST_F(suspend, WDDM_195_what_does_not_leave_is_reset_and_others_go_on)
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(variant->index, "ignore_suspend", "1"));
-	/* Somebody else's work waits for the engine. */
+	/* Work of another device waits for the engine. */
 	vf_cmd_signal(other, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(other));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
@@ -314,14 +317,14 @@ TEST_F(suspend, WDDM_123_195_who_is_reset_by_accident_is_told_so)
 	hang(self->gfx);
 	hang(other);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	/* It leaves and makes room, and only the word about it gets lost. */
+	/* The context leaves and makes room. Only the acknowledgment is lost. */
 	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
 	expect_hung(_metadata, self, &before);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(device));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(other));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, vf_queue_status(other));
-	/* Both devices are affected, and no other. */
+	/* Both devices are affected, and no other one. */
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(theirs));
 	EXPECT_EQ(0, vf_fence_current(others));
@@ -348,7 +351,7 @@ TEST_F(suspend, suspended_queues_are_aborted_and_closed_like_others)
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
 	EXPECT_EQ(0, vf_queue_resume(self->gfx));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
-	/* A file that closes with one takes all of it along. */
+	/* Closing the file with a suspended context frees all of it. */
 	ASSERT_EQ(0, vf_adapter_open(variant->index, &adapter));
 	ASSERT_EQ(0, vf_device_create(adapter, &device));
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));

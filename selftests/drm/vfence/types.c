@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Types of fences and where their values are. The adapters differ: 0 is plain, 1
- * has no INTRA_GPU fences, 2 has six pages of video memory, two of them visible,
- * and monitored values of DEFAULT fences in these.
+ * Types of fences and the places of their values. The adapters differ: adapter 0 is
+ * plain. Adapter 1 has no INTRA_GPU fences. Adapter 2 has six pages of video memory, two
+ * of them visible, and keeps monitored values of DEFAULT fences in the visible ones.
  */
 
 #include "vfence_test.h"
@@ -53,14 +53,14 @@ static int intra_gpu(struct client *c, struct vf_fence **fence)
 	return vf_fence_create_desc(c->device, &desc, fence);
 }
 
-/* Ask @queue whether @fence has reached @value, without any CPU wait. */
+/* Return: true if @fence has reached @value, by a wait of @queue and without any CPU wait. */
 static bool reached(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
 {
 	vf_cmd_wait(queue, fence, value);
 	return !vf_queue_submit(queue) && drained(queue);
 }
 
-/* Make other clients take video memory until @evictions pages more have moved. */
+/* Make other clients take video memory until @evictions more pages have moved. */
 static bool squeeze(struct client *c, uint32_t type, uint64_t evictions)
 {
 	struct vf_fence_desc desc = { .type = type };
@@ -94,7 +94,7 @@ TEST_F(types, WDDM_31_32_intra_gpu_is_not_for_the_cpu)
 	EXPECT_EQ(-EOPNOTSUPP, vf_fence_wait(fence, 0, DEADLINE));
 	EXPECT_EQ(-EOPNOTSUPP, vf_fence_signal(fence, 1));
 	EXPECT_EQ(-EOPNOTSUPP, vf_event_arm(self->c[0].adapter, &point, 1, 0, efd, NULL));
-	/* Refused as a whole, be it only one of several. */
+	/* The whole list is refused, even if only one of several fences is INTRA_GPU. */
 	EXPECT_EQ(-EOPNOTSUPP, vf_signal(self->c[0].adapter,
 			(struct vf_point[]){ { vf_queue_progress(self->gfx), 9 }, point }, 2));
 	EXPECT_EQ(0, vf_fence_current(vf_queue_progress(self->gfx)));
@@ -117,7 +117,7 @@ TEST_F(types, WDDM_33_intra_gpu_starts_with_what_a_packet_stores)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_EQ(0, vf_fence_wait(done, 1, DEADLINE));
 	EXPECT_TRUE(reached(self->copy, fence, UINT64_C(1) << 40));
-	/* One more is not reached: the queue blocks, and the GPU releases it. */
+	/* The next value is not reached: the queue blocks, and the GPU releases it. */
 	vf_cmd_wait(self->copy, fence, (UINT64_C(1) << 40) + 1);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	EXPECT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
@@ -165,23 +165,26 @@ TEST_F(types, WDDM_26_27_35_optimised_is_placed_locally_and_looks_the_same)
 	struct vf_fence *here, *there, *intra;
 	struct vf_point point;
 
-	/* The queues' progress fences have taken one visible page. */
+	/* The progress fences of the queues use one visible page. */
 	EXPECT_LE(1, before.local_pages);
 	ASSERT_EQ(0, vf_fence_create(self->c[1].device, 0, 7, &here));
 	EXPECT_EQ(before.local_pages + 1, counters(self->c[0].adapter).local_pages);
-	/* The kernel updates it there, and the GPU goes by it. */
+	/* The kernel updates the value in video memory, and the GPU compares with it. */
 	point = (struct vf_point){ here, 9 };
 	ASSERT_EQ(0, vf_event_arm(self->c[1].adapter, &point, 1, 0, efd, NULL));
 	EXPECT_EQ(8, monitored(here));
 	ASSERT_EQ(0, vf_fence_signal(here, 9));
 	EXPECT_TRUE(fired(efd));
 	EXPECT_EQ(NOT_MONITORED, monitored(here));
-	/* That nobody sees is elsewhere: it takes no page that somebody sees. */
+	/* An INTRA_GPU fence is in invisible memory: it takes no visible page. */
 	ASSERT_EQ(0, intra_gpu(&self->c[0], &intra));
 	EXPECT_EQ(before.local_pages + 3, counters(self->c[0].adapter).local_pages);
 	EXPECT_EQ(before.evictions, counters(self->c[0].adapter).evictions);
 	vf_fence_destroy(intra);
-	/* A client sees no difference to a fence of an adapter without it. */
+	/*
+	 * A client cannot observe a difference from a fence of an adapter without the
+	 * variant.
+	 */
 	ASSERT_EQ(0, vf_adapter_open(0, &plain));
 	ASSERT_EQ(0, vf_device_create(plain, &device));
 	ASSERT_EQ(0, vf_fence_create(device, 0, 7, &there));
@@ -236,9 +239,12 @@ TEST_F(types, WDDM_28_an_evicted_intra_gpu_fence_goes_on)
 	vf_cmd_wait(self->copy, gate, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
-	/* Both of its pages are the oldest of the four that nobody sees. */
+	/* The two pages of the fence are the oldest of the four invisible pages. */
 	ASSERT_TRUE(squeeze(self->c, DRM_VFENCE_FENCE_INTRA_GPU, 2));
-	/* What was stored there is here; who was blocked is released. */
+	/*
+	 * The stored value has moved with its page, and the signal releases the blocked
+	 * queue.
+	 */
 	EXPECT_TRUE(reached(self->gfx, fence, 77));
 	vf_cmd_signal(self->gfx, gate, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -254,12 +260,12 @@ TEST_F(types, WDDM_28_64_an_evicted_monitored_value_goes_on)
 	struct vf_fence *fence;
 	struct vf_point point;
 
-	/* In the page of the progress fences, which is the oldest visible one. */
+	/* The fence is in the page of the progress fences, which is the oldest visible page. */
 	ASSERT_EQ(0, vf_fence_create(self->c[0].device, 0, 0, &fence));
 	point = (struct vf_point){ fence, 20 };
 	ASSERT_EQ(0, vf_event_arm(self->c[0].adapter, &point, 1, 0, early, NULL));
 	ASSERT_TRUE(squeeze(self->c, DRM_VFENCE_FENCE_DEFAULT, 1));
-	/* What the kernel wrote there is here, and later updates find the new place. */
+	/* The value that the kernel wrote has moved, and later updates find the new place. */
 	EXPECT_EQ(19, monitored(fence));
 	point.value = 10;
 	ASSERT_EQ(0, vf_event_arm(self->c[0].adapter, &point, 1, 0, late, NULL));
@@ -284,7 +290,7 @@ TEST_F(types, freed_video_memory_is_cleared_before_somebody_else_gets_it)
 	struct vf_queue *queue;
 	unsigned int i;
 
-	/* Client 1 fills the pages nobody sees and leaves. */
+	/* Client 1 fills the invisible pages and closes. */
 	ASSERT_EQ(0, vf_queue_create(self->c[1].device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	for (i = 0; i < 4; i++) {
 		ASSERT_EQ(0, intra_gpu(&self->c[1], &fence[i]));
@@ -299,7 +305,7 @@ TEST_F(types, freed_video_memory_is_cleared_before_somebody_else_gets_it)
 	vf_adapter_close(self->c[1].adapter);
 	ASSERT_EQ(0, vf_adapter_open(2, &self->c[1].adapter));
 	ASSERT_EQ(0, vf_device_create(self->c[1].adapter, &self->c[1].device));
-	/* Client 0 finds zeroes: its queue blocks. */
+	/* Client 0 reads zeroes, so its queue blocks. */
 	ASSERT_EQ(0, intra_gpu(&self->c[0], &fence[0]));
 	vf_cmd_wait(self->gfx, fence[0], 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -321,7 +327,7 @@ TEST_F(types, video_memory_comes_back)
 		ASSERT_EQ(0, vf_device_create(adapter, &device));
 		c = (struct client){ adapter, device };
 		ASSERT_EQ(0, intra_gpu(&c, &fence));
-		/* Left to the closing file. */
+		/* Let the closing file clean up. */
 		vf_adapter_close(adapter);
 		free(device);
 		free(fence);
@@ -341,14 +347,14 @@ TEST(WDDM_82_a_kernel_mode_queue_has_no_logs)
 
 	if (geteuid() || access("/sys/bus/platform/devices/vfence.2/drm", F_OK))
 		SKIP(return, "needs root and the adapters of the guests");
-	/* Counters of a new adapter: its one queue so far is the paging queue. */
+	/* Use the counters of a new adapter, whose only queue so far is the paging queue. */
 	ASSERT_EQ(0, driver("unbind", 2));
 	ASSERT_EQ(0, driver("bind", 2));
 	ASSERT_EQ(0, vf_adapter_open(2, &client.adapter));
 	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
 	ASSERT_EQ(0, intra_gpu(&client, &fence));
 	ASSERT_EQ(0, vf_adapter_nodes(client.adapter, nodes, &n));
-	/* It has worked, and was never given a log. */
+	/* The paging queue has executed packets, and was never given a log. */
 	EXPECT_EQ(DRM_VFENCE_NODE_PAGING, nodes[n - 1].class_id);
 	EXPECT_LT(0, nodes[n - 1].packets);
 	c = counters(client.adapter);

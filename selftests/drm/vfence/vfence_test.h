@@ -3,9 +3,9 @@
 #define VFENCE_TEST_H
 
 /*
- * Shared by the selftests. Names of tests carry the rules they prove, as
- * WDDM_5_6 for WDDM-5 and WDDM-6. No test sleeps to synchronise: conditions are polled
- * with a deadline, and only a failure meets the deadline.
+ * Definitions that all selftests share. The name of a test carries the rules that it
+ * proves: WDDM_5_6 stands for WDDM-5 and WDDM-6. No test sleeps to synchronise. Tests
+ * poll conditions with a deadline, and only a failure reaches the deadline.
  */
 
 #include <dirent.h>
@@ -36,11 +36,11 @@
 #define DEADLINE	vf_deadline(patience())
 #define POISON		0xcc
 #define NOT_MONITORED	UINT64_MAX
-/* Neither is legal without the other. */
+/* A call that sets only one of these flags is refused. */
 #define SHARED_MONITORED \
 	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 
-/* The adapter that tests mean by the first one: adapter 0, or another one on request. */
+/* Return: the adapter that tests name 0: VFENCE_TEST_ADAPTER, or 0 without it. */
 static inline unsigned int first_adapter(void)
 {
 	const char *index = getenv("VFENCE_TEST_ADAPTER");
@@ -55,7 +55,10 @@ static inline int test_adapter_open(unsigned int index, struct vf_adapter **adap
 
 #define vf_adapter_open(index, adapter) test_adapter_open(index, adapter)
 
-/* How long a failure takes to show; mutants are expected to fail, so less there. */
+/*
+ * Return: the timeout of a poll that fails, in ns. Runs of mutants set a shorter one,
+ * because tests are expected to fail there.
+ */
 static inline int64_t patience(void)
 {
 	const char *seconds = getenv("VFENCE_TEST_PATIENCE");
@@ -64,9 +67,9 @@ static inline int64_t patience(void)
 }
 
 /*
- * Give way between two looks at a condition: yield at first, then nap, longer each time.
- * A failure then costs hardly any processor time, and on the deterministic clock no time
- * at all, as the clock jumps while everybody sleeps.
+ * Release the processor between two checks of a condition: yield at first, then sleep,
+ * longer each time. A failure then costs hardly any processor time. On the deterministic
+ * clock it costs no time at all, because the clock jumps while all threads sleep.
  */
 static inline void give_way(unsigned int *looks)
 {
@@ -79,7 +82,7 @@ static inline void give_way(unsigned int *looks)
 		nanosleep(&nap, NULL);
 }
 
-/* Is @cond true before a deadline that only a failure meets? */
+/* Return: true if @cond becomes true before a deadline that only a failure reaches. */
 #define EVENTUALLY(cond) ({						\
 	int64_t _until = DEADLINE;					\
 	unsigned int _looks = 0;					\
@@ -88,9 +91,7 @@ static inline void give_way(unsigned int *looks)
 		give_way(&_looks);					\
 	_true; })
 
-/*
- * The same without giving way, where the test must be there at once to meet a race.
- */
+/* EVENTUALLY() without sleeping, for a test that must act at once to meet a race. */
 #define AT_ONCE(cond) ({						\
 	int64_t _until = DEADLINE;					\
 	unsigned int _looks = 0;					\
@@ -101,8 +102,9 @@ static inline void give_way(unsigned int *looks)
 	_true; })
 
 /*
- * Switching a tracepoint patches kernel code, and QEMU with several host threads may run
- * what was there before: an int3 of which the kernel knows nothing.
+ * Return: true if a test may switch a tracepoint. Switching one patches kernel code, and
+ * QEMU with several host threads may still execute the int3 of the patching, which the
+ * kernel does not expect any more.
  */
 static inline bool may_patch_kernel(void)
 {
@@ -113,7 +115,7 @@ static inline bool may_patch_kernel(void)
 
 #define MAY_NOT_PATCH_KERNEL "kernel code cannot be patched safely under parallel TCG"
 
-/* Only on the deterministic clock is it certain how long something takes. */
+/* Return: true if the guest's clock is deterministic, so that durations are exact. */
 static inline bool deterministic(void)
 {
 	const char *guest = getenv("VFENCE_GUEST");
@@ -122,15 +124,16 @@ static inline bool deterministic(void)
 }
 
 /*
- * @cond, which becomes true when a long packet is done, is not true yet. On a loaded
- * machine a test may be slower than the packet.
+ * Expect that @cond, which becomes true when a long packet is done, is not true yet. On a
+ * loaded machine a test may be slower than the packet, so this checks on the
+ * deterministic clock only.
  */
 #define EXPECT_NOT_YET(cond) do {	\
 	if (deterministic())		\
 		EXPECT_FALSE(cond);	\
 } while (0)
 
-/* The one other driver that stock kernels have; -1 without it. */
+/* Open vgem, the only other driver of its kind in stock kernels. Return: -1 without it. */
 static inline int open_vgem(void)
 {
 	return drmOpenWithType("vgem", NULL, DRM_NODE_PRIMARY);
@@ -176,8 +179,8 @@ static inline uint32_t queue_fault(struct vf_queue *queue)
 }
 
 /*
- * Everything submitted is done, seen by polling: no CPU waiter is made. A queue that
- * does not get there tells where it is.
+ * Wait until all submissions are done, by polling, so that the test adds no CPU waiter.
+ * On a failure, print the state of the queue.
  */
 static inline bool drained(struct vf_queue *queue)
 {
@@ -195,7 +198,7 @@ static inline bool drained(struct vf_queue *queue)
 	return false;
 }
 
-/* The same, and the LOG packet of the last signal, which follows it, is executed, too. */
+/* drained(), and the LOG packet that follows the last signal is executed, too. */
 static inline bool logged(struct vf_queue *queue)
 {
 	return drained(queue) && EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_IDLE);
@@ -208,7 +211,7 @@ static inline bool fired(int efd)
 	return poll(&p, 1, 0) == 1;
 }
 
-/* Have @efd signaled when @fence reaches @value. */
+/* Arm an event that signals @efd when @fence reaches @value. */
 static inline int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
 {
 	struct vf_point point = { fence, value };
@@ -225,7 +228,7 @@ static inline void pin(pid_t task, int cpu)
 	sched_setaffinity(task, sizeof(set), &set);
 }
 
-/* First come, first served, with this priority; 0: as ever. */
+/* Run @task as SCHED_FIFO with @priority, or as SCHED_OTHER if @priority is 0. */
 static inline void hurry(pid_t task, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
@@ -233,7 +236,7 @@ static inline void hurry(pid_t task, int priority)
 	sched_setscheduler(task, priority ? SCHED_FIFO : SCHED_OTHER, &param);
 }
 
-/* Do @what with all threads of the virtual GPU whose names begin so. */
+/* Call @what for each thread of the virtual GPU whose name begins with @name. */
 static inline void each_kthread(const char *name, void (*what)(pid_t task, int arg), int arg)
 {
 	struct dirent *entry;
@@ -255,8 +258,8 @@ static inline void each_kthread(const char *name, void (*what)(pid_t task, int a
 }
 
 /*
- * Put a thread of the virtual GPU on a processor, and so apart from those it
- * shall race with: the scheduler may well keep all of them on one.
+ * Pin a thread of the virtual GPU to a processor, apart from the threads that it races
+ * with: the scheduler may keep all of them on one processor.
  */
 static inline void pin_kthread(const char *name, int cpu)
 {
@@ -273,7 +276,7 @@ static inline int write_text(const char *path, const char *text)
 	return ret;
 }
 
-/* "bind" or "unbind" an adapter. */
+/* Write "bind" or "unbind" for an adapter. */
 static inline int driver(const char *what, unsigned int index)
 {
 	char path[100], name[20];
@@ -283,7 +286,7 @@ static inline int driver(const char *what, unsigned int index)
 	return write_text(path, name);
 }
 
-/* Where one of an adapter's switches for tests is, in debugfs. */
+/* Store the path of an adapter's test switch in debugfs to @path. */
 static inline int knob_path(unsigned int index, const char *name, char *path, size_t size)
 {
 	char folder[64];
@@ -305,7 +308,7 @@ static inline int knob_path(unsigned int index, const char *name, char *path, si
 	return ret;
 }
 
-/* Set it. */
+/* Write @value to an adapter's test switch. */
 static inline int knob(unsigned int index, const char *name, const char *value)
 {
 	char path[400];
@@ -314,7 +317,7 @@ static inline int knob(unsigned int index, const char *name, const char *value)
 	return ret ? ret : write_text(path, value);
 }
 
-/* Without an adapter no test can run: the program as a whole skips, as kselftest expects. */
+/* Skip the whole program if there is no adapter, as kselftest expects. */
 static void __attribute__((constructor)) needs_an_adapter(void)
 {
 	struct vf_adapter *adapter;
@@ -330,7 +333,7 @@ static void __attribute__((constructor)) needs_an_adapter(void)
 	exit(KSFT_SKIP);
 }
 
-/* The kernel's messages from now on, for kernel_said(); needs root. */
+/* Open the kernel's log at its end, for kernel_said(). This needs root. */
 static inline int kernel_log(void)
 {
 	int fd = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -340,14 +343,14 @@ static inline int kernel_log(void)
 	return fd;
 }
 
-/* Is @text among what it has said since the last look? */
+/* Return: true if the kernel has logged @text since the last call. */
 static inline bool kernel_said(int log, const char *text)
 {
 	bool said = false;
 	char line[8192];
 	ssize_t n;
 
-	/* EPIPE: what we have not read is gone. */
+	/* EPIPE: the kernel has overwritten messages that we have not read. */
 	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
 		line[n < 0 ? 0 : n] = 0;
 		said |= !!strstr(line, text);
@@ -355,7 +358,7 @@ static inline bool kernel_said(int log, const char *text)
 	return said;
 }
 
-/* An adapter with a device and a queue on GFX and on COPY. */
+/* Members for an adapter with a device, a queue on GFX and a queue on COPY. */
 #define VFENCE_MEMBERS							\
 	struct vf_adapter *adapter;					\
 	struct vf_device *device;					\
