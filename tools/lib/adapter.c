@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Adapters: finding, opening, asking. */
+/* Adapters and devices: open and query them. */
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -36,8 +36,8 @@ static bool is_vfence(int fd)
 }
 
 /*
- * By the adapter's own number, not by the order of render nodes: that changes
- * when a device is unbound and bound again.
+ * Find the adapter by its own number and not by the order of render nodes: that
+ * order changes when a device is unbound and bound again.
  */
 static int open_index(unsigned int index)
 {
@@ -174,7 +174,7 @@ VF_EXPORT int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clo
 
 VF_EXPORT int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks)
 {
-	/* Signed: the stamp may be older than the calibration pair. */
+	/* Compute signed: the stamp may be older than the calibration pair. */
 	__int128 ticks = (__int128)gpu_ticks - clock->gpu_ticks;
 
 	return (int64_t)clock->cpu_ns + (int64_t)(ticks * 1000000000 / (__int128)clock->frequency_hz);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Counters: by member for those that the library knows, by name for all. */
+/* Counters: those that the library knows by member, all of them by name. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,7 +93,7 @@ VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters
 		return ret;
 
 	memset(counters, 0, sizeof(*counters));
-	/* The kernel clears what a shorter answer leaves, and 0 is not an id. */
+	/* The kernel clears the elements behind a shorter answer, and 0 is not an id. */
 	for (i = 0; i < KNOWN; i++)
 		if (answer[i].id && answer[i].id <= KNOWN)
 			memcpy((char *)counters + member_of[answer[i].id], &answer[i].value,

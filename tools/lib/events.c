@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* A ring in memory of what was queued when: cheap, and off until asked for. */
+/* Queued events go into a ring in memory. This is cheap, and off until vf_events_enable(). */
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +35,8 @@ VF_EXPORT int vf_events_enable(struct vf_adapter *adapter, unsigned int capacity
 	} else {
 		events->ring = malloc(capacity * sizeof(*events->ring));
 		/*
-		 * Touch it now: noting an event shall not fault later. Not with
-		 * zeroes, as the compiler would make a calloc() of that.
+		 * Write the memory now, so that no event causes a page fault later.
+		 * Do not write zeroes: the compiler would turn that into a calloc().
 		 */
 		if (events->ring)
 			memset(events->ring, 0xff, capacity * sizeof(*events->ring));

@@ -15,7 +15,7 @@ int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
 	fence->adapter = adapter;
 	fence->handle = handle;
 	fence->mapping = *mapping;
-	/* INTRA_GPU: not for the CPU. */
+	/* The CPU cannot see the value of an INTRA_GPU fence. */
 	if (!mapping->current_offset)
 		return 0;
 	fence->page = vf_mmap(adapter, mapping->current_offset, PAGE, PROT_READ);
@@ -154,7 +154,7 @@ VF_EXPORT uint64_t vf_fence_current(struct vf_fence *fence)
 {
 	if (!fence->current)
 		return 0;
-	/* Acquire: what the signaller wrote before. Partner: the GPU's order. */
+	/* Acquire: the signaller's earlier stores. Partner: the order of the engine's stores. */
 	return __atomic_load_n(fence->current, __ATOMIC_ACQUIRE);
 }
 

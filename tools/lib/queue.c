@@ -13,7 +13,7 @@ struct vf_queue {
 	struct vf_adapter *adapter;
 	uint32_t context;
 	struct drm_vfence_queue_create info;
-	/* Filled by the kernel: the ring is a buffer of ours, emptied at each submission. */
+	/* Kernel-mode queue: @ring is plain memory, and each submission empties it. */
 	bool kernel;
 	struct vf_fence progress;
 	struct vf_buffer *ring_buffer;
@@ -25,7 +25,7 @@ struct vf_queue {
 	const uint64_t *status;
 	uint64_t *last_queued_slot;
 	bool has_doorbell;
-	/* Published so far; where the next command goes; how far it may go. */
+	/* Positions in bytes: end of the published commands, of all commands, of the room. */
 	uint64_t published;
 	uint64_t build;
 	uint64_t limit;
@@ -34,7 +34,7 @@ struct vf_queue {
 	/* Next entry of the wait log and of the signal log. */
 	uint32_t log_index[2];
 	uint32_t published_log_index[2];
-	/* As told at the last connect. */
+	/* As of the last connect. */
 	uint32_t logging_level;
 };
 
@@ -90,7 +90,7 @@ static int create_parts(struct vf_device *device, unsigned int node, struct vf_q
 	if (ret)
 		return ret;
 	q->ring = vf_buffer_map(q->ring_buffer);
-	/* Touch it now: submissions shall not fault later. */
+	/* Write the ring now, so that submissions cause no page faults later. */
 	memset(q->ring, 0, q->ring_size);
 	q->control = vf_buffer_map(q->control_buffer);
 	return create_doorbell(q);
@@ -161,7 +161,7 @@ VF_EXPORT void vf_queue_destroy(struct vf_queue *queue)
 {
 	if (!queue)
 		return;
-	/* Normal exit (WDDM-201): nothing goes before the last value is there. */
+	/* Normal exit (WDDM-201): free the ring after the last value is signaled. */
 	if (vf_queue_status(queue) != DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT)
 		vf_queue_wait_idle(queue, VF_FOREVER);
 	release(queue);
@@ -189,7 +189,7 @@ VF_EXPORT uint64_t vf_queue_last_queued(struct vf_queue *queue)
 
 VF_EXPORT uint64_t vf_queue_status(struct vf_queue *queue)
 {
-	/* Nothing to connect; one that is lost says so when it is waited for. */
+	/* There is no doorbell to connect. If the queue is lost, a wait reports it. */
 	if (queue->kernel)
 		return DRM_VFENCE_DOORBELL_CONNECTED;
 	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
@@ -256,7 +256,7 @@ static bool room_for(struct vf_queue *q, size_t size)
 		return true;
 	if (q->kernel)
 		return q->build + size <= q->ring_size;
-	/* Acquire: the GPU has read what it passed. Partner: its release store. */
+	/* Acquire: the GPU has read the commands before read_ptr. Partner: its release store. */
 	q->limit = __atomic_load_n(&q->control->read_ptr, __ATOMIC_ACQUIRE) + q->ring_size;
 	return q->build + size <= q->limit;
 }
@@ -325,7 +325,7 @@ VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t 
 	log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value);
 }
 
-/* A monitored fence is memory; user-mode queues do not know it (WDDM-113). */
+/* A monitored fence is plain memory for the engine; user-mode queues refuse it (WDDM-113). */
 static void signal_monitored(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
 {
 	struct drm_vfence_packet_monitored packet = {
@@ -351,7 +351,7 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 	}
 	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
 	vf_cmd_raw(q, &packet, sizeof(packet));
-	/* Directly behind it: the GPU logs before it decides on the interrupt. */
+	/* LOG must follow the signal at once: the GPU logs before it decides on the interrupt. */
 	log_operation(q, DRM_VFENCE_LOG_SIGNAL_EXECUTED, fence->handle, value);
 }
 
@@ -411,7 +411,7 @@ static int connect(struct vf_queue *q)
 	q->info.wait_log_entries = args.wait_log_entries;
 	q->info.signal_log_entries = args.signal_log_entries;
 	q->logging_level = args.logging_level;
-	/* All commands are published: what is built next counts anew. */
+	/* All commands are published, so the entries of later commands count from 0. */
 	if (args.log_restart) {
 		memset(q->log_index, 0, sizeof(q->log_index));
 		memset(q->published_log_index, 0, sizeof(q->published_log_index));
@@ -426,7 +426,7 @@ static int notify(struct vf_queue *q)
 	return vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION, &args);
 }
 
-/* Ring, and connect as often as the doorbell is taken from us meanwhile. */
+/* Ring the doorbell. Connect again each time the driver disconnects it meanwhile. */
 static int ring(struct vf_queue *q)
 {
 	int ret;
@@ -444,9 +444,9 @@ static int ring(struct vf_queue *q)
 			break;
 		}
 		/*
-		 * Handshake (c): write pointer stored, then the doorbell touched.
-		 * Partner: doorbell_arm_work() in the driver, which makes the page fault,
-		 * then looks at the write pointer.
+		 * Handshake (c): store the write pointer, then touch the doorbell.
+		 * Partner: doorbell_arm_work() in the driver, which zaps the page, then
+		 * loads the write pointer.
 		 */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		*q->doorbell = q->published;
@@ -480,7 +480,7 @@ VF_EXPORT int vf_queue_publish(struct vf_queue *q)
 		return drop(q);
 	q->published = q->build;
 	memcpy(q->published_log_index, q->log_index, sizeof(q->log_index));
-	/* Release: the commands. Partner: the GPU's acquire of write_ptr. */
+	/* Release: the commands are visible first. Partner: the GPU's acquire of write_ptr. */
 	__atomic_store_n(&q->control->write_ptr, q->published, __ATOMIC_RELEASE);
 	return ring(q);
 }
@@ -540,12 +540,13 @@ VF_EXPORT int vf_queue_submit(struct vf_queue *q)
 
 	if (q->kernel)
 		return vf_submit(&q, 1, &commands_alone);
-	/* (1) the value, (2) the buffer that ends with it, */
+	/* Steps 1 and 2: choose the progress value, end the commands with its signal. */
 	vf_cmd_signal(q, &q->progress, q->last_queued + 1);
 	if (q->error)
 		return drop(q);
 	q->last_queued++;
-	/* (3) published before the work is visible (WDDM-198), (4), (5). */
+	/* Step 3: publish the value before the work is visible (WDDM-198). */
 	__atomic_store_n(q->last_queued_slot, q->last_queued, __ATOMIC_RELEASE);
+	/* Steps 4 and 5: publish the write pointer, ring the doorbell. */
 	return vf_queue_publish(q);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Passing descriptors to other processes: the way fences are shared. */
+/* Pass descriptors to other processes: fences are shared by descriptor. */
 
 #include <string.h>
 #include <sys/socket.h>
@@ -9,7 +9,7 @@
 
 VF_EXPORT int vf_send_fd(int sock, int fd)
 {
-	/* A byte must travel along. */
+	/* The message must carry at least one byte beside the descriptor. */
 	char byte = 'f', control[CMSG_SPACE(sizeof(int))] = { 0 };
 	struct iovec iov = { &byte, 1 };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,

@@ -32,7 +32,7 @@ struct vf_fence {
 	uint32_t handle;
 	struct drm_vfence_fence_mapping mapping;
 	unsigned char private_data[DRM_VFENCE_PRIVATE_DATA];
-	/* The page of the current value, and the value in it. */
+	/* The mapped page of the current value, and the value in it. NULL: not mapped. */
 	void *page;
 	const uint64_t *current;
 };
@@ -49,7 +49,7 @@ struct vf_list {
 int vf_list_fill(struct vf_list *list, const struct vf_point *points, unsigned int count);
 void vf_list_empty(struct vf_list *list);
 int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
-/* @size: in: bytes at @data; out: bytes of the whole answer. */
+/* @size: in: room at @data in bytes; out: bytes of the whole answer. */
 int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size);
 void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
 int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,

@@ -7,9 +7,9 @@
  *
  * The user-mode half of a driver for the vfence virtual GPU.
  *
- * Functions return 0 or a negative errno unless they say otherwise. Objects are
- * not locked: one thread at a time per object, except that fences may be
- * polled, waited for and signaled by any number of threads.
+ * Functions return 0 or a negative errno unless their description says otherwise.
+ * Objects have no locks: one thread at a time may use an object. Any number of
+ * threads may poll a fence, wait for it and signal it.
  */
 
 #include <stdbool.h>
@@ -35,25 +35,25 @@ struct vf_queue;
 
 /**
  * vf_adapter_open - open a vfence adapter of the machine
- * @index: its number, from 0
- * @adapter: out
+ * @index: number of the adapter, from 0
+ * @adapter: out: the adapter
  *
- * -ENODEV if there is no such adapter, -EACCES without the right to open it.
+ * -ENODEV if there is no such adapter, -EACCES if the caller may not open it.
  */
 int vf_adapter_open(unsigned int index, struct vf_adapter **adapter);
-/** vf_adapter_close - close it; all its objects must be destroyed before */
+/** vf_adapter_close - close an adapter; destroy all its objects before */
 void vf_adapter_close(struct vf_adapter *adapter);
-/** vf_adapter_fd - its file descriptor, for raw ioctls */
+/** vf_adapter_fd - file descriptor of an adapter, for raw ioctls */
 int vf_adapter_fd(struct vf_adapter *adapter);
-/** vf_adapter_info - what it is */
+/** vf_adapter_info - describe an adapter */
 int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adapter_info *info);
-/** vf_adapter_nodes - its nodes; @count: in: room, out: number of nodes */
+/** vf_adapter_nodes - nodes of an adapter; @count: in: room, out: number of nodes */
 int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
 		     unsigned int *count);
-/** vf_adapter_features - its features; @count: in: room, out: number of features */
+/** vf_adapter_features - features of an adapter; @count: in: room, out: number of features */
 int vf_adapter_features(struct vf_adapter *adapter, struct drm_vfence_feature_info *features,
 			unsigned int *count);
-/** vf_adapter_fence_caps - what native fences are like here */
+/** vf_adapter_fence_caps - capabilities of an adapter's native fences */
 int vf_adapter_fence_caps(struct vf_adapter *adapter, struct drm_vfence_fence_caps *caps);
 /** vf_adapter_find_node - first node of a class that takes user-mode queues, or -ENOENT */
 int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class class_id);
@@ -194,7 +194,7 @@ struct vf_counters {
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have is 0
  *
- * It is one system call. -EINVAL from a driver older than version 1.18.
+ * The function makes one system call. -EINVAL if the driver is older than version 1.18.
  */
 int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters);
 
@@ -222,7 +222,7 @@ struct vf_counter {
  * @list: out: counters in ascending order of id, as many as there is room for
  * @count: in: room in @list, may be 0; out: number of counters the driver has
  *
- * It also returns counters that this library does not know.
+ * The list includes counters that this library does not know.
  */
 int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,
 			    unsigned int *count);
@@ -236,10 +236,10 @@ int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,
  */
 int vf_adapter_counter(struct vf_adapter *adapter, const char *name, uint64_t *value);
 /**
- * vf_counters_settled - do all balances of the counters hold
+ * vf_counters_settled - check whether all balances of the counters hold
  * @counters: as vf_adapter_counters() returns them
  *
- * They do whenever no signal, interrupt or log entry is on its way.
+ * All balances hold whenever no signal, interrupt or log entry is on its way.
  */
 bool vf_counters_settled(const struct vf_counters *counters);
 /** vf_clock_to_cpu - CLOCK_MONOTONIC nanoseconds of a GPU time stamp */
@@ -247,32 +247,32 @@ int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_
 
 /* ------------------------------------------------------------------ device */
 
-/** vf_device_create - a device: owns queues and fences, fails as one */
+/** vf_device_create - create a device, which owns queues and fences and fails as one */
 int vf_device_create(struct vf_adapter *adapter, struct vf_device **device);
-/** vf_device_destroy - destroy it and, in the kernel, all it owns */
+/** vf_device_destroy - destroy a device and, in the kernel, all objects that it owns */
 void vf_device_destroy(struct vf_device *device);
-/** vf_device_handle - its handle, for raw ioctls */
+/** vf_device_handle - handle of a device, for raw ioctls */
 uint32_t vf_device_handle(struct vf_device *device);
 /** vf_device_state - &enum drm_vfence_device_state, or a negative errno */
 int vf_device_state(struct vf_device *device);
 
 /* ------------------------------------------------------------------ buffer */
 
-/** vf_buffer_create - a buffer, mapped for the CPU and for the GPU */
+/** vf_buffer_create - create a buffer and map it for the CPU and for the GPU */
 int vf_buffer_create(struct vf_adapter *adapter, uint64_t size, struct vf_buffer **buffer);
-/** vf_buffer_import - a buffer of another process, from its dma-buf descriptor */
+/** vf_buffer_import - import a buffer of another process from its dma-buf descriptor */
 int vf_buffer_import(struct vf_adapter *adapter, int fd, struct vf_buffer **buffer);
-/** vf_buffer_export - a dma-buf descriptor (O_CLOEXEC), or a negative errno */
+/** vf_buffer_export - return a dma-buf descriptor (O_CLOEXEC) of a buffer, or a negative errno */
 int vf_buffer_export(struct vf_buffer *buffer);
-/** vf_buffer_destroy - unmap and free it; other holders keep its memory */
+/** vf_buffer_destroy - unmap and free a buffer; other holders keep its memory */
 void vf_buffer_destroy(struct vf_buffer *buffer);
-/** vf_buffer_map - its memory for the CPU; NULL for an imported buffer */
+/** vf_buffer_map - memory of a buffer for the CPU; NULL for an imported buffer */
 void *vf_buffer_map(struct vf_buffer *buffer);
-/** vf_buffer_va - its GPU address */
+/** vf_buffer_va - GPU address of a buffer */
 uint64_t vf_buffer_va(struct vf_buffer *buffer);
-/** vf_buffer_handle - its GEM handle */
+/** vf_buffer_handle - GEM handle of a buffer */
 uint32_t vf_buffer_handle(struct vf_buffer *buffer);
-/** vf_buffer_size - its size in bytes */
+/** vf_buffer_size - size of a buffer in bytes */
 uint64_t vf_buffer_size(struct vf_buffer *buffer);
 
 /* ------------------------------------------------------------------- fence */
@@ -282,12 +282,12 @@ uint64_t vf_buffer_size(struct vf_buffer *buffer);
  * @device: parent
  * @flags: DRM_VFENCE_FENCE_*
  * @initial_value: first current value
- * @fence: out
+ * @fence: out: the fence
  */
 int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
 		    struct vf_fence **fence);
 /**
- * struct vf_fence_desc - what a new fence shall be
+ * struct vf_fence_desc - description of a new fence
  */
 struct vf_fence_desc {
 	/** @type: &enum drm_vfence_fence_type */
@@ -296,44 +296,44 @@ struct vf_fence_desc {
 	uint32_t flags;
 	/** @initial_value: first current value */
 	uint64_t initial_value;
-	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes that travel along, or NULL */
+	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes that each opener receives, or NULL */
 	const void *private_data;
 };
 
 /** vf_fence_create_desc - create a native fence of any type */
 int vf_fence_create_desc(struct vf_device *device, const struct vf_fence_desc *desc,
 			 struct vf_fence **fence);
-/** vf_fence_private_data - the bytes its creator gave along */
+/** vf_fence_private_data - private data that the creator of a fence supplied */
 const void *vf_fence_private_data(struct vf_fence *fence);
 /**
  * vf_monitored_fence_create - create a monitored fence
  * @device: parent
  * @flags: DRM_VFENCE_MONITORED_*
  * @initial_value: first current value
- * @fence: out: used like a native one, but not by user-mode queues
+ * @fence: out: the fence; it is used like a native fence, but not by user-mode queues
  */
 int vf_monitored_fence_create(struct vf_device *device, uint32_t flags, uint64_t initial_value,
 			      struct vf_fence **fence);
-/** vf_fence_open - open a shared fence; the descriptor stays the caller's */
+/** vf_fence_open - open a shared fence; the caller keeps the descriptor */
 int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
-/** vf_fence_open_flags - of a monitored fence with DRM_VFENCE_MONITORED_NO_SIGNAL or NO_WAIT */
+/** vf_fence_open_flags - open a monitored fence with DRM_VFENCE_MONITORED_NO_SIGNAL or NO_WAIT */
 int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
 			struct vf_fence **fence);
-/** vf_fence_export - a descriptor (O_CLOEXEC) to share it, or a negative errno */
+/** vf_fence_export - return a descriptor (O_CLOEXEC) that shares a fence, or a negative errno */
 int vf_fence_export(struct vf_fence *fence);
-/** vf_fence_export_rights - one that carries DRM_VFENCE_RIGHT_* only; -EACCES beyond our own */
+/** vf_fence_export_rights - export with DRM_VFENCE_RIGHT_* only; -EACCES if @fence lacks one */
 int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights);
 /** vf_fence_destroy - destroy this handle of the fence */
 void vf_fence_destroy(struct vf_fence *fence);
-/** vf_fence_handle - its handle, for raw ioctls */
+/** vf_fence_handle - handle of a fence, for raw ioctls */
 uint32_t vf_fence_handle(struct vf_fence *fence);
-/** vf_fence_mapping - where its values are */
+/** vf_fence_mapping - offsets and addresses of the values of a fence */
 const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fence *fence);
-/** vf_fence_current - its current value, from the mapping: no system call; 0 for INTRA_GPU */
+/** vf_fence_current - current value of a fence, read without a system call; 0 for INTRA_GPU */
 uint64_t vf_fence_current(struct vf_fence *fence);
-/** vf_fence_query - values, counters and rights, from the kernel */
+/** vf_fence_query - read values, counters and rights of a fence from the kernel */
 int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query);
-/** vf_fence_signal - signal it from the CPU */
+/** vf_fence_signal - signal a fence from the CPU */
 int vf_fence_signal(struct vf_fence *fence, uint64_t value);
 
 /**
@@ -342,30 +342,30 @@ int vf_fence_signal(struct vf_fence *fence, uint64_t value);
 struct vf_point {
 	/** @fence: the fence */
 	struct vf_fence *fence;
-	/** @value: to wait for or to signal */
+	/** @value: value to wait for or to signal */
 	uint64_t value;
 };
 
 /** vf_signal - signal several fences at once, in order */
 int vf_signal(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count);
-/** vf_signal_flags - the same, with DRM_VFENCE_SIGNAL_* */
+/** vf_signal_flags - as vf_signal(), with DRM_VFENCE_SIGNAL_* */
 int vf_signal_flags(struct vf_adapter *adapter, const struct vf_point *points,
 		    unsigned int count, uint32_t flags);
 /** vf_fence_import_sync_file - signal @value when a sync_file has signaled */
 int vf_fence_import_sync_file(struct vf_fence *fence, int fd, uint64_t value);
-/** vf_fence_import_syncobj - likewise when a syncobj of the adapter's file has; @point: 0: binary */
+/** vf_fence_import_syncobj - signal @value when a syncobj has signaled; @point 0: a binary one */
 int vf_fence_import_syncobj(struct vf_fence *fence, uint32_t syncobj, uint64_t point,
 			    uint64_t value);
 /**
  * vf_wait - sleep until points are reached
- * @adapter: whose fences they are
+ * @adapter: the adapter of the fences
  * @points: up to DRM_VFENCE_MAX_POINTS
  * @count: number of points
  * @flags: DRM_VFENCE_WAIT_*
- * @timeout_ns: CLOCK_MONOTONIC, absolute; 0 polls; VF_FOREVER
- * @first: out, may be NULL: with ANY which one
+ * @timeout_ns: absolute CLOCK_MONOTONIC time; 0 polls; %VF_FOREVER
+ * @first: out, may be NULL: index of a reached point, with %DRM_VFENCE_WAIT_ANY
  *
- * -ETIME, -ECANCELED, -ENODEV; signals are retried.
+ * -ETIME, -ECANCELED or -ENODEV. A Unix signal does not end the wait.
  */
 int vf_wait(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
 	    uint32_t flags, int64_t timeout_ns, unsigned int *first);
@@ -382,79 +382,81 @@ int vf_fence_wait(struct vf_fence *fence, uint64_t value, int64_t timeout_ns);
  * @points: up to DRM_VFENCE_MAX_POINTS
  * @count: number of points
  * @flags: DRM_VFENCE_WAIT_*
- * @eventfd: descriptor of the eventfd; it stays the caller's
+ * @eventfd: descriptor of the eventfd; the caller keeps it
  * @event: out, may be NULL: handle for vf_event_cancel()
  *
- * Return: 1 if they are already, and the eventfd is left alone; 0 if armed; a negative
- * errno.
+ * Return: 1 if the points are already reached, and the eventfd is not signaled; 0 if the
+ * event is armed; or a negative errno.
  */
 int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
 		 uint32_t flags, int eventfd, uint32_t *event);
-/** vf_event_cancel - disarm; -ENOENT if it has fired */
+/** vf_event_cancel - cancel an event; -ENOENT if it has fired */
 int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
 /** vf_deadline - absolute timeout @ns from now */
 int64_t vf_deadline(int64_t ns);
 
 /** vf_send_fd - pass a descriptor to the other end of a Unix socket */
 int vf_send_fd(int sock, int fd);
-/** vf_recv_fd - take one (O_CLOEXEC), or a negative errno */
+/** vf_recv_fd - receive a descriptor (O_CLOEXEC) and return it, or a negative errno */
 int vf_recv_fd(int sock);
 
 /* ------------------------------------------------------------------- queue */
 
 /**
- * vf_queue_create - a user-mode hardware queue with ring, doorbell and logs
+ * vf_queue_create - create a user-mode hardware queue with ring, doorbell and logs
  * @device: parent
  * @node: node ordinal
  * @ring_size: bytes, a power of two, DRM_VFENCE_RING_MIN to DRM_VFENCE_RING_MAX
- * @queue: out
+ * @queue: out: the queue
  */
 int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
 		    struct vf_queue **queue);
 /**
- * vf_kernel_queue_create - a kernel-mode queue
+ * vf_kernel_queue_create - create a kernel-mode queue
  * @device: parent
  * @node: node ordinal
- * @queue: out: filled by the same commands, but no waits, and by vf_submit(). Signals of
- *	monitored fences need %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL
+ * @queue: out: the queue
+ *
+ * The queue takes the commands of a user-mode queue except vf_cmd_wait(). vf_submit() queues
+ * waits. Signals of monitored fences need %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL.
  */
 int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
 			   struct vf_queue **queue);
 /**
- * vf_queue_destroy - wait for what was submitted, then destroy (WDDM-201)
+ * vf_queue_destroy - wait for all submissions, then destroy the queue (WDDM-201)
  * @queue: the queue
  *
- * A queue that is lost, or that never ends, is better aborted first.
+ * Call vf_queue_abort() first for a queue that is lost or that never ends.
  */
 void vf_queue_destroy(struct vf_queue *queue);
-/** vf_queue_handle - its handle, for raw ioctls */
+/** vf_queue_handle - handle of a queue, for raw ioctls */
 uint32_t vf_queue_handle(struct vf_queue *queue);
-/** vf_queue_progress - its progress fence; destroyed with the queue */
+/** vf_queue_progress - progress fence of a queue; vf_queue_destroy() destroys it */
 struct vf_fence *vf_queue_progress(struct vf_queue *queue);
-/** vf_queue_last_queued - value the last submission will signal */
+/** vf_queue_last_queued - value that the last submission signals on the progress fence */
 uint64_t vf_queue_last_queued(struct vf_queue *queue);
-/** vf_queue_query - state, fault and pointers, from the kernel */
+/** vf_queue_query - read state, fault and pointers of a queue from the kernel */
 int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query);
-/** vf_queue_abort - drop what is queued; the queue is lost */
+/** vf_queue_abort - drop all queued work; the queue is lost then */
 int vf_queue_abort(struct vf_queue *queue);
 /**
- * vf_queue_suspend - stop it with all it has in flight until it is resumed
- * @queue: the queue, with its context
+ * vf_queue_suspend - stop a queue, with its work in flight, until vf_queue_resume()
+ * @queue: the queue; its context is suspended
  * @fence: out, may be NULL: number of the suspension
  */
 int vf_queue_suspend(struct vf_queue *queue, uint64_t *fence);
-/** vf_queue_resume - let a suspended queue go on, with its context */
+/** vf_queue_resume - resume a suspended queue and its context */
 int vf_queue_resume(struct vf_queue *queue);
 /** vf_queue_status - &enum drm_vfence_doorbell_status, read from the mapping */
 uint64_t vf_queue_status(struct vf_queue *queue);
-/** vf_queue_info - addresses, and geometry of the logs as last learned */
+/** vf_queue_info - addresses of a queue, and geometry of its logs as of the last connect */
 const struct drm_vfence_queue_create *vf_queue_info(struct vf_queue *queue);
-/** vf_queue_wait_idle - wait until everything submitted is done */
+/** vf_queue_wait_idle - wait until all submissions are done */
 int vf_queue_wait_idle(struct vf_queue *queue, int64_t timeout_ns);
 /**
- * vf_queue_read_log - fetch entries of one of its logs
+ * vf_queue_read_log - fetch entries of one log of a queue
  * @queue: the queue
- * @type: which log
+ * @type: the log
  * @entries: out
  * @count: in: room, at most 1024; out: entries written
  * @lost: out, may be NULL: entries overwritten or dropped so far
@@ -465,85 +467,86 @@ int vf_queue_read_log(struct vf_queue *queue, enum drm_vfence_log_type type,
 
 /*
  * Commands are appended to the ring and become visible with vf_queue_submit().
- * Errors stick: check the one of vf_queue_submit(). -ENOSPC means that the ring
- * is full of work not done yet; what was appended since the last submission is
- * dropped then.
+ * The queue keeps the error of a command. The next vf_queue_submit() returns it
+ * and drops all commands since the last submission. -ENOSPC means that the ring
+ * is full of work that is not done yet.
  */
 
-/** vf_cmd_nop - @length bytes of nothing, a multiple of 8 from 8 to 64 */
+/** vf_cmd_nop - append @length bytes without effect, a multiple of 8 from 8 to 64 */
 void vf_cmd_nop(struct vf_queue *queue, unsigned int length);
-/** vf_cmd_wait - the queue stalls until @fence reaches @value; logged */
+/** vf_cmd_wait - block the queue until @fence reaches @value, and log the wait */
 void vf_cmd_wait(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
-/** vf_cmd_signal - value, then log, then interrupt if one is due */
+/** vf_cmd_signal - signal @fence: value, then log, then an interrupt if one is due */
 void vf_cmd_signal(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
-/** vf_cmd_marker - log that this point was passed, while the logging level is ALL */
+/** vf_cmd_marker - log that the engine passes this packet, while the logging level is ALL */
 void vf_cmd_marker(struct vf_queue *queue, uint64_t value);
 /** vf_cmd_draw - @count draws of @duration_ns each */
 void vf_cmd_draw(struct vf_queue *queue, unsigned int count, uint64_t duration_ns);
-/** vf_cmd_copy - copy @size bytes; all three are multiples of 4 */
+/** vf_cmd_copy - copy @size bytes; both addresses and @size are multiples of 4 */
 void vf_cmd_copy(struct vf_queue *queue, uint64_t dst_va, uint64_t src_va, uint64_t size);
 /** vf_cmd_fill - fill @size bytes with the word @value */
 void vf_cmd_fill(struct vf_queue *queue, uint64_t dst_va, uint64_t size, uint32_t value);
 /** vf_cmd_timestamp - store the GPU clock, 64 bits, at @dst_va */
 void vf_cmd_timestamp(struct vf_queue *queue, uint64_t dst_va);
-/** vf_cmd_raw - any bytes, a multiple of 8; unchecked */
+/** vf_cmd_raw - append any bytes, a multiple of 8, without a check */
 void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
 /**
  * vf_queue_submit - the five steps of a submission (WDDM-198, WDDM-199)
  * @queue: the queue
  *
- * Chooses the next progress value, ends the commands with its signal, publishes
- * it as last queued, publishes the write pointer, rings the doorbell; connects
- * first, or again, where that is needed. In the steady state no system call.
+ * The function chooses the next progress value, ends the commands with its signal,
+ * publishes it as last queued, publishes the write pointer and rings the doorbell.
+ * It connects a doorbell that is disconnected. In the steady state it makes no
+ * system call.
  *
- * Of a kernel-mode queue it is one system call, and there is nothing to connect.
+ * For a kernel-mode queue it makes one system call; there is no doorbell.
  *
  * -EIO: the queue is lost.
  */
 int vf_queue_submit(struct vf_queue *queue);
 
 /**
- * struct vf_submit - what a submission of kernel-mode queues does beside commands
+ * struct vf_submit - waits and signals of a submission to kernel-mode queues
  */
 struct vf_submit {
 	/** @flags: DRM_VFENCE_SUBMIT_* */
 	uint32_t flags;
-	/** @eventfd: with ENQUEUE_CPU_EVENT */
+	/** @eventfd: descriptor of an eventfd, with %DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT */
 	int eventfd;
-	/** @waits: what is waited for before the commands; NULL: nothing */
+	/** @waits: points to wait for before the commands, or NULL */
 	const struct vf_point *waits;
-	/** @wait_count: of these */
+	/** @wait_count: number of @waits */
 	unsigned int wait_count;
-	/** @signals: what is signaled after them; NULL: nothing */
+	/** @signals: points to signal after the commands, or NULL */
 	const struct vf_point *signals;
-	/** @signal_count: of these */
+	/** @signal_count: number of @signals */
 	unsigned int signal_count;
-	/** @wait_syncobjs: likewise, waited for before */
+	/** @wait_syncobjs: in-syncs to wait for before the commands, or NULL */
 	const struct drm_vfence_syncobj *wait_syncobjs;
-	/** @wait_syncobj_count: of these */
+	/** @wait_syncobj_count: number of @wait_syncobjs */
 	unsigned int wait_syncobj_count;
-	/** @signal_syncobjs: get the submission's dma_fence */
+	/** @signal_syncobjs: out-syncs that receive the submission's dma_fence, or NULL */
 	const struct drm_vfence_syncobj *signal_syncobjs;
-	/** @signal_syncobj_count: of these */
+	/** @signal_syncobj_count: number of @signal_syncobjs */
 	unsigned int signal_syncobj_count;
 };
 
 /**
  * vf_submit - queue waits, the commands of the first queue, and signals
  * @queues: kernel-mode queues
- * @count: of these; more than one without commands
+ * @count: number of queues; a submission with commands takes one
  * @what: waits and signals
  *
- * The commands are taken, whether that succeeds or not.
+ * The queue has no commands afterwards, even if the submission fails.
  */
 int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);
-/** vf_queue_publish - as vf_queue_submit() without a progress signal */
+/** vf_queue_publish - as vf_queue_submit(), but without a progress signal */
 int vf_queue_publish(struct vf_queue *queue);
 
 /* ------------------------------------------------------------------ events */
 
 /**
- * enum vf_queued_op - what was queued
+ * enum vf_queued_op - operation of a queued event
  */
 enum vf_queued_op {
 	/** @VF_QUEUED_SIGNAL: a signal */
@@ -552,22 +555,22 @@ enum vf_queued_op {
 	VF_QUEUED_WAIT = 1,
 	/** @VF_CPU_WAIT_BEGIN: a thread begins to wait */
 	VF_CPU_WAIT_BEGIN = 2,
-	/** @VF_CPU_WAIT_END: it goes on */
+	/** @VF_CPU_WAIT_END: the thread has ended its wait */
 	VF_CPU_WAIT_END = 3,
 };
 
 /**
- * struct vf_queued - an event only the client sees (WDDM-101): when an operation
- * was queued, by CPU time
+ * struct vf_queued - CPU time at which an operation was queued; only the client
+ * sees this event (WDDM-101)
  */
 struct vf_queued {
-	/** @cpu_ns: CLOCK_MONOTONIC */
+	/** @cpu_ns: CLOCK_MONOTONIC time in nanoseconds */
 	uint64_t cpu_ns;
 	/** @value: fence value */
 	uint64_t value;
-	/** @fence: handle */
+	/** @fence: handle of the fence */
 	uint32_t fence;
-	/** @queue: handle, 0 for a CPU wait */
+	/** @queue: handle of the queue, 0 for a CPU wait */
 	uint32_t queue;
 	/** @op: &enum vf_queued_op */
 	uint32_t op;
@@ -577,7 +580,7 @@ struct vf_queued {
 
 /** vf_events_enable - keep the last @capacity queued events in memory */
 int vf_events_enable(struct vf_adapter *adapter, unsigned int capacity);
-/** vf_events_take - move up to @max events to @events, oldest first; their number */
+/** vf_events_take - move up to @max events to @events, oldest first; return their number */
 unsigned int vf_events_take(struct vf_adapter *adapter, struct vf_queued *events,
 			    unsigned int max);
 
