@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vfence bench: what single operations cost. In a deterministic guest a
+ * vfence bench: the cost of single operations. In a deterministic guest a
  * nanosecond is an instruction, and the figures repeat to the digit.
  */
 
@@ -107,7 +107,7 @@ static uint64_t median(uint64_t *v, unsigned int n)
 	return v[n / 2];
 }
 
-/* Cost of one call: median of rounds, the clock's own cost taken off. */
+/* Return the cost of one call: the median of the means of some rounds. */
 static uint64_t measure(struct bench *b, void (*call)(struct bench *b))
 {
 	uint64_t round[ROUNDS];
@@ -123,7 +123,10 @@ static uint64_t measure(struct bench *b, void (*call)(struct bench *b))
 	return median(round, ROUNDS);
 }
 
-/* One call at a time, with something unmeasured between two. */
+/*
+ * Return the median cost of one call, without the cost of reading the clock. @between runs
+ * before each call and is not measured.
+ */
 static uint64_t measure_apart(struct bench *b, void (*call)(struct bench *b),
 			      void (*between)(struct bench *b))
 {
@@ -142,7 +145,7 @@ static uint64_t measure_apart(struct bench *b, void (*call)(struct bench *b),
 	return median(each, BATCH);
 }
 
-/* GPU work by its own time stamps: n pairs between two of them. */
+/* Measure GPU work by the GPU's clock: emit it n times between two time stamps. */
 static uint64_t gpu_span(struct bench *b, struct vf_buffer *buffer, unsigned int n,
 			 void (*emit)(struct bench *b))
 {
@@ -157,7 +160,7 @@ static uint64_t gpu_span(struct bench *b, struct vf_buffer *buffer, unsigned int
 	vf_cmd_timestamp(b->gfx, vf_buffer_va(buffer) + 8);
 	vf_queue_submit(b->gfx);
 	vf_queue_publish(b->copy);
-	/* Asleep: a thread that polls would take the engines' processor. */
+	/* Sleep: a thread that polls would take the engines' processor. */
 	vf_queue_wait_idle(b->gfx, VF_FOREVER);
 	return (stamp[1] - stamp[0]) * 1000000000 / clock.frequency_hz / n;
 }
@@ -167,7 +170,7 @@ static void emit_signal(struct bench *b)
 	vf_cmd_signal(b->gfx, b->fence, ++b->value);
 }
 
-/* A hand-off to the other engine and back. */
+/* Hand over to the other engine and back. */
 static void emit_release(struct bench *b)
 {
 	b->value++;
@@ -212,7 +215,7 @@ static unsigned int run(struct bench *b, struct vf_buffer *buffer, struct result
 				  gpu_span(b, buffer, 100, emit_signal) };
 	r[n++] = (struct result){ "GPU-to-GPU release (half a round trip)",
 				  gpu_span(b, buffer, 100, emit_release) / 2 };
-	/* Busy: blocked in a wait while we submit. */
+	/* The queue is busy: a wait blocks it during the submissions. */
 	gate = b->value + 1;
 	vf_cmd_wait(b->gfx, b->fence, gate);
 	vf_queue_submit(b->gfx);
@@ -227,7 +230,7 @@ static void add_cost(json_object *to, const char *name, uint64_t value)
 	json_object_object_add(to, name, json_object_new_int64((int64_t)value));
 }
 
-/* Interrupts per 1,000 signals, in the form this adapter has. */
+/* Measure interrupts per 1,000 signals, in the form of interrupt that this adapter has. */
 static int interrupts(struct bench *b, bool json, json_object *to)
 {
 	static const unsigned int waiters[] = { 0, 1, 100 };

@@ -4,15 +4,15 @@
 
 #include "tool.h"
 
-/* Of 1,000 GPU signals. */
+/* The cost of 1,000 GPU signals. */
 struct interrupt_cost {
 	unsigned int waiters;
 	uint64_t interrupts;
-	/* Interrupt records, whatever they tell. */
+	/* Interrupt records, whatever they name. */
 	uint64_t records;
-	/* Looks at all fences, or at all logs of a node. */
+	/* Rescans of all fences, or of all logs of a node. */
 	uint64_t scans;
-	/* Log entries read. */
+	/* Log entries that the driver read. */
 	uint64_t entries;
 	uint64_t woken;
 };

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vfence bench fences: the same work with native and with monitored fences. What native
- * fences were made for is that signals between engines cost the CPU nothing, and those
- * that somebody waits for no more than one interrupt.
+ * vfence bench fences: the same work with native and with monitored fences. Native fences
+ * promise that signals between engines cost the CPU nothing, and that a signal with a CPU
+ * waiter costs at most one interrupt.
  *
  * The work is a chain: two engines hand a token to and fro, 100 us apart, and a thread
- * waits for every n-th hand-over. A fan is one signal that many wait for.
+ * waits for every n-th hand-over. A fan is one signal with many waiters.
  */
 
 #include <dirent.h>
@@ -23,7 +23,7 @@
 #include "bench_fences.h"
 
 #define SIGNALS		1000
-/* What a queue of the kernel takes at once. */
+/* Rounds in a batch: a kernel-mode queue holds few more submissions at once. */
 #define PORTION		250
 #define APART_NS	100000
 
@@ -38,10 +38,10 @@ struct ring {
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_queue *queue[2];
-	/* What each engine signals for the other. */
+	/* The fence that each engine signals for the other. */
 	struct vf_fence *fence[2];
 	uint64_t value;
-	/* What a portion begins with. */
+	/* The fence that starts a batch. */
 	struct vf_fence *gate;
 	uint64_t gate_value;
 };
@@ -59,9 +59,9 @@ static uint64_t now(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* ----------------------------------------------------------- what it costs */
+/* -------------------------------------------------------------------- cost */
 
-/* Threads that are hardware here, named vfence0-engine1, vfence0-cmp. */
+/* The threads of the virtual GPU have names like vfence0-engine1 and vfence0-cmp. */
 static bool is_gpu(const char *comm)
 {
 	return !strncmp(comm, "vfence", 6) && (strstr(comm, "-engine") || strstr(comm, "-cmp"));
@@ -108,7 +108,7 @@ static void add_process(const char *pid, struct snapshot *s)
 		closedir(tasks);
 }
 
-/* All other threads of the machine: nothing else may run beside. */
+/* Add the threads of all other processes: no unrelated program may run meanwhile. */
 static void look_at_others(struct snapshot *s)
 {
 	DIR *proc = opendir("/proc");
@@ -122,7 +122,7 @@ static void look_at_others(struct snapshot *s)
 		closedir(proc);
 }
 
-/* Our own, with those that have ended. */
+/* Add our own threads, with those that have ended. */
 static void look_at_us(struct snapshot *s)
 {
 	struct rusage usage;
@@ -134,7 +134,7 @@ static void look_at_us(struct snapshot *s)
 	s->cpu_ns += (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* What is between the two has nothing of what looking costs. */
+/* Take the two snapshots in mirrored order, so that the work does not include their cost. */
 static void look_before(struct ring *r, struct snapshot *s)
 {
 	memset(s, 0, sizeof(*s));
@@ -160,7 +160,7 @@ static struct fence_cost difference(const struct snapshot *a, const struct snaps
 	return (struct fence_cost) {
 		.interrupts = y->handler_runs - x->handler_runs,
 		.scans = y->legacy_scans - x->legacy_scans + y->scans - x->scans,
-		/* The one that fetches the counters is not the work's. */
+		/* One ioctl fetches the counters and does not belong to the work. */
 		.entries = y->ioctls - x->ioctls - 1 + y->doorbell_faults - x->doorbell_faults,
 		.switches = b->switches - a->switches,
 		.cpu_ns = b->cpu_ns - a->cpu_ns + y->handler_ns - x->handler_ns,
@@ -186,7 +186,7 @@ static int submit(struct ring *r, unsigned int i, struct vf_fence *wait, uint64_
 	return r->kind == FENCES_NATIVE ? vf_queue_publish(queue) : vf_submit(&queue, 1, &what);
 }
 
-/* To and fro, each hand-over submitted by itself. */
+/* Hand the token to and fro; each hand-over is a submission of its own. */
 static int hand_over(struct ring *r, unsigned int times)
 {
 	int ret = 0;
@@ -202,12 +202,12 @@ static int hand_over(struct ring *r, unsigned int times)
 struct waiter {
 	struct ring *ring;
 	uint64_t base;
-	/* Signals from one that is waited for to the next. */
+	/* The thread waits for every so many-th signal. */
 	unsigned int every;
 	int ret;
 };
 
-/* The n-th signal is that of fence n % 2, at n / 2 + 1. */
+/* Signal n is on fence n % 2 and has the value base + n / 2 + 1. */
 static void *wait_for_some(void *arg)
 {
 	struct waiter *w = arg;
@@ -219,8 +219,9 @@ static void *wait_for_some(void *arg)
 }
 
 /*
- * The first hand-over of a portion waits for the gate, which opens when all is submitted.
- * From then on time counts. The end of each is waited for, which makes 2 of 1,000.
+ * The first hand-over of a batch waits for the gate. The gate opens when the whole batch is
+ * submitted, and then the measurement begins. The main thread waits for the end of each
+ * batch, so 2 of 1,000 signals have a CPU waiter in any case.
  */
 static int run_portions(struct ring *r, uint64_t *ns)
 {
@@ -253,7 +254,7 @@ static int run_chain(struct ring *r, unsigned int share, struct fence_cost *cost
 	if (share && pthread_create(&thread, NULL, wait_for_some, &waiter))
 		return -ENOMEM;
 	ret = run_portions(r, &ns);
-	/* All of it, whatever became of it. */
+	/* Wait for the thread to end, even after an error. */
 	if (share)
 		pthread_join(thread, NULL);
 	look_after(r, &after);
@@ -275,7 +276,7 @@ static int await_events(int efd, uint64_t count)
 	return 0;
 }
 
-/* One signal, and many who wait for it. */
+/* Measure one signal with many waiters. */
 static int run_fan(struct ring *r, unsigned int waiters, struct fence_cost *cost)
 {
 	struct vf_point point = { r->fence[0], r->value + 1 };
@@ -294,18 +295,18 @@ static int run_fan(struct ring *r, unsigned int waiters, struct fence_cost *cost
 	*cost = difference(&before, &after);
 	cost->latency_ns = after.time - before.time - APART_NS;
 	close(efd);
-	/* The other engine's half of the round. */
+	/* Signal the other engine's half of the round from the CPU. */
 	return ret ? ret : vf_fence_signal(r->fence[1], r->value);
 }
 
 /* ------------------------------------------------------------------- set-up */
 
-/* Is an adapter with these flags one for a kind? */
+/* Return whether an adapter with these flags suits a kind. */
 static bool suits(enum fence_kind kind, uint32_t flags, const struct drm_vfence_fence_caps *caps)
 {
 	switch (kind) {
 	case FENCES_NATIVE:
-		/* The plain interrupt, which tells the fences. */
+		/* The plain interrupt names the fences. */
 		return caps->flags & DRM_VFENCE_CAP_NATIVE_FENCE &&
 		       !(caps->flags & DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT);
 	case FENCES_INTERRUPT:
@@ -319,7 +320,7 @@ static bool suits(enum fence_kind kind, uint32_t flags, const struct drm_vfence_
 	}
 }
 
-/* The first that suits; native and basic may well be the same. */
+/* Open the first adapter that suits. One adapter may suit native and basic. */
 static int open_adapter(struct ring *r)
 {
 	struct drm_vfence_adapter_info info;

@@ -4,42 +4,42 @@
 
 #include "tool.h"
 
-/* How fences are signaled: what the columns compare. */
+/* The columns of the table: the kind of the fences and how they are signaled. */
 enum fence_kind {
-	/* Native, on user-mode queues. */
+	/* Native fences on user-mode queues. */
 	FENCES_NATIVE,
-	/* Monitored, on kernel-mode queues: by packets with an interrupt for each... */
+	/* Monitored fences on kernel-mode queues; an engine signals and interrupts. */
 	FENCES_INTERRUPT,
-	/* ... or without any, ... */
+	/* Monitored fences on kernel-mode queues; an engine signals and does not interrupt. */
 	FENCES_BASIC,
-	/* ... or by software, as engines cannot. */
+	/* Monitored fences on kernel-mode queues; engines cannot signal, the CPU does. */
 	FENCES_SOFTWARE,
 	FENCE_KINDS,
 };
 
-/* What the CPU has to do with a piece of work. */
+/* The CPU's part in a piece of work. */
 struct fence_cost {
 	uint64_t interrupts;
-	/* Looks at all who wait for monitored fences. */
+	/* Rescans of all fences, native or monitored. */
 	uint64_t scans;
-	/* Calls and faults of the client. */
+	/* Ioctls and doorbell faults of the client. */
 	uint64_t entries;
-	/* Threads switched to, but those of the virtual GPU. */
+	/* Switches to threads other than those of the virtual GPU. */
 	uint64_t switches;
-	/* Nanoseconds of these threads and of the interrupt handler. */
+	/* Nanoseconds of all threads but the virtual GPU's, and of the interrupt handler. */
 	uint64_t cpu_ns;
-	/* From one signal to what it releases. */
+	/* Nanoseconds from a signal to the work that it releases. */
 	uint64_t latency_ns;
 };
 
-/* Shares of signals that a CPU thread waits for, in percent, and numbers of waiters. */
+/* Percentages of the signals that a CPU thread waits for; numbers of waiters of a fan. */
 #define FENCE_SHARES	4
 #define FENCE_FANS	4
 extern const unsigned int fence_shares[FENCE_SHARES];
 extern const unsigned int fence_fans[FENCE_FANS];
 
 struct fence_results {
-	/* False without such an adapter. */
+	/* True if there is an adapter for the kind. */
 	bool have[FENCE_KINDS];
 	struct fence_cost chain[FENCE_KINDS][FENCE_SHARES];
 	struct fence_cost fan[FENCE_KINDS][FENCE_FANS];

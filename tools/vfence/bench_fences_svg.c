@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The picture of vfence bench fences: a panel for each figure, bars side by side. */
+/* The picture of vfence bench fences: a panel for each figure, with bars side by side. */
 
 #include <stddef.h>
 
@@ -10,7 +10,7 @@
 #define PANEL_W	(WIDTH / COLUMNS)
 #define PANEL_H	250
 #define TOP	84
-/* Where a panel's bars stand. */
+/* The base line and the height of a panel's bars. */
 #define BASE	(PANEL_H - 40)
 #define HIGH	150
 
@@ -46,7 +46,7 @@ static uint64_t highest(const struct fence_results *r, const struct figure *f)
 	return max;
 }
 
-/* As short as a bar is wide. */
+/* Print a number that is no wider than a bar. */
 static void number(FILE *f, uint64_t v)
 {
 	if (v >= 10000000)
@@ -104,7 +104,7 @@ static void legend(FILE *f)
 			fence_kind_names[k]);
 }
 
-/* The chain; the fan is in the table. */
+/* Draw the chain only; the fan is in the table. */
 int bench_fences_svg(const struct fence_results *r, const char *path)
 {
 	unsigned int n, rows = (FIGURES + COLUMNS - 1) / COLUMNS;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * vfence bench: what signals cost the CPU with nobody, somebody and many waiting.
- * Adapters differ in what their interrupt tells, and so in what it costs.
+ * vfence bench: the CPU cost of GPU signals with no waiter, one waiter and many waiters.
+ * The form of an adapter's interrupt decides what a record names, and so what it costs.
  */
 
 #include <sys/eventfd.h>
@@ -10,10 +10,10 @@
 #include "bench.h"
 
 #define SIGNALS		1000
-/* GPU time between two signals: enough to be interrupted for each. */
+/* GPU time between two signals: long enough for one interrupt each. */
 #define APART_NS	20000
 
-/* Arm @waiters events, evenly over the values to come. */
+/* Arm @waiters events, spread evenly over the values of the coming signals. */
 static int arm_waiters(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t base,
 		       unsigned int waiters, int efd)
 {
@@ -49,11 +49,11 @@ int bench_interrupts(struct vf_adapter *adapter, struct vf_queue *queue, struct 
 	for (i = 1; !ret && i <= SIGNALS; i++) {
 		vf_cmd_signal(queue, fence, base + i);
 		vf_cmd_draw(queue, 1, APART_NS);
-		/* In portions that fit the ring. */
+		/* Publish in batches that fit the ring. */
 		if (i % 100 == 0)
 			ret = vf_queue_publish(queue);
 	}
-	/* Polled, as a wait would be one waiter more. */
+	/* Poll: a wait would be one waiter more. */
 	while (!ret && vf_fence_current(fence) < base + SIGNALS)
 		;
 	wait_settled(adapter, &after);

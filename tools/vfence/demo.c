@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vfence demo: the parent. Starts two clients, keeps them in step, looks on. */
+/* vfence demo: the parent. It starts two clients, keeps them in step and reads counters. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static int look(struct demo *d, unsigned int act, struct vf_counters *c)
 	return vf_adapter_counters(d->adapter, c);
 }
 
-/* The last interrupt may still be on its way when the clients are done. */
+/* Wait until the counters balance: the last interrupt may come after the clients are done. */
 static int settle(struct demo *d, unsigned int act, struct vf_counters *c)
 {
 	int64_t until = vf_deadline(INT64_C(10000000000));
@@ -74,8 +74,8 @@ static int settle(struct demo *d, unsigned int act, struct vf_counters *c)
 }
 
 /*
- * Let the GPU get nearly through before anybody waits for the end: what comes
- * until then needs no CPU.
+ * Let the GPU do nearly all work before a client waits for the end: without a waiter,
+ * the work until then needs no CPU.
  */
 static int nearly_through(struct demo *d, unsigned int act)
 {
@@ -131,7 +131,7 @@ static int start(struct demo *d, struct demo_shared *shared)
 	return 0;
 }
 
-/* A's descriptors go through the parent to B: fences and buffer. */
+/* Pass A's descriptors on to B: two fences and the buffer. */
 static int introduce(struct demo *d)
 {
 	int i, fd, ret;

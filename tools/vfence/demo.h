@@ -6,20 +6,20 @@
 
 #define DEMO_ACTS	3
 #define DEMO_FRAMES	1000
-/* Act 2 and 3: a CPU waiter every so many frames. */
+/* Acts 2 and 3 have a CPU waiter every so many frames. */
 #define DEMO_WAIT_EVERY	10
 /* The first frames of an act touch pages and connect doorbells. */
 #define DEMO_WARM_UP	10
 
 enum demo_client_id { DEMO_A, DEMO_B, DEMO_CLIENTS };
 
-/* Fences as the demo names them; handles differ from client to client. */
+/* The demo's names of fences; handles differ from client to client. */
 enum demo_fence { DEMO_DRAWN, DEMO_COPIED, DEMO_PROGRESS, DEMO_OTHER };
 
-/* What a client found in its logs, or queued: joined later by fence and value. */
+/* An entry of a client's logs, or a queued event; joined later by fence and value. */
 struct demo_entry {
 	uint64_t value;
-	/* CLOCK_MONOTONIC; for queued events both are the same. */
+	/* CLOCK_MONOTONIC times; a queued event has begin == end. */
 	int64_t begin, end;
 	uint8_t fence;
 	uint8_t op;
@@ -32,7 +32,7 @@ enum demo_op { DEMO_SIGNAL, DEMO_WAIT, DEMO_SIGNAL_QUEUED, DEMO_WAIT_QUEUED, DEM
 #define DEMO_ENTRIES	(DEMO_ACTS * DEMO_FRAMES * 12)
 
 struct demo_act {
-	/* Steady state: kernel entries of the submitting thread, submissions. */
+	/* In the steady state: kernel entries of the submitting thread, and submissions. */
 	uint64_t syscalls, faults, submissions;
 	/* Ioctls of this client in the whole act, by its own count. */
 	uint64_t ioctls;
@@ -66,7 +66,7 @@ struct demo_interrupt {
 struct demo_result {
 	unsigned int frames;
 	struct demo_shared *shared;
-	/* Adapter counters before and after each act, and before the final wait. */
+	/* Adapter counters before each act, before its final wait, and after the act. */
 	struct vf_counters before[DEMO_ACTS], final[DEMO_ACTS], after[DEMO_ACTS];
 	uint64_t proc_before[DEMO_ACTS], proc_after[DEMO_ACTS];
 	int64_t begin[DEMO_ACTS], end[DEMO_ACTS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The two clients of the demo. Each opens the adapter for itself; what they
- * share came by descriptor: two fences and a buffer.
+ * The two clients of the demo. Each opens the adapter for itself. They share two
+ * fences and a buffer, which are passed by descriptor.
  */
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ struct client {
 	struct vf_buffer *buffer;
 	struct vf_buffer *slots;
 	struct drm_vfence_clock_info clock;
-	/* The log pump, a thread of its own. */
+	/* The log pump: a thread that reads the logs. */
 	pthread_t pump;
 	volatile bool stop_pump;
 	volatile unsigned int act;
@@ -68,7 +68,7 @@ static int tracepoint_id(const char *event)
 	return n > 0 ? atoi(text) : -EIO;
 }
 
-/* Count an event of this thread, from now on but disabled. */
+/* Open a counter for an event of this thread. It is disabled at first. */
 static int open_counter(const char *event)
 {
 	struct perf_event_attr attr = {
@@ -111,7 +111,7 @@ static void open_counters(struct client *c)
 {
 	c->counter[0] = open_counter("raw_syscalls/sys_enter");
 	c->counter[1] = open_counter("exceptions/page_fault_user");
-	/* Switching them off is itself a system call: measured, and taken off. */
+	/* Disabling the counters is itself a system call: measure it, to subtract it later. */
 	counters_on(c);
 	counters_off(c, c->counter_overhead);
 }
@@ -173,14 +173,14 @@ static void fetch_both(struct client *c)
 	fetch(c, DRM_VFENCE_LOG_SIGNALS);
 }
 
-/* A log holds 84 entries: look often enough, though nobody is woken for it. */
+/* Poll the logs often enough: a log holds 84 entries, and no event reports new ones. */
 static void *pump(void *arg)
 {
 	struct client *c = arg;
 	struct timespec pause = { .tv_nsec = 200000 };
 	struct sched_param param = { .sched_priority = 1 };
 
-	/* In time even when submission keeps the processor; as root at least. */
+	/* Run before the thread that submits, if the privilege allows it. */
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 	while (!c->stop_pump) {
 		fetch_both(c);
@@ -196,7 +196,7 @@ static uint64_t lost_so_far(struct client *c)
 	return vf_queue_query(c->queue, &query) ? 0 : query.log_lost;
 }
 
-/* The last signal's LOG packet follows it: the entry may come after the value. */
+/* Wait until the queue is idle: the engine writes the log entry after the value. */
 static void wait_for_last_entry(struct client *c, struct demo_act *act)
 {
 	struct drm_vfence_queue_query query;
@@ -246,11 +246,11 @@ static int submit(struct client *c, unsigned int frame)
 {
 	uint64_t value = value_of(c, frame);
 
-	/* The library will connect first, which is one call more. */
+	/* The library connects first, which is one more ioctl. */
 	if (vf_queue_status(c->queue) == DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY)
 		__atomic_fetch_add(&c->report->act[c->act].ioctls, 1, __ATOMIC_RELAXED);
 	if (c->id == DEMO_A) {
-		/* The buffer is free again once B has copied the frame before. */
+		/* The buffer is free when B has copied the previous frame. */
 		vf_cmd_wait(c->queue, c->fence[1], value - 1);
 		vf_cmd_draw(c->queue, 1, DRAW_NS);
 		vf_cmd_fill(c->queue, vf_buffer_va(c->buffer), BUFFER, (uint32_t)value);
@@ -264,7 +264,7 @@ static int submit(struct client *c, unsigned int frame)
 	return vf_queue_submit(c->queue);
 }
 
-/* Wait on the CPU for what the other side made of a frame. */
+/* Wait on the CPU until the other client has signaled a frame. */
 static int cpu_wait(struct client *c, unsigned int frame)
 {
 	struct vf_fence *fence = c->fence[c->id == DEMO_A ? 1 : 0];
@@ -291,7 +291,7 @@ static int epoll_event(int epoll)
 	}
 }
 
-/* The same by an eventfd in an epoll loop. */
+/* Wait with an eventfd in an epoll loop until the other client has signaled a frame. */
 static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
 {
 	struct vf_point point = { c->fence[c->id == DEMO_A ? 1 : 0], value_of(c, frame) };
@@ -364,7 +364,7 @@ static int tell(int sock, char what)
 	return write(sock, &what, 1) == 1 ? 0 : -EPIPE;
 }
 
-/* 'g' go, 's' submitted, 'f' final wait, 'd' done, 'x' exit: the parent's steps. */
+/* The parent sends 'g' (go), 'f' (final wait), 'x' (exit); a client 's' (submitted), 'd' (done). */
 static int perform(struct client *c, struct waiter *w)
 {
 	struct demo_act *act = &c->report->act[c->act];

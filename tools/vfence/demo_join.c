@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which signal released which wait: joined from the logs, by fence and value,
- * never from what the demo meant to do.
+ * Find the signal that released each wait. The logs are joined by fence and value; the
+ * demo's own plan is not used.
  */
 
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static unsigned int collect(const struct demo_result *r, enum demo_op op,
 	return n;
 }
 
-/* The first signal of the wait's fence that reaches its value. */
+/* Return the first signal of the wait's fence that reaches the wait's value. */
 static const struct demo_entry *releaser(const struct demo_entry **signals, unsigned int count,
 					 const struct demo_entry *wait)
 {
@@ -67,7 +67,7 @@ unsigned int demo_join(const struct demo_result *result, struct demo_join *join,
 	for (i = 0; i < waits && n < max; i++) {
 		const struct demo_entry *signal = releaser(s, signals, w[i]);
 
-		/* A wait that did not stall was released by nobody. */
+		/* No signal released a wait that did not block. */
 		if (signal && w[i]->end > w[i]->begin)
 			join[n++] = (struct demo_join){ w[i], signal };
 	}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The demo in numbers, and whether they add up. */
+/* The figures of the demo, and checks that they add up. */
 
 #include <stddef.h>
 #include <string.h>
@@ -79,7 +79,7 @@ static void fill(struct table *t, const struct demo_result *r)
 		fill_act(t, r, act);
 }
 
-/* Every balance of every act; the parent's first look of an act is in `before`. */
+/* Check every balance of every act. @before includes the ioctl that read it. */
 static unsigned int checks(const struct demo_result *r, struct check *out)
 {
 	const struct demo_report *rep = r->shared->report;

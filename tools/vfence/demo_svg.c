@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The picture: a window of each act, drawn still, and below them the whole run
- * to zoom through where the viewer runs scripts (any browser does).
+ * The picture: a still window of each act, and below them the whole run. In a viewer
+ * that runs scripts (any browser) the reader can zoom the whole run.
  */
 
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static void draw_entry(const struct view *v, const struct demo_entry *e)
 		fprintf(v->f, "<rect class='g%d' x='%.1f' y='%.1f' width='4' height='22'>"
 			"<title>signal %llu</title></rect>\n", e->fence, x1 - 2, y + 2,
 			(unsigned long long)e->value);
-		/* At the border the label stands on the other side. */
+		/* At the border put the label on the other side. */
 		if (x1 > RIGHT - 40)
 			label(v, x1 - 4, y + 31, e->value, "end");
 		else
@@ -164,7 +164,7 @@ static void draw_interrupts(const struct view *v)
 		if (outside(v, irq->time, irq->time))
 			continue;
 		fprintf(v->f, "<path class='i' d='M%.1f,%.1f l0,20'/>\n", x_of(v, irq->time), y + 3);
-		/* Of labels that would overlap the first stays. */
+		/* Leave out a label that would overlap the one before. */
 		if (x_of(v, irq->time) < room)
 			continue;
 		label(v, x_of(v, irq->time) + 4, y + 17, irq->value, "start");
@@ -202,7 +202,7 @@ static void frame_panel(const struct view *v, const char *title)
 			LEFT, row_y(v, i) + 33, RIGHT, row_y(v, i) + 33);
 }
 
-/* When A's queue signaled a frame of an act, by the log. */
+/* Return the time at which A's queue signaled a frame of an act, from the log. */
 static int64_t time_of(const struct demo_result *r, unsigned int act, unsigned int frame)
 {
 	uint64_t value = (uint64_t)act * r->frames + frame;
@@ -216,7 +216,7 @@ static int64_t time_of(const struct demo_result *r, unsigned int act, unsigned i
 	return 0;
 }
 
-/* A window around the middle, where act 2 and 3 have a CPU waiter. */
+/* Choose a window around the middle frame: acts 2 and 3 have a CPU waiter there. */
 static bool choose_window(struct view *v, unsigned int act)
 {
 	unsigned int middle = v->r->frames / 2 / DEMO_WAIT_EVERY * DEMO_WAIT_EVERY;
@@ -250,7 +250,7 @@ static void draw_act(struct view *v, unsigned int act, const struct demo_join *j
 	draw_interrupts(v);
 }
 
-/* All of it at once: one mark per pixel, and labels that have room. */
+/* Draw the whole run: at most one mark per pixel, and the labels that have room. */
 static void draw_run(const struct view *v)
 {
 	unsigned int i, k;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The interrupts of the demo, from the driver's tracepoint: a trace instance of
- * our own, on the monotonic clock, that nobody else's tracing disturbs.
+ * The interrupts of the demo, from the driver's tracepoint. They are traced in a separate
+ * trace instance on the monotonic clock, which other users of tracing do not disturb.
  */
 
 #include <inttypes.h>
@@ -60,8 +60,8 @@ static int record(struct tep_event *event, struct tep_record *rec, int cpu, void
 }
 
 /*
- * What is needed to decode one event. tracefs_local_events_system() would do it, too, but
- * reads the names of all the kernel's functions first.
+ * Read the formats that decoding one event needs. Do not use tracefs_local_events_system():
+ * it reads the names of all functions of the kernel first.
  */
 static struct tep_handle *event_format(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vfence info: what adapters there are and what they count. */
+/* vfence info: the adapters of the machine and their counters. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define MAX_NODES 32
 #define MAX_FEATURES 16
-/* As many as one module can have; one that did not probe leaves a gap. */
+/* One module has at most so many adapters. An adapter that failed to probe leaves a gap. */
 #define MAX_ADAPTERS 16
 
 struct report {
@@ -38,7 +38,7 @@ static int value_bits(const struct drm_vfence_adapter_info *info)
 	return info->flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS ? 32 : 64;
 }
 
-/* All counters of the driver, also those that this command was built without. */
+/* Read all counters of the driver, also those that this build does not know. */
 static int gather_counters(struct vf_adapter *adapter, struct report *r)
 {
 	int ret;
@@ -145,7 +145,7 @@ static void print_text(const struct report *r)
 		       (unsigned long long)r->counters[i].value);
 }
 
-/* 64-bit numbers as strings: JSON readers keep 53 bits. */
+/* Write 64-bit numbers as strings: JSON readers keep only 53 bits. */
 static void add_u64(json_object *object, const char *name, uint64_t value)
 {
 	char text[24];

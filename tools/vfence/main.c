@@ -9,7 +9,7 @@
 
 static const struct command {
 	const char *name;
-	/* A word behind it, or NULL. */
+	/* The word that follows the name, or NULL. */
 	const char *topic;
 	int (*run)(const struct options *options);
 	const char *help;
@@ -61,7 +61,7 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 	return true;
 }
 
-/* Every command needs an adapter; without any, say what to do about it. */
+/* Every command needs an adapter. Without one, print what the user can do. */
 static bool any_adapter(void)
 {
 	struct vf_adapter *adapter;

@@ -9,7 +9,7 @@
 
 #include "vfence.h"
 
-/* What the command line says. */
+/* The options of the command line. */
 struct options {
 	unsigned int adapter;
 	unsigned int frames;
