@@ -2,8 +2,8 @@
 /*
  * Handshake (b): a queue that blocks and the signals that release it.
  *
- * An engine signals one fence, the CPU another. Two queues wait for the first, one for
- * the second; all must get on. In the end nobody is counted as blocked.
+ * An engine signals one fence, the CPU another. Two queues wait for the first fence, one
+ * queue for the second. In the end all queues run, and no queue is counted as blocked.
  *
  * Mutants: B_NO_RECHECK B_NO_RELEASE CPU_NO_RELEASE NO_BARRIER_SIGNAL COUNTED_LATE
  */
@@ -16,7 +16,7 @@
 
 #define FENCE_OF(queue)	(queue / 2)
 
-bool blocked[3];		/* by queue; SCHED_LOCK */
+bool blocked[3];		/* by queue; under SCHED_LOCK */
 bool running[3];
 
 /* An atomic_inc() with a full barrier, or an atomic_dec(). */

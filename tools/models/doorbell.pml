@@ -2,10 +2,10 @@
 /*
  * Handshake (c): a queue that goes idle and the client that rings.
  *
- * The client submits three times, the last time without work (what a store that is
- * tried again does). A mapped doorbell page takes the store and tells nobody, an
- * unmapped one faults. All work is done in the end, and the page is not mapped on an
- * idle queue, or the next ring would be lost.
+ * The client submits three times, the last time without work, as a processor that repeats
+ * a store does. A store to a mapped doorbell page notifies no thread; a store to an unmapped
+ * page faults. In the end all work is done, and the page of the idle queue is not mapped:
+ * otherwise the next ring would be lost.
  *
  * Mutants: C_NO_RECHECK C_RING_NEEDS_WORK NO_FENCE_CLIENT NO_BARRIER_ARM
  */
@@ -16,9 +16,9 @@
 
 mtype = { IDLE, READY, ARMING };
 
-bool mapped;			/* in the client's page table; the doorbell lock */
+bool mapped;			/* in the client's page table; under the doorbell lock */
 bool doorbell_lock;
-mtype state = IDLE;		/* of the queue; vgpu.sched, a step each */
+mtype state = IDLE;		/* of the queue; under vgpu.sched, so each change is atomic */
 byte done;			/* read pointer, the engine's own */
 bool arm_due;
 bool client_ended;
@@ -35,13 +35,13 @@ proctype client(byte me)
 #ifndef NO_FENCE_CLIENT
 		FULL_BARRIER;
 #endif
-		/* The store to the page, or the fault: an exception waits for no buffer. */
+		/* Store to the page, or fault: an exception does not drain the store buffer. */
 		if
 		:: mapped -> skip
 		:: !mapped ->
 			atomic { !doorbell_lock -> doorbell_lock = true };
 			mapped = true;
-			/* vgpu_doorbell_ring(): busy, whether there is work or not. */
+			/* vgpu_doorbell_ring(): the queue is busy, whether there is work or not. */
 			atomic {
 				if
 #ifdef C_RING_NEEDS_WORK
@@ -59,7 +59,7 @@ proctype client(byte me)
 	client_ended = true
 }
 
-/* The engine runs what is ready until its ring is empty, then asks to be armed. */
+/* The engine runs a ready queue until its ring is empty, then asks the thread to arm. */
 proctype engine()
 {
 	byte seen;
@@ -74,7 +74,7 @@ end:	do
 	od
 }
 
-/* doorbell_arm_work(): zap the page, full barrier (of the zap, too), look again. */
+/* doorbell_arm_work(): zap the page, full barrier (the zap has one, too), load again. */
 proctype doorbell_thread(byte me)
 {
 	byte seen;
@@ -84,7 +84,7 @@ end:	do
 		/* step ARM */
 		atomic { !doorbell_lock -> doorbell_lock = true };
 #ifdef NO_BARRIER_ARM
-		/* The look, hoisted above the zap. */
+		/* The load is hoisted above the zap. */
 		seen = mem[WRITE_PTR];
 		mapped = false;
 #else

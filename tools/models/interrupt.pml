@@ -3,8 +3,8 @@
  * Handshake (d): an interrupt ring that may be full, a vector that collapses raises,
  * and the handler that drains.
  *
- * The CMP has four fences to tell of and a ring with room for one. Each is either in
- * a record that is read or covered by a scan that comes after its signal.
+ * The CMP reports four fences, and the ring has room for one. For each fence, either the
+ * handler reads its record, or a rescan after its signal covers it.
  *
  * Mutants: D_NO_OVERFLOW D_NO_SCAN RAISE_FIRST LATCH_CLEARED_LATE FLAG_CLEARED_LATE
  */
@@ -18,9 +18,9 @@
 
 #define FENCES	4
 
-bool latch;			/* of the vector: atomic bits */
+bool latch;			/* of the vector; an atomic bit */
 bool signaled[FENCES + 1], told[FENCES + 1];
-chan irq = [2] of { bit };	/* the processor's: raised, not delivered yet */
+chan irq = [2] of { bit };	/* interrupts that are raised and not delivered yet */
 
 #define XCHG(word, value, to)	\
 	atomic { empty(buffer[me]); to = mem[word]; mem[word] = value }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Publication of a log: entries are posted writes, the index tells of them before
- * they are in the buffer, and the producer laps a slow reader.
+ * Publication of a log: entries are posted writes, the index includes an entry before
+ * the entry is in the buffer, and the producer laps a slow reader.
  *
- * A log of two entries takes five. Whatever the reader calls good is the entry it
- * asked for; what it does not read it counts as lost, and in the end read and lost
- * are all.
+ * The engine writes five entries to a log of two. Each entry that the reader counts as
+ * good is the entry that it wanted. The reader counts the entries that it does not read
+ * as lost. In the end good and lost entries add up to all entries.
  *
  * Mutants: LOG_NO_FLUSH LOG_NO_SECOND_LOOK INDEX_BEFORE_ENTRY LOOKED_TOO_EARLY
  */
-#define INDEX		0	/* with the wrap count: one word of 64 bits */
-#define ENTRY		1	/* two of them */
+#define INDEX		0	/* index and wrap count: one word of 64 bits */
+#define ENTRY		1	/* the first of two entries */
 #define WORDS		3
 #define PROCS		2
 #include "tso.h"
@@ -18,11 +18,11 @@
 #define ENTRIES	2
 #define TOTAL	5
 
-byte posted, posted_at;		/* one entry on its way to the buffer; the log's lock */
+byte posted, posted_at;		/* one entry on its way to the buffer; under the log's lock */
 bool ended;
 byte good, lost;
 
-/* log_commit_locked(): what is posted is in the buffer, for all to see. */
+/* log_commit_locked(): write the posted entry to the buffer, visible to all processors. */
 #define COMMIT									\
 	atomic {								\
 		empty(buffer[me]);						\
@@ -37,7 +37,7 @@ proctype engine(byte me)
 	byte n;
 
 	for (n : 1 .. TOTAL) {
-		/* There is room for one: the one before goes to the buffer first. */
+		/* One entry can be posted: commit the previous one first. */
 		COMMIT;
 #ifdef INDEX_BEFORE_ENTRY
 		STORE(INDEX, n);
@@ -81,7 +81,7 @@ proctype reader(byte me)
 #endif
 			if
 #ifndef LOG_NO_SECOND_LOOK
-			/* The entry at the index is written before the index moves. */
+			/* The engine writes the entry at the index before it moves the index. */
 			:: now >= read + ENTRIES -> lost++
 			:: now < read + ENTRIES ->
 #else

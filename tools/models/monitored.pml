@@ -2,11 +2,11 @@
 /*
  * Handshake (a): current value and monitored value.
  *
- * An engine signals 1, then 2, then rewinds to 0 and signals 1. One waiter is on the
- * fence from the beginning and waits for 2, which is there for a moment only; one
- * comes at any time, waits for 1 and does not give up; one does give up. pan finds
- * the end states where the first two still sleep, or where the monitored value does
- * not fit the waiters.
+ * An engine signals 1, then 2, then rewinds to 0 and signals 1. The first waiter is on the
+ * fence from the beginning and waits for 2, which is the current value for a moment only.
+ * The second waiter comes at any time, waits for 1 and does not time out. The third one
+ * waits for 1 and may time out. pan finds the end states in which one of the first two
+ * still sleeps, or in which the monitored value does not fit the waiters.
  *
  * Mutants: A_LOAD_HOISTED A_NO_RESAMPLE A_NO_BARRIER_GPU A_NO_BARRIER_CPU NO_RECOMPUTE
  * Mutants: VALUE_NOT_CARRIED
@@ -21,14 +21,14 @@
 #define NOBODY		9	/* monitored value without waiters */
 #define AWAITED(id)	(id == 0 -> 2 : 1)
 
-bool queued[3];			/* FENCE_LOCK */
+bool queued[3];			/* under FENCE_LOCK */
 bool done[3];
-byte monitored;			/* what the driver stored last; FENCE_LOCK */
+byte monitored;			/* the value that the driver stored last; under FENCE_LOCK */
 chan post = [4] of { byte };
 
 #define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
 
-/* point_settle_locked(): complete what v reaches, bring monitored up to date, sample. */
+/* point_settle_locked(): complete the waiters that v satisfies, update monitored, sample. */
 inline settle(v)
 {
 	do
@@ -100,7 +100,7 @@ proctype engine(byte me)
 	}
 }
 
-/* The CMP and the interrupt handler; what is between them is (d). */
+/* The CMP and the interrupt handler; handshake (d) is between them. */
 proctype handler(byte me)
 {
 	byte k, v, want, sample;
@@ -108,7 +108,7 @@ proctype handler(byte me)
 end:	do
 	:: post?v ->
 		LOCK(FENCE_LOCK);
-		/* vfence_point_take(): the value told, or a later one. */
+		/* vfence_point_take(): take the value of the record, or a later and greater one. */
 		LOAD(CURRENT, sample);
 #ifdef VALUE_NOT_CARRIED
 		v = sample;
@@ -161,7 +161,7 @@ init
 		run waiter(2, 1, true);
 		run waiter(3, 2, false)
 	}
-	/* Nothing moves any more. */
+	/* No process can run any more. */
 	timeout ->
 	assert(done[0] && done[1]);
 	assert(mem[MONITORED] == LEAST)

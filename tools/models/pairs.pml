@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two parties, each of which stores its own word and then looks at the other's: at least
- * one of them must see the other's store. The handshakes of the other models are of this
- * kind; so are the smaller ones below, which need no model of their own. `make lint`
- * checks that each function named here or there has its barrier, and that each barrier of
- * the driver is named.
+ * Two parties each store their own word and then load the word of the other party. At least
+ * one of them must see the store of the other. The handshakes of the other models are of
+ * this kind. The smaller handshakes below are of this kind, too, and need no model of their
+ * own. `make lint` checks that each function that a model names has its barrier, and that
+ * a model names each barrier of the driver.
  *
  *   one party                                the other
  *   barrier point_update_monitored_locked    barrier notify_monitored_thread stage_rescan_monitored

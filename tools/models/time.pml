@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The time of a signal: a queue on another adapter is released by a signal that is
- * not older than its wait, and by no other.
+ * The time of a signal: only a signal that is not older than a wait releases a queue that
+ * waits on another adapter.
  *
  * An engine signals 5, rewinds to 0, signals 4. The other adapter's queue waits for 4
- * at any time. It must go on, and not by the value 5 if it began after the rewind.
+ * at any time. In the end the queue runs. If it began to wait after the rewind, the value
+ * 5 must not release it.
  *
  * Mutants: SIGNAL_TIME_EARLY NO_BARRIER_TIME NOTIFY_ANY_TIME OBSERVED_LATE
  */
@@ -35,7 +36,7 @@ inline signal(n)
 #ifndef SIGNAL_TIME_EARLY
 	READ_CLOCK(time);
 #endif
-	/* The interrupt comes later, but not before the value can be seen. */
+	/* The interrupt comes later, and not before the value is visible. */
 	FULL_BARRIER;
 	news!n, time
 }
