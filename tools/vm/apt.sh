@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# A private apt configuration: other suites than the host's, without touching
-# its package state. Mirrors, proxies and credentials are the host's own.
+# A private apt configuration: it has other suites than the host and does not touch the
+# host's package state. Mirrors, proxies and credentials are the host's.
 # shellcheck shell=bash
 
 apt_dir=$CACHE/apt
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
-# mirror PATTERN: the address of the host's own mirror for a matching suite, whether its
-# lists have been read or not.
+# mirror PATTERN: prints the address of the host's mirror for a matching suite, even if apt
+# has not read the lists of the suite.
 mirror() {
 	apt-get --print-uris update 2>/dev/null | sed -n "s#^'\(.*\)/dists/\([^/]*\)/.*#\1 \2#p" |
 		awk -v p="$1" '$2 ~ p { print $1; exit }'
@@ -23,7 +23,7 @@ private_apt() {
 		for suite in bookworm trixie trixie-backports; do
 			echo "deb [signed-by=$keyring arch=amd64] $main $suite main"
 		done
-		# Old suites move to an archive; what the mirror does not have is left out.
+		# Leave out the suites that the mirror lacks: old suites move to an archive.
 		for suite in bookworm-updates bookworm-backports trixie-updates; do
 			! carries "$main" $suite ||
 				echo "deb [signed-by=$keyring arch=amd64] $main $suite main"
@@ -32,12 +32,12 @@ private_apt() {
 			echo "deb [signed-by=$keyring arch=amd64] $security $suite main"
 		done
 	} >"$sources.new"
-	# Lists of other sources are of no use.
+	# Delete the lists if the sources have changed.
 	cmp -s "$sources.new" "$sources" || rm -f "$apt_dir"/lists/*Packages*
 	mv "$sources.new" "$sources"
 }
 
-# carries MIRROR SUITE: asked once in a while, as lists are.
+# carries MIRROR SUITE: returns whether the mirror has the suite. The answer is kept for a week.
 carries() {
 	local seen=$apt_dir/suite-$2
 	if [ -z "$(find "$seen" -mmin -10080 2>/dev/null)" ]; then
@@ -68,7 +68,8 @@ names() { apt-cache "${APT_OPTS[@]}" pkgnames "$1" | grep -E "^$2\$" | sort -V |
 fetch() { # FOLDER PACKAGE...
 	local to=$1 try; shift
 	mkdir -p "$to"
-	# Mirrors drop a connection now and then: three tries, each keeps what it has.
+	# Try three times, because mirrors sometimes drop a connection. Each try keeps the
+	# packages that the one before has fetched.
 	for try in 1 2 3; do
 		(cd "$to" && apt-get "${APT_OPTS[@]}" download "$@") >"$apt_dir/download.log" 2>&1 && return
 	done

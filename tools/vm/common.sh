@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Shared by the scripts of this folder: messages, the cache, becoming root.
+# Functions of the scripts of this folder: messages, the cache, commands as root.
 # shellcheck shell=bash
 
 export LC_ALL=C
@@ -7,32 +7,32 @@ VM_DIR=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 TOP=$(cd "$VM_DIR/../.." && pwd)
 CACHE=${VFENCE_CACHE:-${XDG_CACHE_HOME:-${HOME:-/var/tmp}/.cache}/vfence}
 
-# Modules are compiled many times: for each kernel, for each mutant. Only what has changed
-# since is compiled, wherever the source lies.
+# Modules are compiled many times: for each kernel and for each mutant. ccache compiles only
+# files that have changed, in whichever folder the source is.
 export CCACHE_DIR=$CACHE/ccache CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1 CCACHE_MAXSIZE=2G \
 	CCACHE_COMPILERCHECK=content CCACHE_SLOPPINESS=time_macros
 KCC=${CC:-gcc}
 ! command -v ccache >/dev/null || KCC="ccache $KCC"
 
 # The adapters that the selftests expect:
-#   0  as by default
+#   0  the default
 #   1  no room for interrupt records, two doorbells, no user-mode queues on its
 #      MM node, no fences of type INTRA_GPU, no secondary doorbells
 #   2  fences with another stride and bounded addresses, mapped for the system
 #      process; fewer versions; hardly any video memory, but monitored values in it
 #   3  native fences switched off
-#   4  the same, but the GPU advertises them: must fail to probe
+#   4  as 3, but the GPU advertises native fences: must fail to probe
 #   5  native fences that are experimental
 #   6  native fences that do not work on this configuration
 #   7  user-mode submission switched off
 #   8  interrupts that name the queue, with monitored values in video memory
-#   9  the same without room for interrupt records; engines that say when they hang
+#   9  as 8, without room for interrupt records; engines that report when they hang
 #   10 interrupts that name nothing; engines that ask for F1
-#   11 engines that say when they hang
+#   11 engines that report when they hang
 #   12 the GPU writes 32 bits at once
-#   13 the same, and interrupts for monitored fences
+#   13 as 12, with interrupts for monitored fences
 #   14 native fences that are experimental, which is allowed
-# The versions of 5 and 6 are overridden, which does not make them supported.
+# The parameters override the versions of 5 and 6; the versions stay unsupported.
 # Monitored fences are signaled by packets on 0, 5, 7 to 9, 11 and 12, with interrupts on 1, 6,
 # 10 and 13, and by software on 2 and 3.
 # shellcheck disable=SC2034
@@ -52,7 +52,7 @@ TWO_FUNCTIONS="adapters=16 chip=0,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,0"
 say() { printf '[vfence] %s\n' "$*" >&2; }
 die() { printf '[vfence] error: %s\n' "$*" >&2; exit 1; }
 
-# as_root COMMAND...: directly when we are root, through sudo otherwise.
+# as_root COMMAND...: runs the command directly if we are root, and through sudo otherwise.
 as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -63,7 +63,8 @@ as_root() {
 	fi
 }
 
-# Oldest and newest of 6.1, 6.12, 7.2, ...; a series may have but one.
+# ends_of_series: prints the oldest and the newest release of 6.1, 6.12, 7.2, ...; a series may
+# have only one release.
 ends_of_series() {
 	"$VM_DIR/kernel" -l | awk '{ split($1, v, "[.]"); s = v[1] "." v[2]
 		if (!(s in first)) { first[s] = $1; order[++n] = s } last[s] = $1 }
