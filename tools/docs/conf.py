@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """How `make docs` builds Documentation/gpu/vfence with Sphinx.
 
-This file is not beside the pages: the pages go into a kernel tree as they are, which has a
-configuration of its own. For the same reason the pages use nothing but what that has, too."""
+This file is not beside the pages, because a kernel tree takes the pages as they are and has a
+configuration of its own. The pages use only features that this configuration has, too."""
 
 import logging
 import os
@@ -28,21 +28,21 @@ html_copy_source = False
 kerneldoc_bin = str(TOP / "tools/docs/kernel-doc")
 kerneldoc_srctree = str(TOP)
 
-# C has one namespace for structures and another for functions. Sphinx has one for both and
-# takes these for declared twice.
+# These names are those of a structure and of a function. C has a namespace for each, but
+# Sphinx has one for both and warns of a second declaration.
 STRUCTURE_AND_FUNCTION = ("vf_submit",)
 
 RULE = re.compile(r"\b(?:WDDM|VF|TDR)-\d+\b")
 
 
 def worth_a_warning(record):
-    """Return whether a warning is no false one about a function named like a structure."""
+    """Return False for a warning about a function that has the name of a structure."""
     said = re.search(r"Duplicate C declaration(?:.|\n)*c:function:: [^(]*?(\w+) \(", record.getMessage())
     return not said or said.group(1) not in STRUCTURE_AND_FUNCTION
 
 
 def link_rules(app, doctree, docname):
-    """Make each number of a rule a link to the rule, so that no page has to."""
+    """Make each number of a rule a link to the rule, so that the pages need no markup for it."""
     for text in list(doctree.findall(nodes.Text)):
         if isinstance(text.parent, (nodes.literal, nodes.literal_block, nodes.reference, nodes.title)):
             continue
