@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# The one entry point for people. `make help` tells what there is.
+# The one entry point for people. `make help` lists the targets.
 
 KERNEL ?= 6.12
 KDIR ?= /lib/modules/$(shell uname -r)/build
@@ -19,7 +19,7 @@ HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/
 GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
-# Guests' modules: any compiler of the distribution, no BTF.
+# Modules for guests are built with any compiler of the distribution and without BTF.
 GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_INFO_BTF_MODULES= \
 	CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 KCFLAGS="-Werror -g0"
 
@@ -105,13 +105,13 @@ install: lib tool
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
 	install -D -m 644 tools/vfence/vfence.1 $(DESTDIR)$(PREFIX)/share/man/man1/vfence.1
-	@# The loader must find the library; into DESTDIR that is the packager's.
+	@# The loader must find the library. With DESTDIR that is the task of the packager.
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || \
 		echo 'note: run ldconfig as root, or set LD_LIBRARY_PATH=$(PREFIX)/lib'
 
 # -------------------------------------------------------------------- guests
 
-# The sub-make sees what setup installed: pkg-config and its packages.
+# The sub-make sees the packages that setup has installed, with pkg-config.
 setup:
 	@tools/vm/packages
 	@tools/vm/kernel $(KERNEL) >/dev/null
@@ -127,12 +127,12 @@ guest-steps:
 	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-steps \
 		$(GUEST_KBUILD) VFENCE_STEPS=y
 
-# For the debug kernel alone: coverage, and lines to name it by.
+# The debug kernel takes a module with coverage and with line numbers to report it by.
 guest-kcov:
 	@tools/build-module $$(tools/vm/kernel kasan)/build $(OUT)/module/kasan-kcov \
 		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y
 
-# The command once more, with every access and every shift watched.
+# The command once more, with sanitizers for memory and undefined behaviour.
 $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c libtracefs) \
@@ -153,24 +153,24 @@ check: setup-check
 check-all:
 	@$(MAKE) --no-print-directory check PARTS=full
 
-# The module alone, for another kernel than the one that is booted.
+# Build only the module, for another kernel than the one that is booted.
 build-only: setup
 	@$(MAKE) --no-print-directory -s guest-module KERNEL=$(KERNEL)
 	@echo "built $(OUT)/module/$(KERNEL)/vfence.ko for $$(cat $$(tools/vm/kernel $(KERNEL))/version)"
 
-# Some kernels of each series run the behaviour tests; all of them compile.
+# matrix runs the behaviour tests on some kernels of each series, matrix-build compiles for all.
 matrix: setup-check
 	@tools/vm/matrix
 
 matrix-build: setup-check
 	@tools/vm/matrix-build
 
-# Or one of them: NAME="A_NO_RESAMPLE LOG_LATE".
+# NAME="A_NO_RESAMPLE LOG_LATE" runs only these mutants.
 mutants: setup-check
 	@$(MAKE) --no-print-directory -s guest-programs KERNEL=$(KERNEL)
 	@tools/vm/mutants $(KERNEL) $(NAME)
 
-# The kernel is built once, into the cache.
+# The debug kernels are built once, into the cache.
 check-debug: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-kcov guest-programs KERNEL=kasan
 	@tools/vm/check kasan debug fuzz
@@ -199,7 +199,7 @@ races: setup-check
 models: setup-check
 	@tools/models/run
 
-# A person's guest: module, library and command are there. One program, or a shell.
+# A guest for a person, with module, library and command: run starts a program, shell a shell.
 run: setup
 	@$(MAKE) --no-print-directory -s guest-module lib tool KERNEL=$(KERNEL)
 	@tools/vm/person $(KERNEL) $(PROGRAM)
@@ -208,7 +208,7 @@ shell: setup
 	@$(MAKE) --no-print-directory -s guest-module lib tool KERNEL=$(KERNEL)
 	@tools/vm/person $(KERNEL)
 
-# Into a copy of a kernel's source; and the whole of it as a patch.
+# Make a patch for a kernel tree; check-tree applies it to a copy of one.
 kernel-patch:
 	@tools/kernel-patch
 
