@@ -13,7 +13,7 @@
  *                                       source->scan()  by node, after an overflow
  */
 
-#include <linux/timekeeping.h>
+#include <linux/ktime.h>
 
 #include "core/vfence_adapter.h"
 #include "irq/vfence_irq.h"
