@@ -92,7 +92,7 @@ static uint32_t state_of(struct vf_queue *queue)
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.state;
 }
 
-/* The reset, loss or end of one function does not affect the other one. */
+/* After the abort of a hung queue of one function the other function gets the engine. */
 TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 {
 	vf_cmd_raw(self->queue[0], &(struct drm_vfence_packet_header){
@@ -105,7 +105,7 @@ TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 	EXPECT_TRUE(EVENTUALLY(state_of(self->queue[1]) == DRM_VFENCE_QUEUE_IDLE));
 }
 
-/* The handles, addresses and interrupts of the other function are not valid here. */
+/* A signal of one function interrupts and counts on that function alone. */
 TEST_F(functions, interrupts_go_to_the_function_that_signaled)
 {
 	struct vf_counters before[2], after[2];

@@ -171,10 +171,10 @@ static int probe_create_gpu(struct vfence_adapter *adapter)
 	adapter->gpu = vgpu_device_create(chip, &adapter->config.gpu, &probe_host_ops, adapter,
 					  adapter->name);
 	vgpu_chip_put(chip);
-	if (IS_ERR(adapter->gpu))
+	if (IS_ERR(adapter->gpu)) {
 		probe_forget_chip(adapter);
-	if (IS_ERR(adapter->gpu))
 		return PTR_ERR(adapter->gpu);
+	}
 	ret = vfence_paging_init(adapter);
 	return ret ? ret : probe_check_features(adapter);
 }

@@ -74,7 +74,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 	atomic_or(overflow, &adapter->irq.scan_due);
 
 	read = ring->read;
-	/* Acquire: the records. Partner: publish() in hw/vgpu_cmp.c. */
+	/* Acquire: the records. Partner: cmp_publish() in hw/vgpu_cmp.c. */
 	while (records_left && read != smp_load_acquire(&ring->write)) {
 		struct vgpu_irq_record record = ring->record[read % VGPU_IRQ_RECORDS];
 

@@ -258,7 +258,7 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
  * vfence_doorbell_force_reconnect - make a queue's client connect its doorbell again
  * @queue: the queue, with a reference
  *
- * The client reads what has changed while it connects.
+ * CONNECT returns the log geometry and the logging level, which may have changed.
  */
 void vfence_doorbell_force_reconnect(struct vfence_queue *queue)
 {
