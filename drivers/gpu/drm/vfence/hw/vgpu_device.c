@@ -31,7 +31,7 @@ static void device_init_node(struct vgpu *gpu, unsigned int ordinal)
 
 	node->gpu = gpu;
 	node->engine = &gpu->chip->engine[ordinal];
-	INIT_LIST_HEAD(&node->run);
+	node->shares = RB_ROOT_CACHED;
 }
 
 static int device_alloc_pages(struct vgpu *gpu)

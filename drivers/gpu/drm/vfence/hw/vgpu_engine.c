@@ -40,6 +40,7 @@ static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, 
 
 	WRITE_ONCE(queue->node->counters.busy_ns, queue->node->counters.busy_ns + cost);
 	WRITE_ONCE(queue->busy_ns, queue->busy_ns + cost);
+	engine->used_ns += cost;
 	if (ktime_sub(engine->free_at, now) <= VGPU_SLACK_NS)
 		return;
 
@@ -57,6 +58,7 @@ static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, 
 		WRITE_ONCE(queue->node->counters.busy_ns,
 			   queue->node->counters.busy_ns - remaining);
 		WRITE_ONCE(queue->busy_ns, queue->busy_ns - min(remaining, queue->busy_ns));
+		engine->used_ns -= min(remaining, engine->used_ns);
 		queue->exec.remaining_ns = remaining;
 	}
 
@@ -73,6 +75,11 @@ static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queu
 		engine_charge(engine, queue, remaining);
 }
 
+static void engine_begin_quantum(struct vgpu_engine *engine)
+{
+	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
+}
+
 /* Return true if another queue may get the engine between two steps. */
 static bool engine_may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
@@ -85,12 +92,23 @@ static bool engine_may_preempt(struct vgpu_engine *engine, struct vgpu_queue *qu
 	return engine->class_id != DRM_VFENCE_NODE_MM || !queue->exec.in_flight;
 }
 
+/* Return true between two steps if another queue must get the engine. */
+static bool engine_turn_is_over(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	if (!ktime_after(ktime_get(), engine->quantum_end) || !engine_may_preempt(engine, queue))
+		return false;
+	if (vgpu_sched_must_yield(engine, queue))
+		return true;
+	engine_begin_quantum(engine);
+	return false;
+}
+
 static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum vgpu_step step;
 	u64 cost;
 
-	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
+	engine_begin_quantum(engine);
 	engine_charge_remaining(engine, queue);
 
 	for (;;) {
@@ -112,8 +130,7 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 		else if (step != VGPU_STEP_MORE && step != VGPU_STEP_STALLED)
 			return step;
 
-		if (ktime_after(ktime_get(), engine->quantum_end) &&
-		    vgpu_sched_contended(engine) && engine_may_preempt(engine, queue))
+		if (engine_turn_is_over(engine, queue))
 			return VGPU_STEP_PREEMPTED;
 		cond_resched();
 	}
@@ -121,7 +138,7 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 
 static bool engine_must_wake(struct vgpu_engine *engine)
 {
-	return kthread_should_stop() || vgpu_sched_contended(engine);
+	return kthread_should_stop() || vgpu_sched_has_ready(engine);
 }
 
 /* Sleep until there is work. If f1_idle_us passes first, request F1. */

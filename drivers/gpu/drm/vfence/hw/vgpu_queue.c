@@ -84,7 +84,7 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 		return;
 	case DRM_VFENCE_QUEUE_READY:
-		list_del_init(&queue->run_link);
+		vgpu_share_remove_locked(queue);
 		break;
 	case DRM_VFENCE_QUEUE_BLOCKED:
 		vgpu_fence_unblock_locked(queue);

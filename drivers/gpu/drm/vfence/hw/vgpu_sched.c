@@ -83,7 +83,7 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 	/* A suspended queue enters the run list in vgpu_context_resume(). */
 	if (vgpu_queue_is_suspended(queue))
 		return;
-	list_add_tail(&queue->run_link, &queue->node->run);
+	vgpu_share_add_locked(queue);
 	wake_up_all(&queue->engine->wait);
 }
 
@@ -105,22 +105,48 @@ static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 	for (i = 0; i < chip->functions && !engine->held; i++) {
 		struct vgpu *gpu = chip->function[(engine->turn + i) % chip->functions];
 
-		if (gpu && !gpu->d3 && !list_empty(&gpu->node[engine->node].run))
+		if (gpu && !gpu->d3 &&
+		    !RB_EMPTY_ROOT(&gpu->node[engine->node].shares.rb_root))
 			return gpu;
 	}
 	return NULL;
 }
 
 /* Return true if there is a queue that the engine can pick. */
-bool vgpu_sched_contended(struct vgpu_engine *engine)
+bool vgpu_sched_has_ready(struct vgpu_engine *engine)
 {
 	unsigned long flags;
-	bool contended;
+	bool ready;
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
-	contended = sched_next_function_locked(engine);
+	ready = sched_next_function_locked(engine);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
-	return contended;
+	return ready;
+}
+
+/* Settle what the running queue has used with its client's virtual time. */
+static void sched_settle_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&engine->chip->sched);
+	vgpu_share_charge_locked(queue, engine->used_ns);
+	engine->used_ns = 0;
+}
+
+/* The quantum of the running queue is over. Return true if it is another queue's turn. */
+bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	struct vgpu *next;
+	unsigned long flags;
+	bool must;
+
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	sched_settle_locked(engine, queue);
+	must = vgpu_share_must_yield_locked(queue);
+	/* Functions take turns, and the clients of one function share its part. */
+	next = sched_next_function_locked(engine);
+	must = next && (next != queue->gpu || must);
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
+	return must;
 }
 
 static void sched_acknowledge_locked(struct vgpu_context *context)
@@ -159,6 +185,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 	struct vgpu_engine *engine = queue->engine;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
+	sched_settle_locked(engine, queue);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
 	if (queue->context)
@@ -176,9 +203,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	gpu = sched_next_function_locked(engine);
 	if (gpu) {
 		engine->turn = gpu->index + 1;
-		queue = list_first_entry(&gpu->node[engine->node].run, struct vgpu_queue,
-					 run_link);
-		list_del_init(&queue->run_link);
+		queue = vgpu_share_take_locked(&gpu->node[engine->node]);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 		WRITE_ONCE(engine->running, queue);
 		if (queue->context)

@@ -42,7 +42,7 @@ struct task_struct;
 #define VGPU_PACKET_NS		100
 /* An engine sleeps when its charged time is further ahead of the clock than this. */
 #define VGPU_SLACK_NS		(20 * NSEC_PER_USEC)
-/* GPU time after which another READY queue gets its turn. */
+/* GPU time after which another queue may get its turn. */
 #define VGPU_QUANTUM_NS		NSEC_PER_MSEC
 /* COPY and FILL: maximum bytes of one step, and bytes per nanosecond (16 GB/s). */
 #define VGPU_CHUNK		PAGE_SIZE
@@ -131,8 +131,17 @@ struct vgpu_node {
 	/** @engine: The engine that serves the node. */
 	struct vgpu_engine *engine;
 
-	/** @run: Run list of READY queues; under vgpu_chip.sched. */
-	struct list_head run;
+	/**
+	 * @shares: &struct vgpu_share of the clients with READY queues, sorted by virtual time;
+	 * under vgpu_chip.sched.
+	 */
+	struct rb_root_cached shares;
+	/**
+	 * @time: Virtual time of the client that got the engine last, in ns; under
+	 * vgpu_chip.sched.
+	 */
+	u64 time;
+
 	/** @active: Number of queues that are READY, RUNNING or BLOCKED; under vgpu_chip.sched. */
 	unsigned int active;
 
@@ -183,6 +192,11 @@ struct vgpu_engine {
 	ktime_t free_at;
 	/** @quantum_end: End of the running queue's turn; used by the thread only. */
 	ktime_t quantum_end;
+	/**
+	 * @used_ns: GPU time that the running queue has used and that is not in its client's
+	 * virtual time yet; used by the thread only.
+	 */
+	u64 used_ns;
 };
 
 /**
@@ -302,11 +316,27 @@ struct vgpu_storage {
 } __aligned(64);
 
 /**
- * struct vgpu_vm - GPU address space of one process
+ * struct vgpu_share - a client's part of one engine; see vgpu_share.c
+ *
+ * vgpu_chip.sched protects all members.
+ */
+struct vgpu_share {
+	/** @link: Node in vgpu_node.shares while @run is not empty. */
+	struct rb_node link;
+	/** @run: Run list of the client's READY queues. */
+	struct list_head run;
+	/** @time: Virtual time of the client on this node, in ns. */
+	u64 time;
+};
+
+/**
+ * struct vgpu_vm - GPU address space of one process, which is one client
  */
 struct vgpu_vm {
 	/** @gpu: The GPU. */
 	struct vgpu *gpu;
+	/** @share: The client's part of each engine. */
+	struct vgpu_share share[VGPU_MAX_NODES];
 	/** @tlb: See the list of locks at the top of this file. */
 	rwlock_t tlb;
 
@@ -542,7 +572,7 @@ struct vgpu_queue {
 	 */
 	u64 latched;
 
-	/** @run_link: Link in the run list; under vgpu_chip.sched. */
+	/** @run_link: Link in vgpu_share.run; under vgpu_chip.sched. */
 	struct list_head run_link;
 	/** @block_node: Node in the fence's tree; under vgpu_chip.sched. */
 	struct rb_node block_node;
@@ -654,6 +684,15 @@ void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
+/* vgpu_share.c */
+void vgpu_share_init(struct vgpu_vm *vm);
+void vgpu_share_add_locked(struct vgpu_queue *queue);
+void vgpu_share_remove_locked(struct vgpu_queue *queue);
+struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node);
+void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns);
+bool vgpu_share_must_yield_locked(struct vgpu_queue *queue);
+bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue);
+
 /* vgpu_sched.c */
 static inline bool vgpu_queue_is_suspended(const struct vgpu_queue *queue)
 {
@@ -667,7 +706,8 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue);
 void vgpu_sched_check_ring_locked(struct vgpu_queue *queue);
 void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node);
 void vgpu_sched_left_locked(struct vgpu_queue *queue);
-bool vgpu_sched_contended(struct vgpu_engine *engine);
+bool vgpu_sched_has_ready(struct vgpu_engine *engine);
+bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
 
 /* vgpu_exec.c */

@@ -22,6 +22,7 @@ struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
 	vm->gpu = gpu;
+	vgpu_share_init(vm);
 	rwlock_init(&vm->tlb);
 	/* Only the CMP takes the lock of the system process, and inside vgpu_cmp.lock. */
 	if (!gpu->system_vm)
