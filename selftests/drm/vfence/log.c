@@ -410,6 +410,8 @@ TEST_F(log, WDDM_89_entries_are_complete_when_the_index_says_so)
 				       (uint64_t)batch * 20));
 	}
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 6000));
+	/* The engine logs a signal after it has stored the value. */
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
 	n = 64;
 	do {
 		ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, &lost));
