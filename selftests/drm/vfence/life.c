@@ -420,7 +420,8 @@ TEST(killed_clients_leave_nothing_of_any_kind)
 			  c.waits_cancelled);
 		EXPECT_EQ(c.submissions, c.submissions_done + c.submissions_lost);
 	}
-	EXPECT_EQ(before.local_pages, counters(adapter[1]).local_pages);
+	/* The driver counts a fence as destroyed before it frees the page of its values. */
+	EXPECT_TRUE(EVENTUALLY(counters(adapter[1]).local_pages == before.local_pages));
 	vf_adapter_close(adapter[0]);
 	vf_adapter_close(adapter[1]);
 }
