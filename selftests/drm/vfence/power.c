@@ -63,8 +63,12 @@ TEST_F(f1, an_engine_with_blocked_work_stays)
 	EXPECT_EQ(4, c0.engines_in_f1);
 	/* Meanwhile the other engine leaves F1 and enters it again. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	/*
+	 * The driver counts a transition after it has made it, so the count may be that of
+	 * an earlier one.
+	 */
 	ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter),
-				c.f1_transitions > c0.f1_transitions)));
+				c.f1_transitions > c0.f1_transitions && c.engines_in_f1 >= 4)));
 	EXPECT_EQ(4, c.engines_in_f1);
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
 	ASSERT_EQ(0, vf_fence_signal(fence, 1));
@@ -186,7 +190,9 @@ TEST_F(d3, work_keeps_it_awake)
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(drained(self->copy));
 	EXPECT_EQ(before, counters(self->adapter).d3_transitions);
-	EXPECT_TRUE(status_is("active"));
+	/* The status is "suspending" while the kernel tries and the driver refuses. */
+	EXPECT_TRUE(EVENTUALLY(status_is("active")));
+	EXPECT_EQ(before, counters(self->adapter).d3_transitions);
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	ASSERT_TRUE(drained(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(status_is("suspended")));
