@@ -788,12 +788,13 @@ TEST_F(mixed, a_failed_import_there_fails_it_here)
 	ASSERT_EQ(0, vf_device_create(self->i_adapter, &device));
 	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &syncobj.handle));
-	vf_cmd_raw(queue, &hang, sizeof(hang));
-	ASSERT_EQ(0, vf_submit(&queue, 1, &told));
-	ASSERT_EQ(0, vf_fence_import_syncobj(self->i, syncobj.handle, 0, 10));
+	/* The queue is blocked before the time of the submission begins to run out. */
 	vf_cmd_wait(self->gfx, self->d, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	vf_cmd_raw(queue, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_submit(&queue, 1, &told));
+	ASSERT_EQ(0, vf_fence_import_syncobj(self->i, syncobj.handle, 0, 10));
 	EXPECT_EQ(-EIO, vf_fence_wait(self->d, UINT64_MAX, DEADLINE));
 	EXPECT_TRUE(drained(self->gfx));
 	vf_queue_destroy(queue);

@@ -203,8 +203,11 @@ TEST_F(suspend, what_was_in_flight_takes_no_less_time)
 	vf_cmd_draw(self->gfx, 1, 60000000);
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	/* On a loaded machine the draw may be done before it was suspended five times. */
 	for (i = 0; i < 5; i++) {
-		ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+		ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING ||
+				       vf_fence_current(self->fence) == 1));
+		EXPECT_NOT_YET(vf_fence_current(self->fence) == 1);
 		ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
 		ASSERT_EQ(0, vf_queue_resume(self->gfx));
 	}
