@@ -523,9 +523,15 @@ TEST_F(advanced, WDDM_130_advanced_engines_interrupt_and_all_waiters_are_looked_
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_NOT_YET(reached(self->gfx, 1));
 	after = counters(self->adapter);
-	/* This needs records that can report it. Adapter 1 has no room for records. */
+	/*
+	 * This needs records that can report it. Adapter 1 has no room for records. The
+	 * progress fence may be a monitored one, too, and on a loaded machine the GPU may
+	 * have written it before the counters were read.
+	 */
 	if (named && variant->adapter != 1) {
-		EXPECT_EQ(before.records_monitored + 1, after.records_monitored);
+		EXPECT_LE(before.records_monitored + 1, after.records_monitored);
+		EXPECT_GE(before.records_monitored + 1 + reached(self->gfx, 1),
+			  after.records_monitored);
 	}
 	EXPECT_LT(before.legacy_scans, after.legacy_scans);
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
@@ -601,8 +607,9 @@ TEST_F(submit, WDDM_122_top_of_pipeline_signals_when_all_has_been_fetched)
 	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
 	EXPECT_EQ(0, vf_fence_wait(top, 3, DEADLINE));
 	fetched = vf_deadline(0);
-	EXPECT_TRUE(reached(self->gfx, 1));
 	EXPECT_EQ(1, self->word[0]);
+	/* The CPU may signal the progress value of the first submission a moment later. */
+	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 1)));
 	EXPECT_NOT_YET(reached(self->gfx, 2));
 	EXPECT_NOT_YET(vf_fence_current(self->fence));
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 3, DEADLINE));
@@ -944,7 +951,7 @@ TEST_F(submit, all_of_several_syncobjs_count)
 	}
 	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 1)));
 	EXPECT_EQ(1, status_of(self->fd, first[0].handle));
-	EXPECT_EQ(0, status_of(self->fd, last[0].handle));
+	EXPECT_NOT_YET(status_of(self->fd, last[0].handle));
 	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(0, vf_queue_wait_idle(queue[i], DEADLINE));
 		EXPECT_EQ(7, self->word[1 + i]);
@@ -1138,9 +1145,13 @@ TEST_F(submit, what_is_suspended_has_to_end_in_time)
 {
 	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
 
-	vf_cmd_draw(self->gfx, 2, LONG);
+	/* The draw takes longer than the timeout, so it is not done before the suspension. */
+	vf_cmd_draw(self->gfx, 1, 10 * SECOND);
 	ASSERT_EQ(0, submit_told(self->gfx, &syncobj));
 	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	/* The submission is on the ring and not on the engine. */
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) != DRM_VFENCE_QUEUE_IDLE));
+	EXPECT_NOT_YET(queue_state(self->gfx) != DRM_VFENCE_QUEUE_READY);
 	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
 	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
 	drmSyncobjDestroy(self->fd, syncobj.handle);
@@ -1149,14 +1160,19 @@ TEST_F(submit, what_is_suspended_has_to_end_in_time)
 TEST_F(submit, a_bad_address_fails_its_submission)
 {
 	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	int ret;
 
 	vf_cmd_draw(self->gfx, 1, LONG);
 	vf_cmd_fill(self->gfx, 0x7000, 4, 1);
 	ASSERT_EQ(0, submit_told(self->gfx, &first));
-	ASSERT_EQ(0, submit_told(self->gfx, &next));
-	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
+	/* On a loaded machine the fault may come before this call, which then reports it. */
+	ret = submit_told(self->gfx, &next);
+	EXPECT_NOT_YET(ret);
+	EXPECT_TRUE(ret == 0 || ret == -EIO);
+	EXPECT_EQ(0, wait_syncobj(self->fd, ret ? &first : &next, DEADLINE));
 	EXPECT_EQ(-EIO, status_of(self->fd, first.handle));
-	EXPECT_EQ(-ECANCELED, status_of(self->fd, next.handle));
+	if (!ret)
+		EXPECT_EQ(-ECANCELED, status_of(self->fd, next.handle));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(self->device));
 	drmSyncobjDestroy(self->fd, first.handle);
 	drmSyncobjDestroy(self->fd, next.handle);
