@@ -298,7 +298,7 @@ struct log_reader {
 	uint32_t fence;
 	int cpu;
 	_Atomic bool *stop;
-	uint64_t read, wrong;
+	_Atomic uint64_t read, wrong;
 };
 
 static void *read_log(void *arg)
@@ -346,12 +346,13 @@ TEST_F_TIMEOUT(race, WDDM_89_entries_are_never_seen_half_written, 120)
 		ASSERT_EQ(0, vf_queue_publish(self->gfx));
 		ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == value));
 	}
+	/* On a loaded machine the readers may run only now. */
+	EXPECT_TRUE(EVENTUALLY(l[0].read + l[1].read));
 	atomic_store(&stop, true);
 	for (i = 0; i < 2; i++) {
 		pthread_join(thread[i], NULL);
 		EXPECT_EQ(0, l[i].wrong);
 	}
-	EXPECT_LT(0, l[0].read + l[1].read);
 }
 
 struct mover {
@@ -551,7 +552,9 @@ TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
 		SKIP(return, "needs the adapters of the guests");
 	before = counters(adapter);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, squeeze, &r));
-	for (i = 0; i < wanted(200); i++) {
+	/* Go on until the other thread has moved enough pages. The test has a time limit. */
+	for (i = 0; i < wanted(200) ||
+		    counters(adapter).evictions <= before.evictions + wanted(200); i++) {
 		struct vf_adapter *mine;
 
 		/* The values of a new file are in video memory again. */
@@ -562,7 +565,6 @@ TEST_F_TIMEOUT(race, WDDM_28_pages_move_under_running_queues, 300)
 	atomic_store(&r.stop, true);
 	pthread_join(thread, NULL);
 	after = counters(adapter);
-	EXPECT_LT(before.evictions + wanted(200), after.evictions);
 	TH_LOG("%llu pages moved", (unsigned long long)(after.evictions - before.evictions));
 	vf_adapter_close(adapter);
 }
@@ -589,7 +591,8 @@ TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, pthread_create(&thread, NULL, change_level, &r));
-	for (i = 0; i < wanted(500); i++) {
+	/* Go on until the other thread has had its turns. The test has a time limit. */
+	for (i = 0; i < wanted(500) || atomic_load(&r.waits) <= wanted(100); i++) {
 		struct vf_queue *queue;
 
 		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
@@ -613,7 +616,6 @@ TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 	atomic_store(&r.stop, true);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, r.wrong);
-	EXPECT_LT(wanted(100), r.waits);
 	EXPECT_EQ(0, knob(first_adapter(), "logging_level", "0"));
 }
 
