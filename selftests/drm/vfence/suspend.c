@@ -306,6 +306,8 @@ TEST_F(suspend, WDDM_123_195_who_is_reset_by_accident_is_told_so)
 	struct vf_fence *mine, *theirs, *others;
 	struct vf_device *device, *third;
 	struct vf_queue *other;
+	unsigned int i;
+	int ret = 0;
 
 	if (geteuid())
 		SKIP(return, "needs root");
@@ -319,10 +321,19 @@ TEST_F(suspend, WDDM_123_195_who_is_reset_by_accident_is_told_so)
 	ASSERT_TRUE(drained(self->copy));
 	hang(self->gfx);
 	hang(other);
-	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	/* The context leaves and makes room. Only the acknowledgment is lost. */
+	/*
+	 * The context leaves and makes room. Only the acknowledgment is lost. The queues
+	 * take turns of a second: on a loaded machine it may be the other one's turn when
+	 * the suspension comes, which then needs no acknowledgment. Try again.
+	 */
 	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
-	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	for (i = 0; !ret && i < 5; i++) {
+		ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+		ret = vf_queue_suspend(self->gfx, NULL);
+		if (!ret)
+			ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	}
+	EXPECT_EQ(-ETIME, ret);
 	expect_hung(_metadata, self, &before);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(device));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(other));
