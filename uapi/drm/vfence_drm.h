@@ -82,6 +82,7 @@ extern "C" {
  * - 1.18: counters by id: %DRM_VFENCE_QUERY_COUNTER_VALUES and
  *   %DRM_VFENCE_QUERY_COUNTER_INFOS. Removed: query 3, QUERY_COUNTERS, with its structure;
  *   the ids 1 to 60 are its members in their order.
+ * - 1.19: clients share engines in equal parts; %DRM_VFENCE_FAULT_PREEMPTION.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -919,8 +920,8 @@ enum drm_vfence_counter_id {
 	 */
 	DRM_VFENCE_COUNTER_SUBMISSIONS_LOST = 57,
 	/**
-	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT: Lost submissions that took longer
-	 * than two seconds.
+	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT: Lost submissions that used
+	 * their engine for longer than two seconds.
 	 */
 	DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT = 58,
 	/**
@@ -1025,8 +1026,9 @@ enum drm_vfence_device_state {
 	DRM_VFENCE_DEVICE_RESET = 2,
 	/**
 	 * @DRM_VFENCE_DEVICE_HUNG: A queue of the device hung, or a context did not leave its
-	 * engine when it was suspended, and the engine was reset; or a submission took more
-	 * than two seconds, and its queue was aborted.
+	 * engine when it was suspended, and the engine was reset; or a submission used its
+	 * engine for more than two seconds, and its queue was aborted; or a queue kept other
+	 * clients off its engine, see %DRM_VFENCE_FAULT_PREEMPTION.
 	 */
 	DRM_VFENCE_DEVICE_HUNG = 3,
 	/** @DRM_VFENCE_DEVICE_STOPPED: The adapter is gone or lost. */
@@ -1730,6 +1732,12 @@ enum drm_vfence_fault {
 	 * first free one.
 	 */
 	DRM_VFENCE_FAULT_LOG = 8,
+	/**
+	 * @DRM_VFENCE_FAULT_PREEMPTION: Another client waited for the engine, and the queue did
+	 * not come to a point where it can be preempted within the time that the adapter allows
+	 * (100 ms by default, module parameter preempt_us). Its device is HUNG.
+	 */
+	DRM_VFENCE_FAULT_PREEMPTION = 9,
 };
 
 /**

@@ -7,6 +7,8 @@
  * would tell how loaded the machine is.
  */
 
+#include <sys/prctl.h>
+
 #include "vfence_test.h"
 
 #define MS		INT64_C(1000000)
@@ -215,6 +217,369 @@ TEST_F(two, a_sleeper_saves_up_no_time)
 	TH_LOG("%llu ms beside 100 ms", (unsigned long long)(had / MS));
 	EXPECT_LT(95 * MS, had);
 	EXPECT_GT(110 * MS, had);
+}
+
+/* ------------------------------------------------------- who is stopped, and when */
+
+static int device_state(struct client *client)
+{
+	return vf_device_state(client->device);
+}
+
+/* The attacker's device is lost for what its queue did, and the victim's is not. */
+#define EXPECT_ONLY_THE_ATTACKER_IS_STOPPED(self, queue) do {				\
+	EXPECT_TRUE(EVENTUALLY(device_state(&(self)->attacker) == DRM_VFENCE_DEVICE_HUNG));	\
+	EXPECT_EQ(DRM_VFENCE_FAULT_PREEMPTION, queue_fault(queue));				\
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&(self)->victim));			\
+} while (0)
+
+/* Both use the engine for 1.5 s, which takes 3 s, and no submission may take 2 s. */
+TEST_F(two, submissions_are_timed_by_what_they_use)
+{
+	struct client *client[2] = { &self->attacker, &self->victim };
+	struct vf_submit what = { 0 };
+	struct vf_queue *queue[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		queue[i] = client_add(client[i], DRM_VFENCE_NODE_GFX, true);
+		ASSERT_NE(NULL, queue[i]);
+		vf_cmd_draw(queue[i], 30, 50 * MS);
+		ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
+	}
+	for (i = 0; i < 2; i++) {
+		EXPECT_EQ(0, vf_queue_wait_idle(queue[i], DEADLINE));
+		EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(client[i]));
+	}
+}
+
+/* A submission that uses too much is stopped, also while others use the engine as well. */
+TEST_F(two, a_submission_that_uses_too_much_is_stopped)
+{
+	struct vf_queue *long_one = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
+	struct vf_queue *other = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+	struct vf_submit what = { 0 };
+
+	ASSERT_NE(NULL, long_one);
+	ASSERT_NE(NULL, other);
+	ASSERT_EQ(0, hog(other, MS));
+	vf_cmd_draw(long_one, UINT32_MAX, 50 * MS);
+	ASSERT_EQ(0, vf_submit(&long_one, 1, &what));
+	EXPECT_TRUE(EVENTUALLY(device_state(&self->attacker) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->victim));
+}
+
+/* A draw may last while no other client wants the engine. */
+TEST_F(two, a_queue_alone_may_take_its_time)
+{
+	struct vf_queue *queue = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *beside = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+
+	ASSERT_NE(NULL, queue);
+	ASSERT_NE(NULL, beside);
+	vf_cmd_draw(queue, 1, 400 * MS);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	/* Another queue of the same client waits for its turn. */
+	vf_cmd_draw(beside, 1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(beside));
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	EXPECT_EQ(0, vf_queue_wait_idle(beside, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->victim));
+}
+
+FIXTURE(hogs)
+{
+	struct client attacker, victim;
+	struct vf_queue *hog, *queue;
+};
+
+FIXTURE_VARIANT(hogs)
+{
+	unsigned int node;
+	/* Kind of both clients' queues. */
+	bool kernel;
+	/* Number of draws, and the duration of each; a packet that hangs without draws. */
+	uint32_t draws;
+	int64_t draw_ns;
+};
+
+FIXTURE_VARIANT_ADD(hogs, one_draw_of_10_s) { DRM_VFENCE_NODE_GFX, false, 1, 10 * SECOND };
+FIXTURE_VARIANT_ADD(hogs, one_dispatch_of_10_s)
+	{ DRM_VFENCE_NODE_COMPUTE, false, 1, 10 * SECOND };
+FIXTURE_VARIANT_ADD(hogs, one_job_of_many_draws)
+	{ DRM_VFENCE_NODE_MM, false, UINT32_MAX, MS };
+FIXTURE_VARIANT_ADD(hogs, one_job_of_tiny_draws)
+	{ DRM_VFENCE_NODE_MM, false, UINT32_MAX, 0 };
+FIXTURE_VARIANT_ADD(hogs, a_packet_that_hangs) { DRM_VFENCE_NODE_GFX, false, 0, 0 };
+FIXTURE_VARIANT_ADD(hogs, a_packet_that_hangs_a_copy) { DRM_VFENCE_NODE_COPY, false, 0, 0 };
+FIXTURE_VARIANT_ADD(hogs, a_submission_that_hangs) { DRM_VFENCE_NODE_GFX, true, 0, 0 };
+FIXTURE_VARIANT_ADD(hogs, a_submission_of_1500_ms)
+	{ DRM_VFENCE_NODE_GFX, true, 1, 1500 * MS };
+
+FIXTURE_SETUP(hogs)
+{
+	ASSERT_EQ(0, client_open(&self->attacker));
+	ASSERT_EQ(0, client_open(&self->victim));
+	self->hog = client_add(&self->attacker, variant->node, variant->kernel);
+	self->queue = client_add(&self->victim, variant->node, variant->kernel);
+	ASSERT_NE(NULL, self->hog);
+	ASSERT_NE(NULL, self->queue);
+}
+
+FIXTURE_TEARDOWN(hogs)
+{
+	client_close(&self->attacker);
+	client_close(&self->victim);
+}
+
+TEST_F(hogs, what_keeps_others_off_is_stopped)
+{
+	struct drm_vfence_packet_header hang = {
+		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
+	};
+	struct vf_submit what = { 0 };
+	int64_t begun, took;
+
+	if (variant->draws)
+		vf_cmd_draw(self->hog, variant->draws, variant->draw_ns);
+	else
+		vf_cmd_raw(self->hog, &hang, sizeof(hang));
+	ASSERT_EQ(0, variant->kernel ? vf_submit(&self->hog, 1, &what) :
+				       vf_queue_submit(self->hog));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->hog) == DRM_VFENCE_QUEUE_RUNNING));
+
+	begun = vf_deadline(0);
+	vf_cmd_draw(self->queue, 1, 1000);
+	ASSERT_EQ(0, variant->kernel ? vf_submit(&self->queue, 1, &what) :
+				       vf_queue_submit(self->queue));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->queue, DEADLINE));
+	took = vf_deadline(0) - begun;
+	if (deterministic()) {
+		TH_LOG("%.2f ms", (double)took / MS);
+		EXPECT_GT(103 * MS, took);
+	}
+	EXPECT_ONLY_THE_ATTACKER_IS_STOPPED(self, self->hog);
+}
+
+FIXTURE(patient)
+{
+	struct client attacker, victim;
+	struct vf_queue *slow, *queue;
+};
+
+FIXTURE_VARIANT(patient)
+{
+	unsigned int node;
+	uint32_t draws;
+	int64_t draw_ns;
+	/* Longest time that the victim may wait. */
+	int64_t bound;
+};
+
+FIXTURE_VARIANT_ADD(patient, with_draws_of_100_ms)
+	{ DRM_VFENCE_NODE_GFX, 5, 100 * MS, 103 * MS };
+FIXTURE_VARIANT_ADD(patient, with_short_draws)
+	{ DRM_VFENCE_NODE_COMPUTE, 5000, MS / 10, 3 * MS };
+FIXTURE_VARIANT_ADD(patient, with_jobs_of_90_ms)
+	{ DRM_VFENCE_NODE_MM, 90, 1 * MS, 103 * MS };
+/* A copy engine stops at once, also inside a draw. */
+FIXTURE_VARIANT_ADD(patient, with_a_long_copy)
+	{ DRM_VFENCE_NODE_COPY, 1, 500 * MS, 3 * MS };
+
+FIXTURE_SETUP(patient)
+{
+	ASSERT_EQ(0, client_open(&self->attacker));
+	ASSERT_EQ(0, client_open(&self->victim));
+	self->slow = client_add(&self->attacker, variant->node, false);
+	self->queue = client_add(&self->victim, variant->node, false);
+	ASSERT_NE(NULL, self->slow);
+	ASSERT_NE(NULL, self->queue);
+}
+
+FIXTURE_TEARDOWN(patient)
+{
+	client_close(&self->attacker);
+	client_close(&self->victim);
+}
+
+/* A queue that leaves in time goes on afterwards, and its packet takes its whole time. */
+TEST_F(patient, what_leaves_in_time_is_not_stopped)
+{
+	int64_t whole = variant->draws * variant->draw_ns;
+	int64_t begun, took, asked;
+
+	begun = vf_deadline(0);
+	vf_cmd_draw(self->slow, variant->draws, variant->draw_ns);
+	ASSERT_EQ(0, vf_queue_submit(self->slow));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->slow) == DRM_VFENCE_QUEUE_RUNNING));
+	asked = vf_deadline(0);
+	vf_cmd_draw(self->queue, 1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(self->queue));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->queue, DEADLINE));
+	took = vf_deadline(0) - asked;
+	if (deterministic()) {
+		TH_LOG("%.2f ms", (double)took / MS);
+		EXPECT_GT(variant->bound, took);
+	}
+	ASSERT_EQ(0, vf_queue_wait_idle(self->slow, DEADLINE));
+	EXPECT_LE(whole, vf_deadline(0) - begun);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->attacker));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->victim));
+}
+
+/* ------------------------------------------------------------- processor time */
+
+static char engine_stat[64];
+
+static void find_stat(pid_t task, int unused)
+{
+	snprintf(engine_stat, sizeof(engine_stat), "/proc/%d/schedstat", task);
+}
+
+/* Return: the processor time that the thread of an engine has used, in ns. */
+static uint64_t engine_cpu_ns(unsigned int node)
+{
+	unsigned long long ns = 0;
+	char name[32];
+	FILE *f;
+
+	snprintf(name, sizeof(name), "vfence0-engine%u", node);
+	each_kthread(name, find_stat, 0);
+	f = fopen(engine_stat, "re");
+	if (f && fscanf(f, "%llu", &ns) != 1)
+		ns = 0;
+	if (f)
+		fclose(f);
+	return ns;
+}
+
+/*
+ * Packets that cost nothing but their emulation use a quarter of a processor at most, on all
+ * engines of the chip together.
+ */
+TEST_F(two, engines_use_a_quarter_of_a_processor)
+{
+	uint64_t before[4], used = 0;
+	int64_t begun, took;
+	unsigned int node;
+
+	NEEDS_EXACT_TIME();
+	for (node = 0; node < 4; node++) {
+		struct vf_queue *flood = client_add(&self->attacker, node, false);
+
+		ASSERT_NE(NULL, flood);
+		ASSERT_EQ(0, hog(flood, 0));
+		ASSERT_TRUE(EVENTUALLY(queue_state(flood) == DRM_VFENCE_QUEUE_RUNNING));
+	}
+
+	for (node = 0; node < 4; node++) {
+		before[node] = engine_cpu_ns(node);
+		ASSERT_NE(0, before[node]);
+	}
+	begun = vf_deadline(0);
+	let_pass(SECOND / 4);
+	for (node = 0; node < 4; node++)
+		used += engine_cpu_ns(node) - before[node];
+	took = vf_deadline(0) - begun;
+	TH_LOG("%.1f %% of a processor", 100.0 * used / took);
+	EXPECT_GT(29, 100 * used / took);
+}
+
+/* The kernel waits for all tasks before it frees the code that a tracer used. */
+TEST_F(two, a_flooded_engine_does_not_block_the_tracer)
+{
+	struct vf_queue *flood = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
+	const char *tracer = "/sys/kernel/tracing/current_tracer";
+	int64_t begun;
+
+	NEEDS_EXACT_TIME();
+	if (access(tracer, W_OK))
+		SKIP(return, "needs tracefs");
+	ASSERT_NE(NULL, flood);
+	ASSERT_EQ(0, hog(flood, 0));
+	ASSERT_TRUE(EVENTUALLY(client_time(&self->attacker, "gfx")));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, write_text(tracer, "function"));
+	ASSERT_EQ(0, write_text(tracer, "nop"));
+	TH_LOG("%.1f ms", (double)(vf_deadline(0) - begun) / MS);
+	EXPECT_GT(SECOND, vf_deadline(0) - begun);
+}
+
+#define LOOPS	50
+
+/* Return: the process of a loop that never sleeps. */
+static pid_t busy_loop(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	hurry(0, 0);
+	for (;;)
+		__asm__ volatile("");
+}
+
+FIXTURE(loaded)
+{
+	struct client client;
+	struct vf_queue *kernel, *queue;
+	pid_t loop[LOOPS];
+};
+
+FIXTURE_SETUP(loaded)
+{
+	unsigned int i;
+
+	NEEDS_EXACT_TIME();
+	ASSERT_EQ(0, client_open(&self->client));
+	self->kernel = client_add(&self->client, DRM_VFENCE_NODE_GFX, true);
+	self->queue = client_add(&self->client, DRM_VFENCE_NODE_MM, false);
+	ASSERT_NE(NULL, self->kernel);
+	ASSERT_NE(NULL, self->queue);
+	/* This thread is no part of the load. */
+	hurry(0, 1);
+	for (i = 0; i < LOOPS; i++)
+		self->loop[i] = busy_loop();
+}
+
+FIXTURE_TEARDOWN(loaded)
+{
+	unsigned int i;
+
+	for (i = 0; i < LOOPS && self->loop[i]; i++) {
+		kill(self->loop[i], SIGKILL);
+		waitpid(self->loop[i], NULL, 0);
+	}
+	hurry(0, 0);
+	client_close(&self->client);
+}
+
+/* Programs that keep the processors busy delay the engines hardly, and nothing is lost. */
+TEST_F(loaded, a_loaded_machine_loses_nothing)
+{
+	struct vf_counters before = counters(self->client.adapter), after;
+	struct vf_submit what = { 0 };
+	int64_t begun = vf_deadline(0), took;
+
+	vf_cmd_draw(self->queue, 90, MS);
+	EXPECT_EQ(0, vf_queue_submit(self->queue));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(vf_queue_progress(self->queue)) == 1));
+	took = vf_deadline(0) - begun;
+	TH_LOG("a job of 90 ms took %.1f ms", (double)took / MS);
+	EXPECT_GT(100 * MS, took);
+
+	vf_cmd_draw(self->kernel, 20, 10 * MS);
+	EXPECT_EQ(0, vf_submit(&self->kernel, 1, &what));
+	EXPECT_EQ(0, vf_queue_suspend(self->queue, NULL));
+	EXPECT_EQ(0, vf_queue_resume(self->queue));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->kernel, DEADLINE));
+	TH_LOG("all took %.1f ms", (double)(vf_deadline(0) - begun) / MS);
+
+	after = counters(self->client.adapter);
+	EXPECT_EQ(before.engine_resets, after.engine_resets);
+	EXPECT_EQ(before.submissions_timed_out, after.submissions_timed_out);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->client));
 }
 
 TEST_HARNESS_MAIN

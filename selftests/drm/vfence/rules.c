@@ -11,6 +11,7 @@
 #include "vfence_feature.h"
 #include "vfence_rules.h"
 #include "vgpu_packet.h"
+#include "vgpu_stop.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 
@@ -182,6 +183,27 @@ TEST(packets_that_pass_the_checks_are_within_bounds)
 		}
 	}
 	EXPECT_LT(10000, passed);
+}
+
+/* An engine may stop wherever it could for a lesser reason, and for an abort anywhere. */
+TEST(engines_stop_between_draws_at_once_or_between_jobs)
+{
+	static const bool turn[4][4] = {
+		[DRM_VFENCE_NODE_GFX] = { true, true, false, false },
+		[DRM_VFENCE_NODE_COMPUTE] = { true, true, false, false },
+		[DRM_VFENCE_NODE_COPY] = { true, true, true, false },
+		[DRM_VFENCE_NODE_MM] = { true, false, false, false },
+	};
+	unsigned int class_id, work;
+
+	for (class_id = 0; class_id < 4; class_id++) {
+		for (work = VGPU_WORK_NONE; work <= VGPU_WORK_STUCK; work++) {
+			EXPECT_EQ(turn[class_id][work],
+				  vgpu_stop_allowed(class_id, VGPU_URGENCY_TURN, work));
+			EXPECT_TRUE(vgpu_stop_allowed(class_id, VGPU_URGENCY_LEAVE, work));
+			EXPECT_TRUE(vgpu_stop_allowed(class_id, VGPU_URGENCY_ABORT, work));
+		}
+	}
 }
 
 TEST_HARNESS_MAIN

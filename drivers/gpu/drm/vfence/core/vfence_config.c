@@ -58,6 +58,11 @@ module_param_array(hung_us, uint, NULL, 0444);
 MODULE_PARM_DESC(hung_us,
 		 "per adapter: microseconds without progress after which an engine is reset (default 0: never)");
 
+static unsigned int preempt_us[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(100000);
+module_param_array(preempt_us, uint, NULL, 0444);
+MODULE_PARM_DESC(preempt_us,
+		 "per adapter: microseconds for which a queue that cannot stop may keep other clients off its engine (default 100000; 0: for ever)");
+
 static bool native_fence[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(native_fence, bool, NULL, 0444);
 MODULE_PARM_DESC(native_fence,
@@ -173,7 +178,8 @@ static bool config_chip_valid(unsigned int index)
 		return false;
 	for (i = 0; chip[index] >= 0 && i < adapters; i++)
 		if (chip[i] == chip[index] &&
-		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index]))
+		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index] ||
+		     preempt_us[i] != preempt_us[index]))
 			return false;
 	return true;
 }
@@ -202,6 +208,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.irq_form = irq_form[index],
 		.gpu.f1_idle_us = f1_idle_us[index],
 		.gpu.hung_us = hung_us[index],
+		.gpu.preempt_us = preempt_us[index],
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],

@@ -171,6 +171,11 @@ struct vgpu_config {
 	unsigned int f1_idle_us;
 	/** @hung_us: Time without progress after which an engine is HUNG, in us; 0: never. */
 	unsigned int hung_us;
+	/**
+	 * @preempt_us: GPU time for which a queue may keep other clients off its engine, in us,
+	 * once they asked for it; 0: any time.
+	 */
+	unsigned int preempt_us;
 
 	/** @irq_form: &enum vgpu_irq_form. */
 	unsigned int irq_form;

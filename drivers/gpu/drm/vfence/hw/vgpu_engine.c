@@ -5,6 +5,8 @@
 
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/minmax.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 
 #include "vgpu_types.h"
@@ -25,90 +27,181 @@ static bool engine_must_stop(struct vgpu_queue *queue)
 	return engine_is_aborting(queue) || engine_must_preempt(queue);
 }
 
-/*
- * Charge GPU time to a queue and let it pass. Small costs add up before the engine sleeps,
- * because a timer costs more than they do. An abort or a suspension ends the sleep early; the
- * remaining time of a suspended queue passes after the resume.
- */
-static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
+/* Return what the engine does for the queue. @passing: charged time has yet to pass. */
+static enum vgpu_work engine_work(const struct vgpu_queue *queue, bool passing)
 {
-	ktime_t now = ktime_get();
+	enum vgpu_work work = vgpu_exec_work(queue);
 
-	if (ktime_before(engine->free_at, now))
-		engine->free_at = now;
-	engine->free_at = ktime_add_ns(engine->free_at, cost);
-
-	WRITE_ONCE(queue->node->counters.busy_ns, queue->node->counters.busy_ns + cost);
-	WRITE_ONCE(queue->busy_ns, queue->busy_ns + cost);
-	engine->used_ns += cost;
-	if (ktime_sub(engine->free_at, now) <= VGPU_SLACK_NS)
-		return;
-
-	/* The result does not matter: the engine tests the reasons below and at each step. */
-	(void)wait_event_interruptible_hrtimeout(engine->wait, engine_must_stop(queue),
-						 ktime_sub(engine->free_at, now));
-	if (!engine_must_stop(queue))
-		return;
-
-	now = ktime_get();
-	if (ktime_after(engine->free_at, now)) {
-		u64 remaining = ktime_to_ns(ktime_sub(engine->free_at, now));
-
-		/* Do not charge time that has not passed. */
-		WRITE_ONCE(queue->node->counters.busy_ns,
-			   queue->node->counters.busy_ns - remaining);
-		WRITE_ONCE(queue->busy_ns, queue->busy_ns - min(remaining, queue->busy_ns));
-		engine->used_ns -= min(remaining, engine->used_ns);
-		queue->exec.remaining_ns = remaining;
-	}
-
-	engine->free_at = now;
+	return passing && work == VGPU_WORK_BETWEEN ? VGPU_WORK_INSIDE : work;
 }
 
-/* Let the time pass that remained when the queue was suspended. */
-static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queue *queue)
+/*
+ * Return true if another queue may get the engine at this point. Do not preempt a hung queue or
+ * one that ignores a suspension: the reset must find it on its engine.
+ */
+static bool engine_may_yield(struct vgpu_engine *engine, struct vgpu_queue *queue,
+			     enum vgpu_work work)
 {
-	u64 remaining = queue->exec.remaining_ns;
-
-	queue->exec.remaining_ns = 0;
-	if (remaining)
-		engine_charge(engine, queue, remaining);
+	if (READ_ONCE(engine->hung) || vgpu_queue_is_suspended(queue))
+		return false;
+	return vgpu_stop_allowed(engine->class_id, VGPU_URGENCY_TURN, work);
 }
 
 static void engine_begin_quantum(struct vgpu_engine *engine)
 {
 	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
+	engine->asked = false;
 }
 
-/* Return true if another queue may get the engine between two steps. */
-static bool engine_may_preempt(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static bool engine_quantum_is_over(struct vgpu_engine *engine)
 {
-	/*
-	 * Do not preempt a hung queue or one that ignores a suspend: the reset must find it on
-	 * its engine.
-	 */
-	if (READ_ONCE(engine->hung) || vgpu_queue_is_suspended(queue))
+	return ktime_after(ktime_get(), engine->quantum_end);
+}
+
+/* Note from when on the queue keeps another client off the engine. */
+static void engine_note_request(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	bool wanted = vgpu_sched_is_wanted(engine, queue);
+
+	if (wanted && !engine->asked)
+		engine->asked_at = vgpu_time_spent(engine);
+	engine->asked = wanted;
+}
+
+/* Return the time for which the queue may still keep others off the engine, in ns. */
+static u64 engine_grace(struct vgpu_engine *engine)
+{
+	u64 limit = (u64)engine->chip->preempt_us * NSEC_PER_USEC;
+	u64 spent;
+
+	if (!limit || !engine->asked)
+		return KTIME_MAX;
+	spent = vgpu_time_spent(engine) - engine->asked_at;
+	return limit - min(spent, limit);
+}
+
+/*
+ * The queue was asked to leave and has not come to a point where it may stop. The verdict
+ * depends on GPU time alone: a busy machine delays it, and nobody else.
+ */
+static bool engine_overstayed(struct vgpu_engine *engine, struct vgpu_queue *queue,
+			      enum vgpu_work work)
+{
+	if (engine_grace(engine) || engine_may_yield(engine, queue, work))
 		return false;
-	return engine->class_id != DRM_VFENCE_NODE_MM || !queue->exec.in_flight;
+	engine_note_request(engine, queue);
+	return engine->asked;
+}
+
+/* Return true if the queue must leave although its charged time has not passed. */
+static bool engine_must_leave_early(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	enum vgpu_work work = engine_work(queue, true);
+
+	if (engine_must_stop(queue) || engine_overstayed(engine, queue, work))
+		return true;
+	return engine->asked && work == VGPU_WORK_INSIDE && engine_may_yield(engine, queue, work);
+}
+
+/* Sleep until the charged time has passed, or until there is a reason to look again. */
+static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	bool wanted = vgpu_sched_is_wanted(engine, queue);
+	u64 ns = vgpu_time_ahead(engine);
+	u64 grace = engine_grace(engine);
+	ktime_t begun;
+
+	/* Without grace the queue is at a point where it may stop. */
+	if (grace)
+		ns = min(ns, grace);
+	if (wanted && !engine->asked) {
+		s64 quantum = ktime_to_ns(ktime_sub(engine->quantum_end, ktime_get()));
+
+		ns = min_t(u64, ns, max_t(s64, quantum, 0) + 1);
+	}
+
+	begun = ktime_get();
+	/* The result does not matter: the caller tests the reasons. */
+	(void)wait_event_interruptible_hrtimeout(engine->wait, engine_must_stop(queue) ||
+						 (!wanted && vgpu_sched_is_wanted(engine, queue)),
+						 ns_to_ktime(ns));
+	vgpu_time_slept(engine, begun);
+}
+
+/*
+ * Let the charged time pass. Small costs add up before the engine sleeps, because a timer
+ * costs more than they do. If the queue leaves early, the rest passes when it is back.
+ */
+static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	if (vgpu_time_ahead(engine) <= VGPU_SLACK_NS)
+		return;
+
+	while (vgpu_time_ahead(engine) && !engine_must_leave_early(engine, queue)) {
+		engine_sleep(engine, queue);
+		if (engine_quantum_is_over(engine))
+			engine_note_request(engine, queue);
+	}
+
+	if (vgpu_time_ahead(engine))
+		queue->exec.remaining_ns = vgpu_time_refund(engine, queue);
+}
+
+static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
+{
+	vgpu_time_charge(engine, queue, cost);
+	engine_pass_time(engine, queue);
+}
+
+/* Let the time pass that remained when the queue left the engine. */
+static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	u64 remaining = queue->exec.remaining_ns;
+
+	queue->exec.remaining_ns = 0;
+	engine_charge(engine, queue, remaining);
 }
 
 /* Return true between two steps if another queue must get the engine. */
 static bool engine_turn_is_over(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	if (!ktime_after(ktime_get(), engine->quantum_end) || !engine_may_preempt(engine, queue))
+	if (!engine_quantum_is_over(engine))
+		return false;
+
+	engine_note_request(engine, queue);
+	if (!engine_may_yield(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
 		return false;
 	if (vgpu_sched_must_yield(engine, queue))
 		return true;
+
 	engine_begin_quantum(engine);
 	return false;
+}
+
+/* Execute one step, and let its time pass. */
+static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	u64 cost = 0;
+	enum vgpu_step step = vgpu_exec_step(engine, queue, &cost);
+
+	/* Do not access a blocked queue: it may run elsewhere or be freed already. */
+	if (step == VGPU_STEP_BLOCKED)
+		return step;
+
+	engine_charge(engine, queue, cost);
+	if (step != VGPU_STEP_STALLED)
+		return step;
+	if (!engine_must_stop(queue))
+		vgpu_reset_hung(engine, queue);
+	return VGPU_STEP_MORE;
 }
 
 static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum vgpu_step step;
-	u64 cost;
 
 	engine_begin_quantum(engine);
+	/* What remains of the time of the queue before passes first. */
 	engine_charge_remaining(engine, queue);
 
 	for (;;) {
@@ -116,23 +209,21 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 			return VGPU_STEP_ABORTED;
 		if (engine_must_stop(queue))
 			return VGPU_STEP_PREEMPTED;
+		if (engine_overstayed(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
+			return vgpu_exec_overstayed(queue);
 
-		cost = 0;
-		step = vgpu_exec_step(engine, queue, &cost);
-		/* Do not access a blocked queue: it may run elsewhere or be freed already. */
-		if (step == VGPU_STEP_BLOCKED)
-			return step;
-
-		if (cost)
-			engine_charge(engine, queue, cost);
-		if (step == VGPU_STEP_STALLED && !engine_must_stop(queue))
-			vgpu_reset_hung(engine, queue);
-		else if (step != VGPU_STEP_MORE && step != VGPU_STEP_STALLED)
-			return step;
+		if (queue->exec.remaining_ns) {
+			engine_charge_remaining(engine, queue);
+		} else {
+			step = engine_step(engine, queue);
+			if (step != VGPU_STEP_MORE)
+				return step;
+		}
 
 		if (engine_turn_is_over(engine, queue))
 			return VGPU_STEP_PREEMPTED;
-		cond_resched();
+		/* Also for tasks RCU: a tracer must be able to wait for the engines. */
+		cond_resched_tasks_rcu_qs();
 	}
 }
 
@@ -155,19 +246,28 @@ static int engine_thread(void *data)
 {
 	struct vgpu_engine *engine = data;
 	struct vgpu_queue *queue;
+	ktime_t begun;
 
 	/* The default slack would make GPU time up to 50 us longer. */
 	current->timer_slack_ns = 1;
+	/* Hardware does not wait for programs. vgpu_time.c limits what it takes from them. */
+	sched_set_fifo_low(current);
 
+	engine->stepped_at = ktime_get();
 	while (!kthread_should_stop()) {
 		queue = vgpu_sched_pick(engine);
-		if (queue)
+		if (queue) {
 			vgpu_sched_put(engine, queue, engine_run(engine, queue));
-		else if (vgpu_power_may_ask_f1(engine))
+			continue;
+		}
+
+		begun = ktime_get();
+		if (vgpu_power_may_ask_f1(engine))
 			engine_sleep_until_f1(engine);
 		else
 			wait_event_interruptible(engine->wait, engine_must_wake(engine) ||
 						 vgpu_power_may_ask_f1(engine));
+		vgpu_time_slept(engine, begun);
 	}
 
 	return 0;

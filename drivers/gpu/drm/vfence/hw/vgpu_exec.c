@@ -26,6 +26,21 @@ static enum vgpu_step exec_fault(struct vgpu_queue *queue, enum drm_vfence_fault
 	return VGPU_STEP_FAULT;
 }
 
+/* Return what the engine does for the queue between two steps. */
+enum vgpu_work vgpu_exec_work(const struct vgpu_queue *queue)
+{
+	if (!queue->exec.in_flight)
+		return VGPU_WORK_NONE;
+	return queue->exec.packet.header.opcode == DRM_VFENCE_OP_HANG ? VGPU_WORK_STUCK :
+									VGPU_WORK_BETWEEN;
+}
+
+/* The queue has kept other clients off the engine for too long. */
+enum vgpu_step vgpu_exec_overstayed(struct vgpu_queue *queue)
+{
+	return exec_fault(queue, DRM_VFENCE_FAULT_PREEMPTION, 0);
+}
+
 static void exec_copy_from_ring(struct vgpu_queue *queue, u64 pos, void *to, size_t size)
 {
 	size_t at = pos & (queue->ring_size - 1);

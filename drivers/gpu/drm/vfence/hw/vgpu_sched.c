@@ -132,6 +132,20 @@ static void sched_settle_locked(struct vgpu_engine *engine, struct vgpu_queue *q
 	engine->used_ns = 0;
 }
 
+/* Return true if a queue of another client waits for the engine. */
+bool vgpu_sched_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	unsigned long flags;
+	struct vgpu *next;
+	bool wanted;
+
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	next = sched_next_function_locked(engine);
+	wanted = next && (next != queue->gpu || vgpu_share_is_wanted_locked(queue));
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
+	return wanted;
+}
+
 /* The quantum of the running queue is over. Return true if it is another queue's turn. */
 bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
@@ -185,7 +199,10 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 	struct vgpu_engine *engine = queue->engine;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
+	/* What the step that blocked the queue has burned is not charged yet. */
+	vgpu_time_charge(engine, queue, 0);
 	sched_settle_locked(engine, queue);
+	WRITE_ONCE(engine->chip->busy, engine->chip->busy - 1);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
 	if (queue->context)
@@ -206,6 +223,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 		queue = vgpu_share_take_locked(&gpu->node[engine->node]);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 		WRITE_ONCE(engine->running, queue);
+		WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);
 		if (queue->context)
 			queue->context->running++;
 	}

@@ -35,11 +35,16 @@
 #include "vfence_step.h"
 #include "vgpu.h"
 #include "vgpu_packet.h"
+#include "vgpu_stop.h"
 
 struct task_struct;
 
 /* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
+/* The engines of a chip use at most one part in this of a processor, all together. */
+#define VGPU_CPU_FACTOR		4
+/* An engine that has to sleep this long to use no more does so. */
+#define VGPU_REST_NS		(500 * NSEC_PER_USEC)
 /* An engine sleeps when its charged time is further ahead of the clock than this. */
 #define VGPU_SLACK_NS		(20 * NSEC_PER_USEC)
 /* GPU time after which another queue may get its turn. */
@@ -197,6 +202,24 @@ struct vgpu_engine {
 	 * virtual time yet; used by the thread only.
 	 */
 	u64 used_ns;
+
+	/** @charged_ns: GPU time charged since the start; used by the thread only. */
+	u64 charged_ns;
+	/** @stepped_at: Processor time before it is charged; used by the thread only. */
+	ktime_t stepped_at;
+	/**
+	 * @rest_ns: Time that the thread has to sleep for what it has burned; used by the thread
+	 * only.
+	 */
+	u64 rest_ns;
+
+	/**
+	 * @asked: The quantum is over and another client wants the engine; used by the thread
+	 * only.
+	 */
+	bool asked;
+	/** @asked_at: vgpu_time_spent() when @asked was set; used by the thread only. */
+	u64 asked_at;
 };
 
 /**
@@ -214,9 +237,13 @@ struct vgpu_chip {
 	unsigned int f1_idle_us;
 	/** @hung_us: See &vgpu_config.hung_us. */
 	unsigned int hung_us;
+	/** @preempt_us: See &vgpu_config.preempt_us. */
+	unsigned int preempt_us;
 
 	/** @sched: Protects the scheduling state of all engines and functions; irqsave. */
 	spinlock_t sched;
+	/** @busy: Number of engines with a running queue; written under @sched, read without it. */
+	unsigned int busy;
 	/** @queue_left: The engine wakes it when a queue leaves the engine. */
 	wait_queue_head_t queue_left;
 	/** @engine: One engine for each node. */
@@ -518,8 +545,8 @@ struct vgpu_exec {
 	u64 cursor;
 
 	/**
-	 * @remaining_ns: GPU time of the packet that had not passed when the queue was
-	 * suspended, in ns.
+	 * @remaining_ns: GPU time of the packet that had not passed when the queue left the
+	 * engine, in ns.
 	 */
 	u64 remaining_ns;
 };
@@ -684,6 +711,13 @@ void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
+/* vgpu_time.c */
+void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
+void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost);
+u64 vgpu_time_ahead(const struct vgpu_engine *engine);
+u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue);
+u64 vgpu_time_spent(const struct vgpu_engine *engine);
+
 /* vgpu_share.c */
 void vgpu_share_init(struct vgpu_vm *vm);
 void vgpu_share_add_locked(struct vgpu_queue *queue);
@@ -707,11 +741,14 @@ void vgpu_sched_check_ring_locked(struct vgpu_queue *queue);
 void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node);
 void vgpu_sched_left_locked(struct vgpu_queue *queue);
 bool vgpu_sched_has_ready(struct vgpu_engine *engine);
+bool vgpu_sched_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue);
 bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
 
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);
+enum vgpu_work vgpu_exec_work(const struct vgpu_queue *queue);
+enum vgpu_step vgpu_exec_overstayed(struct vgpu_queue *queue);
 
 /* vgpu_kernel.c */
 enum drm_vfence_fault vgpu_kernel_check(const struct drm_vfence_packet_header *header,

@@ -71,8 +71,15 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 
 static int queue_fault_to_device_state(u32 fault)
 {
-	return fault == DRM_VFENCE_FAULT_UNMAPPED || fault == DRM_VFENCE_FAULT_ACCESS ?
-	       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT : DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
+	switch (fault) {
+	case DRM_VFENCE_FAULT_PREEMPTION:
+		return DRM_VFENCE_DEVICE_HUNG;
+	case DRM_VFENCE_FAULT_UNMAPPED:
+	case DRM_VFENCE_FAULT_ACCESS:
+		return DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT;
+	default:
+		return DRM_VFENCE_DEVICE_ERROR_DMAFAULT;
+	}
 }
 
 /**

@@ -6,6 +6,7 @@
  * &struct vfence_loss_ops. Only this file writes the states of devices::
  *
  *    bad packet of a queue      --> device_failed(DMAFAULT, DMAPAGEFAULT)
+ *    queue kept others off      --> device_failed(HUNG)
  *    submission took too long   --> device_failed(HUNG)
  *    suspension took too long   --> engine_stuck(), device_failed(HUNG)
  *    reset of an engine         --> HUNG for the cause, RESET for collateral
@@ -31,7 +32,9 @@ static int loss_queue_error(struct vfence_queue *queue)
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
-	return status.state == DRM_VFENCE_QUEUE_FAULTED ? -EIO : -ECANCELED;
+	if (status.state != DRM_VFENCE_QUEUE_FAULTED)
+		return -ECANCELED;
+	return status.fault == DRM_VFENCE_FAULT_PREEMPTION ? -ETIME : -EIO;
 }
 
 static void loss_fail_queue(struct vfence_queue *queue, void *device)

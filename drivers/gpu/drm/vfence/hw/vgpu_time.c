@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: GPU time
+ *
+ * A packet costs the GPU time that it names or that its bytes take, and at least a multiple of
+ * the processor time that its emulation takes: %VGPU_CPU_FACTOR times, and as often again for
+ * each other engine of the chip that is busy. The threads of the engines therefore sleep for
+ * most of the time, whatever their clients execute: together they use at most one part in
+ * %VGPU_CPU_FACTOR of a processor. The client whose packets are expensive to emulate gets fewer
+ * of them executed, and its neighbours on the machine keep their processors.
+ */
+
+#include <linux/minmax.h>
+
+#include "vgpu_types.h"
+
+/* The thread has slept since @begun. */
+void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun)
+{
+	u64 ns = ktime_to_ns(ktime_sub(ktime_get(), begun));
+
+	engine->stepped_at = ktime_add_ns(engine->stepped_at, ns);
+	engine->rest_ns -= min(ns, engine->rest_ns);
+}
+
+/* Processor time since the last call, but not what a preempted thread has waited for. */
+static u64 time_burned(struct vgpu_engine *engine, ktime_t now)
+{
+	u64 ns = ktime_to_ns(ktime_sub(now, engine->stepped_at));
+
+	engine->stepped_at = now;
+	return min_t(u64, ns, VGPU_QUANTUM_NS);
+}
+
+static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 ns)
+{
+	struct drm_vfence_node_info *counters = &queue->node->counters;
+
+	WRITE_ONCE(counters->busy_ns, counters->busy_ns + ns);
+	WRITE_ONCE(queue->busy_ns, queue->busy_ns + ns);
+	engine->used_ns += ns;
+	engine->charged_ns += ns;
+}
+
+/*
+ * Charge a step to the running queue: @cost is the GPU time that the packet asks for. The
+ * engine is busy until free_at.
+ */
+void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
+{
+	ktime_t now = ktime_get();
+	u64 burned = time_burned(engine, now);
+	u64 factor = VGPU_CPU_FACTOR * max(READ_ONCE(engine->chip->busy), 1u);
+
+	if (ktime_before(engine->free_at, now))
+		engine->free_at = now;
+	engine->free_at = ktime_add_ns(engine->free_at, cost);
+	time_count(engine, queue, max(cost, burned * factor));
+
+	/* The thread rests for longer less often: a sleep burns processor time, too. */
+	engine->rest_ns += burned * (factor - 1);
+	if (engine->rest_ns > VGPU_REST_NS && vgpu_time_ahead(engine) < engine->rest_ns)
+		engine->free_at = ktime_add_ns(now, engine->rest_ns);
+}
+
+/* Return the charged time that has not passed yet, in ns. */
+u64 vgpu_time_ahead(const struct vgpu_engine *engine)
+{
+	s64 ahead = ktime_to_ns(ktime_sub(engine->free_at, ktime_get()));
+
+	return max_t(s64, ahead, 0);
+}
+
+/* Take back the charged time that has not passed, and return it. */
+u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	u64 ahead = min(vgpu_time_ahead(engine), engine->used_ns);
+
+	engine->free_at = ktime_get();
+	time_count(engine, queue, -ahead);
+	return ahead;
+}
+
+/* Return the GPU time that the engine has spent since it started, in ns. */
+u64 vgpu_time_spent(const struct vgpu_engine *engine)
+{
+	return engine->charged_ns - vgpu_time_ahead(engine);
+}
