@@ -284,7 +284,7 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
 
-	context->suspended = true;
+	WRITE_ONCE(context->suspended, true);
 	/* Publish the number before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
 	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
@@ -315,7 +315,7 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 
 	if (context->suspended)
 		vgpu_context_resume(context->hw);
-	context->suspended = false;
+	WRITE_ONCE(context->suspended, false);
 	context->pending = false;
 	drm_dev_exit(idx);
 	return 0;

@@ -27,7 +27,10 @@ struct vfence_context {
 
 	/** @suspend_lock: serialises suspensions and resumptions of this context */
 	struct mutex suspend_lock;
-	/** @suspended: A client has requested the suspension. Protected by @suspend_lock. */
+	/**
+	 * @suspended: A client has requested the suspension. Written under @suspend_lock, read
+	 * without it.
+	 */
 	bool suspended;
 	/** @pending: The GPU has not acknowledged it yet. Protected by @suspend_lock. */
 	bool pending;

@@ -12,13 +12,17 @@
 
 #include "fence/vfence_fence.h"
 #include "fence/vfence_sync.h"
+#include "queue/vfence_context.h"
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
-/* Windows, too, waits this long before it treats a GPU as hung. */
+/*
+ * A submission may use the engine for this long. Windows, too, waits this long before it treats
+ * a GPU as hung.
+ */
 #define JOB_TIMEOUT_MS		2000
 /* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
 #define JOB_CREDITS		4
@@ -157,9 +161,31 @@ static void job_restore_parents(struct drm_gpu_scheduler *sched)
 			job->s_fence->parent = dma_fence_get(job_to_submission(job)->done);
 }
 
+static u64 job_busy_ns(struct vfence_kernel_queue *kernel)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(kernel->queue->hw, &status);
+	return status.busy_ns;
+}
+
 /*
- * A submission took too long. Abort the queue and fail its device, even if another client kept
- * the engine busy: waiters for the dma_fence depend on an end.
+ * Return true if the first submission has used the engine for too long. Time in which other
+ * clients had the engine does not count. It is bounded, because clients share engines in equal
+ * parts. The owner may not suspend the queue for longer either: waiters for the dma_fence depend
+ * on an end.
+ */
+static bool job_used_up(struct vfence_kernel_queue *kernel)
+{
+	u64 used = job_busy_ns(kernel) - READ_ONCE(kernel->busy_ns);
+
+	return used >= JOB_TIMEOUT_MS * (u64)NSEC_PER_MSEC ||
+	       READ_ONCE(kernel->queue->context->suspended);
+}
+
+/*
+ * The timer of the first submission has expired. If the submission took too long, abort the
+ * queue and fail its device. Otherwise the scheduler starts the timer again.
  */
 static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 {
@@ -172,7 +198,7 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 
 	/* The GPU may have completed it before the retire work has run. */
 	vfence_job_retire(kernel);
-	timed_out = !dma_fence_is_signaled(submission->done);
+	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel);
 	if (timed_out)
 		vfence_kernel_queue_halt(kernel, -ETIME);
 
@@ -340,7 +366,7 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_submission *submission;
 	u64 completed, fetched;
-	bool signalling, advanced;
+	bool signalling, advanced, retired = false;
 	int aborted;
 
 	mutex_lock(&kernel->retire_lock);
@@ -356,7 +382,12 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	while ((submission = job_first_running(kernel)) && submission->progress <= completed) {
 		job_retire_one_locked(kernel, submission, 0);
 		advanced = true;
+		retired = true;
 	}
+
+	/* What the queue uses from now on it uses for the next submission. */
+	if (retired)
+		WRITE_ONCE(kernel->busy_ns, job_busy_ns(kernel));
 
 	while (aborted && (submission = job_first_running(kernel)))
 		job_retire_one_locked(kernel, submission, job_error_locked(kernel, submission));

@@ -99,6 +99,11 @@ struct vfence_kernel_queue {
 
 	/** @retired: progress value of the last completed submission; @retire_lock, read without */
 	u64 retired;
+	/**
+	 * @busy_ns: engine time of the queue when the last submission was retired, in ns. Written
+	 * under @retire_lock, read without.
+	 */
+	u64 busy_ns;
 	/** @error_assigned: The submission that was executing has got @error. @retire_lock. */
 	bool error_assigned;
 	/** @retire_lock: serialises the threads that retire submissions */
