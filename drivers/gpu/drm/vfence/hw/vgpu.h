@@ -104,9 +104,9 @@ struct vgpu_host_ops {
 	void (*raise_vector)(void *host);
 
 	/**
-	 * @arm_doorbell: A connected queue went idle; @doorbell is its
-	 * &vgpu_doorbell_args.cookie. Make the next ring of the doorbell visible, then call
-	 * vgpu_doorbell_recheck(). An engine makes the call under a spinlock, so it must not
+	 * @arm_doorbell: A connected queue went idle, or was rung without work; @doorbell is
+	 * its &vgpu_doorbell_args.cookie. Make the next ring of the doorbell visible, then
+	 * call vgpu_doorbell_recheck(). The call is made under a spinlock, so it must not
 	 * sleep.
 	 */
 	void (*arm_doorbell)(void *host, void *doorbell);

@@ -54,18 +54,27 @@ static void doorbell_check_ring(struct vgpu_queue *queue)
 }
 
 /*
- * Make the queue READY even if it has no work. The client touched the page, and the driver is
- * about to map it. Otherwise the page would stay mapped on an idle queue, and the hardware
- * would not notice the next ring. The engine finds the ring empty, the queue goes IDLE, and
- * vgpu_sched_put() arms the page again.
+ * The client touched the page, and the driver is about to map it. If the queue has no work the
+ * engine does not run it, so nothing arms the page again. Arm it here, or it would stay mapped
+ * on an idle queue, and the hardware would not notice the next ring.
  */
+static void doorbell_ring_locked(struct vgpu_queue *queue)
+{
+	struct vgpu *gpu = queue->gpu;
+
+	lockdep_assert_held(&gpu->chip->sched);
+	vgpu_sched_check_ring_locked(queue);
+	if (queue->state == DRM_VFENCE_QUEUE_IDLE && queue->cookie)
+		gpu->ops->arm_doorbell(gpu->host, queue->cookie);
+}
+
 void vgpu_doorbell_ring(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
-	if (queue->connected && queue->state == DRM_VFENCE_QUEUE_IDLE)
-		vgpu_sched_ready_locked(queue);
+	if (queue->connected)
+		doorbell_ring_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 

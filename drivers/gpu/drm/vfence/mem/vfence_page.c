@@ -86,6 +86,8 @@ static void page_free(struct drm_gem_object *obj)
 	struct vfence_page *page = to_vfence_page(obj);
 
 	drm_gem_object_release(obj);
+	if (page->release)
+		page->release(page->owner);
 	put_page(page->page);
 	vfence_object_free(PAGE, page);
 }

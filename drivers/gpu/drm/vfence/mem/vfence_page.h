@@ -41,8 +41,10 @@ struct vfence_page {
 	 * the page
 	 */
 	vm_fault_t (*fault)(struct vm_fault *vmf, struct vfence_page *page);
-	/** @owner: argument for @fault, NULL once the owner is gone; under the owner's lock */
+	/** @owner: argument for @fault and @release; set with @fault, then constant */
 	void *owner;
+	/** @release: called with @owner when the page is freed, or NULL; process context */
+	void (*release)(void *owner);
 };
 
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,

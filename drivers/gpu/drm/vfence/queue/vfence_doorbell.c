@@ -4,7 +4,7 @@
  * handle rings.
  */
 
-#include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -17,7 +17,16 @@
 #include "mem/vfence_page.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
+#include "vfence_compat.h"
 #include "vfence_step.h"
+
+/*
+ * Time before a doorbell is armed again after a ring without work, in nanoseconds. It doubles
+ * with each such ring, up to the limit, so that touching idle doorbells costs other clients
+ * next to nothing. Until then the ring of new work is delayed: of this doorbell alone.
+ */
+#define DOORBELL_RETRY_NS	(50 * NSEC_PER_USEC)
+#define DOORBELL_RETRY_SHIFT	7
 
 static struct vfence_adapter *doorbell_adapter(struct vfence_doorbell *doorbell)
 {
@@ -45,7 +54,7 @@ static u64 doorbell_get_status(struct vfence_doorbell *doorbell)
 
 static void doorbell_zap_locked(struct vfence_doorbell *doorbell)
 {
-	lockdep_assert_held(&doorbell_adapter(doorbell)->queues.doorbell_lock);
+	lockdep_assert_held(&doorbell->lock);
 	vfence_page_zap(doorbell->doorbell_page);
 	if (doorbell->secondary_page)
 		vfence_page_zap(doorbell->secondary_page);
@@ -63,6 +72,7 @@ static void doorbell_disconnect_locked(struct vfence_doorbell *doorbell, u64 sta
 	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
 
 	lockdep_assert_held(&adapter->queues.doorbell_lock);
+	mutex_lock(&doorbell->lock);
 	if (doorbell->physical >= 0) {
 		adapter->queues.physical[doorbell->physical] = NULL;
 		doorbell->physical = -1;
@@ -70,6 +80,7 @@ static void doorbell_disconnect_locked(struct vfence_doorbell *doorbell, u64 sta
 	}
 	doorbell_set_status(doorbell, status);
 	vgpu_doorbell_disconnect(doorbell->queue->hw);
+	mutex_unlock(&doorbell->lock);
 }
 
 /*
@@ -126,25 +137,30 @@ static void doorbell_connect_locked(struct vfence_doorbell *doorbell)
 		clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, true)));
 
 	adapter->queues.physical[physical] = doorbell;
-	doorbell->physical = physical;
 	doorbell->connected_at = ++adapter->queues.doorbell_clock;
 
+	mutex_lock(&doorbell->lock);
+	doorbell->physical = physical;
 	doorbell_zap_locked(doorbell);
 	doorbell_set_status(doorbell, vgpu_doorbell_connect(doorbell->queue->hw));
+	mutex_unlock(&doorbell->lock);
 }
 
 /*
  * A fault inserts the page, and the client retries its store. When the queue has gone idle
- * and its page was zapped before that, the store faults once more. Record such a ring, so
- * that doorbell_arm_work() leaves the client time.
+ * and its page was zapped before that, the store faults once more. Count such rings, so
+ * that vfence_doorbell_arm() leaves the client time.
  */
 static void doorbell_note_ring_locked(struct vfence_doorbell *doorbell)
 {
 	const struct drm_vfence_ring_control *control = doorbell->control.kva;
 	u64 write_ptr = READ_ONCE(control->write_ptr);
 
-	lockdep_assert_held(&doorbell_adapter(doorbell)->queues.doorbell_lock);
-	WRITE_ONCE(doorbell->ring_retried, doorbell->ring_write_ptr == write_ptr);
+	lockdep_assert_held(&doorbell->lock);
+	if (doorbell->ring_write_ptr != write_ptr)
+		WRITE_ONCE(doorbell->ring_retries, 0);
+	else if (doorbell->ring_retries <= DOORBELL_RETRY_SHIFT)
+		WRITE_ONCE(doorbell->ring_retries, doorbell->ring_retries + 1);
 	doorbell->ring_write_ptr = write_ptr;
 }
 
@@ -152,42 +168,36 @@ static void doorbell_note_ring_locked(struct vfence_doorbell *doorbell)
  * A client has touched a doorbell page. Returns the page to map, or NULL for the dummy page
  * if the doorbell is not connected or has been destroyed.
  */
-static struct page *doorbell_ring_locked(struct vfence_page *page)
+static struct page *doorbell_ring_locked(struct vfence_doorbell *doorbell,
+					 struct vfence_page *page)
 {
-	struct vfence_doorbell *doorbell = page->owner;
-	struct vfence_adapter *adapter;
-
-	if (!doorbell)
-		return NULL;
-
-	adapter = doorbell_adapter(doorbell);
-	lockdep_assert_held(&adapter->queues.doorbell_lock);
+	lockdep_assert_held(&doorbell->lock);
 	if (doorbell->physical < 0)
 		return NULL;
 
 	doorbell->mapped = true;
 	doorbell_note_ring_locked(doorbell);
 	vgpu_doorbell_ring(doorbell->queue->hw);
-	return vgpu_doorbell_page(adapter->gpu, doorbell->physical,
+	return vgpu_doorbell_page(doorbell_adapter(doorbell)->gpu, doorbell->physical,
 				  page == doorbell->secondary_page);
 }
 
 /*
  * Handshake (c), client's side: the client has stored the write pointer, then touches the
- * page. Hold the doorbell lock: doorbell_arm_work() then either finds the queue busy, or
+ * page. Hold the doorbell's lock: doorbell_arm_work() then either finds the queue busy, or
  * finds and zaps the entry that this fault inserts.
  */
 static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 {
-	struct vfence_adapter *adapter = to_vfence_adapter(page->base.dev);
+	struct vfence_doorbell *doorbell = page->owner;
 	struct page *physical;
 	vm_fault_t ret;
 
-	vfence_count(adapter, VFENCE_COUNT_DOORBELL_FAULTS);
-	mutex_lock(&adapter->queues.doorbell_lock);
-	physical = doorbell_ring_locked(page);
+	vfence_count(to_vfence_adapter(page->base.dev), VFENCE_COUNT_DOORBELL_FAULTS);
+	mutex_lock(&doorbell->lock);
+	physical = doorbell_ring_locked(doorbell, page);
 	ret = vfence_page_insert(vmf, physical ? physical : page->page);
-	mutex_unlock(&adapter->queues.doorbell_lock);
+	mutex_unlock(&doorbell->lock);
 	return ret;
 }
 
@@ -199,14 +209,10 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 static void doorbell_arm_work(struct work_struct *work)
 {
 	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, arm);
-	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
-
-	if (READ_ONCE(doorbell->ring_retried))
-		usleep_range(50, 100);
 
 	vfence_step(ARM);
 
-	mutex_lock(&adapter->queues.doorbell_lock);
+	mutex_lock(&doorbell->lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)
 			doorbell_zap_locked(doorbell);
@@ -215,9 +221,20 @@ static void doorbell_arm_work(struct work_struct *work)
 		smp_mb();
 		vgpu_doorbell_recheck(doorbell->queue->hw);
 	}
-	mutex_unlock(&adapter->queues.doorbell_lock);
+	mutex_unlock(&doorbell->lock);
 
-	vfence_power_idle(adapter);
+	vfence_power_idle(doorbell_adapter(doorbell));
+}
+
+static void doorbell_queue_arm(struct vfence_doorbell *doorbell)
+{
+	queue_work(doorbell_adapter(doorbell)->queues.doorbell_wq, &doorbell->arm);
+}
+
+static enum hrtimer_restart doorbell_arm_timer(struct hrtimer *timer)
+{
+	doorbell_queue_arm(container_of(timer, struct vfence_doorbell, arm_timer));
+	return HRTIMER_NORESTART;
 }
 
 /** vfence_doorbell_init - prepare an adapter for doorbells; cannot fail */
@@ -232,13 +249,24 @@ void vfence_doorbell_fini(struct vfence_adapter *adapter)
 	mutex_destroy(&adapter->queues.doorbell_lock);
 }
 
-/** vfence_doorbell_arm - callback of the virtual GPU: a connected queue went idle */
+/**
+ * vfence_doorbell_arm - callback of the virtual GPU: a connected queue is idle
+ * @host: the adapter
+ * @cookie: the doorbell, which has just been rung or used
+ *
+ * After rings without work a timer delays the arming, so that no thread sleeps for it.
+ */
 void vfence_doorbell_arm(void *host, void *cookie)
 {
-	struct vfence_adapter *adapter = host;
 	struct vfence_doorbell *doorbell = cookie;
+	unsigned int retries = READ_ONCE(doorbell->ring_retries);
 
-	queue_work(adapter->queues.doorbell_wq, &doorbell->arm);
+	if (retries)
+		hrtimer_start(&doorbell->arm_timer,
+			      ns_to_ktime(DOORBELL_RETRY_NS << (retries - 1)),
+			      HRTIMER_MODE_REL);
+	else
+		doorbell_queue_arm(doorbell);
 }
 
 /** vfence_doorbell_abort - disconnect the doorbell of a lost queue permanently */
@@ -311,8 +339,21 @@ void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_q
 	mutex_unlock(&queue->adapter->queues.doorbell_lock);
 }
 
-static int doorbell_create_page(struct vfence_file *file, enum vfence_page_kind kind,
-				struct vfence_page **page)
+static void doorbell_release(struct kref *ref)
+{
+	struct vfence_doorbell *doorbell = container_of(ref, struct vfence_doorbell, ref);
+
+	mutex_destroy(&doorbell->lock);
+	vfence_object_free(DOORBELL, doorbell);
+}
+
+static void doorbell_put(void *doorbell)
+{
+	kref_put(&((struct vfence_doorbell *)doorbell)->ref, doorbell_release);
+}
+
+static int doorbell_create_page(struct vfence_file *file, struct vfence_doorbell *doorbell,
+				enum vfence_page_kind kind, struct vfence_page **page)
 {
 	int ret;
 
@@ -322,8 +363,14 @@ static int doorbell_create_page(struct vfence_file *file, enum vfence_page_kind 
 		*page = NULL;
 		return ret;
 	}
-	if (kind == VFENCE_PAGE_DOORBELL)
+
+	/* A client may touch the page after the doorbell is destroyed. */
+	if (kind == VFENCE_PAGE_DOORBELL) {
+		kref_get(&doorbell->ref);
+		(*page)->owner = doorbell;
+		(*page)->release = doorbell_put;
 		(*page)->fault = doorbell_fault;
+	}
 	return drm_vma_node_allow(&(*page)->base.vma_node, file->drm);
 }
 
@@ -343,7 +390,7 @@ static void doorbell_free(struct vfence_file *file, struct vfence_doorbell *door
 	doorbell_put_page(file, doorbell->last_queued_page);
 	vfence_bo_vunmap(&doorbell->control);
 	vfence_bo_vunmap(&doorbell->ring);
-	vfence_object_free(DOORBELL, doorbell);
+	doorbell_put(doorbell);
 }
 
 static int doorbell_map_memory(struct vfence_file *file, struct vfence_doorbell *doorbell,
@@ -361,14 +408,16 @@ static int doorbell_map_memory(struct vfence_file *file, struct vfence_doorbell 
 			  doorbell->ring.obj == doorbell->control.obj))
 		return -EINVAL;
 
-	ret = doorbell_create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->doorbell_page);
+	ret = doorbell_create_page(file, doorbell, VFENCE_PAGE_DOORBELL, &doorbell->doorbell_page);
 	if (!ret)
-		ret = doorbell_create_page(file, VFENCE_PAGE_STATUS, &doorbell->status_page);
+		ret = doorbell_create_page(file, doorbell, VFENCE_PAGE_STATUS,
+					   &doorbell->status_page);
 	if (!ret)
-		ret = doorbell_create_page(file, VFENCE_PAGE_LAST_QUEUED,
+		ret = doorbell_create_page(file, doorbell, VFENCE_PAGE_LAST_QUEUED,
 					   &doorbell->last_queued_page);
 	if (!ret && args->flags & DRM_VFENCE_DOORBELL_SECONDARY)
-		ret = doorbell_create_page(file, VFENCE_PAGE_DOORBELL, &doorbell->secondary_page);
+		ret = doorbell_create_page(file, doorbell, VFENCE_PAGE_DOORBELL,
+					   &doorbell->secondary_page);
 
 	return ret;
 }
@@ -382,8 +431,12 @@ static struct vfence_doorbell *doorbell_alloc(struct vfence_file *file,
 	if (!doorbell)
 		return ERR_PTR(-ENOMEM);
 
+	kref_init(&doorbell->ref);
+	mutex_init(&doorbell->lock);
 	doorbell->physical = -1;
 	INIT_WORK(&doorbell->arm, doorbell_arm_work);
+	hrtimer_setup(&doorbell->arm_timer, doorbell_arm_timer, CLOCK_MONOTONIC,
+		      HRTIMER_MODE_REL);
 	ret = doorbell_map_memory(file, doorbell, args);
 	if (ret) {
 		doorbell_free(file, doorbell);
@@ -425,9 +478,6 @@ static int doorbell_attach_locked(struct vfence_file *file, struct vfence_doorbe
 
 	mutex_lock(&file->adapter->queues.doorbell_lock);
 	queue->doorbell = doorbell;
-	doorbell->doorbell_page->owner = doorbell;
-	if (doorbell->secondary_page)
-		doorbell->secondary_page->owner = doorbell;
 	doorbell_set_level(doorbell, file->adapter->queues.logging_level);
 	mutex_unlock(&file->adapter->queues.doorbell_lock);
 	return 0;
@@ -579,19 +629,17 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 				   DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
 				   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
 	queue->doorbell = NULL;
-	doorbell->doorbell_page->owner = NULL;
-	if (doorbell->secondary_page)
-		doorbell->secondary_page->owner = NULL;
 	mutex_unlock(&adapter->queues.doorbell_lock);
 
 	if (!vgpu_queue_is_idle(queue->hw))
 		vgpu_queue_abort(queue->hw);
 
 	/*
-	 * In this order: end the callbacks that queue the work, then the work, then free the
-	 * doorbell that both use.
+	 * In this order: end the callbacks that start the timer, the timer that queues the
+	 * work, the work, then free what it uses.
 	 */
 	vgpu_doorbell_destroy(queue->hw);
+	hrtimer_cancel(&doorbell->arm_timer);
 	cancel_work_sync(&doorbell->arm);
 	doorbell_free(queue->file, doorbell);
 }

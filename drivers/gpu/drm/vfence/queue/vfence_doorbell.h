@@ -2,6 +2,9 @@
 #ifndef _VFENCE_DOORBELL_H_
 #define _VFENCE_DOORBELL_H_
 
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/mutex.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -27,7 +30,9 @@ struct vfence_queue;
  *       |   ABORT from any state is permanent
  */
 struct vfence_doorbell {
-	/** @queue: parent */
+	/** @ref: held by the queue and by each doorbell page, which clients may still map */
+	struct kref ref;
+	/** @queue: parent; valid while the doorbell is connected or @arm may run */
 	struct vfence_queue *queue;
 	/** @doorbell_page: any access to it is a ring while the doorbell is connected */
 	struct vfence_page *doorbell_page;
@@ -43,9 +48,17 @@ struct vfence_doorbell {
 	/** @control: read and write pointer, resident */
 	struct vfence_vmapped control;
 
-	/** @physical: index of its physical doorbell, or -1; vfence_queues.doorbell_lock */
+	/**
+	 * @lock: Serialises faults, zaps and changes of the connection of this doorbell.
+	 * Faults and zaps of different doorbells do not wait for each other.
+	 */
+	struct mutex lock;
+	/**
+	 * @physical: index of its physical doorbell, or -1; written under @lock and
+	 * vfence_queues.doorbell_lock, read under one of them
+	 */
 	int physical;
-	/** @mapped: A mapping may exist that does not fault. vfence_queues.doorbell_lock. */
+	/** @mapped: A mapping may exist that does not fault. @lock. */
 	bool mapped;
 	/** @aborted: The doorbell never connects again. vfence_queues.doorbell_lock. */
 	bool aborted;
@@ -55,14 +68,16 @@ struct vfence_doorbell {
 	 */
 	u64 connected_at;
 
-	/** @ring_write_ptr: write pointer at the last ring; vfence_queues.doorbell_lock */
+	/** @ring_write_ptr: write pointer at the last ring; @lock */
 	u64 ring_write_ptr;
 	/**
-	 * @ring_retried: The last ring brought no work: it was a store that faulted again.
-	 * Written under vfence_queues.doorbell_lock, read without.
+	 * @ring_retries: Number of rings in succession that brought no work, as by a store
+	 * that faulted again. Written under @lock, read without.
 	 */
-	bool ring_retried;
-	/** @arm: work that arms the doorbell pages in the doorbell thread */
+	unsigned int ring_retries;
+	/** @arm_timer: queues @arm after rings without work */
+	struct hrtimer arm_timer;
+	/** @arm: work that arms the doorbell pages in a doorbell thread */
 	struct work_struct arm;
 };
 

@@ -34,13 +34,16 @@ struct vfence_queues {
 	/** @suspend_wait: threads that suspend a context sleep here */
 	wait_queue_head_t suspend_wait;
 
-	/** @doorbell_lock: protects @physical, @doorbell_clock and the state of doorbells */
+	/**
+	 * @doorbell_lock: protects @physical, @doorbell_clock and vfence_queue.doorbell; taken
+	 * outside vfence_doorbell.lock, and never by a page fault
+	 */
 	struct mutex doorbell_lock;
 	/** @physical: the doorbell object connected to each physical doorbell, or NULL */
 	struct vfence_doorbell *physical[VGPU_MAX_DOORBELLS];
 	/** @doorbell_clock: number of connections so far, by which the oldest is found */
 	u64 doorbell_clock;
-	/** @doorbell_wq: the doorbell thread, which arms doorbell pages */
+	/** @doorbell_wq: the doorbell threads, which arm doorbell pages, each apart from others */
 	struct workqueue_struct *doorbell_wq;
 
 	/** @level_lock: serialises changes of @logging_level; taken outside vfence_log.lock */

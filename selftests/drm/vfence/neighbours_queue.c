@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+/*
+ * Neighbours on queues: an attacker and a victim are clients of one adapter. Each test
+ * measures the victim alone, then beside the attacker, and bounds the ratio. Figures are
+ * exact on the deterministic clock, where one instruction takes one nanosecond; elsewhere
+ * the tests only run.
+ */
+
+#include "vfence_test.h"
+
+#define SUBMITS		2000
+
+struct client {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	int fd;
+};
+
+static int client_open(struct client *c)
+{
+	int ret = vf_adapter_open(0, &c->adapter);
+
+	if (ret)
+		return ret;
+	c->fd = vf_adapter_fd(c->adapter);
+	return vf_device_create(c->adapter, &c->device);
+}
+
+static void client_close(struct client *c)
+{
+	vf_device_destroy(c->device);
+	vf_adapter_close(c->adapter);
+}
+
+/* A queue without work, and its connected doorbell, whose page the test touches itself. */
+struct idle {
+	uint32_t queue;
+	struct drm_vfence_doorbell_create args;
+	volatile uint64_t *doorbell;
+};
+
+static void *map_page(int fd, uint64_t offset)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+}
+
+static int idle_create(struct client *c, struct idle *idle)
+{
+	struct drm_vfence_context_create context = {
+		.device = vf_device_handle(c->device), .node = DRM_VFENCE_NODE_COPY,
+	};
+	struct drm_vfence_queue_create queue = { .flags = DRM_VFENCE_QUEUE_USER_MODE };
+	struct drm_vfence_bo_create ring = { .size = 4096 }, control = { .size = 4096 };
+	struct drm_vfence_doorbell_connect connect = { 0 };
+	int ret = raw(c->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context);
+
+	queue.context = context.handle;
+	if (!ret)
+		ret = raw(c->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue);
+	if (!ret)
+		ret = raw(c->fd, DRM_IOCTL_VFENCE_BO_CREATE, &ring);
+	if (!ret)
+		ret = raw(c->fd, DRM_IOCTL_VFENCE_BO_CREATE, &control);
+	idle->queue = queue.handle;
+	idle->args = (struct drm_vfence_doorbell_create){
+		.queue = queue.handle, .ring = ring.handle, .control = control.handle,
+		.ring_size = 4096,
+	};
+	if (!ret)
+		ret = raw(c->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &idle->args);
+	connect.queue = queue.handle;
+	if (!ret)
+		ret = raw(c->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect);
+	if (ret)
+		return ret;
+	idle->doorbell = map_page(c->fd, idle->args.doorbell_offset);
+	return idle->doorbell == MAP_FAILED ? -ENOMEM : 0;
+}
+
+static void idle_destroy(struct client *c, struct idle *idle)
+{
+	struct drm_vfence_destroy args = { .handle = idle->queue };
+
+	raw(c->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &args);
+	raw(c->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args);
+}
+
+FIXTURE(neighbours_queue)
+{
+	struct client victim;
+	struct client attacker;
+	struct vf_queue *queue;
+};
+
+FIXTURE_SETUP(neighbours_queue)
+{
+	ASSERT_EQ(0, client_open(&self->victim));
+	ASSERT_EQ(0, client_open(&self->attacker));
+	ASSERT_EQ(0, vf_queue_create(self->victim.device, DRM_VFENCE_NODE_GFX, 65536,
+				     &self->queue));
+}
+
+FIXTURE_TEARDOWN(neighbours_queue)
+{
+	vf_queue_destroy(self->queue);
+	client_close(&self->attacker);
+	client_close(&self->victim);
+}
+
+/*
+ * Submit SUBMITS times, each after a call of @attack, and wait for each. Return: the mean time
+ * from submission to the wake-up, in ns, or -1.
+ */
+static int64_t latency(struct vf_queue *queue, void (*attack)(void *arg), void *arg)
+{
+	int64_t start, total = 0;
+	unsigned int i;
+
+	for (i = 0; i < SUBMITS; i++) {
+		if (attack)
+			attack(arg);
+		start = vf_deadline(0);
+		vf_cmd_nop(queue, 8);
+		if (vf_queue_submit(queue) || vf_queue_wait_idle(queue, 20 * SECOND))
+			return -1;
+		total += vf_deadline(0) - start;
+	}
+	return total / SUBMITS;
+}
+
+/* Print both figures. The bound holds on the deterministic clock only. */
+#define EXPECT_UNDISTURBED(alone, beside, percent) do {				\
+	TH_LOG("alone %lld ns, beside the attacker %lld ns", (long long)(alone),	\
+	       (long long)(beside));							\
+	ASSERT_LT(0, alone);								\
+	ASSERT_LT(0, beside);								\
+	if (deterministic())								\
+		EXPECT_GE((alone) * (100 + (percent)) / 100, beside);			\
+} while (0)
+
+#define IDLE	14
+
+struct idles {
+	struct idle idle[IDLE];
+};
+
+static void touch_all(void *arg)
+{
+	struct idles *idles = arg;
+	unsigned int i;
+
+	for (i = 0; i < IDLE; i++)
+		*idles->idle[i].doorbell = 0;
+}
+
+TEST_F(neighbours_queue, touching_idle_doorbells_delays_no_other_client)
+{
+	struct idles *idles = calloc(1, sizeof(*idles));
+	int64_t alone, beside;
+	unsigned int i;
+
+	ASSERT_NE(NULL, idles);
+	for (i = 0; i < IDLE; i++)
+		ASSERT_EQ(0, idle_create(&self->attacker, &idles->idle[i]));
+	latency(self->queue, NULL, NULL);
+	alone = latency(self->queue, NULL, NULL);
+	beside = latency(self->queue, touch_all, idles);
+	EXPECT_UNDISTURBED(alone, beside, 10);
+	for (i = 0; i < IDLE; i++)
+		idle_destroy(&self->attacker, &idles->idle[i]);
+	free(idles);
+}
+
+TEST_HARNESS_MAIN
