@@ -83,6 +83,8 @@ extern "C" {
  *   %DRM_VFENCE_QUERY_COUNTER_INFOS. Removed: query 3, QUERY_COUNTERS, with its structure;
  *   the ids 1 to 60 are its members in their order.
  * - 1.19: clients share engines in equal parts; %DRM_VFENCE_FAULT_PREEMPTION.
+ * - 1.20: the waits of a submission begin when it is queued, also behind a submission that
+ *   waits.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1846,8 +1848,10 @@ struct drm_vfence_syncobj {
  *
  * A queue executes its submissions in the order of the calls. A submission that waits holds
  * back the later submissions of its queue but no other queue. So a call without
- * @signal_syncobjs never sleeps (WDDM-131). A submission waits for all its points (WDDM-132).
- * A point of a fence that cannot be signaled any more counts as reached; the destruction of
+ * @signal_syncobjs never sleeps (WDDM-131). A submission waits for all its points (WDDM-132),
+ * from the call on: a point that was reached stays reached, even if the value is rewound
+ * before the submission is the first of its queue. With @signal_syncobjs the call itself waits
+ * for the points. A point of a fence that cannot be signaled any more counts as reached; the destruction of
  * one of several handles changes nothing (WDDM-127). For a syncobj the driver takes the
  * dma_fence that it has at the time of the call, and does not care whether that fails.
  *

@@ -7,9 +7,9 @@
  * queue gets it. The submissions of a drm_sched are bounded: they wait for nothing, and the
  * queue is aborted if one takes too long.
  *
- * A wait for fence points begins when its submission is the first: a value that is reached
- * and rewound before that does not count. A wait for dma_fences begins when the submission
- * is queued.
+ * All waits of a submission begin when it is queued, whatever is in front of it: a point that
+ * is reached once stays reached, even if the value is rewound before the submission is the
+ * first.
  */
 
 #include <linux/mm.h>
@@ -34,8 +34,8 @@ static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 }
 
 /*
- * The wait of the first submission is decided: its points are reached, or never will be.
- * Any context, in an RCU section.
+ * The wait of a submission is decided: its points are reached, or never will be. Any context,
+ * in an RCU section.
  */
 static void kernel_queue_wait_decided(struct vfence_wait *wait)
 {
@@ -58,9 +58,36 @@ static void kernel_queue_end_wait_locked(struct vfence_kernel_queue *kernel,
 	wake_up_all(&kernel->wait);
 }
 
+/* Begin to wait for the points of a new submission. */
+static void kernel_queue_begin_wait_locked(struct vfence_kernel_queue *kernel,
+					   struct vfence_submission *submission)
+{
+	struct vfence_wait *wait = submission->wait;
+
+	lockdep_assert_held(&kernel->lock);
+
+	WRITE_ONCE(kernel->unbounded, kernel->unbounded + 1);
+	if (vfence_wait_poll(wait, false)) {
+		kernel_queue_end_wait_locked(kernel, submission);
+		return;
+	}
+
+	wait->gpu = true;
+	wait->fire = kernel_queue_wait_decided;
+	wait->owner = kernel;
+
+	/* Arming fails once the adapter is unplugged. Unplugging also stops the queue. */
+	if (vfence_point_arm_all(wait))
+		return;
+
+	submission->wait_begun = true;
+	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
+	vfence_count(wait->adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
+}
+
 /*
- * Are the points of the first submission reached? A submission also proceeds when a
- * fence can no longer be signaled, as a hardware queue does (WDDM-66).
+ * Are the points of a submission reached? A submission also proceeds when a fence can no
+ * longer be signaled, as a hardware queue does (WDDM-66).
  */
 static bool kernel_queue_reached_locked(struct vfence_kernel_queue *kernel,
 					struct vfence_submission *submission)
@@ -69,18 +96,7 @@ static bool kernel_queue_reached_locked(struct vfence_kernel_queue *kernel,
 
 	lockdep_assert_held(&kernel->lock);
 
-	if (!submission->wait_begun) {
-		if (vfence_wait_poll(wait, false))
-			return true;
-		/* Arming fails once the adapter is unplugged. Unplugging also stops the queue. */
-		if (vfence_point_arm_all(wait))
-			return false;
-		submission->wait_begun = true;
-		vfence_count(wait->adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
-	}
-
-	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED) ||
-	    atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
+	if (!submission->wait_begun || atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
 		return false;
 
 	/*
@@ -160,7 +176,6 @@ static void kernel_queue_cancel_wait_locked(struct vfence_kernel_queue *kernel,
 
 	lockdep_assert_held(&kernel->lock);
 	if (submission->wait_begun) {
-		vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_CANCELLED);
 		/* Another thread decided the wait; see kernel_queue_reached_locked(). */
 		if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
 			WRITE_ONCE(kernel->needs_rcu_sync, true);
@@ -204,13 +219,9 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 	vfence_sync_done_place(submission->done, progress);
 	list_add_tail(&submission->link, &kernel->held);
 	WRITE_ONCE(kernel->held_count, kernel->held_count + 1);
-	if (submission->wait) {
-		submission->wait->gpu = true;
-		submission->wait->fire = kernel_queue_wait_decided;
-		submission->wait->owner = kernel;
-		WRITE_ONCE(kernel->unbounded, kernel->unbounded + 1);
-	}
 
+	if (submission->wait)
+		kernel_queue_begin_wait_locked(kernel, submission);
 	if (submission->in_syncs)
 		vfence_sync_in_arm(submission->in_syncs, kernel_queue_in_syncs_signaled, kernel);
 
