@@ -8,6 +8,8 @@
 #include "vf_private.h"
 
 #define PAGE	4096
+/* Time that a queue which is destroyed may wait for a fence. */
+#define BLOCKED_NS	INT64_C(1000000000)
 
 struct vf_queue {
 	struct vf_adapter *adapter;
@@ -157,13 +159,29 @@ VF_EXPORT int vf_kernel_queue_create(struct vf_device *device, unsigned int node
 	return create(device, node, DRM_VFENCE_MAX_COMMANDS, true, queue);
 }
 
+/* True if nothing of the queue executes, because it waits for a fence. */
+static bool is_blocked(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	if (vf_queue_query(queue, &query))
+		return true;
+	return queue->kernel ? query.held && !query.queued :
+	       query.state == DRM_VFENCE_QUEUE_BLOCKED;
+}
+
 VF_EXPORT void vf_queue_destroy(struct vf_queue *queue)
 {
 	if (!queue)
 		return;
-	/* Normal exit (WDDM-201): free the ring after the last value is signaled. */
-	if (vf_queue_status(queue) != DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT)
-		vf_queue_wait_idle(queue, VF_FOREVER);
+	/*
+	 * Normal exit (WDDM-201): free the ring after the last value is signaled. The fence
+	 * that a blocked queue waits for may never be signaled.
+	 */
+	while (vf_queue_status(queue) != DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT &&
+	       vf_queue_wait_idle(queue, vf_deadline(BLOCKED_NS)) == -ETIME &&
+	       !is_blocked(queue))
+		;
 	release(queue);
 }
 

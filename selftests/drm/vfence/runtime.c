@@ -5,6 +5,8 @@
  * has delivered its signals.
  */
 
+#include <linux/sync_file.h>
+
 #include "vfence_test.h"
 
 FIXTURE(runtime)
@@ -97,6 +99,20 @@ static int pulse(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t va
 	return ret ? ret : set(adapter, fence, 0);
 }
 
+/* The status of the dma_fence of a binary syncobj: 0 active, 1 signaled, or its error. */
+static int syncobj_status(int fd, uint32_t handle)
+{
+	struct sync_file_info info = { 0 };
+	int status = -EBADF, file = -1;
+
+	if (drmSyncobjExportSyncFile(fd, handle, &file))
+		return status;
+	if (!ioctl(file, SYNC_IOC_FILE_INFO, &info))
+		status = info.status;
+	close(file);
+	return status;
+}
+
 static bool idle(struct vf_queue *queue)
 {
 	return !vf_queue_wait_idle(queue, DEADLINE);
@@ -172,6 +188,94 @@ TEST_F(runtime, a_chain_of_three_queues_passes_while_the_cpu_rewinds)
 		if (i < 2)
 			ASSERT_EQ(0, set(self->adapter, self->fence[2 + i], 0));
 	}
+}
+
+/* Submit a signal: by a packet if engines can write the fence, else by software. */
+static int submit_signal(struct vf_adapter *adapter, struct vf_queue *queue,
+			 struct vf_fence *fence, uint64_t value,
+			 const struct drm_vfence_syncobj *done)
+{
+	struct vf_point signal = { fence, value };
+	struct vf_submit what = { .signal_syncobjs = done, .signal_syncobj_count = !!done };
+	struct drm_vfence_adapter_info info;
+	int ret = vf_adapter_info(adapter, &info);
+
+	if (ret)
+		return ret;
+	if (info.flags & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL) {
+		vf_cmd_signal(queue, fence, value);
+	} else {
+		what.signals = &signal;
+		what.signal_count = 1;
+	}
+	return vf_submit(&queue, 1, &what);
+}
+
+#define ENDS	100
+
+TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals)
+{
+	struct vf_fence *packet = self->fence[0], *software = self->fence[1];
+	struct vf_point signal = { software, 0 };
+	struct vf_submit what = { .signals = &signal, .signal_count = 1 };
+	unsigned int i, events = 0, values = 0;
+	uint64_t count;
+
+	for (i = 1; i <= ENDS; i++) {
+		signal.value = i;
+		ASSERT_EQ(0, arm(self->adapter, packet, i, self->efd));
+		ASSERT_EQ(0, vf_submit(&self->queue[0], 1, &what));
+		ASSERT_EQ(0, submit_signal(self->adapter, self->queue[0], packet, i, NULL));
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(vf_queue_progress(self->queue[0])) == 2 * i));
+		values += vf_fence_current(software) == i;
+		if (fired(self->efd))
+			events++;
+		else
+			ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_EQ(sizeof(count), (size_t)read(self->efd, &count, sizeof(count)));
+	}
+	EXPECT_EQ(ENDS, events);
+	EXPECT_EQ(ENDS, values);
+}
+
+TEST_F(runtime, destroying_an_idle_queue_loses_none_of_its_signals)
+{
+	struct vf_fence *packet = self->fence[0], *software = self->fence[1];
+	struct vf_point signal = { software, 0 };
+	struct vf_submit what = { .signals = &signal, .signal_count = 1 };
+	unsigned int i;
+	uint64_t count;
+
+	for (i = 1; i <= ENDS; i++) {
+		struct drm_vfence_syncobj done = { 0 };
+		struct vf_queue *queue;
+
+		ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &done.handle));
+		ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
+		ASSERT_EQ(0, arm(self->adapter, packet, i, self->efd));
+		signal.value = i;
+		ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+		ASSERT_EQ(0, submit_signal(self->adapter, queue, packet, i, &done));
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(vf_queue_progress(queue)) == 2));
+		vf_queue_destroy(queue);
+		EXPECT_EQ(sizeof(count), (size_t)read(self->efd, &count, sizeof(count)));
+		EXPECT_EQ(i, vf_fence_current(software));
+		EXPECT_EQ(1, syncobj_status(self->fd, done.handle));
+		drmSyncobjDestroy(self->fd, done.handle);
+	}
+}
+
+TEST_F(runtime, destroying_a_blocked_queue_ends)
+{
+	int64_t start = vf_deadline(0);
+
+	ASSERT_EQ(0, wait_then(self->queue[0], self->fence[0], self->fence[1], 1));
+	ASSERT_EQ(0, vf_queue_submit(self->queue[0]));
+	vf_queue_destroy(self->queue[0]);
+	self->queue[0] = NULL;
+	if (deterministic())
+		EXPECT_GT(2 * SECOND, vf_deadline(0) - start);
+	EXPECT_EQ(0, vf_fence_current(self->fence[1]));
 }
 
 TEST_HARNESS_MAIN

@@ -26,7 +26,7 @@
 #define JOB_TIMEOUT_MS		2000
 /* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
 #define JOB_CREDITS		4
-/* Upper limit, in bytes, of the packets behind a submission: fetched, progress, completed. */
+/* Upper limit, in bytes, of the packets behind a submission: fetched, completed. */
 #define JOB_EPILOGUE_SIZE	256
 #define JOB_RING_SIZE		(128 * 1024)
 
@@ -55,32 +55,6 @@ static u64 job_append_mark(struct vfence_kernel_queue *kernel, u64 at,
 	return job_append(kernel, at, &mark, sizeof(mark));
 }
 
-/* Write the progress value last: only the packet that interrupts follows it (WDDM-199). */
-static u64 job_append_progress(struct vfence_kernel_queue *kernel, u64 at, u64 value)
-{
-	const struct drm_vfence_fence_mapping *progress = &kernel->progress;
-	struct drm_vfence_packet_signal native = {
-		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(native) },
-		.current_va = progress->current_va,
-		.monitored_va = progress->monitored_va,
-		.value = value,
-	};
-	struct drm_vfence_packet_monitored monitored = {
-		.header = { .opcode = DRM_VFENCE_OP_MONITORED_SIGNAL,
-			    .length = sizeof(monitored) },
-		.current_va = progress->current_va,
-		.value = value,
-	};
-
-	if (kernel->soft_progress)
-		return at;
-
-	if (vfence_fence_is_monitored(kernel->queue->progress_fence))
-		return job_append(kernel, at, &monitored, sizeof(monitored));
-
-	return job_append(kernel, at, &native, sizeof(native));
-}
-
 static void job_write_ring_locked(struct vfence_kernel_queue *kernel,
 				  struct vfence_submission *submission)
 {
@@ -92,7 +66,6 @@ static void job_write_ring_locked(struct vfence_kernel_queue *kernel,
 	at = job_append(kernel, at, submission->commands, submission->size);
 	if (submission->stages->stage[VFENCE_STAGE_FETCHED].signals)
 		at = job_append_mark(kernel, at, VGPU_OP_FETCHED, submission->progress);
-	at = job_append_progress(kernel, at, submission->progress);
 	at = job_append_mark(kernel, at, VGPU_OP_COMPLETE, submission->progress);
 
 	/* Release: orders the packets before it. Partner: vgpu_sched_sane_write_ptr(). */
@@ -288,8 +261,11 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 	spin_unlock(&kernel->run_lock);
 
 	if (!error) {
-		WRITE_ONCE(kernel->retired, submission->progress);
+		if (submission->has_signals)
+			WRITE_ONCE(kernel->settle_due, true);
 		vfence_stage_arrive(submission, VFENCE_STAGE_COMPLETED);
+		/* Release: the due stage before it. Partner: stage_perform_due(). */
+		smp_store_release(&kernel->retired, submission->progress);
 	} else {
 		if (submission->on_ring)
 			first_lost = submission->fetched ? VFENCE_STAGE_COMPLETED :

@@ -372,32 +372,18 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
 					READ_ONCE(kernel->error));
 }
 
-static int kernel_queue_create_soft_progress(struct vfence_kernel_queue *kernel)
-{
-	struct vfence_fence *fence = kernel->queue->progress_fence;
-
-	if (fence->hw || fence->adapter->config.gpu.monitored_signal)
-		return 0;
-	kernel->soft_progress = vfence_signal_create(fence, 0);
-	return kernel->soft_progress ? 0 : -ENOMEM;
-}
-
 /**
  * vfence_kernel_queue_create - initialise the kernel-mode part of a queue
  * @queue: the queue, with its progress fence
- * @progress: GPU addresses of the progress fence
  *
  * Return: 0 or an error, after which the caller still calls vfence_kernel_queue_free().
  */
-int vfence_kernel_queue_create(struct vfence_queue *queue,
-			       const struct drm_vfence_fence_mapping *progress)
+int vfence_kernel_queue_create(struct vfence_queue *queue)
 {
 	struct vfence_kernel_queue *kernel = queue->kernel;
-	int ret;
 
 	kernel->queue = queue;
 	kernel->file = queue->file;
-	kernel->progress = *progress;
 	kernel->timeline = dma_fence_context_alloc(1);
 
 	mutex_init(&kernel->lock);
@@ -413,8 +399,8 @@ int vfence_kernel_queue_create(struct vfence_queue *queue,
 	INIT_WORK(&kernel->retire, vfence_job_retire_work);
 	INIT_WORK(&kernel->stage_work, vfence_stage_work);
 
-	ret = kernel_queue_create_soft_progress(kernel);
-	return ret ? ret : vfence_job_init(kernel);
+	kernel->progress = vfence_signal_create(queue->progress_fence, 0);
+	return kernel->progress ? vfence_job_init(kernel) : -ENOMEM;
 }
 
 /**
@@ -469,8 +455,8 @@ void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 	 */
 	if (READ_ONCE(kernel->needs_rcu_sync))
 		synchronize_rcu();
-	if (kernel->soft_progress)
-		vfence_wait_destroy(kernel->soft_progress);
+	if (kernel->progress)
+		vfence_wait_destroy(kernel->progress);
 	free_page((unsigned long)kernel->control);
 	vfree(kernel->ring);
 	vfence_object_free(KERNEL_QUEUE, kernel);

@@ -43,10 +43,11 @@ struct vfence_kernel_queue {
 
 	/** @timeline: dma_fence context of the submissions */
 	u64 timeline;
-	/** @progress: GPU addresses of the progress fence's values */
-	struct drm_vfence_fence_mapping progress;
-	/** @soft_progress: software signal of the progress fence where the GPU has none, or NULL */
-	struct vfence_wait *soft_progress;
+	/**
+	 * @progress: Signal of the progress fence. Its value, of the last submission whose
+	 * signals are delivered, is written by @stage_work alone.
+	 */
+	struct vfence_wait *progress;
 
 	/** @lock: protects @held and the order of submissions */
 	struct mutex lock;
@@ -104,18 +105,22 @@ struct vfence_kernel_queue {
 	 * under @retire_lock, read without.
 	 */
 	u64 busy_ns;
+	/**
+	 * @settle_due: Interrupts of signal packets may not be handled yet. Written before
+	 * @retired, cleared by @stage_work.
+	 */
+	bool settle_due;
 	/** @error_assigned: The submission that was executing has got @error. @retire_lock. */
 	bool error_assigned;
 	/** @retire_lock: serialises the threads that retire submissions */
 	struct mutex retire_lock;
 	/** @retire: work that retires what the GPU has completed */
 	struct work_struct retire;
-	/** @stage_work: work that performs @due_stages */
+	/** @stage_work: work that performs @due_stages, then signals @progress */
 	struct work_struct stage_work;
 };
 
-int vfence_kernel_queue_create(struct vfence_queue *queue,
-			       const struct drm_vfence_fence_mapping *progress);
+int vfence_kernel_queue_create(struct vfence_queue *queue);
 void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error);
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error);
 int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct vfence_wait *wait);

@@ -413,7 +413,7 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 		goto unmap_logs;
 
 	if (!user_mode)
-		ret = vfence_kernel_queue_create(queue, &progress);
+		ret = vfence_kernel_queue_create(queue);
 	if (!ret)
 		ret = vfence_table_add(&file->queues, queue, &args->handle);
 	if (ret)

@@ -13,6 +13,7 @@
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_wait.h"
+#include "irq/vfence_irq.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
@@ -218,37 +219,58 @@ static void stage_rescan_monitored(struct vfence_file *file)
 	}
 }
 
-static void stage_update_progress(struct vfence_kernel_queue *kernel)
+/*
+ * Perform the due stage signals. Return the progress value of the last completed submission
+ * whose signals were due before: its signals are performed on return.
+ */
+static u64 stage_perform_due(struct vfence_kernel_queue *kernel)
 {
-	u64 retired = READ_ONCE(kernel->retired);
+	struct vfence_stage_signals *stage_signals;
+	u64 retired;
 
-	if (!kernel->soft_progress || kernel->soft_progress->points[0].value == retired)
-		return;
-	kernel->soft_progress->points[0].value = retired;
-	vfence_signal_perform(kernel->soft_progress, VFENCE_SIGNAL_KEEP);
+	do {
+		/* Acquire: read the list after it. Partner: job_retire_one_locked(). */
+		retired = smp_load_acquire(&kernel->retired);
+		stage_signals = stage_take_due(kernel);
+		if (stage_signals)
+			stage_signal(stage_signals);
+	} while (stage_signals);
+
+	return retired;
 }
 
-/** vfence_stage_work - perform the due stage signals of a queue */
+static void stage_signal_progress(struct vfence_kernel_queue *kernel, u64 delivered)
+{
+	struct vfence_point *progress = &kernel->progress->points[0];
+
+	if (progress->value == delivered)
+		return;
+	progress->value = delivered;
+	vfence_signal_perform(kernel->progress, VFENCE_SIGNAL_KEEP);
+}
+
+/**
+ * vfence_stage_work - perform the due stage signals of a queue, then signal its progress
+ * @work: vfence_kernel_queue.stage_work
+ *
+ * Signal the progress fence last (WDDM-199): a client that finds the queue idle has received
+ * all signals of its submissions, and may destroy it.
+ */
 void vfence_stage_work(struct work_struct *work)
 {
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, stage_work);
 	struct vfence_adapter *adapter = kernel->queue->adapter;
-	struct vfence_stage_signals *stage_signals;
-
-	/*
-	 * Signal the progress value before the stage: a submission is retired before its
-	 * last stage becomes due, so the progress value is at least its own.
-	 */
-	do {
-		stage_signals = stage_take_due(kernel);
-		stage_update_progress(kernel);
-		if (stage_signals)
-			stage_signal(stage_signals);
-	} while (stage_signals);
+	u64 delivered = stage_perform_due(kernel);
 
 	mutex_lock(&kernel->lock);
 	if (kernel->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
 		stage_rescan_monitored(kernel->file);
 	mutex_unlock(&kernel->lock);
+
+	/* Signals of packets may be in the FIFO of the CMP, or be due in the threaded half. */
+	if (xchg(&kernel->settle_due, false))
+		vfence_irq_catch_up(adapter);
+
+	stage_signal_progress(kernel, delivered);
 }

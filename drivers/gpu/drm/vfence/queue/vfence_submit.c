@@ -87,13 +87,14 @@ static int submit_check_packet(const union vgpu_packet *packet)
 }
 
 /* Check the packets in the kernel's copy, so that the GPU finds none of them invalid later. */
-static int submit_check_commands(struct vfence_adapter *adapter, const void *commands, u32 size)
+static int submit_check_commands(struct vfence_submission *submission)
 {
-	u32 at;
+	struct vfence_adapter *adapter = submission->kernel->queue->adapter;
+	u32 at, size = submission->size;
 
 	for (at = 0; at < size;) {
 		union vgpu_packet packet = {};
-		const struct drm_vfence_packet_header *header = commands + at;
+		const struct drm_vfence_packet_header *header = submission->commands + at;
 
 		if (vfence_reject(&adapter->drm, header->opcode >= VGPU_OP_KERNEL) ||
 		    vfence_reject(&adapter->drm,
@@ -107,6 +108,8 @@ static int submit_check_commands(struct vfence_adapter *adapter, const void *com
 				  header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL &&
 				  !adapter->config.gpu.monitored_signal))
 			return -EOPNOTSUPP;
+		submission->has_signals |= header->opcode == DRM_VFENCE_OP_FENCE_SIGNAL ||
+					   header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
 		at += header->length;
 	}
 
@@ -125,8 +128,7 @@ static int submit_copy_commands(struct vfence_submission *submission,
 	if (copy_from_user(submission->commands, u64_to_user_ptr(args->commands),
 			   submission->size))
 		return -EFAULT;
-	return submit_check_commands(submission->kernel->queue->adapter, submission->commands,
-				     submission->size);
+	return submit_check_commands(submission);
 }
 
 static int submit_resolve_waits(struct vfence_submit *submit, struct vfence_submission *submission)

@@ -63,6 +63,8 @@ struct vfence_submission {
 	void *commands;
 	/** @size: size of @commands in bytes */
 	u32 size;
+	/** @has_signals: @commands contain a FENCE_SIGNAL or a MONITORED_SIGNAL packet */
+	bool has_signals;
 
 	/** @entered: It counts in vfence_kernel_queue.live and keeps the adapter awake. */
 	bool entered;
