@@ -6,6 +6,8 @@
  * the tests only run.
  */
 
+#include <sys/utsname.h>
+
 #include "vfence_test.h"
 
 #define SUBMITS		2000
@@ -169,6 +171,59 @@ TEST_F(neighbours_queue, touching_idle_doorbells_delays_no_other_client)
 	for (i = 0; i < IDLE; i++)
 		idle_destroy(&self->attacker, &idles->idle[i]);
 	free(idles);
+}
+
+/* Threads of the kernel, except the pools of workers that all of the kernel share. */
+static unsigned int threads(void)
+{
+	struct dirent *entry;
+	DIR *proc = opendir("/proc");
+	unsigned int count = 0;
+
+	while (proc && (entry = readdir(proc))) {
+		char path[300], comm[32] = "";
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (f && fgets(comm, sizeof(comm), f))
+			count += strncmp(comm, "kworker/", 8) || !strncmp(comm, "kworker/R", 9);
+		if (f)
+			fclose(f);
+	}
+	if (proc)
+		closedir(proc);
+	return count;
+}
+
+#define CROWDS	4
+#define CROWD	60
+
+TEST_F(neighbours_queue, kernel_mode_queues_cost_no_threads)
+{
+	struct vf_queue *queue[CROWDS][CROWD] = { 0 };
+	struct client crowd[CROWDS];
+	unsigned int i, k, before, after;
+	struct utsname kernel;
+
+	ASSERT_EQ(0, uname(&kernel));
+	if (!strncmp(kernel.release, "6.1.", 4))
+		SKIP(return, "each drm_sched of this kernel has a thread");
+	before = threads();
+	for (i = 0; i < CROWDS; i++) {
+		ASSERT_EQ(0, client_open(&crowd[i]));
+		for (k = 0; k < CROWD; k++)
+			ASSERT_EQ(0, vf_kernel_queue_create(crowd[i].device, DRM_VFENCE_NODE_GFX,
+							    &queue[i][k]));
+	}
+	after = threads();
+	TH_LOG("%u threads, with %u queues %u", before, CROWDS * CROWD, after);
+	EXPECT_GE(before + 2, after);
+	for (i = 0; i < CROWDS; i++) {
+		for (k = 0; k < CROWD; k++)
+			vf_queue_destroy(queue[i][k]);
+		client_close(&crowd[i]);
+	}
 }
 
 TEST_HARNESS_MAIN

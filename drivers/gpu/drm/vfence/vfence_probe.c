@@ -107,6 +107,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 
 	probe_destroy_wq(adapter->work_wq);
 	probe_destroy_wq(adapter->queues.signal_wq);
+	probe_destroy_wq(adapter->queues.run_wq);
 	probe_destroy_wq(adapter->queues.submit_wq);
 	probe_destroy_wq(adapter->fences.import_wq);
 	probe_destroy_wq(adapter->queues.doorbell_wq);
@@ -135,11 +136,12 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	adapter->fences.import_wq = alloc_ordered_workqueue("%s-import", 0, adapter->name);
 	queues->submit_wq = alloc_workqueue("%s-submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 					    adapter->name);
+	queues->run_wq = alloc_workqueue("%s-run", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, adapter->name);
 	queues->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
 
 	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||
-	    !queues->signal_wq || !adapter->work_wq)
+	    !queues->run_wq || !queues->signal_wq || !adapter->work_wq)
 		return -ENOMEM;
 	return 0;
 }
@@ -276,6 +278,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->queues.doorbell_wq);
 	flush_workqueue(adapter->fences.import_wq);
 	flush_workqueue(adapter->queues.submit_wq);
+	flush_workqueue(adapter->queues.run_wq);
 	flush_workqueue(adapter->queues.signal_wq);
 	flush_workqueue(adapter->work_wq);
 

@@ -120,13 +120,14 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 
 /*
  * Older schedulers take their arguments one by one. Before jobs had credits, schedulers took
- * a number of jobs. The structure has the members that the driver sets.
+ * a number of jobs, and had a thread each instead of a workqueue. The structure has the members that the driver sets.
  */
 #ifdef VFENCE_HAVE_SCHED_INIT_ARGS
 #define vfence_sched_init(sched, args)	drm_sched_init(sched, args)
 #else
 struct drm_sched_init_args {
 	const struct drm_sched_backend_ops *ops;
+	struct workqueue_struct *submit_wq;
 	u32 num_rqs;
 	u32 credit_limit;
 	long timeout;
@@ -138,7 +139,7 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 				    const struct drm_sched_init_args *args)
 {
 #ifdef VFENCE_HAVE_SCHED_CREDITS
-	return drm_sched_init(sched, args->ops, NULL, args->num_rqs, args->credit_limit, 0,
+	return drm_sched_init(sched, args->ops, args->submit_wq, args->num_rqs, args->credit_limit, 0,
 			      args->timeout, NULL, NULL, args->name, args->dev);
 #else
 	return drm_sched_init(sched, args->ops, args->credit_limit, 0, args->timeout, NULL, NULL,

@@ -98,7 +98,7 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 		vfence_stage_arrive(submission, VFENCE_STAGE_SUBMITTED);
 	else
 		/* Let the retire work end it: submissions in front of it may still have to end. */
-		queue_work(kernel->queue->adapter->queues.submit_wq, &kernel->retire);
+		queue_work(kernel->queue->adapter->queues.run_wq, &kernel->retire);
 
 	dma_fence_end_signalling(signalling);
 	return submission->done;
@@ -194,13 +194,22 @@ static const struct drm_sched_backend_ops job_ops = {
 	.free_job = job_free,
 };
 
-/** vfence_job_init - set up the ring and the scheduler of a kernel-mode queue */
+/**
+ * vfence_job_init - set up the ring and the scheduler of a kernel-mode queue
+ * @kernel: the queue
+ *
+ * All schedulers of an adapter share its workqueue, so that queues cost no threads. Before
+ * schedulers took a workqueue (Linux 6.8) each has a thread; VFENCE_MAX_QUEUES bounds them.
+ *
+ * Return: 0 or a negative error.
+ */
 int vfence_job_init(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_adapter *adapter = kernel->queue->adapter;
 	struct drm_gpu_scheduler *sched = &kernel->sched;
 	const struct drm_sched_init_args args = {
 		.ops = &job_ops,
+		.submit_wq = adapter->queues.run_wq,
 		VFENCE_SCHED_RQS
 		.credit_limit = JOB_CREDITS,
 		.timeout = msecs_to_jiffies(JOB_TIMEOUT_MS),

@@ -148,7 +148,7 @@ static void queue_progressed_hard(struct vfence_adapter *adapter,
 	/* queue_destroy_locked() takes the lock before it cancels the work. */
 	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue && queue->kernel)
-		queue_work(adapter->queues.submit_wq, &queue->kernel->retire);
+		queue_work(adapter->queues.run_wq, &queue->kernel->retire);
 }
 
 static void queue_scan_one(struct vfence_queue *queue, void *unused)
@@ -158,11 +158,9 @@ static void queue_scan_one(struct vfence_queue *queue, void *unused)
 	vgpu_queue_query(queue->hw, &status);
 	if (status.state == DRM_VFENCE_QUEUE_FAULTED)
 		queue_report_fault(queue);
-	if (queue->kernel)
-		vfence_job_retire(queue->kernel);
 }
 
-/* Scan all queues: records of faults or of progress may be missing. */
+/* Scan all queues: records of faults may be missing. */
 static void queue_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	vfence_queue_for_each(adapter, queue_scan_one, NULL);
@@ -174,13 +172,29 @@ static const struct vfence_irq_source queue_faulted_source = {
 	.scan = queue_scan,
 };
 
+static void queue_retire_one(struct vfence_queue *queue, void *unused)
+{
+	if (queue->kernel)
+		vfence_job_retire(queue->kernel);
+}
+
+static void queue_retire_all_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, queues.retire_all);
+
+	vfence_queue_for_each(adapter, queue_retire_one, NULL);
+}
+
 /*
- * Wake the waiters from the hard interrupt handler: a thread that waits for paging may hold a
- * lock that the threaded half needs.
+ * Records of progress may be missing. Do not leave this to the threaded half: a thread that
+ * waits for paging may hold a lock that the half needs, and dma_fences must not depend on
+ * a lock under which others allocate.
  */
 static void queue_progressed_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
 	vfence_paging_wake(adapter);
+	queue_work(adapter->queues.run_wq, &adapter->queues.retire_all);
 }
 
 static const struct vfence_irq_source queue_progressed_source = {
@@ -193,6 +207,7 @@ static const struct vfence_irq_source queue_progressed_source = {
 void vfence_queue_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->queues.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	INIT_WORK(&adapter->queues.retire_all, queue_retire_all_work);
 }
 
 /** vfence_queue_add_sources - register the handlers of faults and of progress */

@@ -6,6 +6,7 @@
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "hw/vgpu.h"
@@ -53,8 +54,15 @@ struct vfence_queues {
 	/** @signaled: queues whose logs the threaded half must read */
 	struct llist_head signaled;
 
-	/** @submit_wq: advances and retires submissions; dma_fences depend on it */
+	/** @submit_wq: passes submissions whose waits are over to drm_sched */
 	struct workqueue_struct *submit_wq;
+	/**
+	 * @run_wq: Runs the schedulers of all kernel-mode queues and retires submissions.
+	 * dma_fences depend on it: nothing in it waits for a client or for memory.
+	 */
+	struct workqueue_struct *run_wq;
+	/** @retire_all: work that retires submissions of all queues, as records are missing */
+	struct work_struct retire_all;
 	/** @signal_wq: performs stage signals; a thread that stops a queue waits for it */
 	struct workqueue_struct *signal_wq;
 };
