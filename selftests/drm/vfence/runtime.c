@@ -211,7 +211,71 @@ static int submit_signal(struct vf_adapter *adapter, struct vf_queue *queue,
 	return vf_submit(&queue, 1, &what);
 }
 
+/* Submit a signal of 1 and a rewind to 0, back to back. */
+static int submit_pulse(struct vf_adapter *adapter, struct vf_queue *queue,
+			struct vf_fence *fence)
+{
+	struct vf_point signals[2] = { { fence, 1 }, { fence, 0 } };
+	struct vf_submit what = { 0 };
+	struct drm_vfence_adapter_info info;
+	int ret = vf_adapter_info(adapter, &info);
+
+	if (ret)
+		return ret;
+	if (info.flags & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL) {
+		vf_cmd_signal(queue, fence, 1);
+		vf_cmd_signal(queue, fence, 0);
+	} else {
+		what.flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND;
+		what.signals = signals;
+		what.signal_count = 2;
+	}
+	return vf_submit(&queue, 1, &what);
+}
+
 #define ENDS	100
+
+TEST_F(runtime, a_signal_that_the_gpu_rewinds_at_once_fires_each_event)
+{
+	unsigned int i, events = 0;
+	uint64_t count;
+
+	for (i = 0; i < ENDS; i++) {
+		ASSERT_EQ(0, arm(self->adapter, self->fence[0], 1, self->efd));
+		ASSERT_EQ(0, submit_pulse(self->adapter, self->queue[0], self->fence[0]));
+		ASSERT_TRUE(idle(self->queue[0]));
+		events += read(self->efd, &count, sizeof(count)) == sizeof(count);
+	}
+	EXPECT_EQ(ENDS, events);
+}
+
+TEST_F(runtime, a_signal_that_the_gpu_rewinds_at_once_releases_a_queue)
+{
+	unsigned int i;
+
+	for (i = 0; i < ENDS; i++) {
+		ASSERT_EQ(0, wait_then(self->queue[1], self->fence[0], NULL, 1));
+		ASSERT_EQ(0, submit_pulse(self->adapter, self->queue[0], self->fence[0]));
+		ASSERT_TRUE(idle(self->queue[0]));
+		ASSERT_TRUE(idle(self->queue[1]));
+	}
+}
+
+TEST_F(runtime, a_signal_of_the_gpu_that_the_cpu_rewinds_fires_each_event)
+{
+	unsigned int i;
+	uint64_t count;
+
+	for (i = 0; i < ENDS; i++) {
+		ASSERT_EQ(0, arm(self->adapter, self->fence[0], 1, self->efd));
+		ASSERT_EQ(0, submit_signal(self->adapter, self->queue[0], self->fence[0], 1, NULL));
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(self->fence[0]) == 1));
+		ASSERT_EQ(0, set(self->adapter, self->fence[0], 0));
+		ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_EQ(sizeof(count), (size_t)read(self->efd, &count, sizeof(count)));
+		ASSERT_TRUE(idle(self->queue[0]));
+	}
+}
 
 TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals)
 {

@@ -87,6 +87,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
 
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
+	xa_init_flags(&file->addresses, XA_FLAGS_ACCOUNT);
 	drm_mm_init(&file->space, VFENCE_VA_START, DRM_VFENCE_VA_LIMIT - VFENCE_VA_START);
 	INIT_LIST_HEAD(&file->maps);
 	INIT_LIST_HEAD(&file->slots);
@@ -161,6 +162,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->events.objects);
 	xa_destroy(&file->imports.objects);
 	xa_destroy(&file->mappings);
+	xa_destroy(&file->addresses);
 	mutex_destroy(&file->lock);
 	vfence_object_free(FILE, file);
 }

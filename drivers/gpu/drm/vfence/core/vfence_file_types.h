@@ -56,6 +56,8 @@ struct vfence_file {
 	/** @vm: the GPU's page tables, with locks of their own */
 	struct vgpu_vm *vm;
 
+	/** @addresses: GPU address / 8 to &struct vfence_address */
+	struct xarray addresses;
 	/** @maps: &struct vfence_map of the fence pages that this file can address */
 	struct list_head maps;
 	/** @slots: &struct vfence_slots for the private fences of this file */

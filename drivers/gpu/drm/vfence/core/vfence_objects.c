@@ -29,6 +29,7 @@ void vfence_objects_report(void)
 		[VFENCE_OBJECT_MAPPING] = "mappings",
 		[VFENCE_OBJECT_FENCE] = "fences",
 		[VFENCE_OBJECT_HANDLE] = "fence handles",
+		[VFENCE_OBJECT_ADDRESS] = "addresses of fences",
 		[VFENCE_OBJECT_SLOTS] = "pages of slots",
 		[VFENCE_OBJECT_MAP] = "mapped slots",
 		[VFENCE_OBJECT_CROSS] = "cross-adapter fences",

@@ -9,6 +9,7 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_device.h"
+#include "fence/vfence_address.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -71,6 +72,13 @@ static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 				 local_va(&local->map->monitored_node, fence), local->rights);
 	if (!ret && fence->hw)
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
+	if (ret || fence->hw)
+		return ret;
+
+	ret = vfence_address_add(file, local_va(&local->map->current_node, fence), fence);
+	if (ret)
+		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
+				    local->rights);
 	return ret;
 }
 
@@ -78,6 +86,8 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
+	if (local_is_addressable(local) && !fence->hw)
+		vfence_address_remove(file, local_va(&local->map->current_node, fence));
 	if (local_is_addressable(local))
 		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
 				    local->rights);

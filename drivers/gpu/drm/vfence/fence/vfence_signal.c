@@ -75,9 +75,14 @@ struct vfence_wait *vfence_signal_split(struct vfence_wait *signals, u32 fence_f
 /* Store the value of a monitored fence. The virtual GPU does it for native ones (WDDM-62). */
 static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 {
-	/* Count a rewind before the store, so that a reader of the value sees the count. */
-	if (value < vfence_fence_current(fence))
+	/*
+	 * Complete what the old value satisfies: the GPU may have stored it just now. Count a
+	 * rewind before the store, so that a reader of the value sees the count.
+	 */
+	if (value < vfence_fence_current(fence)) {
+		vfence_point_complete(fence, 0);
 		atomic64_inc(&fence->rewinds);
+	}
 
 	if (!fence->narrow) {
 		/* Release: all stores of the caller. Partners: clients; vfence_fence_current(). */

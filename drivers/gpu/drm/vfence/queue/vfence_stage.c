@@ -7,6 +7,7 @@
 #include <linux/eventfd.h>
 #include <linux/slab.h>
 
+#include "fence/vfence_address.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -27,6 +28,8 @@ static void stage_release(struct kref *ref)
 	for (i = 0; i < VFENCE_STAGES; i++) {
 		if (stages->stage[i].signals)
 			vfence_wait_destroy(stages->stage[i].signals);
+		if (stages->stage[i].written)
+			vfence_wait_destroy(stages->stage[i].written);
 		if (stages->stage[i].event)
 			vfence_eventfd_put(stages->stage[i].event);
 	}
@@ -120,12 +123,87 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 	return stages;
 }
 
+/* Add what a packet signals. Of signals of one fence in succession, keep the highest value. */
+static void stage_add_written_one(struct vfence_file *file, struct vfence_wait *written,
+				  const struct drm_vfence_packet_monitored *packet)
+{
+	struct vfence_point *last = written->count ? &written->points[written->count - 1] : NULL;
+	struct vfence_fence *fence = vfence_address_lookup(file, packet->current_va);
+
+	/* The GPU faults on the packet, and the submission fails. */
+	if (!fence)
+		return;
+
+	if (last && last->fence == fence && !fence->narrow) {
+		last->value = max(last->value, packet->value);
+		vfence_fence_put(fence);
+		return;
+	}
+
+	written->points[written->count++] = (struct vfence_point) {
+		.fence = fence,
+		.wait = written,
+		.value = packet->value,
+	};
+}
+
+/**
+ * vfence_stage_add_written - note which values the packets of a submission signal
+ * @file: the client
+ * @submission: the only submission of its stages, with its commands checked
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission *submission)
+{
+	struct vfence_wait *written;
+	u32 at = 0;
+
+	if (!submission->monitored_signals)
+		return 0;
+
+	written = vfence_wait_alloc(file->adapter, submission->monitored_signals);
+	if (!written)
+		return -ENOMEM;
+	submission->stages->stage[VFENCE_STAGE_COMPLETED].written = written;
+
+	while (at < submission->size) {
+		const struct drm_vfence_packet_header *header = submission->commands + at;
+
+		if (header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL)
+			stage_add_written_one(file, written, (const void *)header);
+		at += header->length;
+		cond_resched();
+	}
+
+	return 0;
+}
+
+/*
+ * Complete what the values that packets have written satisfy, as memory may hold a lower value
+ * by now. Engines write monitored fences without a record that names the value.
+ */
+static void stage_complete_written(struct vfence_wait *written)
+{
+	unsigned int i;
+
+	for (i = 0; i < written->count; i++) {
+		struct vfence_point *point = &written->points[i];
+		struct vfence_fence *fence = point->fence;
+		u64 value = point->value;
+
+		if (fence->narrow)
+			value = vfence_widen(vfence_fence_current(fence), value);
+		vfence_point_complete(fence, value);
+	}
+}
+
 static void stage_arrive(struct vfence_kernel_queue *kernel,
 			 struct vfence_stage_signals *stage_signals)
 {
 	if (!atomic_dec_and_test(&stage_signals->pending))
 		return;
-	if (!stage_signals->signals && !stage_signals->event)
+	if (!stage_signals->signals && !stage_signals->written && !stage_signals->event)
 		return;
 	kref_get(&stage_signals->stages->ref);
 	spin_lock(&kernel->run_lock);
@@ -163,6 +241,8 @@ static void stage_signal(struct vfence_stage_signals *stage_signals)
 {
 	struct vfence_stages *stages = stage_signals->stages;
 
+	if (stage_signals->written && !READ_ONCE(stage_signals->lost))
+		stage_complete_written(stage_signals->written);
 	if (stage_signals->signals && !READ_ONCE(stage_signals->lost))
 		vfence_signal_perform(stage_signals->signals, stages->flags);
 	if (stage_signals->event)

@@ -39,6 +39,8 @@ struct vfence_stage_signals {
 
 	/** @signals: fences and their values, or NULL */
 	struct vfence_wait *signals;
+	/** @written: monitored fences and values that packets have written, or NULL */
+	struct vfence_wait *written;
 	/** @event: an eventfd, or NULL */
 	struct eventfd_ctx *event;
 
@@ -62,6 +64,7 @@ struct vfence_stages {
 
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 					  const struct drm_vfence_submit *args);
+int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission *submission);
 void vfence_stage_put(struct vfence_stages *stages);
 void vfence_stage_arrive(struct vfence_submission *submission, enum vfence_stage stage);
 void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage from);

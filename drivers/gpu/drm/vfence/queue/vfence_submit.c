@@ -108,6 +108,7 @@ static int submit_check_commands(struct vfence_submission *submission)
 				  header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL &&
 				  !adapter->config.gpu.monitored_signal))
 			return -EOPNOTSUPP;
+		submission->monitored_signals += header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
 		submission->has_signals |= header->opcode == DRM_VFENCE_OP_FENCE_SIGNAL ||
 					   header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
 		at += header->length;
@@ -167,6 +168,9 @@ static int submit_prepare(struct vfence_submit *submit, struct vfence_submission
 		return ret;
 	submission->stages = submit->stages;
 	kref_get(&submit->stages->ref);
+	ret = vfence_stage_add_written(submit->drm_file->driver_priv, submission);
+	if (ret)
+		return ret;
 	submission->done = vfence_sync_done_create(submission->kernel->timeline);
 	return submission->done ? 0 : -ENOMEM;
 }

@@ -63,6 +63,8 @@ struct vfence_submission {
 	void *commands;
 	/** @size: size of @commands in bytes */
 	u32 size;
+	/** @monitored_signals: number of MONITORED_SIGNAL packets in @commands */
+	unsigned int monitored_signals;
 	/** @has_signals: @commands contain a FENCE_SIGNAL or a MONITORED_SIGNAL packet */
 	bool has_signals;
 
