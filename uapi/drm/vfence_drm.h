@@ -85,6 +85,7 @@ extern "C" {
  * - 1.19: clients share engines in equal parts; %DRM_VFENCE_FAULT_PREEMPTION.
  * - 1.20: the waits of a submission begin when it is queued, also behind a submission that
  *   waits.
+ * - 1.21: closing a handle without the right to signal ends no CPU wait.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1280,8 +1281,8 @@ struct drm_vfence_fence_create {
 #define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
 /**
  * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end when the last handle
- * and the last descriptor are closed. Without the flag the destruction of any handle ends all
- * CPU waits of all processes on that adapter (WDDM-125, WDDM-126).
+ * and the last descriptor are closed. Without the flag the destruction of any handle with the
+ * right to signal ends all CPU waits of all processes on that adapter (WDDM-125, WDDM-126).
  */
 #define DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 10)
 
@@ -1509,9 +1510,9 @@ struct drm_vfence_fence_query {
  * count.
  *
  * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED if
- * the last handle of a fence was destroyed, or any handle of a monitored fence; EIO for the
- * progress fence of a lost queue; ENODEV if the device is removed; EINVAL for a negative timeout,
- * for no points, or for more than %DRM_VFENCE_MAX_POINTS points or signals; EACCES for a
+ * the last handle of a fence was destroyed, or any handle of a monitored fence that could signal
+ * it; EIO for the progress fence of a lost queue; ENODEV if the device is removed; EINVAL for a
+ * negative timeout, for no points, or for more than %DRM_VFENCE_MAX_POINTS points or signals; EACCES for a
  * handle without the right to wait or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
  */
 struct drm_vfence_wait {

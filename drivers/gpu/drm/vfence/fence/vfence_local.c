@@ -264,10 +264,16 @@ free:
 	return ret;
 }
 
-/* Cancel the CPU waits of a monitored fence when a handle is closed (WDDM-125, WDDM-126). */
-static void local_cancel_waits(struct vfence_fence *fence)
+/*
+ * Cancel the CPU waits of a monitored fence when a handle is closed (WDDM-125, WDDM-126). The
+ * waits end because their signal may have been due through this handle. A handle without
+ * the right to signal therefore ends no wait: its holder must not harm the other clients.
+ */
+static void local_cancel_waits(const struct vfence_local *local)
 {
-	if (vfence_fence_is_monitored(fence) &&
+	struct vfence_fence *fence = local->fence;
+
+	if (vfence_fence_is_monitored(fence) && local->rights & DRM_VFENCE_RIGHT_SIGNAL &&
 	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY))
 		vfence_point_cancel_all(fence);
 }
@@ -291,7 +297,7 @@ int vfence_local_destroy(struct vfence_file *file, u32 handle)
 
 	if (!local)
 		return -ENOENT;
-	local_cancel_waits(local->fence);
+	local_cancel_waits(local);
 	local_free(file, local);
 	return 0;
 }
