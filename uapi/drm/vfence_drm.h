@@ -86,6 +86,8 @@ extern "C" {
  * - 1.20: the waits of a submission begin when it is queued, also behind a submission that
  *   waits.
  * - 1.21: closing a handle without the right to signal ends no CPU wait.
+ * - 1.22: an interrupted WAIT goes on where it was: restart in &struct drm_vfence_wait. The
+ *   kernel no longer clears signals.count.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1505,15 +1507,20 @@ struct drm_vfence_fence_query {
  * outcomes are possible, reached precedes interrupted, and interrupted precedes timed out.
  *
  * The driver first checks all arguments, then performs @signals, without ALLOW_REWIND, then
- * waits. If a signal interrupts the wait after that, the kernel sets signals.count to 0, so
- * that the restarted call does not signal again. In all other cases it does not change the
- * count.
+ * waits. If a signal interrupts the call while it waits, the wait stays armed and @restart gets
+ * its number. The restarted call, by the kernel (SA_RESTART, a stop, a debugger, the freezer) or
+ * by a loop on EINTR as in drmIoctl(), passes the structure as it is: it performs no signals and
+ * continues the wait, with all that was reached meanwhile. A client that does not call again
+ * need not do anything: each file keeps up to 4096 such waits with up to 65536 points, a new one
+ * takes the place of the oldest, and a child and its parent share them as they share the file.
+ * The call with the number of a wait that is gone begins a new wait, without signals.
  *
  * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED if
  * the last handle of a fence was destroyed, or any handle of a monitored fence that could signal
  * it; EIO for the progress fence of a lost queue; ENODEV if the device is removed; EINVAL for a
  * negative timeout, for no points, or for more than %DRM_VFENCE_MAX_POINTS points or signals; EACCES for a
- * handle without the right to wait or to signal; EOPNOTSUPP for a fence of type INTRA_GPU.
+ * handle without the right to wait or to signal; EOPNOTSUPP for a fence of type INTRA_GPU;
+ * EINVAL for a @restart whose wait has another address or count of @points.
  */
 struct drm_vfence_wait {
 	/** @flags: DRM_VFENCE_WAIT_*. */
@@ -1527,8 +1534,16 @@ struct drm_vfence_wait {
 	__s64 timeout_ns;
 	/** @points: Array of &struct drm_vfence_fence_point to wait for. */
 	struct drm_vfence_obj_array points;
-	/** @signals: In/out: Array of &struct drm_vfence_fence_point to signal; can be empty. */
+	/** @signals: Array of &struct drm_vfence_fence_point to signal; can be empty. */
 	struct drm_vfence_obj_array signals;
+	/**
+	 * @restart: In/out: The client writes 0 for a new wait. The kernel writes the number of
+	 * the wait if the call returns EINTR or is restarted after @signals were performed. It
+	 * writes 0 when the wait has ended, also with an error.
+	 */
+	__u32 restart;
+	/** @pad: Zero. */
+	__u32 pad;
 };
 
 /**

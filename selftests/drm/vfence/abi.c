@@ -268,12 +268,14 @@ AT(fence_query, type, 68);
 AT(fence_query, current_system_va, 72);
 AT(fence_query, monitored_system_va, 80);
 
-SIZE(wait, 48);
+SIZE(wait, 56);
 AT(wait, flags, 0);
 AT(wait, first, 4);
 AT(wait, timeout_ns, 8);
 AT(wait, points, 16);
 AT(wait, signals, 32);
+AT(wait, restart, 48);
+AT(wait, pad, 52);
 
 SIZE(event_arm, 48);
 AT(event_arm, flags, 0);

@@ -319,6 +319,7 @@ TEST_F(reject, wait)
 	struct drm_vfence_fence_point bad = { .fence = BAD };
 #define W { .points = POINTS }
 	REJECT(EINVAL, WAIT, wait, W, a.flags = 2);
+	REJECT(EINVAL, WAIT, wait, W, a.pad = 1);
 	REJECT(EINVAL, WAIT, wait, W, a.timeout_ns = -1);
 	REJECT(EINVAL, WAIT, wait, W, a.timeout_ns = INT64_MIN);
 	REJECT(EINVAL, WAIT, wait, W, a.points.count = 0);
@@ -401,7 +402,7 @@ TEST_F(reject, event_point_limit)
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
 }
 
-TEST_F(reject, signals_stay_in_the_argument_unless_interrupted)
+TEST_F(reject, signals_stay_in_the_argument)
 {
 	struct drm_vfence_fence_point signal = {
 		.fence = vf_fence_handle(self->shareable), .value = 4,

@@ -11,6 +11,7 @@
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_local.h"
+#include "fence/vfence_restart.h"
 #include "fence/vfence_sync.h"
 #include "mem/vfence_slots.h"
 #include "mem/vfence_vm.h"
@@ -84,6 +85,8 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_table_init(&file->fences, VFENCE_MAX_FENCES);
 	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
 	file->events.cyclic = true;
+	vfence_table_init(&file->restarts, VFENCE_MAX_RESTARTS);
+	file->restarts.cyclic = true;
 	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
 
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
@@ -144,6 +147,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	struct vfence_file *file = drm_file->driver_priv;
 
 	vfence_event_cancel_all(file);
+	vfence_restart_drop_all(file);
 	vfence_sync_cancel_all(file);
 
 	mutex_lock(&file->lock);
@@ -160,6 +164,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->queues.objects);
 	xa_destroy(&file->fences.objects);
 	xa_destroy(&file->events.objects);
+	xa_destroy(&file->restarts.objects);
 	xa_destroy(&file->imports.objects);
 	xa_destroy(&file->mappings);
 	xa_destroy(&file->addresses);

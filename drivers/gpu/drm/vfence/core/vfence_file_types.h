@@ -20,6 +20,8 @@ struct drm_file;
 #define VFENCE_MAX_FENCES	4096
 #define VFENCE_MAX_EVENTS	4096
 #define VFENCE_MAX_EVENT_POINTS	65536
+#define VFENCE_MAX_RESTARTS	4096
+#define VFENCE_MAX_RESTART_POINTS	65536
 #define VFENCE_MAX_IMPORTS	1024
 #define VFENCE_MAX_MAPPINGS	1024
 
@@ -32,7 +34,10 @@ struct vfence_file {
 	/** @drm: the DRM file; constant */
 	struct drm_file *drm;
 
-	/** @lock: protects all other members except @events, look-ups in @fences, and @vm */
+	/**
+	 * @lock: protects all other members except @events, @restarts, look-ups in @fences, and
+	 * @vm
+	 */
 	struct mutex lock;
 	/** @devices: handles of &struct vfence_device */
 	struct vfence_table devices;
@@ -44,6 +49,10 @@ struct vfence_file {
 	struct vfence_table fences;
 	/** @events: handles of &struct vfence_event */
 	struct vfence_table events;
+	/** @restarts: numbers of &struct vfence_wait of interrupted calls */
+	struct vfence_table restarts;
+	/** @restart_points: number of points of these waits; atomic */
+	atomic_t restart_points;
 	/** @imports: handles of &struct vfence_import */
 	struct vfence_table imports;
 

@@ -15,6 +15,7 @@
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
+#include "fence/vfence_restart.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_wait.h"
 
@@ -75,6 +76,8 @@ struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 		return ERR_PTR(-ENOMEM);
 	}
 
+	wait->any = any;
+	wait->array = points->array;
 	atomic_set(&wait->pending, any ? 1 : points->count);
 	atomic_set(&wait->first, -1);
 	ret = request_resolve_points(file, wait, need, in, points->count);
@@ -162,15 +165,18 @@ int vfence_request_signal(struct vfence_request *request)
 	return ret;
 }
 
-/* Sleep until the wait is decided. Decide it on a timeout or a signal to the thread. */
-static void request_sleep(struct vfence_wait *wait, s64 timeout_ns)
+/*
+ * Sleep until the wait is decided. Decide it on a timeout. Return false if a signal to the
+ * thread comes first: then the wait is still ARMED, or another thread decides it.
+ */
+static bool request_sleep(struct vfence_wait *wait, s64 timeout_ns)
 {
 	ktime_t deadline = ns_to_ktime(timeout_ns);
+	bool interrupted = false;
 	DEFINE_WAIT(entry);
 
 	lockdep_assert_none_held_once();
 
-	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	for (;;) {
 		int left = -EINTR;
 
@@ -178,10 +184,9 @@ static void request_sleep(struct vfence_wait *wait, s64 timeout_ns)
 		if (atomic_read(&wait->state) != VFENCE_WAIT_ARMED)
 			break;
 
-		if (signal_pending(current)) {
-			vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
+		interrupted = signal_pending(current);
+		if (interrupted)
 			break;
-		}
 
 		if (timeout_ns == S64_MAX)
 			schedule();
@@ -195,50 +200,90 @@ static void request_sleep(struct vfence_wait *wait, s64 timeout_ns)
 		}
 	}
 	finish_wait(&wait->sleepers, &entry);
+	return !interrupted;
 }
 
-static int request_wait(struct vfence_wait *wait, s64 timeout_ns)
+/*
+ * Sleep on a wait whose points are armed, then end it. If a signal interrupts the thread the
+ * wait stays armed for the restarted call. A thread that is killed makes no more calls.
+ */
+static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wait,
+			       struct drm_vfence_wait *args)
 {
-	int ret = vfence_point_arm_all(wait);
+	int ret;
+
+	if (!request_sleep(wait, args->timeout_ns)) {
+		if (!fatal_signal_pending(current) &&
+		    vfence_restart_keep(file, wait, &args->restart))
+			return -ERESTARTSYS;
+		vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
+	}
+
+	vfence_point_disarm_all(wait);
+	ret = vfence_wait_account(wait);
+	if (!ret)
+		args->first = wait->any ? atomic_read(&wait->first) : 0;
+	if (ret != -ERESTARTSYS)
+		args->restart = 0;
+
+	vfence_wait_destroy(wait);
+	return ret;
+}
+
+/* Perform the signals, then wait. Takes over the request. */
+static int request_begin(struct vfence_file *file, struct vfence_request *request,
+			 struct drm_vfence_wait *args)
+{
+	struct vfence_wait *wait = request->wait;
+	int ret = vfence_request_signal(request);
 
 	if (ret)
-		return ret;
+		goto destroy;
 
-	request_sleep(wait, timeout_ns);
-	vfence_point_disarm_all(wait);
+	if (vfence_wait_poll(wait, wait->any)) {
+		args->first = wait->any ? atomic_read(&wait->first) : 0;
+		goto destroy;
+	}
 
-	return vfence_wait_account(wait);
+	ret = args->timeout_ns ? vfence_point_arm_all(wait) : -ETIME;
+	if (ret)
+		goto destroy;
+
+	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
+	return request_sleep_armed(file, wait, args);
+
+destroy:
+	vfence_wait_destroy(wait);
+	return ret;
 }
 
 int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
+	static const struct drm_vfence_obj_array none;
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_wait *args = data;
-	bool any = args->flags & DRM_VFENCE_WAIT_ANY;
 	struct vfence_request request;
+	struct vfence_wait *wait;
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY) ||
+	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY || args->pad) ||
 	    vfence_reject(drm, args->timeout_ns < 0))
 		return -EINVAL;
 
-	ret = vfence_request_init(&request, file, args->flags, &args->points, &args->signals);
+	wait = vfence_restart_take(file, args->restart, &args->points);
+	if (vfence_reject(drm, IS_ERR(wait)))
+		return PTR_ERR(wait);
+	if (wait)
+		return request_sleep_armed(file, wait, args);
+
+	/* The interrupted call has performed the signals. */
+	ret = vfence_request_init(&request, file, args->flags, &args->points,
+				  args->restart ? &none : &args->signals);
 	if (ret)
 		return ret;
 
-	ret = vfence_request_signal(&request);
-	if (ret)
-		goto destroy;
-
-	if (!vfence_wait_poll(request.wait, any))
-		ret = args->timeout_ns ? request_wait(request.wait, args->timeout_ns) : -ETIME;
-	if (!ret)
-		args->first = any ? atomic_read(&request.wait->first) : 0;
-
-	/* The restarted ioctl must not signal again. */
-	if (ret == -ERESTARTSYS)
-		args->signals.count = 0;
-destroy:
-	vfence_wait_destroy(request.wait);
+	ret = request_begin(file, &request, args);
+	if (ret != -ERESTARTSYS)
+		args->restart = 0;
 	return ret;
 }

@@ -91,6 +91,11 @@ struct vfence_wait {
 	 */
 	bool gpu;
 
+	/** @any: True if one reached point satisfies the wait. */
+	bool any;
+	/** @array: User address of the list of points, by which a restarted call is checked. */
+	u64 array;
+
 	/** @rcu: Frees the wait from any context. */
 	struct rcu_head rcu;
 
