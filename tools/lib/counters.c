@@ -78,7 +78,7 @@ static const size_t member_of[] = {
 
 _Static_assert(KNOWN * sizeof(uint64_t) == sizeof(struct vf_counters), "a member without an id");
 
-VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters)
+static int counters_read(struct vf_adapter *adapter, uint32_t type, struct vf_counters *counters)
 {
 	/*
 	 * Ids start at 1, ascend and occur once. So the known ids are within the first KNOWN
@@ -86,7 +86,7 @@ VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters
 	 */
 	struct drm_vfence_counter answer[KNOWN];
 	uint32_t size = sizeof(answer);
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, answer, &size);
+	int ret = vf_query(adapter, type, answer, &size);
 	size_t i;
 
 	if (ret)
@@ -99,6 +99,16 @@ VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters
 			memcpy((char *)counters + member_of[answer[i].id], &answer[i].value,
 			       sizeof(answer[i].value));
 	return 0;
+}
+
+VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters)
+{
+	return counters_read(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, counters);
+}
+
+VF_EXPORT int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters)
+{
+	return counters_read(adapter, DRM_VFENCE_QUERY_CLIENT_COUNTERS, counters);
 }
 
 static void list_fill(struct vf_counter *list, size_t room,

@@ -195,8 +195,17 @@ struct vf_counters {
  * @counters: out: values; a counter that the driver does not have is 0
  *
  * The function makes one system call. -EINVAL if the driver is older than version 1.18.
+ * -EACCES without CAP_PERFMON: the values are those of all clients.
  */
 int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters);
+/**
+ * vf_client_counters - read what this open file did itself
+ * @adapter: the adapter
+ * @counters: out: values; a counter that the driver does not have for a client is 0
+ *
+ * The caller needs no privilege. -EINVAL if the driver is older than version 1.27.
+ */
+int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters);
 
 /**
  * struct vf_counter - one counter as the driver describes it
@@ -222,7 +231,7 @@ struct vf_counter {
  * @list: out: counters in ascending order of id, as many as there is room for
  * @count: in: room in @list, may be 0; out: number of counters the driver has
  *
- * The list includes counters that this library does not know.
+ * The list includes counters that this library does not know. -EACCES without CAP_PERFMON.
  */
 int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,
 			    unsigned int *count);

@@ -246,6 +246,13 @@ static int interrupts(struct bench *b, bool json, json_object *to)
 		struct interrupt_cost c;
 
 		ret = bench_interrupts(b->adapter, b->gfx, b->back, waiters[i], &c);
+		if (ret) {
+			fprintf(stderr, "vfence: bench: counters of the adapter: %s%s\n",
+				strerror(-ret), ret == -EACCES ?
+				"; they need CAP_PERFMON (run as root)" : "");
+			json_object_put(o);
+			break;
+		}
 		if (!json)
 			printf("  %3u waiters %16llu %8llu %8llu %12llu %6llu\n", c.waiters,
 			       (unsigned long long)c.interrupts, (unsigned long long)c.records,

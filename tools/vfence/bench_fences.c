@@ -325,6 +325,7 @@ static int open_adapter(struct ring *r)
 {
 	struct drm_vfence_adapter_info info;
 	struct drm_vfence_fence_caps caps;
+	struct vf_counters counters;
 	unsigned int i;
 	int ret;
 
@@ -334,6 +335,13 @@ static int open_adapter(struct ring *r)
 			continue;
 		ret = vf_adapter_info(r->adapter, &info);
 		ret = ret ? ret : vf_adapter_fence_caps(r->adapter, &caps);
+		/* The benchmark compares counters of the adapter, which need CAP_PERFMON. */
+		ret = ret ? ret : vf_adapter_counters(r->adapter, &counters);
+		if (ret == -EACCES) {
+			vf_adapter_close(r->adapter);
+			r->adapter = NULL;
+			return ret;
+		}
 		if (!ret && suits(r->kind, info.flags, &caps))
 			return 0;
 		vf_adapter_close(r->adapter);

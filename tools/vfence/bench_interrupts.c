@@ -28,11 +28,14 @@ static int arm_waiters(struct vf_adapter *adapter, struct vf_fence *fence, uint6
 	return ret < 0 ? ret : 0;
 }
 
-static void wait_settled(struct vf_adapter *adapter, struct vf_counters *c)
+static int wait_settled(struct vf_adapter *adapter, struct vf_counters *c)
 {
+	int ret;
+
 	do {
-		vf_adapter_counters(adapter, c);
-	} while (!vf_counters_settled(c));
+		ret = vf_adapter_counters(adapter, c);
+	} while (!ret && !vf_counters_settled(c));
+	return ret;
 }
 
 int bench_interrupts(struct vf_adapter *adapter, struct vf_queue *queue, struct vf_fence *fence,
@@ -45,7 +48,7 @@ int bench_interrupts(struct vf_adapter *adapter, struct vf_queue *queue, struct 
 	int ret;
 
 	ret = arm_waiters(adapter, fence, base, waiters, efd);
-	wait_settled(adapter, &before);
+	ret = ret ? ret : wait_settled(adapter, &before);
 	for (i = 1; !ret && i <= SIGNALS; i++) {
 		vf_cmd_signal(queue, fence, base + i);
 		vf_cmd_draw(queue, 1, APART_NS);
@@ -56,8 +59,10 @@ int bench_interrupts(struct vf_adapter *adapter, struct vf_queue *queue, struct 
 	/* Poll: a wait would be one waiter more. */
 	while (!ret && vf_fence_current(fence) < base + SIGNALS)
 		;
-	wait_settled(adapter, &after);
+	ret = ret ? ret : wait_settled(adapter, &after);
 	close(efd);
+	if (ret)
+		return ret;
 	*cost = (struct interrupt_cost) {
 		.waiters = waiters,
 		.interrupts = after.handler_runs - before.handler_runs,

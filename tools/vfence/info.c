@@ -45,8 +45,9 @@ static int gather_counters(struct vf_adapter *adapter, struct report *r)
 
 	r->counter_count = 0;
 	ret = vf_adapter_counter_list(adapter, NULL, &r->counter_count);
+	/* Without CAP_PERFMON there are no totals to print. */
 	if (ret)
-		return ret;
+		return ret == -EACCES ? 0 : ret;
 	r->counters = calloc(r->counter_count, sizeof(*r->counters));
 	if (!r->counters)
 		return -ENOMEM;
@@ -132,6 +133,11 @@ static void print_text(const struct report *r)
 	for (i = 0; i < r->node_count; i++) {
 		const struct drm_vfence_node_info *n = &r->nodes[i];
 
+		if (!(n->flags & DRM_VFENCE_NODE_TOTALS)) {
+			printf("  node %u %-8s%s\n", i, class_name(n->class_id),
+			       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "");
+			continue;
+		}
 		printf("  node %u %-8s%s packets %llu signals %llu suppressed %llu stalled waits %llu busy %llu ns\n",
 		       i, class_name(n->class_id),
 		       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "         ",
@@ -140,6 +146,8 @@ static void print_text(const struct report *r)
 		       (unsigned long long)n->busy_ns);
 	}
 	print_features(r);
+	if (!r->counter_count)
+		puts("  counters and totals: need CAP_PERFMON (run as root)");
 	for (i = 0; i < r->counter_count; i++)
 		printf("  %-22s %llu\n", r->counters[i].name,
 		       (unsigned long long)r->counters[i].value);

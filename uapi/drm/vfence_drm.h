@@ -88,6 +88,8 @@ extern "C" {
  * - 1.21: closing a handle without the right to signal ends no CPU wait.
  * - 1.22: an interrupted WAIT goes on where it was: restart in &struct drm_vfence_wait. The
  *   kernel no longer clears signals.count.
+ * - 1.27: %DRM_VFENCE_QUERY_CLIENT_COUNTERS. The adapter's totals, also those of
+ *   &struct drm_vfence_node_info, are for CAP_PERFMON.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -466,10 +468,18 @@ enum drm_vfence_query_type {
 	DRM_VFENCE_QUERY_FEATURES = 4,
 	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps. */
 	DRM_VFENCE_QUERY_FENCE_CAPS = 5,
-	/** @DRM_VFENCE_QUERY_COUNTER_VALUES: Array of &struct drm_vfence_counter. */
+	/**
+	 * @DRM_VFENCE_QUERY_COUNTER_VALUES: Array of &struct drm_vfence_counter; EACCES without
+	 * CAP_PERFMON, because the totals of the adapter show what other clients do.
+	 */
 	DRM_VFENCE_QUERY_COUNTER_VALUES = 6,
 	/** @DRM_VFENCE_QUERY_COUNTER_INFOS: Array of &struct drm_vfence_counter_info. */
 	DRM_VFENCE_QUERY_COUNTER_INFOS = 7,
+	/**
+	 * @DRM_VFENCE_QUERY_CLIENT_COUNTERS: Array of &struct drm_vfence_counter, with what the
+	 * caller's open file did itself.
+	 */
+	DRM_VFENCE_QUERY_CLIENT_COUNTERS = 8,
 };
 
 /**
@@ -479,7 +489,8 @@ enum drm_vfence_query_type {
  * the answer, or the beginning of it if the buffer is shorter, and clears the rest of the
  * buffer.
  *
- * Errors: EINVAL for an unknown @type, or for a buffer of more than 65536 bytes.
+ * Errors: EINVAL for an unknown @type, or for a buffer of more than 65536 bytes; EACCES for
+ * %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
  */
 struct drm_vfence_query {
 	/** @type: &enum drm_vfence_query_type. */
@@ -626,11 +637,14 @@ enum drm_vfence_node_class {
 
 /** DRM_VFENCE_NODE_USER_MODE_SUBMISSION: The node takes user-mode queues. */
 #define DRM_VFENCE_NODE_USER_MODE_SUBMISSION	(1 << 0)
+/** DRM_VFENCE_NODE_TOTALS: The totals are valid. Without CAP_PERFMON they are 0. */
+#define DRM_VFENCE_NODE_TOTALS			(1 << 1)
 
 /**
  * struct drm_vfence_node_info - properties and totals of one node
  *
- * The kernel writes all members. The totals start at 0 when the adapter is probed.
+ * The kernel writes all members. The totals start at 0 when the adapter is probed. They are
+ * those of all clients and valid with %DRM_VFENCE_NODE_TOTALS.
  */
 struct drm_vfence_node_info {
 	/** @class_id: &enum drm_vfence_node_class. */
@@ -947,6 +961,11 @@ enum drm_vfence_counter_id {
  * The answer to %DRM_VFENCE_QUERY_COUNTER_VALUES is an array with one element for each
  * counter of the driver, in ascending order of id. The kernel writes all members. The
  * structure keeps its size.
+ *
+ * The answer to %DRM_VFENCE_QUERY_CLIENT_COUNTERS has elements for CPU_SIGNALS (those of its
+ * calls), WAITS_* (those of WAIT and EVENT_ARM), IOCTLS, DOORBELL_FAULTS, PAGE_FAULTS,
+ * FENCES_CREATED, FENCES_OPENED, FENCES_CLOSED and SUBMISSIONS. They start at 0 when the file
+ * is opened.
  */
 struct drm_vfence_counter {
 	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */

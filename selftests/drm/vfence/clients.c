@@ -110,4 +110,131 @@ TEST_F(clients, WDDM_125_a_close_with_the_right_to_signal_ends_all_waits)
 	vf_fence_destroy(fence);
 }
 
+/* Run @check in a child without capabilities. It returns the number of the failed step, or 0. */
+static int unprivileged(int (*check)(struct client *c), struct client *c)
+{
+	int status = -1;
+	pid_t pid = fork();
+
+	if (!pid) {
+		/* The capabilities go with the last user id that is root's. */
+		if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+			_exit(100);
+		_exit(check(c));
+	}
+	waitpid(pid, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int check_totals(struct client *c)
+{
+	struct drm_vfence_query size = { .type = DRM_VFENCE_QUERY_COUNTER_VALUES };
+	struct drm_vfence_node_info node[8];
+	struct vf_counters counters;
+	unsigned int i, count = 8;
+
+	memset(node, POISON, sizeof(node));
+	if (vf_adapter_counters(c->adapter, &counters) != -EACCES)
+		return 1;
+	if (raw(vf_adapter_fd(c->adapter), DRM_IOCTL_VFENCE_QUERY, &size) != -EACCES)
+		return 2;
+	if (vf_adapter_nodes(c->adapter, node, &count) || count < 2)
+		return 3;
+	for (i = 0; i < count; i++)
+		if (node[i].flags & DRM_VFENCE_NODE_TOTALS || node[i].packets || node[i].signals ||
+		    node[i].suppressed || node[i].log_packets || node[i].waits_stalled ||
+		    node[i].busy_ns)
+			return 4;
+	/* What is no secret stays readable. */
+	if (node[0].class_id != DRM_VFENCE_NODE_GFX ||
+	    !(node[0].flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION))
+		return 5;
+	size.type = DRM_VFENCE_QUERY_COUNTER_INFOS;
+	if (raw(vf_adapter_fd(c->adapter), DRM_IOCTL_VFENCE_QUERY, &size) || !size.size)
+		return 6;
+	return vf_client_counters(c->adapter, &counters) ? 7 : 0;
+}
+
+TEST_F(clients, the_totals_of_the_adapter_need_a_privilege)
+{
+	struct drm_vfence_node_info node[8];
+	struct vf_counters counters;
+	unsigned int count = 8;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	EXPECT_EQ(0, unprivileged(check_totals, &self->guest));
+	ASSERT_EQ(0, vf_adapter_counters(self->guest.adapter, &counters));
+	EXPECT_LT(0, counters.ioctls);
+	ASSERT_EQ(0, vf_adapter_nodes(self->guest.adapter, node, &count));
+	EXPECT_TRUE(node[0].flags & DRM_VFENCE_NODE_TOTALS);
+}
+
+TEST_F(clients, a_client_counts_what_it_does_itself)
+{
+	struct vf_counters own, others0, others, total0, total;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_client_counters(self->owner.adapter, &own));
+	/* DEVICE_CREATE and this query. */
+	EXPECT_EQ(2, own.ioctls);
+	ASSERT_EQ(0, vf_client_counters(self->guest.adapter, &others0));
+	total0 = counters(self->owner.adapter);
+
+	ASSERT_EQ(0, vf_kernel_queue_create(self->owner.device, DRM_VFENCE_NODE_GFX, &queue));
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_fence_signal(fence, 1));
+	ASSERT_EQ(0, vf_signal_and_wait(self->owner.adapter, &(struct vf_point){ fence, 2 }, 1,
+					&(struct vf_point){ fence, 2 }, 1, 0, 0, NULL));
+	EXPECT_EQ(-ETIME, vf_fence_wait(fence, 3, 1));
+	ASSERT_EQ(0, arm(self->owner.adapter, fence, 3, self->efd));
+	ASSERT_EQ(0, vf_fence_signal(fence, 3));
+	EXPECT_TRUE(fired(self->efd));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	EXPECT_EQ(3, vf_fence_current(fence));
+	vf_fence_destroy(fence);
+
+	ASSERT_EQ(0, vf_client_counters(self->owner.adapter, &own));
+	EXPECT_EQ(3, own.cpu_signals);
+	EXPECT_EQ(2, own.waits_begun);
+	EXPECT_EQ(1, own.waits_satisfied);
+	EXPECT_EQ(1, own.waits_timed_out);
+	EXPECT_EQ(0, own.waits_cancelled);
+	/* The fence, and the progress fence of the queue, which is still open. */
+	EXPECT_EQ(2, own.fences_created);
+	EXPECT_EQ(2, own.fences_opened);
+	EXPECT_EQ(1, own.fences_closed);
+	EXPECT_EQ(1, own.submissions);
+	/* The first load of the fence's value, and of the queue's progress. */
+	EXPECT_LE(1, own.page_faults);
+	total = counters(self->owner.adapter);
+	EXPECT_EQ(total0.cpu_signals + 3, total.cpu_signals);
+	/* The other client did nothing but ask twice. */
+	ASSERT_EQ(0, vf_client_counters(self->guest.adapter, &others));
+	EXPECT_EQ(others0.ioctls + 1, others.ioctls);
+	others.ioctls = others0.ioctls;
+	EXPECT_EQ(0, memcmp(&others0, &others, sizeof(others)));
+	/* What only the adapter counts is not in the answer. */
+	EXPECT_EQ(0, own.signals);
+	EXPECT_EQ(0, own.handler_runs);
+	vf_queue_destroy(queue);
+}
+
+TEST_F(clients, a_ring_counts_for_the_client_that_rings)
+{
+	struct vf_counters own, others;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_queue_create(self->owner.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	ASSERT_EQ(0, vf_client_counters(self->owner.adapter, &own));
+	ASSERT_EQ(0, vf_client_counters(self->guest.adapter, &others));
+	EXPECT_LE(1, own.doorbell_faults);
+	EXPECT_EQ(0, others.doorbell_faults);
+	vf_queue_destroy(queue);
+}
+
 TEST_HARNESS_MAIN

@@ -73,7 +73,7 @@ TEST_F(reject, query)
 	/* This is the number of the retired structure of counters. */
 	REJECT(EINVAL, QUERY, query, Q, a.type = 3);
 	REJECT(EINVAL, QUERY, query, Q, (a.type = 3, a.data = 0, a.size = 0));
-	REJECT(EINVAL, QUERY, query, Q, a.type = 8);
+	REJECT(EINVAL, QUERY, query, Q, a.type = BAD);
 	REJECT(EINVAL, QUERY, query, Q, a.type = UINT32_MAX);
 	REJECT(EINVAL, QUERY, query, Q, a.size = 65537);
 	REJECT(EFAULT, QUERY, query, Q, a.data = 8);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of an adapter: one table gives each id its name, kind, unit and source.
+ * The counters of an adapter and of a client: one table gives each id its name, kind, unit and source.
  */
 
 #include <linux/string.h>
 
-#include "core/vfence_adapter.h"
+#include "core/vfence_file_types.h"
 #include "hw/vgpu.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
@@ -59,6 +59,8 @@ struct counter {
 	enum vfence_count counted;
 	/** @sampled: offset in &struct counters_sample of a value that is sampled; else 0 */
 	size_t sampled;
+	/** @client: true if &vfence_file->counts has the counter, too */
+	bool client;
 };
 
 #define COUNTER(_id, _name, _kind, _unit, _counted, _sampled) {		\
@@ -72,6 +74,15 @@ struct counter {
 
 #define COUNTED(id, name, kind, unit, count)					\
 	COUNTER(id, name, kind, unit, VFENCE_COUNT_##count, 0)
+/* Counted for each client, too. */
+#define CLIENTS(_id, _name, _count) {						\
+	.name = (_name),							\
+	.id = DRM_VFENCE_COUNTER_##_id,						\
+	.kind = DRM_VFENCE_COUNTER_KIND_TOTAL,					\
+	.unit = DRM_VFENCE_COUNTER_UNIT_COUNT,					\
+	.counted = VFENCE_COUNT_##_count,					\
+	.client = true,								\
+}
 #define SAMPLED(id, name, kind, unit, member)					\
 	COUNTER(id, name, kind, unit, VFENCE_COUNTS,				\
 		offsetof(struct counters_sample, member))
@@ -90,22 +101,22 @@ static const struct counter counter_table[] = {
 	COUNTED(RECORDS_USEFUL, "records_useful", TOTAL, COUNT, USEFUL),
 	COUNTED(RECORDS_SPURIOUS, "records_spurious", TOTAL, COUNT, SPURIOUS),
 	COUNTED(SCANS, "scans", TOTAL, COUNT, SCANS),
-	COUNTED(CPU_SIGNALS, "cpu_signals", TOTAL, COUNT, CPU_SIGNALS),
-	COUNTED(WAITS_BEGUN, "waits_begun", TOTAL, COUNT, WAITS_BEGUN),
-	COUNTED(WAITS_SATISFIED, "waits_satisfied", TOTAL, COUNT, WAITS_SATISFIED),
-	COUNTED(WAITS_TIMED_OUT, "waits_timed_out", TOTAL, COUNT, WAITS_TIMED_OUT),
-	COUNTED(WAITS_CANCELLED, "waits_cancelled", TOTAL, COUNT, WAITS_CANCELLED),
+	CLIENTS(CPU_SIGNALS, "cpu_signals", CPU_SIGNALS),
+	CLIENTS(WAITS_BEGUN, "waits_begun", WAITS_BEGUN),
+	CLIENTS(WAITS_SATISFIED, "waits_satisfied", WAITS_SATISFIED),
+	CLIENTS(WAITS_TIMED_OUT, "waits_timed_out", WAITS_TIMED_OUT),
+	CLIENTS(WAITS_CANCELLED, "waits_cancelled", WAITS_CANCELLED),
 	COUNTED(SECOND_SAMPLE, "second_sample", TOTAL, COUNT, SECOND_SAMPLE),
 	COUNTED(LOG_ENTRIES_READ, "log_entries_read", TOTAL, COUNT, LOG_READ),
 	COUNTED(LOG_ENTRIES_LOST, "log_entries_lost", TOTAL, COUNT, LOG_LOST),
 	SAMPLED(LOG_ENTRIES_UNREAD, "log_entries_unread", LEVEL, COUNT, log_entries_unread),
 	SAMPLED(LOG_PACKETS, "log_packets", TOTAL, COUNT, log_packets),
-	COUNTED(IOCTLS, "ioctls", TOTAL, COUNT, IOCTLS),
-	COUNTED(DOORBELL_FAULTS, "doorbell_faults", TOTAL, COUNT, DOORBELL_FAULTS),
-	COUNTED(PAGE_FAULTS, "page_faults", TOTAL, COUNT, PAGE_FAULTS),
-	COUNTED(FENCES_CREATED, "fences_created", TOTAL, COUNT, FENCE_CREATED),
-	COUNTED(FENCES_OPENED, "fences_opened", TOTAL, COUNT, FENCE_OPENED),
-	COUNTED(FENCES_CLOSED, "fences_closed", TOTAL, COUNT, FENCE_CLOSED),
+	CLIENTS(IOCTLS, "ioctls", IOCTLS),
+	CLIENTS(DOORBELL_FAULTS, "doorbell_faults", DOORBELL_FAULTS),
+	CLIENTS(PAGE_FAULTS, "page_faults", PAGE_FAULTS),
+	CLIENTS(FENCES_CREATED, "fences_created", FENCE_CREATED),
+	CLIENTS(FENCES_OPENED, "fences_opened", FENCE_OPENED),
+	CLIENTS(FENCES_CLOSED, "fences_closed", FENCE_CLOSED),
 	COUNTED(FENCES_DESTROYED, "fences_destroyed", TOTAL, COUNT, FENCE_DESTROYED),
 	SAMPLED(QUEUES, "queues", LEVEL, COUNT, queues),
 	SAMPLED(DOORBELLS_CONNECTED, "doorbells_connected", LEVEL, COUNT, doorbells_connected),
@@ -132,7 +143,7 @@ static const struct counter counter_table[] = {
 	COUNTED(D3_TRANSITIONS, "d3_transitions", TOTAL, COUNT, D3),
 	COUNTED(ENGINE_RESETS, "engine_resets", TOTAL, COUNT, ENGINE_RESETS),
 	COUNTED(RECORDS_MONITORED, "records_monitored", TOTAL, COUNT, RECORDS_MONITORED),
-	COUNTED(SUBMISSIONS, "submissions", TOTAL, COUNT, SUBMISSIONS),
+	CLIENTS(SUBMISSIONS, "submissions", SUBMISSIONS),
 	COUNTED(SUBMISSIONS_HELD, "submissions_held", TOTAL, COUNT, SUBMISSIONS_HELD),
 	COUNTED(SUBMISSIONS_DONE, "submissions_done", TOTAL, COUNT, SUBMISSIONS_DONE),
 	COUNTED(SUBMISSIONS_LOST, "submissions_lost", TOTAL, COUNT, SUBMISSIONS_LOST),
@@ -223,6 +234,29 @@ size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_
 			to[i].value = *(const u64 *)((const char *)&sample +
 						     counter_table[i].sampled);
 	return ARRAY_SIZE(counter_table) * sizeof(*to);
+}
+
+/**
+ * vfence_counters_client - answer %DRM_VFENCE_QUERY_CLIENT_COUNTERS
+ * @file: the client
+ * @to: zeroed room for the answer, or NULL
+ *
+ * Return: size of the answer in bytes.
+ */
+size_t vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(counter_table); i++) {
+		if (!counter_table[i].client)
+			continue;
+		if (to) {
+			to[n].id = counter_table[i].id;
+			to[n].value = atomic64_read(&file->counts[counter_table[i].counted]);
+		}
+		n++;
+	}
+	return n * sizeof(*to);
 }
 
 /**

@@ -45,6 +45,7 @@
 static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {
 	vfence_count(to_vfence_adapter(drm), VFENCE_COUNT_IOCTLS);
+	vfence_client_count(file->driver_priv, VFENCE_COUNT_IOCTLS, 1);
 	return ioctl(drm, data, file);
 }
 
@@ -173,7 +174,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 22,
+	.minor = 23,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -3,12 +3,13 @@
  * Queries: the properties and the counters of an adapter.
  */
 
+#include <linux/capability.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_file.h>
 
-#include "core/vfence_adapter.h"
+#include "core/vfence_file_types.h"
 #include "vfence_counters.h"
 #include "vfence_query.h"
 
@@ -34,15 +35,20 @@ static void query_adapter_info(struct vfence_adapter *adapter, struct drm_vfence
 		info->flags |= DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT;
 }
 
+/* The totals of an engine show what all clients do. */
 static void query_node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)
 {
+	bool totals = perfmon_capable();
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.nodes; i++) {
 		vgpu_engine_query_node(adapter->gpu, i, &info[i]);
-		info[i].flags = adapter->user_mode_submission &&
-				adapter->config.user_nodes & BIT(i) ?
-				DRM_VFENCE_NODE_USER_MODE_SUBMISSION : 0;
+		if (!totals)
+			info[i] = (struct drm_vfence_node_info){ .class_id = info[i].class_id };
+
+		info[i].flags = totals ? DRM_VFENCE_NODE_TOTALS : 0;
+		if (adapter->user_mode_submission && adapter->config.user_nodes & BIT(i))
+			info[i].flags |= DRM_VFENCE_NODE_USER_MODE_SUBMISSION;
 	}
 }
 
@@ -66,8 +72,9 @@ static void query_fence_caps(struct vfence_adapter *adapter, struct drm_vfence_f
 	info->maximum_address = caps->maximum_address;
 }
 
-static size_t query_answer(struct vfence_adapter *adapter, u32 type, void *to)
+static size_t query_answer(struct vfence_file *file, u32 type, void *to)
 {
+	struct vfence_adapter *adapter = file->adapter;
 	struct drm_vfence_clock_info *clock = to;
 
 	switch (type) {
@@ -95,6 +102,8 @@ static size_t query_answer(struct vfence_adapter *adapter, u32 type, void *to)
 		return vfence_counters_values(adapter, to);
 	case DRM_VFENCE_QUERY_COUNTER_INFOS:
 		return vfence_counters_infos(to);
+	case DRM_VFENCE_QUERY_CLIENT_COUNTERS:
+		return vfence_counters_client(file, to);
 	default:
 		return 0;
 	}
@@ -112,14 +121,20 @@ static int query_copy_out(const struct drm_vfence_query *args, const void *from,
 
 int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
-	struct vfence_adapter *adapter = to_vfence_adapter(drm);
+	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_query *args = data;
-	size_t size = query_answer(adapter, args->type, NULL);
+	size_t size = query_answer(file, args->type, NULL);
 	void *buffer;
 	int ret;
 
 	if (vfence_reject(drm, !size) || vfence_reject(drm, args->data && args->size > QUERY_MAX))
 		return -EINVAL;
+
+	/* The adapter's counters show what the other clients do. */
+	if (vfence_reject(drm, args->type == DRM_VFENCE_QUERY_COUNTER_VALUES &&
+			  !perfmon_capable()))
+		return -EACCES;
+
 	if (!args->data) {
 		args->size = size;
 		return 0;
@@ -127,7 +142,7 @@ int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 	buffer = kzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return -ENOMEM;
-	query_answer(adapter, args->type, buffer);
+	query_answer(file, args->type, buffer);
 	ret = query_copy_out(args, buffer, size);
 	kfree(buffer);
 	if (!ret)

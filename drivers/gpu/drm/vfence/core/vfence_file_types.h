@@ -81,6 +81,17 @@ struct vfence_file {
 	atomic_t event_points;
 	/** @busy_ns: GPU time in ns of destroyed queues, by node */
 	u64 busy_ns[VGPU_MAX_NODES];
+	/**
+	 * @counts: what the client itself did, indexed by &enum vfence_count; atomic. Only the
+	 * counters that &struct counter marks are counted
+	 */
+	atomic64_t counts[VFENCE_COUNTS];
 };
+
+/* Count for the client what vfence_count() counts for the adapter. */
+static inline void vfence_client_count(struct vfence_file *file, enum vfence_count counter, u64 n)
+{
+	atomic64_add(n, &file->counts[counter]);
+}
 
 #endif

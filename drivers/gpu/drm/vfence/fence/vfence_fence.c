@@ -236,6 +236,9 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	if (ret)
 		goto leave;
 
+	if (fence->hw)
+		vfence_client_count(file, VFENCE_COUNT_FENCE_CREATED, 1);
+
 	/* A descriptor or a wait may keep the fence longer than its file exists. */
 	drm_dev_get(&fence->adapter->drm);
 	if (fence->cross)

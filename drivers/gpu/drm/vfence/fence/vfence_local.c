@@ -70,8 +70,10 @@ static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 		return 0;
 	ret = vgpu_vm_open_fence(file->vm, fence->hw, local_va(&local->map->current_node, fence),
 				 local_va(&local->map->monitored_node, fence), local->rights);
-	if (!ret && fence->hw)
+	if (!ret && fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
+		vfence_client_count(file, VFENCE_COUNT_FENCE_OPENED, 1);
+	}
 	if (ret || fence->hw)
 		return ret;
 
@@ -91,8 +93,10 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 	if (local_is_addressable(local))
 		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
 				    local->rights);
-	if (fence->hw)
+	if (fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
+		vfence_client_count(file, VFENCE_COUNT_FENCE_CLOSED, 1);
+	}
 }
 
 /* A device that is lost signals the monitored fences that it may signal (WDDM-123). */

@@ -497,7 +497,7 @@ int vfence_point_arm_all(struct vfence_wait *wait)
 	if (!drm_dev_enter(&wait->adapter->drm, &idx))
 		return -ENODEV;
 
-	vfence_count(wait->adapter, VFENCE_COUNT_WAITS_BEGUN);
+	vfence_wait_count(wait, VFENCE_COUNT_WAITS_BEGUN);
 	point_arm_until_decided(wait);
 	drm_dev_exit(idx);
 	return 0;

@@ -19,6 +19,16 @@
 #include "fence/vfence_signal.h"
 #include "fence/vfence_wait.h"
 
+/* Signal the points that a call of the client names. */
+static int request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags)
+{
+	int ret = vfence_signal_perform(signals, flags);
+
+	if (!ret)
+		vfence_client_count(file, VFENCE_COUNT_CPU_SIGNALS, signals->count);
+	return ret;
+}
+
 /* Fill in @wait from the client's points. On error wait->count points have a reference. */
 static int request_resolve_points(struct vfence_file *file, struct vfence_wait *wait, u32 need,
 				  const struct drm_vfence_fence_point *in, unsigned int count)
@@ -92,6 +102,7 @@ struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 
 int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
+	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_signal *args = data;
 	struct vfence_wait *signals;
 	int ret;
@@ -99,12 +110,11 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_SIGNAL_ALLOW_REWIND || args->pad))
 		return -EINVAL;
 
-	signals = vfence_request_resolve(drm_file->driver_priv, &args->points,
-					 DRM_VFENCE_RIGHT_SIGNAL, false);
+	signals = vfence_request_resolve(file, &args->points, DRM_VFENCE_RIGHT_SIGNAL, false);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
 
-	ret = vfence_signal_perform(signals, args->flags);
+	ret = request_signal_points(file, signals, args->flags);
 	vfence_wait_destroy(signals);
 
 	return ret;
@@ -133,6 +143,7 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
 					       flags & DRM_VFENCE_WAIT_ANY);
 	if (IS_ERR(request->wait))
 		return PTR_ERR(request->wait);
+	request->wait->client = file;
 	if (!signals->count)
 		return 0;
 
@@ -158,7 +169,7 @@ int vfence_request_signal(struct vfence_request *request)
 	if (!request->signals)
 		return 0;
 
-	ret = vfence_signal_perform(request->signals, 0);
+	ret = request_signal_points(request->wait->client, request->signals, 0);
 	vfence_wait_destroy(request->signals);
 	request->signals = NULL;
 

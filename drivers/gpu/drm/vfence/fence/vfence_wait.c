@@ -107,6 +107,14 @@ void vfence_wait_finish(struct vfence_wait *wait, enum vfence_wait_state to)
 	rcu_read_unlock();
 }
 
+/** vfence_wait_count - count a wait for its adapter and its client */
+void vfence_wait_count(struct vfence_wait *wait, enum vfence_count counter)
+{
+	vfence_count(wait->adapter, counter);
+	if (wait->client)
+		vfence_client_count(wait->client, counter, 1);
+}
+
 /**
  * vfence_wait_account - count how an armed wait has ended
  * @wait: the decided wait
@@ -117,19 +125,19 @@ int vfence_wait_account(struct vfence_wait *wait)
 {
 	switch (atomic_read(&wait->state)) {
 	case VFENCE_WAIT_REACHED:
-		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_SATISFIED);
+		vfence_wait_count(wait, VFENCE_COUNT_WAITS_SATISFIED);
 		return 0;
 
 	case VFENCE_WAIT_TIMED_OUT:
-		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_TIMED_OUT);
+		vfence_wait_count(wait, VFENCE_COUNT_WAITS_TIMED_OUT);
 		return -ETIME;
 
 	case VFENCE_WAIT_FAILED:
-		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_CANCELLED);
+		vfence_wait_count(wait, VFENCE_COUNT_WAITS_CANCELLED);
 		return READ_ONCE(wait->error);
 
 	default:
-		vfence_count(wait->adapter, VFENCE_COUNT_WAITS_CANCELLED);
+		vfence_wait_count(wait, VFENCE_COUNT_WAITS_CANCELLED);
 		return -ERESTARTSYS;
 	}
 }

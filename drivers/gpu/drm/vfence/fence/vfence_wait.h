@@ -8,8 +8,10 @@
 #include <linux/rbtree.h>
 #include <linux/wait.h>
 
-struct vfence_adapter;
+#include "core/vfence_adapter.h"
+
 struct vfence_fence;
+struct vfence_file;
 struct vfence_wait;
 
 /**
@@ -91,6 +93,8 @@ struct vfence_wait {
 	 */
 	bool gpu;
 
+	/** @client: File of a thread or an event, which outlives the wait; NULL for a queue. */
+	struct vfence_file *client;
 	/** @any: True if one reached point satisfies the wait. */
 	bool any;
 	/** @array: User address of the list of points, by which a restarted call is checked. */
@@ -112,6 +116,7 @@ bool vfence_wait_poll(struct vfence_wait *wait, bool any);
 bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 		      enum vfence_wait_state to);
 void vfence_wait_finish(struct vfence_wait *wait, enum vfence_wait_state to);
+void vfence_wait_count(struct vfence_wait *wait, enum vfence_count counter);
 int vfence_wait_account(struct vfence_wait *wait);
 
 #endif

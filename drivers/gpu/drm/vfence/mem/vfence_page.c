@@ -3,14 +3,16 @@
  * Kernel-owned pages in user space: the rights of their mappings, and page faults.
  */
 
+#include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
 #include <drm/drm_drv.h>
+#include <drm/drm_file.h>
 #include <drm/drm_gem.h>
 #include <drm/drm_vma_manager.h>
 
-#include "core/vfence_adapter.h"
+#include "core/vfence_file_types.h"
 #include "mem/vfence_page.h"
 
 #define to_vfence_page(obj) container_of(obj, struct vfence_page, base)
@@ -18,6 +20,14 @@
 static bool page_read_only(const struct vfence_page *page)
 {
 	return page->kind == VFENCE_PAGE_FENCE || page->kind == VFENCE_PAGE_STATUS;
+}
+
+/** vfence_page_client - the open file through which the page was mapped; it exists */
+struct vfence_file *vfence_page_client(const struct vm_fault *vmf)
+{
+	const struct drm_file *drm_file = vmf->vma->vm_file->private_data;
+
+	return drm_file->driver_priv;
 }
 
 /**
@@ -41,6 +51,7 @@ static vm_fault_t page_fault(struct vm_fault *vmf)
 		return page->fault(vmf, page);
 
 	vfence_count(adapter, VFENCE_COUNT_PAGE_FAULTS);
+	vfence_client_count(vfence_page_client(vmf), VFENCE_COUNT_PAGE_FAULTS, 1);
 	if (drm_dev_enter(page->base.dev, &idx)) {
 		vm_fault_t ret = vfence_page_insert(vmf, memory);
 

@@ -7,6 +7,7 @@
 #include <drm/drm_gem.h>
 
 struct vfence_adapter;
+struct vfence_file;
 
 /**
  * enum vfence_page_kind - use of a kernel-owned page
@@ -52,6 +53,7 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 void vfence_page_put(struct vfence_page *page);
 void *vfence_page_kva(struct vfence_page *page);
 u64 vfence_page_offset(struct vfence_page *page);
+struct vfence_file *vfence_page_client(const struct vm_fault *vmf);
 vm_fault_t vfence_page_insert(struct vm_fault *vmf, struct page *memory);
 void vfence_page_zap(struct vfence_page *page);
 

@@ -194,6 +194,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 	vm_fault_t ret;
 
 	vfence_count(to_vfence_adapter(page->base.dev), VFENCE_COUNT_DOORBELL_FAULTS);
+	vfence_client_count(vfence_page_client(vmf), VFENCE_COUNT_DOORBELL_FAULTS, 1);
 	mutex_lock(&doorbell->lock);
 	physical = doorbell_ring_locked(doorbell, page);
 	ret = vfence_page_insert(vmf, physical ? physical : page->page);

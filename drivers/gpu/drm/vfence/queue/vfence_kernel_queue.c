@@ -226,6 +226,7 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 		vfence_sync_in_arm(submission->in_syncs, kernel_queue_in_syncs_signaled, kernel);
 
 	vfence_count(kernel->queue->adapter, VFENCE_COUNT_SUBMISSIONS);
+	vfence_client_count(kernel->queue->file, VFENCE_COUNT_SUBMISSIONS, 1);
 
 	/*
 	 * vfence_kernel_queue_stop() takes the lock after it has set the error, so it finds
