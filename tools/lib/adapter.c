@@ -101,10 +101,11 @@ VF_EXPORT int vf_adapter_fd(struct vf_adapter *adapter)
 	return adapter->fd;
 }
 
-int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size)
+int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size,
+	     uint32_t stride)
 {
 	struct drm_vfence_query args = {
-		.type = type, .size = *size, .data = (uintptr_t)data,
+		.type = type, .size = *size, .data = (uintptr_t)data, .stride = stride,
 	};
 	int ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_QUERY, &args);
 
@@ -116,14 +117,14 @@ VF_EXPORT int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adap
 {
 	uint32_t size = sizeof(*info);
 
-	return vf_query(adapter, DRM_VFENCE_QUERY_ADAPTER, info, &size);
+	return vf_query(adapter, DRM_VFENCE_QUERY_ADAPTER, info, &size, sizeof(*info));
 }
 
 VF_EXPORT int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
 			       unsigned int *count)
 {
 	uint32_t size = *count * sizeof(*nodes);
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_NODES, nodes, &size);
+	int ret = vf_query(adapter, DRM_VFENCE_QUERY_NODES, nodes, &size, sizeof(*nodes));
 
 	if (!ret)
 		*count = size / sizeof(*nodes);
@@ -134,7 +135,7 @@ VF_EXPORT int vf_adapter_features(struct vf_adapter *adapter,
 				  struct drm_vfence_feature_info *features, unsigned int *count)
 {
 	uint32_t size = *count * sizeof(*features);
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_FEATURES, features, &size);
+	int ret = vf_query(adapter, DRM_VFENCE_QUERY_FEATURES, features, &size, sizeof(*features));
 
 	if (!ret)
 		*count = size / sizeof(*features);
@@ -146,7 +147,7 @@ VF_EXPORT int vf_adapter_fence_caps(struct vf_adapter *adapter,
 {
 	uint32_t size = sizeof(*caps);
 
-	return vf_query(adapter, DRM_VFENCE_QUERY_FENCE_CAPS, caps, &size);
+	return vf_query(adapter, DRM_VFENCE_QUERY_FENCE_CAPS, caps, &size, sizeof(*caps));
 }
 
 VF_EXPORT int vf_adapter_find_node(struct vf_adapter *adapter,
@@ -169,7 +170,7 @@ VF_EXPORT int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clo
 {
 	uint32_t size = sizeof(*clock);
 
-	return vf_query(adapter, DRM_VFENCE_QUERY_CLOCK, clock, &size);
+	return vf_query(adapter, DRM_VFENCE_QUERY_CLOCK, clock, &size, sizeof(*clock));
 }
 
 VF_EXPORT int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uint64_t gpu_ticks)

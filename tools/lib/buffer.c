@@ -44,13 +44,14 @@ VF_EXPORT int vf_buffer_create(struct vf_adapter *adapter, uint64_t size,
 			       struct vf_buffer **buffer)
 {
 	struct drm_vfence_bo_create args = { .size = size };
+	uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
 	struct vf_buffer *b = calloc(1, sizeof(*b));
 	int ret;
 
 	if (!b)
 		return -ENOMEM;
 	b->adapter = adapter;
-	b->size = (size + 4095) & ~UINT64_C(4095);
+	b->size = (size + page - 1) & ~(page - 1);
 	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_BO_CREATE, &args);
 	if (!ret) {
 		b->handle = args.handle;

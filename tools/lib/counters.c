@@ -86,7 +86,7 @@ static int counters_read(struct vf_adapter *adapter, uint32_t type, struct vf_co
 	 */
 	struct drm_vfence_counter answer[KNOWN];
 	uint32_t size = sizeof(answer);
-	int ret = vf_query(adapter, type, answer, &size);
+	int ret = vf_query(adapter, type, answer, &size, sizeof(answer[0]));
 	size_t i;
 
 	if (ret)
@@ -135,7 +135,8 @@ VF_EXPORT int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_coun
 	struct drm_vfence_counter *values;
 	uint32_t size = 0, room = *count;
 	size_t n;
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, NULL, &size);
+	int ret = vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, NULL, &size,
+			   sizeof(*values));
 
 	if (ret)
 		return ret;
@@ -148,9 +149,11 @@ VF_EXPORT int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_coun
 	infos = calloc(n, sizeof(*infos));
 	ret = values && infos ? 0 : -ENOMEM;
 	size = (uint32_t)(n * sizeof(*values));
-	ret = ret ? ret : vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, values, &size);
+	ret = ret ? ret : vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, values, &size,
+				   sizeof(*values));
 	size = (uint32_t)(n * sizeof(*infos));
-	ret = ret ? ret : vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_INFOS, infos, &size);
+	ret = ret ? ret : vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_INFOS, infos, &size,
+				   sizeof(*infos));
 	/* Both answers have the same ids in the same order. */
 	if (!ret)
 		list_fill(list, room, values, infos, n);

@@ -49,8 +49,12 @@ struct vf_list {
 int vf_list_fill(struct vf_list *list, const struct vf_point *points, unsigned int count);
 void vf_list_empty(struct vf_list *list);
 int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
-/* @size: in: room at @data in bytes; out: bytes of the whole answer. */
-int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size);
+/*
+ * @size: in: room at @data in bytes; out: bytes of the whole answer. @stride: size of an element
+ * in this library's header.
+ */
+int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size,
+	     uint32_t stride);
 void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
 int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
 		  const struct drm_vfence_fence_mapping *mapping, struct vf_fence *fence);

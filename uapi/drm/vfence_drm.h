@@ -19,8 +19,11 @@ extern "C" {
  * - New members go to the end of a structure or into padding. Zero in a new member selects
  *   the behaviour that the ioctl had before.
  * - A number keeps its meaning and is never used again.
- * - Arrays travel as &struct drm_vfence_obj_array: stride, count and address.
- * - The kernel writes outputs on success only, unless a member says otherwise.
+ * - Arrays travel as &struct drm_vfence_obj_array: stride, count and address. A stride below
+ *   the driver's size of an element is legal: the members that are missing are zero, and the
+ *   driver writes only those that are there.
+ * - The kernel writes outputs on success only, unless a member says otherwise. It ignores what
+ *   a member for output holds before.
  * - Every change raises the driver's minor version and adds a line to the version history.
  *   Programs ask DRM_IOCTL_VERSION; they do not find out by trying.
  *
@@ -90,12 +93,16 @@ extern "C" {
  *   kernel no longer clears signals.count.
  * - 1.27: %DRM_VFENCE_QUERY_CLIENT_COUNTERS. The adapter's totals, also those of
  *   &struct drm_vfence_node_info, are for CAP_PERFMON.
+ * - 1.28: array elements may be shorter than the driver's: stride in &struct drm_vfence_obj_array
+ *   and &struct drm_vfence_query. Structures with outputs can be passed again as they are.
  */
 
 /* ------------------------------------------------------------------ limits */
 
 /** DRM_VFENCE_MAX_POINTS: Most entries of one list of waits, events or signals. */
 #define DRM_VFENCE_MAX_POINTS		1024
+/** DRM_VFENCE_MAX_STRIDE: Largest stride of an array in bytes. */
+#define DRM_VFENCE_MAX_STRIDE		4096
 /** DRM_VFENCE_RING_MIN: Size of the smallest ring in bytes. */
 #define DRM_VFENCE_RING_MIN		4096
 /** DRM_VFENCE_RING_MAX: Size of the largest ring in bytes. */
@@ -425,8 +432,8 @@ struct drm_vfence_packet_monitored {
  */
 struct drm_vfence_obj_array {
 	/**
-	 * @stride: Bytes from one element to the next: a multiple of 8, at least the size of
-	 * the structure and at most 4096.
+	 * @stride: Bytes from one element to the next, normally the size of the structure in the
+	 * client's header: a multiple of 8 from 8 to %DRM_VFENCE_MAX_STRIDE.
 	 */
 	__u32 stride;
 	/** @count: Number of elements. */
@@ -489,7 +496,8 @@ enum drm_vfence_query_type {
  * the answer, or the beginning of it if the buffer is shorter, and clears the rest of the
  * buffer.
  *
- * Errors: EINVAL for an unknown @type, or for a buffer of more than 65536 bytes; EACCES for
+ * Errors: EINVAL for an unknown @type, an illegal @stride or a buffer of more than 65536 bytes;
+ * EACCES for
  * %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
  */
 struct drm_vfence_query {
@@ -502,6 +510,14 @@ struct drm_vfence_query {
 	__u32 size;
 	/** @data: Address of the buffer, or 0. */
 	__u64 data;
+	/**
+	 * @stride: Bytes from one element of the answer to the next, normally the size of the
+	 * structure in the client's header: a multiple of 8 up to %DRM_VFENCE_MAX_STRIDE. 0: the
+	 * driver's size. An answer that is no array has one element.
+	 */
+	__u32 stride;
+	/** @pad: Zero. */
+	__u32 pad;
 };
 
 /**
@@ -1071,7 +1087,7 @@ enum drm_vfence_device_state {
 struct drm_vfence_device_query {
 	/** @handle: Handle of the device. */
 	__u32 handle;
-	/** @state: Out: &enum drm_vfence_device_state. The client writes zero. */
+	/** @state: Out: &enum drm_vfence_device_state. */
 	__u32 state;
 };
 
@@ -1157,12 +1173,12 @@ struct drm_vfence_vm_bind {
 	__u32 handle;
 	/** @flags: DRM_VFENCE_VM_*, at least one of them. */
 	__u32 flags;
-	/** @offset: First byte of the buffer to map, a multiple of 4096. */
+	/** @offset: First byte of the buffer to map, a multiple of the CPU's page size. */
 	__u64 offset;
-	/** @size: Number of bytes to map, a multiple of 4096 that is not zero. */
+	/** @size: Number of bytes to map, a multiple of the page size that is not zero. */
 	__u64 size;
 	/**
-	 * @va: In/out: The client writes the GPU address, a multiple of 4096, or 0 for any
+	 * @va: In/out: The client writes the GPU address, a multiple of the page size, or 0 for any
 	 * address. The kernel writes the address.
 	 */
 	__u64 va;
@@ -1173,7 +1189,7 @@ struct drm_vfence_vm_bind {
  *
  * When the call returns the GPU no longer uses the mapping.
  *
- * Errors: EINVAL for an address that is not a multiple of 4096 or not in the address space;
+ * Errors: EINVAL for an address that is not a multiple of the page size or not in the address space;
  * ENOENT if no mapping of a buffer starts there.
  */
 struct drm_vfence_vm_unbind {
@@ -1616,7 +1632,7 @@ struct drm_vfence_queue_create {
 	__u32 context;
 	/**
 	 * @flags: In/out: The client writes %DRM_VFENCE_QUEUE_USER_MODE or 0. The kernel writes
-	 * DRM_VFENCE_QUEUE_*.
+	 * DRM_VFENCE_QUEUE_*, and ignores NATIVE_PROGRESS from the client.
 	 */
 	__u32 flags;
 	/** @handle: Out: Handle of the queue. */

@@ -107,10 +107,12 @@ SIZE(destroy, 8);
 AT(destroy, handle, 0);
 AT(destroy, pad, 4);
 
-SIZE(query, 16);
+SIZE(query, 24);
 AT(query, type, 0);
 AT(query, size, 4);
 AT(query, data, 8);
+AT(query, stride, 16);
+AT(query, pad, 20);
 
 SIZE(adapter_info, 48);
 AT(adapter_info, nodes, 0);
@@ -508,6 +510,7 @@ NUMBER(FAULT_ALIGNMENT, 5);
 NUMBER(FAULT_UNMAPPED, 6);
 NUMBER(FAULT_ACCESS, 7);
 NUMBER(FAULT_LOG, 8);
+NUMBER(MAX_STRIDE, 4096);
 NUMBER(QUERY, 0);
 NUMBER(DEVICE_CREATE, 1);
 NUMBER(DEVICE_DESTROY, 2);

@@ -1305,7 +1305,7 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.eventfd = self->efd));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 0));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 65));
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.stride = 8));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.stride = 4));
 	EXPECT_EQ(-EFAULT, SUBMIT_ARGS(a.queues.array = 8));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(_q[0].pad = 1));
 	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(_q[0].queue = 0x7fffffff));

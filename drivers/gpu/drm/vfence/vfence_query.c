@@ -4,12 +4,14 @@
  */
 
 #include <linux/capability.h>
+#include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
 #include <drm/drm_file.h>
 
 #include "core/vfence_file_types.h"
+#include "core/vfence_obj_array.h"
 #include "vfence_counters.h"
 #include "vfence_query.h"
 
@@ -109,6 +111,35 @@ static size_t query_answer(struct vfence_file *file, u32 type, void *to)
 	}
 }
 
+/* Size of one element of the answer, which is an array or one structure. */
+static size_t query_element(u32 type, size_t size)
+{
+	switch (type) {
+	case DRM_VFENCE_QUERY_NODES:
+		return sizeof(struct drm_vfence_node_info);
+	case DRM_VFENCE_QUERY_FEATURES:
+		return sizeof(struct drm_vfence_feature_info);
+	case DRM_VFENCE_QUERY_COUNTER_VALUES:
+	case DRM_VFENCE_QUERY_CLIENT_COUNTERS:
+		return sizeof(struct drm_vfence_counter);
+	case DRM_VFENCE_QUERY_COUNTER_INFOS:
+		return sizeof(struct drm_vfence_counter_info);
+	default:
+		return size;
+	}
+}
+
+/* Move the elements from the driver's distance to the client's: cut each, or add zeroes. */
+static void *query_restride(const void *from, size_t size, size_t element, size_t stride)
+{
+	size_t i, count = size / element;
+	void *to = kvzalloc(count * stride, GFP_KERNEL_ACCOUNT);
+
+	for (i = 0; to && i < count; i++)
+		memcpy(to + i * stride, from + i * element, min(element, stride));
+	return to;
+}
+
 static int query_copy_out(const struct drm_vfence_query *args, const void *from, size_t size)
 {
 	void __user *to = u64_to_user_ptr(args->data);
@@ -123,11 +154,14 @@ int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_query *args = data;
-	size_t size = query_answer(file, args->type, NULL);
-	void *buffer;
+	size_t element, stride, size = query_answer(file, args->type, NULL);
+	void *buffer, *answer;
 	int ret;
 
 	if (vfence_reject(drm, !size) || vfence_reject(drm, args->data && args->size > QUERY_MAX))
+		return -EINVAL;
+	if (vfence_reject(drm, args->pad) ||
+	    vfence_reject(drm, args->stride && !vfence_obj_array_stride_valid(args->stride)))
 		return -EINVAL;
 
 	/* The adapter's counters show what the other clients do. */
@@ -135,15 +169,22 @@ int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_
 			  !perfmon_capable()))
 		return -EACCES;
 
+	element = query_element(args->type, size);
+	stride = args->stride ? args->stride : element;
 	if (!args->data) {
-		args->size = size;
+		args->size = size / element * stride;
 		return 0;
 	}
+
 	buffer = kzalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return -ENOMEM;
 	query_answer(file, args->type, buffer);
-	ret = query_copy_out(args, buffer, size);
+
+	answer = query_restride(buffer, size, element, stride);
+	size = size / element * stride;
+	ret = answer ? query_copy_out(args, answer, size) : -ENOMEM;
+	kvfree(answer);
 	kfree(buffer);
 	if (!ret)
 		args->size = size;

@@ -82,9 +82,6 @@ int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_vfence_device_query *args = data;
 	struct vfence_device *device;
 
-	if (vfence_reject(drm, args->state))
-		return -EINVAL;
-
 	mutex_lock(&file->lock);
 	device = xa_load(&file->devices.objects, args->handle);
 	if (device)

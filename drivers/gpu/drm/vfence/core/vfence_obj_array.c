@@ -13,17 +13,20 @@
 #include "drm/vfence_drm.h"
 #include "core/vfence_obj_array.h"
 
-static bool obj_array_valid(const struct drm_vfence_obj_array *a, size_t size, u32 max)
+/** vfence_obj_array_stride_valid - check a stride; one below the size of an element is legal */
+bool vfence_obj_array_stride_valid(u32 stride)
 {
-	return a->count <= max && a->stride >= size && a->stride % 8 == 0 &&
-	       a->stride <= PAGE_SIZE;
+	return stride && stride % 8 == 0 && stride <= DRM_VFENCE_MAX_STRIDE;
 }
 
 /**
  * vfence_obj_array_get - copy an array from user memory
  * @in: the client's description; its count is not 0
- * @size: the driver's size of an element in bytes; the rest of a longer one must be zero
+ * @size: the driver's size of an element in bytes
  * @max: maximum number of elements
+ *
+ * The client may be older than the driver: members behind a shorter element are zero. It may
+ * be newer: the rest of a longer element must be zero.
  *
  * Return: the array, to be freed with kvfree(), or an ERR_PTR: -EINVAL, -EFAULT, -ENOMEM,
  * or -E2BIG if a byte behind the first @size bytes of an element is not zero.
@@ -34,7 +37,7 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
 	int ret = 0;
 	u32 i;
 
-	if (!obj_array_valid(in, size, max))
+	if (in->count > max || !vfence_obj_array_stride_valid(in->stride))
 		return ERR_PTR(-EINVAL);
 	array = kvmalloc_array(in->count, size, GFP_KERNEL_ACCOUNT);
 	if (!array)
@@ -63,7 +66,7 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
  * @out: the client's description, checked by the caller
  * @index: index of the element
  * @obj: the element
- * @size: size of the element in bytes
+ * @size: size of the element in bytes; a client with a shorter one gets its beginning
  *
  * Return: 0 or -EFAULT.
  */
@@ -72,7 +75,7 @@ int vfence_obj_array_put(const struct drm_vfence_obj_array *out, u32 index, cons
 {
 	void __user *to = u64_to_user_ptr(out->array + (u64)index * out->stride);
 
-	if (copy_to_user(to, obj, size))
+	if (copy_to_user(to, obj, min_t(size_t, size, out->stride)))
 		return -EFAULT;
 	if (out->stride > size && clear_user(to + size, out->stride - size))
 		return -EFAULT;

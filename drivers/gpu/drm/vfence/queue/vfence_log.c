@@ -710,8 +710,7 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	    vfence_reject(drm, args->log != DRM_VFENCE_LOG_WAITS &&
 			  args->log != DRM_VFENCE_LOG_SIGNALS) ||
 	    vfence_reject(drm, args->entries.count > VFENCE_LOG_KEPT ||
-			  args->entries.stride < sizeof(*entries) ||
-			  args->entries.stride > PAGE_SIZE || args->entries.stride % 8))
+			  !vfence_obj_array_stride_valid(args->entries.stride)))
 		return -EINVAL;
 
 	queue = vfence_queue_lookup(file, args->queue);

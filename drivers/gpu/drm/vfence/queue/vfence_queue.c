@@ -473,6 +473,8 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_vfence_queue_create *args = data;
 	int ret;
 
+	/* The kernel writes NATIVE_PROGRESS itself, and may find what it wrote before. */
+	args->flags &= ~DRM_VFENCE_QUEUE_NATIVE_PROGRESS;
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_QUEUE_USER_MODE))
 		return -EINVAL;
 
