@@ -44,8 +44,9 @@ extern "C" {
  * An adapter whose hardware fails is lost until it is bound again. Its devices are STOPPED,
  * its queues are aborted, and waits, signals and creations return EIO.
  *
- * Handles are 32-bit, not zero, and private to one open file. Fences are shared by file
- * descriptor only.
+ * Handles are 32-bit, not zero, and private to one open file. They are given out in a cycle: a
+ * handle that is free is used again after 2^31 others of its kind. (Handles of GEM objects and
+ * syncobjs are DRM's, which uses the lowest free one.) Fences are shared by file descriptor only.
  */
 
 /**
@@ -95,6 +96,7 @@ extern "C" {
  *   &struct drm_vfence_node_info, are for CAP_PERFMON.
  * - 1.28: array elements may be shorter than the driver's: stride in &struct drm_vfence_obj_array
  *   and &struct drm_vfence_query. Structures with outputs can be passed again as they are.
+ * - 1.29: handles are given out in a cycle.
  */
 
 /* ------------------------------------------------------------------ limits */

@@ -616,6 +616,13 @@ TEST_F(fence, signal_and_wait_in_one_call)
 	EXPECT_EQ(8, vf_fence_current(self->fence));
 }
 
+static void destroy_handle(int fd, unsigned long request, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .handle = handle };
+
+	raw(fd, request, &args);
+}
+
 static void on_signal(int signo)
 {
 }
@@ -686,6 +693,53 @@ TEST_F(fence, the_handle_of_an_event_that_fired_is_nobody_elses)
 	EXPECT_EQ(-ENOENT, vf_event_cancel(self->adapter, first));
 	EXPECT_EQ(0, vf_event_cancel(self->adapter, second));
 	close(efd);
+}
+
+TEST_F(fence, a_stale_handle_names_no_later_object)
+{
+	uint32_t device = vf_device_handle(self->device);
+	struct drm_vfence_context_create context[2] = { { .device = device }, { .device = device } };
+	struct drm_vfence_fence_create fence[2] = { { .device = device }, { .device = device } };
+	struct drm_vfence_queue_create queue[2] = { };
+	struct drm_vfence_device_create other[2] = { };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &other[i]));
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context[i]));
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &fence[i]));
+		queue[i].context = context[i].handle;
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue[i]));
+		destroy_handle(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, queue[i].handle);
+		destroy_handle(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, fence[i].handle);
+		destroy_handle(self->fd, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, context[i].handle);
+		destroy_handle(self->fd, DRM_IOCTL_VFENCE_DEVICE_DESTROY, other[i].handle);
+	}
+	EXPECT_NE(other[0].handle, other[1].handle);
+	EXPECT_NE(context[0].handle, context[1].handle);
+	EXPECT_NE(fence[0].handle, fence[1].handle);
+	EXPECT_NE(queue[0].handle, queue[1].handle);
+	EXPECT_NE(queue[0].progress_fence, queue[1].progress_fence);
+}
+
+TEST_F(fence, a_slot_is_used_again_last)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_fence *fence;
+	unsigned int i, slots;
+	uint64_t stale;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	slots = (unsigned int)sysconf(_SC_PAGESIZE) / info.fence_stride;
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	stale = vf_fence_mapping(fence)->current_va;
+	vf_fence_destroy(fence);
+	/* Some slots of the page are in use, by fences of the fixture. */
+	for (i = 0; i < slots / 2; i++) {
+		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+		EXPECT_NE(stale, vf_fence_mapping(fence)->current_va);
+		vf_fence_destroy(fence);
+	}
 }
 
 TEST_F(fence, event_that_fired_cannot_be_cancelled)

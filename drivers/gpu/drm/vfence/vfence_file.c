@@ -84,9 +84,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_table_init(&file->queues, VFENCE_MAX_QUEUES);
 	vfence_table_init(&file->fences, VFENCE_MAX_FENCES);
 	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
-	file->events.cyclic = true;
 	vfence_table_init(&file->restarts, VFENCE_MAX_RESTARTS);
-	file->restarts.cyclic = true;
 	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
 
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);

@@ -22,6 +22,9 @@ void vfence_table_init(struct vfence_table *table, unsigned int limit)
  * @object: the object; other threads can use it as soon as it is in the table
  * @handle: output, written on success
  *
+ * A handle is reused when all others have been used, so that a thread that comes late with a
+ * handle, or packets and log entries that name it, do not mean a later object.
+ *
  * Return: 0, -ENOSPC at the limit, -ENOMEM.
  */
 int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
@@ -32,11 +35,8 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 	if (!atomic_add_unless(&table->count, 1, table->limit))
 		return -ENOSPC;
 
-	if (table->cyclic)
-		ret = xa_alloc_cyclic(&table->objects, &id, object, xa_limit_31b, &table->next,
-				      GFP_KERNEL_ACCOUNT);
-	else
-		ret = xa_alloc(&table->objects, &id, object, xa_limit_31b, GFP_KERNEL_ACCOUNT);
+	ret = xa_alloc_cyclic(&table->objects, &id, object, xa_limit_31b, &table->next,
+			      GFP_KERNEL_ACCOUNT);
 	if (ret < 0) {
 		atomic_dec(&table->count);
 		return ret == -EBUSY ? -ENOSPC : ret;

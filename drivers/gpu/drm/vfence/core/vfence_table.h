@@ -15,14 +15,7 @@ struct vfence_table {
 	unsigned int limit;
 	/** @count: number of objects; atomic */
 	atomic_t count;
-
-	/**
-	 * @cyclic: a removed handle is reused as late as possible; constant. The handle of
-	 * an event is removed when the event is signaled. A thread that cancels this event
-	 * afterwards must not cancel a new event of another thread
-	 */
-	bool cyclic;
-	/** @next: allocation hint of a cyclic table; under the xa_lock of @objects */
+	/** @next: handle to try next; under the xa_lock of @objects */
 	u32 next;
 };
 

@@ -82,10 +82,15 @@ static bool slots_take_index(struct vfence_slots *slots, unsigned int *index)
 {
 	unsigned int count = PAGE_SIZE / vfence_fence_caps(slots->adapter)->stride;
 
-	*index = find_first_zero_bit(slots->used, count);
+	/* A slot is reused last: work that is late must not signal a new fence. */
+	*index = find_next_zero_bit(slots->used, count, slots->next);
+	if (*index == count)
+		*index = find_first_zero_bit(slots->used, count);
 	if (*index == count)
 		return false;
+
 	set_bit(*index, slots->used);
+	slots->next = *index + 1;
 	return true;
 }
 

@@ -48,6 +48,8 @@ struct vfence_slots {
 	struct list_head fences;
 	/** @used: slots in use; atomic bits */
 	DECLARE_BITMAP(used, VFENCE_SLOTS_MAX);
+	/** @next: slot to try next; under &vfence_file.lock */
+	unsigned int next;
 };
 
 /**
