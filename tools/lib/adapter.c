@@ -184,9 +184,13 @@ VF_EXPORT int64_t vf_clock_to_cpu(const struct drm_vfence_clock_info *clock, uin
 VF_EXPORT int64_t vf_deadline(int64_t ns)
 {
 	struct timespec now;
+	int64_t deadline;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec + ns;
+	if (__builtin_add_overflow((int64_t)now.tv_sec * 1000000000 + now.tv_nsec, ns, &deadline))
+		return VF_FOREVER;
+	/* The driver takes no negative deadline, and 0 has passed already. */
+	return deadline < 0 ? 0 : deadline;
 }
 
 VF_EXPORT int vf_device_create(struct vf_adapter *adapter, struct vf_device **device)

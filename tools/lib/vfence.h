@@ -401,7 +401,7 @@ int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsi
 		 uint32_t flags, int eventfd, uint32_t *event);
 /** vf_event_cancel - cancel an event; -ENOENT if it has fired */
 int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
-/** vf_deadline - absolute timeout @ns from now */
+/** vf_deadline - absolute timeout @ns from now; %VF_FOREVER if that is beyond all time */
 int64_t vf_deadline(int64_t ns);
 
 /** vf_send_fd - pass a descriptor to the other end of a Unix socket */

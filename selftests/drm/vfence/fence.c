@@ -695,6 +695,16 @@ TEST_F(fence, the_handle_of_an_event_that_fired_is_nobody_elses)
 	close(efd);
 }
 
+TEST_F(fence, a_deadline_beyond_all_time_is_for_ever)
+{
+	EXPECT_EQ(VF_FOREVER, vf_deadline(INT64_MAX));
+	EXPECT_EQ(VF_FOREVER, vf_deadline(INT64_MAX - 1));
+	EXPECT_LT(0, vf_deadline(INT64_MAX / 2));
+	EXPECT_EQ(0, vf_deadline(INT64_MIN));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, vf_deadline(INT64_MAX)));
+}
+
 TEST_F(fence, a_stale_handle_names_no_later_object)
 {
 	uint32_t device = vf_device_handle(self->device);
