@@ -97,6 +97,8 @@ extern "C" {
  * - 1.28: array elements may be shorter than the driver's: stride in &struct drm_vfence_obj_array
  *   and &struct drm_vfence_query. Structures with outputs can be passed again as they are.
  * - 1.29: handles are given out in a cycle.
+ * - 1.30: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
+ *   maps pages that are read only.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1374,7 +1376,8 @@ struct drm_vfence_monitored_fence_create {
  * The descriptor has O_CLOEXEC set. It carries rights, and a handle that is opened from it
  * has these rights. The driver checks a call by the handle that it names. It checks a packet
  * by the rights of all handles of the file together, because these share their addresses. The
- * descriptor cannot be polled, because poll() has no value to wait for; see EVENT_ARM.
+ * descriptor cannot be polled, because poll() has no value to wait for: it returns POLLERR at
+ * once. See EVENT_ARM.
  *
  * Errors: EPERM for a fence that is not shareable (WDDM-41); EACCES for a right that the
  * handle does not have; EMFILE if the process has too many descriptors.

@@ -83,6 +83,32 @@ TEST_F(pages, private_mappings_are_refused)
 	EXPECT_EQ(EINVAL, errno);
 }
 
+TEST_F(pages, a_file_for_reading_only_maps_what_is_read_only)
+{
+	struct drm_vfence_device_create device = { 0 };
+	struct drm_vfence_fence_create fence = { .initial_value = 7 };
+	const uint64_t *page;
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", self->fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &device));
+	fence.device = device.handle;
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &fence));
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, (off_t)fence.mapping.current_offset);
+	ASSERT_NE(MAP_FAILED, page);
+	EXPECT_EQ(7, page[fence.mapping.current_page_offset / sizeof(*page)]);
+	EXPECT_EQ(-1, mprotect((void *)page, 4096, PROT_READ | PROT_WRITE));
+	munmap((void *)page, 4096);
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd,
+				   (off_t)fence.mapping.current_offset));
+	EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+				   (off_t)fence.mapping.current_offset));
+	close(fd);
+}
+
 TEST_F(pages, larger_mappings_are_refused)
 {
 	EXPECT_EQ(MAP_FAILED, mmap(NULL, 8192, PROT_READ, MAP_SHARED, self->fd, self->offset));

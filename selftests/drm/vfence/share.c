@@ -399,6 +399,14 @@ TEST_F(share, WDDM_59_freed_storage_is_not_written_any_more)
 	}
 }
 
+TEST_F(share, a_descriptor_of_a_fence_cannot_be_polled)
+{
+	struct pollfd p = { .fd = self->fd, .events = POLLIN | POLLOUT };
+
+	ASSERT_EQ(1, poll(&p, 1, 0));
+	EXPECT_EQ(POLLERR, p.revents);
+}
+
 TEST_F(share, two_processes_work_gpu_to_gpu)
 {
 	int sock[2], status;

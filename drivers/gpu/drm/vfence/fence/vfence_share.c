@@ -6,6 +6,7 @@
 #include <linux/anon_inodes.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/poll.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -35,9 +36,16 @@ static int share_release(struct inode *inode, struct file *filp)
 	return 0;
 }
 
+/* Without this function poll() would say at once that the fence is readable. */
+static __poll_t share_poll(struct file *filp, struct poll_table_struct *table)
+{
+	return EPOLLERR;
+}
+
 static const struct file_operations share_fops = {
 	.owner = THIS_MODULE,
 	.release = share_release,
+	.poll = share_poll,
 	.llseek = noop_llseek,
 };
 

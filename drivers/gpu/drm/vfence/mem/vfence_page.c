@@ -75,7 +75,8 @@ static int page_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 {
 	struct vfence_page *page = to_vfence_page(obj);
 
-	if (!(vma->vm_flags & VM_SHARED))
+	/* A file that is open for reading only has VM_MAYSHARE alone. */
+	if (!(vma->vm_flags & VM_MAYSHARE))
 		return -EINVAL;
 
 	if (page_read_only(page)) {
