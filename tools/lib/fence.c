@@ -120,7 +120,7 @@ VF_EXPORT const void *vf_fence_private_data(struct vf_fence *fence)
 
 VF_EXPORT int vf_fence_export(struct vf_fence *fence)
 {
-	return vf_fence_export_rights(fence, 0);
+	return vf_fence_export_rights(fence, DRM_VFENCE_EXPORT_SAME_RIGHTS);
 }
 
 VF_EXPORT int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights)

@@ -328,7 +328,11 @@ int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
 /** vf_fence_open_flags - open a monitored fence with DRM_VFENCE_MONITORED_NO_SIGNAL or NO_WAIT */
 int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
 			struct vf_fence **fence);
-/** vf_fence_export - return a descriptor (O_CLOEXEC) that shares a fence, or a negative errno */
+/**
+ * vf_fence_export - return a descriptor (O_CLOEXEC) that shares a fence, or a negative errno
+ *
+ * The descriptor has all rights of the handle; vf_fence_export_rights() gives away fewer.
+ */
 int vf_fence_export(struct vf_fence *fence);
 /** vf_fence_export_rights - export with DRM_VFENCE_RIGHT_* only; -EACCES if @fence lacks one */
 int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights);

@@ -99,6 +99,7 @@ extern "C" {
  * - 1.29: handles are given out in a cycle.
  * - 1.30: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
  *   maps pages that are read only.
+ * - 1.31: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1370,6 +1371,9 @@ struct drm_vfence_monitored_fence_create {
 #define DRM_VFENCE_RIGHTS_ALL \
 	(DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT | DRM_VFENCE_RIGHT_SIGNAL)
 
+/** DRM_VFENCE_EXPORT_SAME_RIGHTS: The descriptor gets all rights of the handle. */
+#define DRM_VFENCE_EXPORT_SAME_RIGHTS	(1 << 3)
+
 /**
  * struct drm_vfence_fence_export - get a file descriptor of a fence
  *
@@ -1379,13 +1383,14 @@ struct drm_vfence_monitored_fence_create {
  * descriptor cannot be polled, because poll() has no value to wait for: it returns POLLERR at
  * once. See EVENT_ARM.
  *
- * Errors: EPERM for a fence that is not shareable (WDDM-41); EACCES for a right that the
+ * Errors: EINVAL for no right, because a descriptor that gives away more than was meant cannot
+ * be taken back; EPERM for a fence that is not shareable (WDDM-41); EACCES for a right that the
  * handle does not have; EMFILE if the process has too many descriptors.
  */
 struct drm_vfence_fence_export {
 	/** @handle: Handle of the fence. */
 	__u32 handle;
-	/** @flags: DRM_VFENCE_RIGHT_*; 0: all rights of the handle. */
+	/** @flags: DRM_VFENCE_RIGHT_*, at least one, or %DRM_VFENCE_EXPORT_SAME_RIGHTS alone. */
 	__u32 flags;
 	/** @fd: Out: The descriptor. */
 	__s32 fd;

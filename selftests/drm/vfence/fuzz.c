@@ -274,7 +274,7 @@ static void do_fence(struct client *c)
 		.flags = (uint32_t)dice(4), .initial_value = dice(3) ? 0 : value(),
 	};
 	struct drm_vfence_fence_export export = { .handle = pick(&c->fence),
-						  .flags = (uint32_t)(dice(2) ? 0 : dice(8)) };
+						  .flags = (uint32_t)(dice(2) ? 8 : dice(8)) };
 	struct drm_vfence_fence_open open = { .device = pick(&c->device),
 					      .fd = fence_fd[dice(POOL)] };
 	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };

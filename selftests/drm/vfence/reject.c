@@ -232,13 +232,13 @@ TEST_F(reject, WDDM_38_fence_share)
 
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, pipe(pipes));
-	REJECT(ENOENT, FENCE_EXPORT, fence_export, {}, a.handle = BAD);
-	REJECT(EPERM, FENCE_EXPORT, fence_export, {}, a.handle = vf_fence_handle(self->fence));
-	REJECT(EINVAL, FENCE_EXPORT, fence_export,
-	       { .handle = vf_fence_handle(self->shareable) },
-	       a.flags = DRM_VFENCE_RIGHTS_ALL + 1);
-	REJECT(EINVAL, FENCE_EXPORT, fence_export,
-	       { .handle = vf_fence_handle(self->shareable) }, a.pad = 1);
+#define X { .handle = vf_fence_handle(self->shareable), .flags = DRM_VFENCE_RIGHT_READ }
+	REJECT(ENOENT, FENCE_EXPORT, fence_export, X, a.handle = BAD);
+	REJECT(EPERM, FENCE_EXPORT, fence_export, X, a.handle = vf_fence_handle(self->fence));
+	REJECT(EINVAL, FENCE_EXPORT, fence_export, X, a.flags = 0);
+	REJECT(EINVAL, FENCE_EXPORT, fence_export, X, a.flags |= DRM_VFENCE_EXPORT_SAME_RIGHTS);
+	REJECT(EINVAL, FENCE_EXPORT, fence_export, X, a.flags |= 16);
+	REJECT(EINVAL, FENCE_EXPORT, fence_export, X, a.pad = 1);
 	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = 1);
 	/* Flags of monitored fences are not valid for a native one. */

@@ -86,15 +86,17 @@ int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_export *args = data;
+	bool same = args->flags == DRM_VFENCE_EXPORT_SAME_RIGHTS;
 	struct vfence_fence *fence;
 	int ret = -EPERM;
 	u32 rights;
 
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_RIGHTS_ALL || args->pad))
+	if (vfence_reject(drm, args->pad) ||
+	    vfence_reject(drm, !same && (!args->flags || args->flags & ~DRM_VFENCE_RIGHTS_ALL)))
 		return -EINVAL;
 
 	/* A descriptor gets only rights that the handle has. */
-	fence = vfence_local_lookup(file, args->handle, args->flags, &rights);
+	fence = vfence_local_lookup(file, args->handle, same ? 0 : args->flags, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	if (vfence_reject(drm, !fence->shareable))
@@ -104,7 +106,7 @@ int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	if (!vfence_fence_get_handle(fence))
 		goto put;
 
-	ret = share_install(fence, args->flags ? args->flags : rights);
+	ret = share_install(fence, same ? rights : args->flags);
 	if (ret < 0) {
 		vfence_fence_put_handle(fence);
 		goto put;
