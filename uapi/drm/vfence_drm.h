@@ -100,6 +100,7 @@ extern "C" {
  * - 1.30: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
  *   maps pages that are read only.
  * - 1.31: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
+ * - 1.32: %DRM_VFENCE_WAIT_ALLOW_REWIND.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1544,6 +1545,11 @@ struct drm_vfence_fence_query {
 
 /** DRM_VFENCE_WAIT_ANY: One reached point is enough. Without the flag all are needed. */
 #define DRM_VFENCE_WAIT_ANY		(1 << 0)
+/**
+ * DRM_VFENCE_WAIT_ALLOW_REWIND: The signals of the call may lower monitored fences, as with
+ * %DRM_VFENCE_SIGNAL_ALLOW_REWIND.
+ */
+#define DRM_VFENCE_WAIT_ALLOW_REWIND	(1 << 1)
 
 /**
  * struct drm_vfence_wait - sleep until fences reach values
@@ -1551,8 +1557,7 @@ struct drm_vfence_fence_query {
  * A point that was reached once stays reached, even if its fence is rewound. If several
  * outcomes are possible, reached precedes interrupted, and interrupted precedes timed out.
  *
- * The driver first checks all arguments, then performs @signals, without ALLOW_REWIND, then
- * waits. If a signal interrupts the call while it waits, the wait stays armed and @restart gets
+ * The driver first checks all arguments, then performs @signals, then waits. If a signal interrupts the call while it waits, the wait stays armed and @restart gets
  * its number. The restarted call, by the kernel (SA_RESTART, a stop, a debugger, the freezer) or
  * by a loop on EINTR as in drmIoctl(), passes the structure as it is: it performs no signals and
  * continues the wait, with all that was reached meanwhile. A client that does not call again

@@ -75,6 +75,30 @@ static void *sleep_on(void *arg)
 	return NULL;
 }
 
+TEST_F(clients, WDDM_135_signals_that_ride_along_may_rewind_when_asked_to)
+{
+	struct vf_point down = { .value = 3 }, zero = { .value = 0 };
+	struct drm_vfence_fence_point signal = { .value = 2 }, point = { .value = 0 };
+	struct drm_vfence_event_arm event = {
+		.flags = DRM_VFENCE_WAIT_ALLOW_REWIND, .eventfd = self->efd,
+		.points = DRM_VFENCE_OBJ_ARRAY(1, &point),
+		.signals = DRM_VFENCE_OBJ_ARRAY(1, &signal),
+	};
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->owner.device, 0, 5, &down.fence));
+	zero.fence = down.fence;
+	signal.fence = vf_fence_handle(down.fence);
+	point.fence = signal.fence;
+	EXPECT_EQ(-EINVAL, vf_signal_and_wait(self->owner.adapter, &down, 1, &zero, 1, 0, 0, NULL));
+	EXPECT_EQ(5, vf_fence_current(down.fence));
+	EXPECT_EQ(0, vf_signal_and_wait(self->owner.adapter, &down, 1, &zero, 1,
+					DRM_VFENCE_WAIT_ALLOW_REWIND, 0, NULL));
+	EXPECT_EQ(3, vf_fence_current(down.fence));
+	EXPECT_EQ(0, raw(vf_adapter_fd(self->owner.adapter), DRM_IOCTL_VFENCE_EVENT_ARM, &event));
+	EXPECT_EQ(2, vf_fence_current(down.fence));
+	vf_fence_destroy(down.fence);
+}
+
 /* WDDM-125 is for handles that may signal: see "Where the driver differs from WDDM". */
 TEST_F(clients, a_close_without_the_right_to_signal_ends_no_waits)
 {

@@ -319,7 +319,7 @@ TEST_F(reject, wait)
 {
 	struct drm_vfence_fence_point bad = { .fence = BAD };
 #define W { .points = POINTS }
-	REJECT(EINVAL, WAIT, wait, W, a.flags = 2);
+	REJECT(EINVAL, WAIT, wait, W, a.flags = 4);
 	REJECT(EINVAL, WAIT, wait, W, a.pad = 1);
 	REJECT(EINVAL, WAIT, wait, W, a.timeout_ns = -1);
 	REJECT(EINVAL, WAIT, wait, W, a.timeout_ns = INT64_MIN);
@@ -345,7 +345,7 @@ TEST_F(reject, event)
 	struct drm_vfence_fence_point bad = { .fence = BAD };
 	uint64_t none;
 #define E { .eventfd = self->efd, .points = POINTS }
-	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.flags = 2);
+	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.flags = 4);
 	REJECT(EBADF, EVENT_ARM, event_arm, E, a.eventfd = -1);
 	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.eventfd = self->fd);
 	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.points.count = 0);

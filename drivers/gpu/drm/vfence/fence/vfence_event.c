@@ -174,7 +174,7 @@ int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_vfence_event_arm *args = data;
 	struct vfence_event *event;
 
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY))
+	if (vfence_reject(drm, args->flags & ~VFENCE_REQUEST_FLAGS))
 		return -EINVAL;
 
 	event = event_create(drm_file->driver_priv, args->eventfd);

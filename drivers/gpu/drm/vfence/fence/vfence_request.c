@@ -139,6 +139,8 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
 			const struct drm_vfence_obj_array *signals)
 {
 	request->signals = NULL;
+	request->signal_flags = flags & DRM_VFENCE_WAIT_ALLOW_REWIND ?
+				DRM_VFENCE_SIGNAL_ALLOW_REWIND : 0;
 	request->wait = vfence_request_resolve(file, points, DRM_VFENCE_RIGHT_WAIT,
 					       flags & DRM_VFENCE_WAIT_ANY);
 	if (IS_ERR(request->wait))
@@ -169,7 +171,8 @@ int vfence_request_signal(struct vfence_request *request)
 	if (!request->signals)
 		return 0;
 
-	ret = request_signal_points(request->wait->client, request->signals, 0);
+	ret = request_signal_points(request->wait->client, request->signals,
+				    request->signal_flags);
 	vfence_wait_destroy(request->signals);
 	request->signals = NULL;
 
@@ -277,7 +280,7 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct vfence_wait *wait;
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_WAIT_ANY || args->pad) ||
+	if (vfence_reject(drm, args->flags & ~VFENCE_REQUEST_FLAGS || args->pad) ||
 	    vfence_reject(drm, args->timeout_ns < 0))
 		return -EINVAL;
 

@@ -18,7 +18,12 @@ struct vfence_request {
 	struct vfence_wait *wait;
 	/** @signals: Points to signal first, or NULL. */
 	struct vfence_wait *signals;
+	/** @signal_flags: DRM_VFENCE_SIGNAL_* for @signals. */
+	u32 signal_flags;
 };
+
+/** VFENCE_REQUEST_FLAGS: flags that WAIT and EVENT_ARM take */
+#define VFENCE_REQUEST_FLAGS	(DRM_VFENCE_WAIT_ANY | DRM_VFENCE_WAIT_ALLOW_REWIND)
 
 struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 					   const struct drm_vfence_obj_array *points, u32 need,
