@@ -398,7 +398,7 @@ int vf_fence_wait(struct vf_fence *fence, uint64_t value, int64_t timeout_ns);
  * @eventfd: descriptor of the eventfd; the caller keeps it
  * @event: out, may be NULL: handle for vf_event_cancel()
  *
- * Return: 1 if the points are already reached, and the eventfd is not signaled; 0 if the
+ * Return: 1 if the points are already reached, and the eventfd is signaled; 0 if the
  * event is armed; or a negative errno.
  */
 int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,

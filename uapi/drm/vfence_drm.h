@@ -101,6 +101,7 @@ extern "C" {
  *   maps pages that are read only.
  * - 1.31: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
  * - 1.32: %DRM_VFENCE_WAIT_ALLOW_REWIND.
+ * - 1.33: EVENT_ARM also signals the eventfd if the points are already reached.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1599,9 +1600,10 @@ struct drm_vfence_wait {
 /**
  * struct drm_vfence_event_arm - signal an eventfd when fences reach values
  *
- * The event fires once. If the points are already reached the driver arms nothing, does not
- * signal the eventfd, and sets @reached to 1. The driver also signals the eventfd when the
- * device is removed or a fence is destroyed.
+ * The driver signals the eventfd once when the points are reached, at whichever time: before
+ * the call, during it or after it. If they are already reached it arms nothing and sets @reached
+ * to 1 as well. The driver also signals the eventfd when the device is removed or a fence is
+ * destroyed while the event is armed. A call that fails does not signal it.
  *
  * Errors: those of &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is not an
  * eventfd; ENOSPC if the file has 4096 armed events, or 65536 points in armed events. On

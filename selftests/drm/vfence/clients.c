@@ -96,6 +96,7 @@ TEST_F(clients, WDDM_135_signals_that_ride_along_may_rewind_when_asked_to)
 	EXPECT_EQ(3, vf_fence_current(down.fence));
 	EXPECT_EQ(0, raw(vf_adapter_fd(self->owner.adapter), DRM_IOCTL_VFENCE_EVENT_ARM, &event));
 	EXPECT_EQ(2, vf_fence_current(down.fence));
+	EXPECT_TRUE(fired(self->efd));
 	vf_fence_destroy(down.fence);
 }
 

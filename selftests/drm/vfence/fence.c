@@ -207,7 +207,8 @@ TEST_F(fence, WDDM_13_value_already_there_completes_without_interrupt)
 	ASSERT_TRUE(settled(self->adapter, &before));
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 7, VF_FOREVER));
 	EXPECT_EQ(1, arm_event(self->adapter, self->fence, 7, self->efd, NULL));
-	EXPECT_FALSE(fired(self->efd));
+	/* The eventfd has one rule, whenever the value is reached. */
+	EXPECT_TRUE(fired(self->efd));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
 	EXPECT_EQ(before.waits_begun, after.waits_begun);

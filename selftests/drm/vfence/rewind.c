@@ -248,9 +248,11 @@ TEST_F(rewind, values_around_the_edges_of_32_and_64_bits)
 TEST_F(rewind, zero_is_always_reached_and_the_maximum_can_be)
 {
 	struct vf_point point = { self->fence, 0 };
+	eventfd_t n;
 
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 0, 0));
 	EXPECT_EQ(1, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+	EXPECT_EQ(0, eventfd_read(self->efd, &n));
 	vf_cmd_wait(self->copy, self->fence, 0);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	EXPECT_TRUE(drained(self->copy));

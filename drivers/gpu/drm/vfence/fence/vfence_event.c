@@ -153,6 +153,8 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	id = event->id;
 	ret = event_arm_points(event, &request, args->flags & DRM_VFENCE_WAIT_ANY);
 	if (ret) {
+		if (ret > 0)
+			vfence_eventfd_signal(event->ctx);
 		vfence_table_remove(&file->events, id);
 		event_free(event);
 	}
