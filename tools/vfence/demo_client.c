@@ -304,7 +304,8 @@ static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
 	c->report->act[c->act].cpu_waits++;
 	__atomic_fetch_add(&c->report->act[c->act].ioctls, 1, __ATOMIC_RELAXED);
 	ret = vf_event_arm(c->adapter, &point, 1, 0, efd, NULL);
-	if (!ret)
+	/* The eventfd is signaled even if the value was reached before. */
+	if (ret >= 0)
 		ret = epoll_event(epoll);
 	entry.end = vf_deadline(0);
 	add(c, &entry);

@@ -102,6 +102,9 @@ extern "C" {
  * - 1.31: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
  * - 1.32: %DRM_VFENCE_WAIT_ALLOW_REWIND.
  * - 1.33: EVENT_ARM also signals the eventfd if the points are already reached.
+ * - 1.34: %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT and
+ *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too, gets
+ *   its maximum when a device that may signal it is lost.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1253,13 +1256,27 @@ struct drm_vfence_fence_mapping {
  * without native fences opens a monitored fence instead (WDDM-109).
  */
 #define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
+/**
+ * DRM_VFENCE_FENCE_NO_SIGNAL: This handle cannot signal (WDDM-117). The flag, and those below,
+ * have the values of DRM_VFENCE_MONITORED_*.
+ */
+#define DRM_VFENCE_FENCE_NO_SIGNAL	(1 << 4)
+/** DRM_VFENCE_FENCE_NO_WAIT: This handle cannot wait (WDDM-118). */
+#define DRM_VFENCE_FENCE_NO_WAIT	(1 << 5)
+/**
+ * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is lost.
+ * Without the flag a fence of type DEFAULT gets its maximum when a reset, or a submission that
+ * took too long, costs a device that has a handle with the right to signal it (WDDM-123,
+ * WDDM-124), so that no wait for it hangs.
+ */
+#define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 
 /**
  * struct drm_vfence_fence_create - create a native fence (WDDM-37)
  *
  * Errors: EINVAL for an unknown @type, for a bit of @engine_affinity without a physical
- * adapter, for CROSS_ADAPTER with INTRA_GPU or without SHAREABLE, or for an @initial_value
- * of an INTRA_GPU fence; EOPNOTSUPP if the adapter does not support @type or native fences;
+ * adapter, for CROSS_ADAPTER with INTRA_GPU or without SHAREABLE, for NO_SIGNAL with NO_WAIT
+ * (WDDM-119), or for an @initial_value of an INTRA_GPU fence; EOPNOTSUPP if the adapter does not support @type or native fences;
  * ENOSPC if the file has 4096 fences.
  */
 struct drm_vfence_fence_create {

@@ -89,6 +89,38 @@ TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 	close(efd);
 }
 
+TEST_F(hung, WDDM_123_124_a_reset_takes_native_fences_to_the_maximum)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_fence *mine, *stays, *deaf, *theirs;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &mine));
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0,
+				     &stays));
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL, 0, &deaf));
+	ASSERT_EQ(0, vf_fence_create(self->other_device, 0, 0, &theirs));
+	ASSERT_EQ(0, arm(self->adapter, mine, 5, efd));
+	/* A queue of another device goes on as well. */
+	vf_cmd_wait(self->other, mine, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->other));
+	ASSERT_EQ(0, hang(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
+	EXPECT_EQ(0, vf_fence_wait(mine, UINT64_MAX, DEADLINE));
+	EXPECT_TRUE(drained(self->other));
+	EXPECT_EQ(0, vf_fence_current(stays));
+	/* The device could not have signaled it. */
+	EXPECT_EQ(0, vf_fence_current(deaf));
+	EXPECT_EQ(0, vf_fence_current(theirs));
+	/* Progress is what the queue has done. */
+	EXPECT_EQ(0, vf_fence_current(vf_queue_progress(self->gfx)));
+	vf_fence_destroy(theirs);
+	vf_fence_destroy(deaf);
+	vf_fence_destroy(stays);
+	vf_fence_destroy(mine);
+	close(efd);
+}
+
 TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 {
 	struct vf_counters after;

@@ -198,6 +198,10 @@ TEST_F(reject, WDDM_38_fence_create)
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = UINT32_MAX);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 2);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 4);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = DRM_VFENCE_FENCE_NO_SIGNAL |
+							      DRM_VFENCE_FENCE_NO_WAIT);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = DRM_VFENCE_FENCE_NO_SIGNAL |
+							      DRM_VFENCE_FENCE_CROSS_ADAPTER);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F,
 	       (a.flags = 3, a.type = DRM_VFENCE_FENCE_INTRA_GPU));
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 1u << 31);

@@ -232,6 +232,30 @@ TEST_F(share, rights_of_a_descriptor_hold_for_the_gpu)
 	vf_fence_destroy(signaler);
 }
 
+TEST_F(share, WDDM_117_118_a_native_fence_can_be_created_with_fewer_rights)
+{
+	struct drm_vfence_fence_query query;
+	struct vf_fence *no_signal, *no_wait, *none;
+
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_NO_SIGNAL |
+				     DRM_VFENCE_FENCE_SHAREABLE, 3, &no_signal));
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_NO_WAIT, 3, &no_wait));
+	EXPECT_EQ(-EINVAL, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_NO_SIGNAL |
+					   DRM_VFENCE_FENCE_NO_WAIT, 3, &none));
+	EXPECT_EQ(-EACCES, vf_fence_signal(no_signal, 4));
+	EXPECT_EQ(0, vf_fence_wait(no_signal, 3, 0));
+	EXPECT_EQ(DRM_VFENCE_FAULT_ACCESS, fault_of(&self->a, no_signal, true));
+	EXPECT_EQ(3, vf_fence_current(no_signal));
+	EXPECT_EQ(-EACCES, vf_fence_export_rights(no_signal, DRM_VFENCE_RIGHTS_ALL));
+	ASSERT_EQ(0, vf_fence_query(no_signal, &query));
+	EXPECT_EQ(DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT, query.rights);
+	EXPECT_EQ(-EACCES, vf_fence_wait(no_wait, 3, 0));
+	EXPECT_EQ(0, vf_fence_signal(no_wait, 4));
+	EXPECT_EQ(4, vf_fence_current(no_wait));
+	vf_fence_destroy(no_wait);
+	vf_fence_destroy(no_signal);
+}
+
 TEST_F(share, rights_only_shrink_on_the_way)
 {
 	struct vf_fence *waiter, *again;

@@ -41,7 +41,7 @@ int vfence_cross_create(struct vfence_fence *fence)
 	INIT_LIST_HEAD(&cross->members);
 	/* The waits of a native fence end when its last holder goes, and not before. */
 	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :
-		       DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
+		       fence->flags | DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	cross->page = virt_to_page(fence->current_value);
 	get_page(cross->page);
 
@@ -125,6 +125,8 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	if (!file->adapter->native_fence) {
 		args.type = DRM_VFENCE_FENCE_MONITORED;
 		args.flags = cross->flags;
+	} else {
+		args.flags = cross->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR;
 	}
 	vfence_fence_private_data(fence, args.private_data);
 

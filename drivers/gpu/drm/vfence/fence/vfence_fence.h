@@ -24,7 +24,7 @@ struct vfence_fence_args {
 	enum drm_vfence_fence_type type;
 	/** @shareable: True if the fence may be exported. */
 	bool shareable;
-	/** @flags: DRM_VFENCE_MONITORED_* of a fence of type MONITORED. */
+	/** @flags: DRM_VFENCE_MONITORED_*; of a native fence NO_SIGNAL_MAX_VALUE_ON_TDR alone. */
 	u32 flags;
 
 	/** @cross_adapter: True if other adapters may open the fence. */
@@ -71,7 +71,7 @@ struct vfence_fence {
 	/** @hw: Object of the virtual GPU; NULL for a monitored fence. */
 	struct vgpu_fence *hw;
 
-	/** @flags: DRM_VFENCE_MONITORED_* of a monitored fence. */
+	/** @flags: DRM_VFENCE_MONITORED_*; of a native fence NO_SIGNAL_MAX_VALUE_ON_TDR alone. */
 	u32 flags;
 	/** @narrow: True if the GPU writes 32 bits; all values below are widened to 64. */
 	bool narrow;

@@ -19,7 +19,10 @@
 #include "mem/vfence_map.h"
 #include "mem/vfence_page.h"
 
-#define LOCAL_FLAGS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+#define LOCAL_NATIVE_SHARED	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+#define LOCAL_NATIVE_NOTHING	(DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT)
+#define LOCAL_NATIVE_FLAGS \
+	(LOCAL_NATIVE_SHARED | LOCAL_NATIVE_NOTHING | DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR)
 #define LOCAL_MONITORED_SHARED \
 	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 #define LOCAL_MONITORED_FLAGS \
@@ -99,14 +102,17 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 	}
 }
 
-/* A device that is lost signals the monitored fences that it may signal (WDDM-123). */
+/*
+ * A device that is lost signals the fences that it may signal (WDDM-123), native ones as well:
+ * nobody else might. The CPU cannot reach the value of an INTRA_GPU fence.
+ */
 static int local_add_max(struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 	struct vfence_device *device = local->device;
 
 	INIT_LIST_HEAD(&local->max_link);
-	if (!vfence_fence_is_monitored(fence) || !(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
+	if (!fence->current_value || !(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
 	    fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
 		return 0;
 
@@ -147,7 +153,7 @@ static void local_drop_max(struct vfence_local *local)
  * vfence_local_signal_max - signal the maximum to a lost device's fences (WDDM-123)
  * @device: the device, with a reference
  *
- * Signals each monitored fence that a handle of the device may signal, once for each
+ * Signals each fence that a handle of the device may signal, once for each
  * handle. Process context.
  */
 void vfence_local_signal_max(struct vfence_device *device)
@@ -374,20 +380,39 @@ static int local_create_locked(struct vfence_file *file, u32 parent, struct vfen
 	return ret;
 }
 
+/**
+ * vfence_local_monitored_rights - take away the rights that the flags of a fence exclude
+ * @rights: DRM_VFENCE_RIGHT_*
+ * @flags: DRM_VFENCE_MONITORED_*, whose values the flags of native fences have, too
+ *
+ * Return: the rest of @rights.
+ */
+u32 vfence_local_monitored_rights(u32 rights, u32 flags)
+{
+	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
+		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
+	if (flags & DRM_VFENCE_MONITORED_NO_WAIT)
+		rights &= ~DRM_VFENCE_RIGHT_WAIT;
+	return rights;
+}
+
 int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_create *args = data;
 	struct vfence_fence_args create = {
 		.type = args->type,
+		.flags = args->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR,
 		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
 		.cross_adapter = args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER,
 		.initial_value = args->initial_value,
 	};
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~LOCAL_FLAGS || args->pad) ||
-	    vfence_reject(drm, args->flags == DRM_VFENCE_FENCE_CROSS_ADAPTER) ||
+	if (vfence_reject(drm, args->flags & ~LOCAL_NATIVE_FLAGS || args->pad) ||
+	    vfence_reject(drm, (args->flags & LOCAL_NATIVE_SHARED) ==
+			  DRM_VFENCE_FENCE_CROSS_ADAPTER) ||
+	    vfence_reject(drm, (args->flags & LOCAL_NATIVE_NOTHING) == LOCAL_NATIVE_NOTHING) ||
 	    vfence_reject(drm, args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER &&
 			  args->type != DRM_VFENCE_FENCE_DEFAULT) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
@@ -403,23 +428,14 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
 
 	mutex_lock(&file->lock);
-	ret = local_create_locked(file, args->device, &create, DRM_VFENCE_RIGHTS_ALL, &args->handle,
-				  &args->mapping);
+	ret = local_create_locked(file, args->device, &create,
+				  vfence_local_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
+				  &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
 
 	if (!ret)
 		memcpy(args->private_data, create.private_data, sizeof(args->private_data));
 	return ret;
-}
-
-/** vfence_local_monitored_rights - @rights without those that the fence's @flags exclude */
-u32 vfence_local_monitored_rights(u32 rights, u32 flags)
-{
-	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
-		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
-	if (flags & DRM_VFENCE_MONITORED_NO_WAIT)
-		rights &= ~DRM_VFENCE_RIGHT_WAIT;
-	return rights;
 }
 
 int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
