@@ -75,6 +75,7 @@ VF_EXPORT int vf_adapter_open(unsigned int index, struct vf_adapter **adapter)
 	if (!a)
 		return -ENOMEM;
 	pthread_mutex_init(&a->events.lock, NULL);
+	pthread_mutex_init(&a->lifetime.lock, NULL);
 	a->fd = open_index(index);
 	if (a->fd < 0) {
 		int ret = a->fd;
@@ -91,6 +92,7 @@ VF_EXPORT void vf_adapter_close(struct vf_adapter *adapter)
 	if (!adapter)
 		return;
 	close(adapter->fd);
+	vf_lifetime_fini(adapter);
 	free(adapter->events.ring);
 	pthread_mutex_destroy(&adapter->events.lock);
 	free(adapter);

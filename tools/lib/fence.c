@@ -52,6 +52,7 @@ static int wrap(struct vf_adapter *adapter, uint32_t handle,
 	}
 	memcpy(f->private_data, private_data, sizeof(f->private_data));
 	*fence = f;
+	vf_lifetime_reap(adapter);
 	return 0;
 }
 
@@ -131,7 +132,7 @@ VF_EXPORT int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights)
 	return ret ? ret : args.fd;
 }
 
-VF_EXPORT void vf_fence_destroy(struct vf_fence *fence)
+VF_EXPORT void vf_fence_destroy_now(struct vf_fence *fence)
 {
 	if (!fence)
 		return;

@@ -38,6 +38,8 @@ struct vf_queue {
 	uint32_t published_log_index[2];
 	/* As of the last connect. */
 	uint32_t logging_level;
+	/* In the adapter's list of queues; -1: not there yet. */
+	int slot;
 };
 
 static int create_context(struct vf_device *device, unsigned int node, uint32_t *handle)
@@ -119,6 +121,8 @@ static void release(struct vf_queue *q)
 		munmap((void *)q->status, PAGE);
 	if (q->last_queued_slot)
 		munmap(q->last_queued_slot, PAGE);
+	if (q->slot >= 0)
+		vf_lifetime_remove_queue(q->adapter, q->slot);
 	vf_fence_fini(&q->progress);
 	vf_buffer_destroy(q->control_buffer);
 	vf_buffer_destroy(q->ring_buffer);
@@ -138,7 +142,8 @@ static int create(struct vf_device *device, unsigned int node, uint32_t ring_siz
 	q->adapter = device->adapter;
 	q->ring_size = ring_size;
 	q->kernel = kernel;
-	ret = create_parts(device, node, q);
+	q->slot = vf_lifetime_add_queue(q->adapter, q);
+	ret = q->slot < 0 ? q->slot : create_parts(device, node, q);
 	if (ret) {
 		release(q);
 		return ret;
@@ -211,6 +216,38 @@ VF_EXPORT uint64_t vf_queue_status(struct vf_queue *queue)
 	if (queue->kernel)
 		return DRM_VFENCE_DOORBELL_CONNECTED;
 	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
+}
+
+uint64_t vf_queue_position(struct vf_queue *queue)
+{
+	uint64_t build = __atomic_load_n(&queue->build, __ATOMIC_RELAXED);
+
+	/* A kernel-mode queue has a value for each submission instead. */
+	return queue->kernel ? queue->last_queued + (build ? 1 : 0) : build;
+}
+
+static bool is_lost(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) || query.state >= DRM_VFENCE_QUEUE_FAULTED;
+}
+
+bool vf_queue_has_passed(struct vf_queue *queue, uint64_t position)
+{
+	uint64_t build = __atomic_load_n(&queue->build, __ATOMIC_RELAXED), done, all;
+
+	/* While a queue is being created it has no packets. */
+	if (queue->kernel ? !queue->progress.current : !queue->control)
+		return true;
+
+	/* Acquire: the engine is done with the packets before. Partner: its release store. */
+	done = queue->kernel ? vf_fence_current(&queue->progress) :
+			       __atomic_load_n(&queue->control->read_ptr, __ATOMIC_ACQUIRE);
+	all = queue->kernel ? queue->last_queued : build;
+
+	/* Commands that were dropped never come: then all that there is has been done. */
+	return done >= position || (done >= all && (!queue->kernel || !build)) || is_lost(queue);
 }
 
 VF_EXPORT int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query)
@@ -338,6 +375,7 @@ VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t 
 		.current_va = fence->mapping.current_va, .value = value,
 	};
 
+	vf_lifetime_use(fence, q->slot);
 	vf_events_add(q->adapter, VF_QUEUED_WAIT, q->info.handle, fence->handle, value);
 	vf_cmd_raw(q, &packet, sizeof(packet));
 	log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value);
@@ -363,6 +401,7 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 		.monitored_va = fence->mapping.monitored_va, .value = value,
 	};
 
+	vf_lifetime_use(fence, q->slot);
 	if (q->kernel && !fence->mapping.monitored_va) {
 		signal_monitored(q, fence, value);
 		return;

@@ -17,9 +17,20 @@ struct vf_events {
 	uint64_t taken;
 };
 
+/* Most queues of an open file. */
+#define VF_LIFETIME_QUEUES	64
+
+/* Fences that were destroyed while packets named them. */
+struct vf_lifetime {
+	pthread_mutex_t lock;
+	struct vf_queue *queue[VF_LIFETIME_QUEUES];
+	struct vf_fence *graves;
+};
+
 struct vf_adapter {
 	int fd;
 	struct vf_events events;
+	struct vf_lifetime lifetime;
 };
 
 struct vf_device {
@@ -35,6 +46,11 @@ struct vf_fence {
 	/* The mapped page of the current value, and the value in it. NULL: not mapped. */
 	void *page;
 	const uint64_t *current;
+	/* Bits of the queues whose packets named the fence. */
+	uint64_t queues;
+	/* Of a fence that was destroyed: positions that those queues must pass. */
+	uint64_t until[VF_LIFETIME_QUEUES];
+	struct vf_fence *next;
 };
 
 /* Lists up to this length need no allocation. */
@@ -59,6 +75,17 @@ void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot
 int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
 		  const struct drm_vfence_fence_mapping *mapping, struct vf_fence *fence);
 void vf_fence_fini(struct vf_fence *fence);
+/* Return the slot of the queue, or a negative errno. */
+int vf_lifetime_add_queue(struct vf_adapter *adapter, struct vf_queue *queue);
+void vf_lifetime_remove_queue(struct vf_adapter *adapter, int slot);
+/* A packet of the queue at @slot names the fence. */
+void vf_lifetime_use(struct vf_fence *fence, int slot);
+/* Destroy the fences that no packet names any more. */
+void vf_lifetime_reap(struct vf_adapter *adapter);
+void vf_lifetime_fini(struct vf_adapter *adapter);
+/* The end of all that was queued up to now, and whether the queue has got there. */
+uint64_t vf_queue_position(struct vf_queue *queue);
+bool vf_queue_has_passed(struct vf_queue *queue, uint64_t position);
 void vf_events_add(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
 		   uint32_t fence, uint64_t value);
 

@@ -336,8 +336,24 @@ int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
 int vf_fence_export(struct vf_fence *fence);
 /** vf_fence_export_rights - export with DRM_VFENCE_RIGHT_* only; -EACCES if @fence lacks one */
 int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights);
-/** vf_fence_destroy - destroy this handle of the fence */
+/**
+ * vf_fence_destroy - destroy this handle of the fence when no packet needs it any more
+ * @fence: the fence, which the caller may not use any more
+ *
+ * The handle stays until all queues of this adapter whose packets name the fence have passed
+ * the packets that they have now, published or not. The library looks when it creates or
+ * destroys a fence or destroys a queue; submissions cost nothing. A queue that is blocked on
+ * this very fence keeps it: signal it first, or abort the queue. Packets that the client builds
+ * itself (vf_cmd_raw()) do not count.
+ */
 void vf_fence_destroy(struct vf_fence *fence);
+/**
+ * vf_fence_destroy_now - destroy this handle of the fence at once
+ *
+ * A queue that comes to a packet that names the fence stops with a fault. If the handle was the
+ * last one, waits for the fence end.
+ */
+void vf_fence_destroy_now(struct vf_fence *fence);
 /** vf_fence_handle - handle of a fence, for raw ioctls */
 uint32_t vf_fence_handle(struct vf_fence *fence);
 /** vf_fence_mapping - offsets and addresses of the values of a fence */

@@ -54,6 +54,11 @@ static inline int test_adapter_open(unsigned int index, struct vf_adapter **adap
 }
 
 #define vf_adapter_open(index, adapter) test_adapter_open(index, adapter)
+/*
+ * Tests of the driver destroy a fence at once. The library's own function, which waits for
+ * packets that name the fence, is (vf_fence_destroy)(fence).
+ */
+#define vf_fence_destroy(fence) vf_fence_destroy_now(fence)
 
 /*
  * Return: the timeout of a poll that fails, in ns. Runs of mutants set a shorter one,

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The library keeps a fence that was destroyed for the packets that name it. */
+
+#include "vfence_test.h"
+
+FIXTURE(lifetime) {
+	VFENCE_MEMBERS;
+	struct vf_fence *gate, *fence;
+	uint32_t handle;
+};
+
+FIXTURE_SETUP(lifetime)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->gate));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	self->handle = vf_fence_handle(self->fence);
+}
+
+FIXTURE_TEARDOWN(lifetime)
+{
+	vf_fence_destroy(self->gate);
+	VFENCE_TEARDOWN();
+}
+
+static bool exists(int fd, uint32_t handle)
+{
+	struct drm_vfence_fence_query query = { .handle = handle };
+
+	return !raw(fd, DRM_IOCTL_VFENCE_FENCE_QUERY, &query);
+}
+
+/* The library looks for fences that no packet needs when it creates one. */
+static void let_it_look(struct vf_device *device)
+{
+	struct vf_fence *fence;
+
+	if (!vf_fence_create(device, 0, 0, &fence))
+		vf_fence_destroy(fence);
+}
+
+TEST_F(lifetime, a_fence_without_packets_is_destroyed_at_once)
+{
+	(vf_fence_destroy)(self->fence);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+}
+
+TEST_F(lifetime, a_packet_keeps_its_fence)
+{
+	struct vf_fence *later;
+
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	vf_cmd_signal(self->gfx, self->fence, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	(vf_fence_destroy)(self->fence);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &later));
+	EXPECT_TRUE(exists(self->fd, self->handle));
+
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, vf_fence_current(later));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+	vf_fence_destroy(later);
+}
+
+TEST_F(lifetime, a_packet_that_is_not_published_yet_keeps_its_fence)
+{
+	vf_cmd_signal(self->gfx, self->fence, 7);
+	(vf_fence_destroy)(self->fence);
+	let_it_look(self->device);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(self->gfx));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+}
+
+TEST_F(lifetime, each_queue_counts)
+{
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	vf_cmd_wait(self->copy, self->gate, 1);
+	vf_cmd_wait(self->copy, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(logged(self->gfx));
+	(vf_fence_destroy)(self->fence);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(logged(self->copy));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+}
+
+TEST_F(lifetime, a_queue_that_is_lost_or_gone_keeps_nothing)
+{
+	struct vf_fence *second;
+	uint32_t handle;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &second));
+	handle = vf_fence_handle(second);
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	vf_cmd_signal(self->gfx, self->fence, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	(vf_fence_destroy)(self->fence);
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+
+	/* These packets are never published. The end of the queue ends them. */
+	vf_cmd_signal(self->copy, second, 7);
+	(vf_fence_destroy)(second);
+	EXPECT_TRUE(exists(self->fd, handle));
+	vf_queue_destroy(self->copy);
+	EXPECT_FALSE(exists(self->fd, handle));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COPY, 65536, &self->copy));
+}
+
+TEST_F(lifetime, a_submission_of_a_kernel_mode_queue_keeps_its_fence)
+{
+	struct vf_submit submit = { .waits = &(struct vf_point){ self->gate, 1 }, .wait_count = 1 };
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_signal(queue, self->fence, 7);
+	(vf_fence_destroy)(self->fence);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_submit(&queue, 1, &submit));
+	let_it_look(self->device);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(drained(queue));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+	vf_queue_destroy(queue);
+}
+
+TEST_F(lifetime, submissions_do_not_pay_for_it)
+{
+	struct vf_counters before, after;
+	unsigned int i;
+
+	vf_cmd_draw(self->gfx, 1, 100000000);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_client_counters(self->adapter, &before));
+	for (i = 1; i <= 100; i++) {
+		vf_cmd_signal(self->gfx, self->fence, i);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	}
+	ASSERT_EQ(0, vf_client_counters(self->adapter, &after));
+	/* The query itself. */
+	EXPECT_EQ(before.ioctls + 1, after.ioctls);
+	ASSERT_TRUE(drained(self->gfx));
+	vf_fence_destroy(self->fence);
+}
+
+TEST_HARNESS_MAIN
