@@ -577,10 +577,10 @@ VF_EXPORT int vf_submit(struct vf_queue **queues, unsigned int count, const stru
 		DRM_VFENCE_OBJ_ARRAY(what->wait_syncobj_count, what->wait_syncobjs);
 	args.signal_syncobjs = (struct drm_vfence_obj_array)
 		DRM_VFENCE_OBJ_ARRAY(what->signal_syncobj_count, what->signal_syncobjs);
-	ret = vf_list_fill(&waits, what->waits, what->wait_count);
+	ret = vf_list_fill(&waits, queues[0]->adapter, what->waits, what->wait_count);
 	if (ret)
 		return ret;
-	ret = vf_list_fill(&signals, what->signals, what->signal_count);
+	ret = vf_list_fill(&signals, queues[0]->adapter, what->signals, what->signal_count);
 	if (!ret) {
 		args.waits = waits.array;
 		args.signals = signals.array;

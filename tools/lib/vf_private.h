@@ -62,7 +62,9 @@ struct vf_list {
 	struct drm_vfence_obj_array array;
 };
 
-int vf_list_fill(struct vf_list *list, const struct vf_point *points, unsigned int count);
+/* -EXDEV for a fence of another open file, whose handle may name another fence here. */
+int vf_list_fill(struct vf_list *list, struct vf_adapter *adapter, const struct vf_point *points,
+		 unsigned int count);
 void vf_list_empty(struct vf_list *list);
 int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
 /*

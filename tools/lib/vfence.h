@@ -369,7 +369,7 @@ int vf_fence_signal(struct vf_fence *fence, uint64_t value);
  * struct vf_point - a fence and a value
  */
 struct vf_point {
-	/** @fence: the fence */
+	/** @fence: the fence; a call for one adapter refuses those of others with -EXDEV */
 	struct vf_fence *fence;
 	/** @value: value to wait for or to signal */
 	uint64_t value;
@@ -419,6 +419,36 @@ int vf_fence_wait(struct vf_fence *fence, uint64_t value, int64_t timeout_ns);
  */
 int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
 		 uint32_t flags, int eventfd, uint32_t *event);
+/**
+ * struct vf_event - event of one adapter
+ */
+struct vf_event {
+	/** @adapter: the adapter */
+	struct vf_adapter *adapter;
+	/** @event: handle of the event; 0 if its points were reached already */
+	uint32_t event;
+};
+
+/**
+ * vf_event_arm_across - have an eventfd signaled for fences of several adapters
+ * @points: points, of any adapters
+ * @count: number of points
+ * @flags: DRM_VFENCE_WAIT_*
+ * @eventfd: descriptor of the eventfd
+ * @events: out: one event for each adapter, for vf_event_cancel_across()
+ * @event_count: in: room in @events; out: number of adapters
+ *
+ * Each adapter signals the eventfd once, when its part of the points is reached. So all points
+ * are reached when the eventfd has counted @event_count, and with %DRM_VFENCE_WAIT_ANY one point
+ * is when it has counted 1; cancel the other events then.
+ *
+ * -ENOSPC if there are more adapters than room. On an error nothing stays armed, but the eventfd
+ * may have been signaled.
+ */
+int vf_event_arm_across(const struct vf_point *points, unsigned int count, uint32_t flags,
+			int eventfd, struct vf_event *events, unsigned int *event_count);
+/** vf_event_cancel_across - cancel those events that have not fired */
+void vf_event_cancel_across(const struct vf_event *events, unsigned int count);
 /** vf_event_cancel - cancel an event; -ENOENT if it has fired */
 int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
 /** vf_deadline - absolute timeout @ns from now; %VF_FOREVER if that is beyond all time */

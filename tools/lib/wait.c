@@ -2,12 +2,18 @@
 /* Waiting for fences and signaling them from the CPU. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "vf_private.h"
 
-int vf_list_fill(struct vf_list *list, const struct vf_point *points, unsigned int count)
+int vf_list_fill(struct vf_list *list, struct vf_adapter *adapter, const struct vf_point *points,
+		 unsigned int count)
 {
 	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (points[i].fence->adapter != adapter)
+			return -EXDEV;
 
 	list->points = count <= VF_LIST_SMALL ? list->small : calloc(count, sizeof(*list->points));
 	if (!list->points)
@@ -37,7 +43,7 @@ VF_EXPORT int vf_signal_flags(struct vf_adapter *adapter, const struct vf_point 
 {
 	struct drm_vfence_fence_signal args = { .flags = flags };
 	struct vf_list list;
-	int ret = vf_list_fill(&list, points, count);
+	int ret = vf_list_fill(&list, adapter, points, count);
 
 	if (ret)
 		return ret;
@@ -92,10 +98,10 @@ VF_EXPORT int vf_signal_and_wait(struct vf_adapter *adapter, const struct vf_poi
 	struct vf_list wait_list, signal_list;
 	int ret;
 
-	ret = vf_list_fill(&wait_list, points, count);
+	ret = vf_list_fill(&wait_list, adapter, points, count);
 	if (ret)
 		return ret;
-	ret = vf_list_fill(&signal_list, signals, signal_count);
+	ret = vf_list_fill(&signal_list, adapter, signals, signal_count);
 	if (!ret) {
 		args.points = wait_list.array;
 		args.signals = signal_list.array;
@@ -129,7 +135,7 @@ VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *po
 {
 	struct drm_vfence_event_arm args = { .flags = flags, .eventfd = eventfd };
 	struct vf_list list;
-	int ret = vf_list_fill(&list, points, count);
+	int ret = vf_list_fill(&list, adapter, points, count);
 
 	if (ret)
 		return ret;
@@ -141,6 +147,67 @@ VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *po
 	if (event)
 		*event = args.event;
 	return args.reached ? 1 : 0;
+}
+
+/* Move the points of the first point's adapter to @part. Return their number. */
+static unsigned int take_part(struct vf_point *points, unsigned int *count, struct vf_point *part)
+{
+	struct vf_adapter *adapter = points[0].fence->adapter;
+	unsigned int i, n = 0, left = 0;
+
+	for (i = 0; i < *count; i++) {
+		if (points[i].fence->adapter == adapter)
+			part[n++] = points[i];
+		else
+			points[left++] = points[i];
+	}
+	*count = left;
+	return n;
+}
+
+VF_EXPORT int vf_event_arm_across(const struct vf_point *points, unsigned int count,
+				  uint32_t flags, int eventfd, struct vf_event *events,
+				  unsigned int *event_count)
+{
+	struct vf_point *rest, *part;
+	unsigned int n = 0;
+	int ret = 0;
+
+	if (!count)
+		return -EINVAL;
+	rest = calloc(count, 2 * sizeof(*rest));
+	if (!rest)
+		return -ENOMEM;
+	part = rest + count;
+	memcpy(rest, points, count * sizeof(*rest));
+	while (!ret && count) {
+		unsigned int in_part = take_part(rest, &count, part);
+
+		if (n == *event_count) {
+			ret = -ENOSPC;
+			break;
+		}
+		events[n].adapter = part[0].fence->adapter;
+		ret = vf_event_arm(events[n].adapter, part, in_part, flags, eventfd,
+				   &events[n].event);
+		ret = ret < 0 ? ret : 0;
+		n += !ret;
+	}
+	free(rest);
+	if (ret)
+		vf_event_cancel_across(events, n);
+	else
+		*event_count = n;
+	return ret;
+}
+
+VF_EXPORT void vf_event_cancel_across(const struct vf_event *events, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		if (events[i].event)
+			vf_event_cancel(events[i].adapter, events[i].event);
 }
 
 VF_EXPORT int vf_event_cancel(struct vf_adapter *adapter, uint32_t event)

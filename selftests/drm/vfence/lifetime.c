@@ -160,4 +160,65 @@ TEST_F(lifetime, submissions_do_not_pay_for_it)
 	vf_fence_destroy(self->fence);
 }
 
+TEST_F(lifetime, a_fence_of_another_file_is_not_mistaken)
+{
+	struct vf_adapter *other;
+	struct vf_device *device;
+	struct vf_point point[2] = { { self->gate, 0 }, { NULL, 0 } };
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(0, vf_adapter_open(0, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &point[1].fence));
+	EXPECT_EQ(-EXDEV, vf_wait(self->adapter, point, 2, 0, 0, NULL));
+	EXPECT_EQ(-EXDEV, vf_signal(self->adapter, point, 2));
+	EXPECT_EQ(-EXDEV, vf_event_arm(self->adapter, point, 2, 0, efd, NULL));
+	EXPECT_EQ(-EXDEV, vf_wait(other, point, 1, 0, 0, NULL));
+	vf_fence_destroy(point[1].fence);
+	vf_fence_destroy(self->fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+	close(efd);
+}
+
+TEST_F(lifetime, one_call_arms_an_event_for_fences_of_several_adapters)
+{
+	struct vf_point point[3] = { { self->gate, 1 }, { NULL, 1 }, { self->fence, 1 } };
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_event events[2];
+	unsigned int count = 2;
+	struct vf_adapter *other;
+	struct vf_device *device;
+	eventfd_t n;
+
+	if (vf_adapter_open(8, &other))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &point[1].fence));
+	ASSERT_EQ(0, vf_event_arm_across(point, 3, 0, efd, events, &count));
+	EXPECT_EQ(2, count);
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	EXPECT_FALSE(fired(efd));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, eventfd_read(efd, &n));
+	EXPECT_EQ(1, n);
+	ASSERT_EQ(0, vf_fence_signal(point[1].fence, 1));
+	ASSERT_EQ(0, eventfd_read(efd, &n));
+	EXPECT_EQ(1, n);
+	/* What is reached already counts as well. */
+	ASSERT_EQ(0, vf_event_arm_across(point, 3, 0, efd, events, &count));
+	ASSERT_EQ(0, eventfd_read(efd, &n));
+	EXPECT_EQ(2, n);
+	/* Without room for all adapters nothing stays armed. */
+	point[0].value = 9;
+	count = 1;
+	EXPECT_EQ(-ENOSPC, vf_event_arm_across(point, 3, 0, efd, events, &count));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->gate));
+	vf_fence_destroy(point[1].fence);
+	vf_fence_destroy(self->fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+	close(efd);
+}
+
 TEST_HARNESS_MAIN
