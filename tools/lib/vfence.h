@@ -330,6 +330,7 @@ int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
 			struct vf_fence **fence);
 /**
  * vf_fence_export - return a descriptor (O_CLOEXEC) that shares a fence, or a negative errno
+ * @fence: the fence
  *
  * The descriptor has all rights of the handle; vf_fence_export_rights() gives away fewer.
  */
@@ -349,6 +350,7 @@ int vf_fence_export_rights(struct vf_fence *fence, uint32_t rights);
 void vf_fence_destroy(struct vf_fence *fence);
 /**
  * vf_fence_destroy_now - destroy this handle of the fence at once
+ * @fence: the fence
  *
  * A queue that comes to a packet that names the fence stops with a fault. If the handle was the
  * last one, waits for the fence end.

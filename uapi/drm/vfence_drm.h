@@ -44,9 +44,10 @@ extern "C" {
  * An adapter whose hardware fails is lost until it is bound again. Its devices are STOPPED,
  * its queues are aborted, and waits, signals and creations return EIO.
  *
- * Handles are 32-bit, not zero, and private to one open file. They are given out in a cycle: a
- * handle that is free is used again after 2^31 others of its kind. (Handles of GEM objects and
- * syncobjs are DRM's, which uses the lowest free one.) Fences are shared by file descriptor only.
+ * Handles are 32-bit, not zero, and private to one open file. They are given out in a cycle:
+ * a handle that is free is used again after 2^31 others of its kind. (Handles of GEM objects
+ * and syncobjs are DRM's, which uses the lowest free one.) Fences are shared by file
+ * descriptor only.
  */
 
 /**
@@ -94,8 +95,9 @@ extern "C" {
  *   kernel no longer clears signals.count.
  * - 1.27: %DRM_VFENCE_QUERY_CLIENT_COUNTERS. The adapter's totals, also those of
  *   &struct drm_vfence_node_info, are for CAP_PERFMON.
- * - 1.28: array elements may be shorter than the driver's: stride in &struct drm_vfence_obj_array
- *   and &struct drm_vfence_query. Structures with outputs can be passed again as they are.
+ * - 1.28: array elements may be shorter than the driver's: stride in
+ *   &struct drm_vfence_obj_array and &struct drm_vfence_query. Structures with outputs can
+ *   be passed again as they are.
  * - 1.29: handles are given out in a cycle.
  * - 1.30: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
  *   maps pages that are read only.
@@ -103,8 +105,8 @@ extern "C" {
  * - 1.32: %DRM_VFENCE_WAIT_ALLOW_REWIND.
  * - 1.33: EVENT_ARM also signals the eventfd if the points are already reached.
  * - 1.34: %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT and
- *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too, gets
- *   its maximum when a device that may signal it is lost.
+ *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too,
+ *   gets its maximum when a device that may signal it is lost.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -506,9 +508,8 @@ enum drm_vfence_query_type {
  * the answer, or the beginning of it if the buffer is shorter, and clears the rest of the
  * buffer.
  *
- * Errors: EINVAL for an unknown @type, an illegal @stride or a buffer of more than 65536 bytes;
- * EACCES for
- * %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
+ * Errors: EINVAL for an unknown @type, an illegal @stride or a buffer of more than 65536
+ * bytes; EACCES for %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
  */
 struct drm_vfence_query {
 	/** @type: &enum drm_vfence_query_type. */
@@ -1199,8 +1200,8 @@ struct drm_vfence_vm_bind {
  *
  * When the call returns the GPU no longer uses the mapping.
  *
- * Errors: EINVAL for an address that is not a multiple of the page size or not in the address space;
- * ENOENT if no mapping of a buffer starts there.
+ * Errors: EINVAL for an address that is not a multiple of the page size or not in the
+ * address space; ENOENT if no mapping of a buffer starts there.
  */
 struct drm_vfence_vm_unbind {
 	/** @va: GPU address at which the mapping starts. */
@@ -1264,10 +1265,10 @@ struct drm_vfence_fence_mapping {
 /** DRM_VFENCE_FENCE_NO_WAIT: This handle cannot wait (WDDM-118). */
 #define DRM_VFENCE_FENCE_NO_WAIT	(1 << 5)
 /**
- * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is lost.
- * Without the flag a fence of type DEFAULT gets its maximum when a reset, or a submission that
- * took too long, costs a device that has a handle with the right to signal it (WDDM-123,
- * WDDM-124), so that no wait for it hangs.
+ * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
+ * lost. Without the flag a fence of type DEFAULT gets its maximum when a reset, or a
+ * submission that took too long, costs a device that has a handle with the right to signal
+ * it (WDDM-123, WDDM-124), so that no wait for it hangs.
  */
 #define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 
@@ -1276,8 +1277,8 @@ struct drm_vfence_fence_mapping {
  *
  * Errors: EINVAL for an unknown @type, for a bit of @engine_affinity without a physical
  * adapter, for CROSS_ADAPTER with INTRA_GPU or without SHAREABLE, for NO_SIGNAL with NO_WAIT
- * (WDDM-119), or for an @initial_value of an INTRA_GPU fence; EOPNOTSUPP if the adapter does not support @type or native fences;
- * ENOSPC if the file has 4096 fences.
+ * (WDDM-119), or for an @initial_value of an INTRA_GPU fence; EOPNOTSUPP if the adapter does
+ * not support @type or native fences; ENOSPC if the file has 4096 fences.
  */
 struct drm_vfence_fence_create {
 	/** @device: Handle of the parent. */
@@ -1402,9 +1403,9 @@ struct drm_vfence_monitored_fence_create {
  * descriptor cannot be polled, because poll() has no value to wait for: it returns POLLERR at
  * once. See EVENT_ARM.
  *
- * Errors: EINVAL for no right, because a descriptor that gives away more than was meant cannot
- * be taken back; EPERM for a fence that is not shareable (WDDM-41); EACCES for a right that the
- * handle does not have; EMFILE if the process has too many descriptors.
+ * Errors: EINVAL for no right, because a descriptor that gives away more than was meant
+ * cannot be taken back; EPERM for a fence that is not shareable (WDDM-41); EACCES for a
+ * right that the handle does not have; EMFILE if the process has too many descriptors.
  */
 struct drm_vfence_fence_export {
 	/** @handle: Handle of the fence. */
@@ -1575,20 +1576,22 @@ struct drm_vfence_fence_query {
  * A point that was reached once stays reached, even if its fence is rewound. If several
  * outcomes are possible, reached precedes interrupted, and interrupted precedes timed out.
  *
- * The driver first checks all arguments, then performs @signals, then waits. If a signal interrupts the call while it waits, the wait stays armed and @restart gets
- * its number. The restarted call, by the kernel (SA_RESTART, a stop, a debugger, the freezer) or
- * by a loop on EINTR as in drmIoctl(), passes the structure as it is: it performs no signals and
+ * The driver first checks all arguments, then performs @signals, then waits. If a signal
+ * interrupts the call while it waits, the wait stays armed and @restart gets its number. The
+ * restarted call, by the kernel (SA_RESTART, a stop, a debugger, the freezer) or by a loop
+ * on EINTR as in drmIoctl(), passes the structure as it is: it performs no signals and
  * continues the wait, with all that was reached meanwhile. A client that does not call again
- * need not do anything: each file keeps up to 4096 such waits with up to 65536 points, a new one
- * takes the place of the oldest, and a child and its parent share them as they share the file.
- * The call with the number of a wait that is gone begins a new wait, without signals.
+ * need not do anything: each file keeps up to 4096 such waits with up to 65536 points, a new
+ * one takes the place of the oldest, and a child and its parent share them as they share the
+ * file. The call with the number of a wait that is gone begins a new wait, without signals.
  *
- * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED if
- * the last handle of a fence was destroyed, or any handle of a monitored fence that could signal
- * it; EIO for the progress fence of a lost queue; ENODEV if the device is removed; EINVAL for a
- * negative timeout, for no points, or for more than %DRM_VFENCE_MAX_POINTS points or signals; EACCES for a
- * handle without the right to wait or to signal; EOPNOTSUPP for a fence of type INTRA_GPU;
- * EINVAL for a @restart whose wait has another address or count of @points.
+ * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED
+ * if the last handle of a fence was destroyed, or any handle of a monitored fence that could
+ * signal it; EIO for the progress fence of a lost queue; ENODEV if the device is removed;
+ * EINVAL for a negative timeout, for no points, or for more than %DRM_VFENCE_MAX_POINTS
+ * points or signals; EACCES for a handle without the right to wait or to signal; EOPNOTSUPP
+ * for a fence of type INTRA_GPU; EINVAL for a @restart whose wait has another address or
+ * count of @points.
  */
 struct drm_vfence_wait {
 	/** @flags: DRM_VFENCE_WAIT_*. */
@@ -1618,9 +1621,9 @@ struct drm_vfence_wait {
  * struct drm_vfence_event_arm - signal an eventfd when fences reach values
  *
  * The driver signals the eventfd once when the points are reached, at whichever time: before
- * the call, during it or after it. If they are already reached it arms nothing and sets @reached
- * to 1 as well. The driver also signals the eventfd when the device is removed or a fence is
- * destroyed while the event is armed. A call that fails does not signal it.
+ * the call, during it or after it. If they are already reached it arms nothing and sets
+ * @reached to 1 as well. The driver also signals the eventfd when the device is removed or a
+ * fence is destroyed while the event is armed. A call that fails does not signal it.
  *
  * Errors: those of &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is not an
  * eventfd; ENOSPC if the file has 4096 armed events, or 65536 points in armed events. On
@@ -1948,11 +1951,11 @@ struct drm_vfence_syncobj {
  * %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
  * before, the CPU does not signal them.
  *
- * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so the
- * submission must not depend on what a client decides. The call with @signal_syncobjs
+ * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so
+ * the submission must not depend on what a client decides. The call with @signal_syncobjs
  * therefore checks all arguments and then sleeps, until its fence points are reached and no
- * submission in front waits for any, or until the queue is lost. The dma_fence signals when the
- * commands are done. If they are not, it fails:
+ * submission in front waits for any, or until the queue is lost. The dma_fence signals when
+ * the commands are done. If they are not, it fails:
  *
  * - ETIME: the commands took longer than two seconds. The queue is aborted and its device is
  *   %DRM_VFENCE_DEVICE_HUNG.

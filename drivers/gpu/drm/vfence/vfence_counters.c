@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of an adapter and of a client: one table gives each id its name, kind, unit and source.
+ * The counters of an adapter and of a client: one table gives each id its name, kind, unit and
+ * source.
  */
 
 #include <linux/string.h>
@@ -83,6 +84,7 @@ struct counter {
 	.counted = VFENCE_COUNT_##_count,					\
 	.client = true,								\
 }
+
 #define SAMPLED(id, name, kind, unit, member)					\
 	COUNTER(id, name, kind, unit, VFENCE_COUNTS,				\
 		offsetof(struct counters_sample, member))
