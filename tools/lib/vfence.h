@@ -203,7 +203,7 @@ int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have for a client is 0
  *
- * The caller needs no privilege. -EINVAL if the driver is older than version 1.27.
+ * The caller needs no privilege. -EINVAL if the driver is older than version 1.23.
  */
 int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters);
 
