@@ -247,14 +247,21 @@ TEST(a_pulse_is_not_lost_without_interrupt_records)
 TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 {
 	uint64_t recorded = counters(self->adapter).cmp_recorded;
-	struct vf_fence *across;
+	struct vf_fence *across, *there;
+	struct vf_adapter *other;
+	struct vf_device *far;
 	int log = kernel_log();
 	unsigned int round, i;
+	int shared;
 
 	/* A record that names a destroyed fence would lose the adapter. */
-	if (!geteuid()) {
+	if (!geteuid() && !vf_adapter_open(1, &other)) {
 		ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE |
 					     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &across));
+		/* Once another adapter has opened the fence, each signal interrupts. */
+		shared = vf_fence_export(across);
+		ASSERT_EQ(0, vf_device_create(other, &far));
+		ASSERT_EQ(0, vf_fence_open(far, shared, &there));
 		ASSERT_EQ(0, knob(0, "hold_posts", "1"));
 		vf_cmd_signal(self->gfx, across, 1);
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -264,6 +271,10 @@ TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 		 * Each signal of a cross-adapter fence is recorded, this one while the
 		 * fence is destroyed.
 		 */
+		vf_fence_destroy(there);
+		vf_device_destroy(far);
+		vf_adapter_close(other);
+		close(shared);
 		vf_fence_destroy(across);
 		EXPECT_EQ(recorded + 1, counters(self->adapter).cmp_recorded);
 		ASSERT_EQ(0, knob(0, "hold_posts", "0"));
