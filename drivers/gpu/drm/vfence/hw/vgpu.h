@@ -926,6 +926,20 @@ bool vgpu_queue_is_idle(struct vgpu_queue *queue);
 void vgpu_log_set_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
 			 struct drm_vfence_log_header *log, u64 log_va);
 /**
+ * vgpu_log_take_logged - take queues whose logs got entries since they were last taken
+ * @gpu: the function
+ * @nodes: mask of the nodes of the queues
+ * @handle: output: OS-side handles of the queues, the oldest entries of a node first
+ * @max: maximum number of handles
+ *
+ * The driver reads both logs of each queue after the call, so that it visits no queue without
+ * news. Any context.
+ *
+ * Return: number of handles; if it is less than @max no such queue is left.
+ */
+unsigned int vgpu_log_take_logged(struct vgpu *gpu, u32 nodes, u32 *handle, unsigned int max);
+
+/**
  * vgpu_log_commit - DxgkDdiUpdateNativeFenceLogs: commit entries
  * @gpu: the GPU
  * @queue: array of queues; both logs of each are committed

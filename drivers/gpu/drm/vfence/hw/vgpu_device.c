@@ -32,6 +32,7 @@ static void device_init_node(struct vgpu *gpu, unsigned int ordinal)
 	node->gpu = gpu;
 	node->engine = &gpu->chip->engine[ordinal];
 	node->shares = RB_ROOT_CACHED;
+	INIT_LIST_HEAD(&node->logged);
 }
 
 static int device_alloc_pages(struct vgpu *gpu)
@@ -74,6 +75,7 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 	gpu->host = host;
 	gpu->name = name;
 	spin_lock_init(&gpu->cmp.lock);
+	spin_lock_init(&gpu->logged_lock);
 	init_waitqueue_head(&gpu->cmp.wait);
 
 	for (node = 0; node < config->nodes; node++)

@@ -84,6 +84,59 @@ static bool log_count_matches_locked(struct vgpu_log *log,
 	return true;
 }
 
+/*
+ * Report that the queue has entries that the driver has not read. The index was stored before:
+ * a driver that takes the queue off the list afterwards finds the entry, and a driver that has
+ * taken it off before finds the queue on the list again.
+ */
+static void log_note(struct vgpu_queue *queue)
+{
+	struct vgpu *gpu = queue->gpu;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->logged_lock, flags);
+	if (list_empty(&queue->logged_link))
+		list_add_tail(&queue->logged_link, &queue->node->logged);
+	spin_unlock_irqrestore(&gpu->logged_lock, flags);
+}
+
+/* The queue is stopped and will be freed. */
+void vgpu_log_forget(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->logged_lock, flags);
+	list_del_init(&queue->logged_link);
+	spin_unlock_irqrestore(&queue->gpu->logged_lock, flags);
+}
+
+static u32 log_take_one(struct vgpu *gpu, struct vgpu_node *node)
+{
+	struct vgpu_queue *queue;
+	unsigned long flags;
+	u32 handle = 0;
+
+	spin_lock_irqsave(&gpu->logged_lock, flags);
+	queue = list_first_entry_or_null(&node->logged, struct vgpu_queue, logged_link);
+	if (queue) {
+		list_del_init(&queue->logged_link);
+		handle = queue->os_handle;
+	}
+	spin_unlock_irqrestore(&gpu->logged_lock, flags);
+
+	return handle;
+}
+
+unsigned int vgpu_log_take_logged(struct vgpu *gpu, u32 nodes, u32 *handle, unsigned int max)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < gpu->config.nodes; i++)
+		while (nodes & BIT(i) && n < max && (handle[n] = log_take_one(gpu, &gpu->node[i])))
+			n++;
+	return n;
+}
+
 static void log_fill_entry(struct vgpu_queue *queue, const struct drm_vfence_packet_log *packet,
 			   struct drm_vfence_log_entry *entry)
 {
@@ -124,6 +177,7 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 		fault = DRM_VFENCE_FAULT_NONE;
 		if (!marker || READ_ONCE(queue->gpu->logging_level)) {
 			log_post_locked(log, &entry);
+			log_note(queue);
 			WRITE_ONCE(queue->log_packets, queue->log_packets + 1);
 		}
 	}

@@ -31,6 +31,7 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 
 	queue->state = DRM_VFENCE_QUEUE_IDLE;
 	INIT_LIST_HEAD(&queue->run_link);
+	INIT_LIST_HEAD(&queue->logged_link);
 	vgpu_log_init(&queue->log[0]);
 	vgpu_log_init(&queue->log[1]);
 
@@ -45,6 +46,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	list_del(&queue->context_link);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
+	vgpu_log_forget(queue);
 	/* After the flush every record that names the queue is in the ring. */
 	vgpu_cmp_flush(queue->gpu);
 	vfence_object_free(HW_QUEUE, queue);

@@ -17,6 +17,7 @@
  *                            the tlb of the system process inside it, in which no engine
  *                            runs packets of a client
  *   vgpu_log.lock            one log; irqsave
+ *   vgpu.logged_lock         queues whose logs got entries; irqsave
  *   vgpu_fence.missed_lock   signals that no record named; irqsave
  */
 
@@ -147,6 +148,11 @@ struct vgpu_node {
 	 */
 	u64 time;
 
+	/**
+	 * @logged: Queues whose logs got entries since vgpu_log_take_logged() returned them,
+	 * oldest first; under vgpu.logged_lock.
+	 */
+	struct list_head logged;
 	/** @active: Number of queues that are READY, RUNNING or BLOCKED; under vgpu_chip.sched. */
 	unsigned int active;
 
@@ -317,6 +323,8 @@ struct vgpu {
 	bool native_fence_cap;
 	/** @logging_level: &enum drm_vfence_logging_level; read and written without a lock. */
 	u32 logging_level;
+	/** @logged_lock: Protects vgpu_node.logged of all nodes; taken inside vgpu_log.lock. */
+	spinlock_t logged_lock;
 
 	/** @log_buffers_set: See &struct vgpu_counters. */
 	atomic64_t log_buffers_set;
@@ -642,6 +650,8 @@ struct vgpu_queue {
 	u64 signal_end;
 	/** @log: Wait log and signal log. */
 	struct vgpu_log log[2];
+	/** @logged_link: Link in vgpu_node.logged, or empty; under vgpu.logged_lock. */
+	struct list_head logged_link;
 
 	/** @fault: Reason of the stop; under vgpu_chip.sched. */
 	u32 fault;
@@ -777,6 +787,7 @@ void vgpu_engine_stop(struct vgpu_engine *engine);
 /* vgpu_log.c */
 void vgpu_log_init(struct vgpu_log *log);
 void vgpu_log_new_ring(struct vgpu_log *log);
+void vgpu_log_forget(struct vgpu_queue *queue);
 enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 				     const struct drm_vfence_packet_log *packet);
 

@@ -14,6 +14,7 @@
  */
 
 #include <linux/ktime.h>
+#include <linux/sched.h>
 
 #include "core/vfence_adapter.h"
 #include "irq/vfence_irq.h"
@@ -114,15 +115,14 @@ void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes)
 	atomic_or(nodes, &adapter->irq.scan_due);
 }
 
-/** vfence_irq_settle - run the threaded half's work here; process context */
-void vfence_irq_settle(struct vfence_adapter *adapter)
+static void irq_settle_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	unsigned int i;
 	u32 nodes;
 
-	/* Serialise: on return no other thread is still handling records it took earlier. */
-	mutex_lock(&irq->settle_lock);
+	lockdep_assert_held(&irq->settle_lock);
+
 	vfence_irq_flush(adapter);
 
 	for (i = 0; i < irq->sources; i++)
@@ -133,7 +133,15 @@ void vfence_irq_settle(struct vfence_adapter *adapter)
 	for (i = 0; nodes && i < irq->sources; i++)
 		if (irq->source[i]->scan)
 			irq->source[i]->scan(adapter, nodes);
-	mutex_unlock(&irq->settle_lock);
+}
+
+/** vfence_irq_settle - run the threaded half's work here; process context */
+void vfence_irq_settle(struct vfence_adapter *adapter)
+{
+	/* Serialise: on return no other thread is still handling records it took earlier. */
+	mutex_lock(&adapter->irq.settle_lock);
+	irq_settle_locked(adapter);
+	mutex_unlock(&adapter->irq.settle_lock);
 }
 
 /**
@@ -147,10 +155,13 @@ void vfence_irq_catch_up(struct vfence_adapter *adapter)
 	unsigned int i;
 
 	vgpu_cmp_flush(adapter->gpu);
-	vfence_irq_settle(adapter);
+
+	mutex_lock(&adapter->irq.settle_lock);
+	irq_settle_locked(adapter);
 	for (i = 0; i < adapter->irq.sources; i++)
 		if (adapter->irq.source[i]->catch_up)
 			adapter->irq.source[i]->catch_up(adapter);
+	mutex_unlock(&adapter->irq.settle_lock);
 }
 
 static irqreturn_t irq_handler(int irq, void *data)
@@ -172,7 +183,19 @@ static irqreturn_t irq_handler(int irq, void *data)
 
 static irqreturn_t irq_thread(int irq, void *data)
 {
-	vfence_irq_settle(data);
+	struct vfence_adapter *adapter = data;
+
+	/*
+	 * The kernel makes interrupt threads SCHED_FIFO. Clients decide how much work this
+	 * one has, so it competes with their threads like any other. Do it once, so that an
+	 * administrator may choose another priority.
+	 */
+	if (!adapter->irq.thread_normal) {
+		adapter->irq.thread_normal = true;
+		sched_set_normal(current, 0);
+	}
+
+	vfence_irq_settle(adapter);
 	return IRQ_HANDLED;
 }
 

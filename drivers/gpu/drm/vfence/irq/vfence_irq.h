@@ -59,7 +59,10 @@ struct vfence_irq_source {
 	 * have named. Called with &vfence_irq.settle_lock held
 	 */
 	void (*scan)(struct vfence_adapter *adapter, u32 nodes);
-	/** @catch_up: handle events that no record has named yet; process context */
+	/**
+	 * @catch_up: handle events that no record has named yet. Called with
+	 * &vfence_irq.settle_lock held
+	 */
 	void (*catch_up)(struct vfence_adapter *adapter);
 };
 

@@ -36,6 +36,9 @@ struct vfence_irq {
 	 */
 	atomic_t scan_due;
 
+	/** @thread_normal: the threaded half has left SCHED_FIFO; used by its thread alone */
+	bool thread_normal;
+
 	/** @handler_max_ns: longest run of the hard half in ns; written by the hard half alone */
 	u64 handler_max_ns;
 };

@@ -402,38 +402,47 @@ unsigned int vfence_log_read(struct vfence_queue *queue)
 	return log_batch_read(queue->adapter, &batch);
 }
 
-/**
- * struct vfence_log_walk - a walk that reads the logs of many queues
- */
-struct vfence_log_walk {
-	/** @batch: queues found and not read yet */
-	struct vfence_log_batch batch;
-	/** @nodes: mask of nodes whose queues are read */
-	u32 nodes;
-};
-
-static void log_walk_one(struct vfence_queue *queue, void *arg)
+/* Return the queue of a handle with a reference, or NULL if it is being destroyed. */
+static struct vfence_queue *log_get_queue(struct vfence_adapter *adapter, u32 global)
 {
-	struct vfence_log_walk *walk = arg;
-	struct vfence_log_batch *batch = &walk->batch;
+	struct vfence_queue *queue;
 
-	if (!(walk->nodes & BIT(queue->node)))
-		return;
-	/* Take a reference: vfence_queue_for_each() drops its own when this function returns. */
-	kref_get(&queue->ref);
-	if (!log_batch_add(batch, queue))
-		vfence_queue_put(queue);
-	if (batch->count == LOG_BATCH_SIZE)
-		log_batch_read(queue->adapter, batch);
+	rcu_read_lock();
+	queue = xa_load(&adapter->queues.table, global);
+	if (queue && !kref_get_unless_zero(&queue->ref))
+		queue = NULL;
+	rcu_read_unlock();
+	return queue;
 }
 
-/* Read the logs of all queues of some nodes. */
+/*
+ * Read the logs of the queues of some nodes that have news, and visit no other queue. The
+ * number of queues limits the call: a queue that logs again meanwhile has an interrupt of its
+ * own.
+ */
 static void log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
 {
-	struct vfence_log_walk walk = { .nodes = nodes };
+	int left = atomic_read(&adapter->queues.count) + LOG_BATCH_SIZE;
+	struct vfence_log_batch batch = {};
+	u32 handle[LOG_BATCH_SIZE];
+	unsigned int i, n;
 
-	vfence_queue_for_each(adapter, log_walk_one, &walk);
-	log_batch_read(adapter, &walk.batch);
+	lockdep_assert_held(&adapter->irq.settle_lock);
+
+	do {
+		n = vgpu_log_take_logged(adapter->gpu, nodes, handle, LOG_BATCH_SIZE);
+		for (i = 0; i < n; i++) {
+			/* A queue that is being destroyed reads its logs itself. */
+			struct vfence_queue *queue = log_get_queue(adapter, handle[i]);
+
+			if (queue && !log_batch_add(&batch, queue))
+				vfence_queue_put(queue);
+		}
+
+		log_batch_read(adapter, &batch);
+		left -= n;
+		cond_resched();
+	} while (n == LOG_BATCH_SIZE && left > 0);
 }
 
 /* A queue has signaled: pass it to the threaded half, which reads its log. */
@@ -500,7 +509,7 @@ static void log_scan(struct vfence_adapter *adapter, u32 nodes)
 	log_read_nodes(adapter, nodes);
 }
 
-/* Read the logs of all queues. */
+/* Read the logs of all queues that have news. */
 static void log_read_all(struct vfence_adapter *adapter)
 {
 	log_read_nodes(adapter, ~0u);
