@@ -10,6 +10,9 @@
 #include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 
+/* Most fences that a scan skips in one section with interrupts off. */
+#define FENCE_SCAN_VISITS	16
+
 /* CPU address of the fence's value in @storage, or NULL if the CPU cannot reach it. */
 static u64 *fence_slot(struct vfence_fence *fence, struct vfence_storage *storage)
 {
@@ -97,6 +100,9 @@ void vfence_fence_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->fences.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	mutex_init(&adapter->fences.signal_lock);
+	spin_lock_init(&adapter->fences.scan_lock);
+	INIT_LIST_HEAD(&adapter->fences.scan);
+	INIT_LIST_HEAD(&adapter->fences.monitored_scan);
 	init_llist_head(&adapter->fences.deferred);
 	adapter->mem.segment.moved = fence_storage_moved;
 }
@@ -159,6 +165,100 @@ static int fence_create_hw(struct vfence_fence *fence, const struct vfence_fence
 	return 0;
 }
 
+static struct list_head *fence_scan_list(struct vfence_adapter *adapter, bool is_monitored)
+{
+	return is_monitored ? &adapter->fences.monitored_scan : &adapter->fences.scan;
+}
+
+/**
+ * vfence_fence_update_scan_locked - put a fence on its list of scans, or take it off
+ * @fence: the fence, locked, after a change of what vfence_fence_needs_scan() tests
+ *
+ * A scan visits the fences of a list, so that its cost does not depend on fences without
+ * waiters. Any context.
+ */
+void vfence_fence_update_scan_locked(struct vfence_fence *fence)
+{
+	struct vfence_fences *fences = &fence->adapter->fences;
+	unsigned long flags;
+
+	lockdep_assert_held(&fence->lock);
+
+	if (list_empty(&fence->scan_link) != vfence_fence_needs_scan(fence))
+		return;
+
+	spin_lock_irqsave(&fences->scan_lock, flags);
+	if (list_empty(&fence->scan_link))
+		list_add_tail(&fence->scan_link,
+			      fence_scan_list(fence->adapter, vfence_fence_is_monitored(fence)));
+	else
+		list_del_init(&fence->scan_link);
+	spin_unlock_irqrestore(&fences->scan_lock, flags);
+}
+
+static void fence_update_scan(struct vfence_fence *fence)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	vfence_fence_update_scan_locked(fence);
+	spin_unlock_irqrestore(&fence->lock, flags);
+}
+
+/* Take the first fence of @pass back to its list. Return it with a reference, or NULL. */
+static struct vfence_fence *fence_next_of_scan(struct vfence_adapter *adapter, bool is_monitored,
+					       struct list_head *pass)
+{
+	struct vfence_fences *fences = &adapter->fences;
+	struct vfence_fence *fence, *found = NULL;
+	unsigned int visits = FENCE_SCAN_VISITS;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fences->scan_lock, flags);
+	while (!found && visits-- && !list_empty(pass)) {
+		fence = list_first_entry(pass, struct vfence_fence, scan_link);
+		list_move_tail(&fence->scan_link, fence_scan_list(adapter, is_monitored));
+		if (kref_get_unless_zero(&fence->ref))
+			found = fence;
+	}
+	spin_unlock_irqrestore(&fences->scan_lock, flags);
+
+	return found;
+}
+
+/**
+ * vfence_fence_scan - rescan the fences for which vfence_fence_needs_scan() holds
+ * @adapter: the adapter
+ * @is_monitored: true for monitored fences, false for native ones
+ *
+ * A waiter that is added meanwhile samples the current value itself: it puts its fence on the
+ * list before, under the lock that this function takes after the signal. Called with
+ * &vfence_irq.settle_lock held.
+ */
+void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored)
+{
+	struct vfence_fences *fences = &adapter->fences;
+	struct vfence_fence *fence;
+	unsigned long flags;
+	LIST_HEAD(pass);
+
+	lockdep_assert_held(&adapter->irq.settle_lock);
+
+	spin_lock_irqsave(&fences->scan_lock, flags);
+	list_splice_init(fence_scan_list(adapter, is_monitored), &pass);
+	spin_unlock_irqrestore(&fences->scan_lock, flags);
+
+	/* Only this thread adds to @pass; other threads take fences off it under the lock. */
+	while (!list_empty_careful(&pass)) {
+		fence = fence_next_of_scan(adapter, is_monitored, &pass);
+		if (fence) {
+			vfence_point_rescan(fence);
+			vfence_fence_put(fence);
+		}
+		cond_resched();
+	}
+}
+
 /* Make the fence known to the hardware, unless it is a monitored fence, and to interrupts. */
 static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
@@ -172,12 +272,14 @@ static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_a
 		return ret;
 
 	ret = vfence_fence_is_monitored(fence) ? 0 : fence_create_hw(fence, args);
-	if (ret)
+	if (ret) {
 		xa_erase(&adapter->fences.table, fence->global);
-	else
-		xa_store(&adapter->fences.table, fence->global, fence, GFP_KERNEL_ACCOUNT);
+		return ret;
+	}
 
-	return ret;
+	xa_store(&adapter->fences.table, fence->global, fence, GFP_KERNEL_ACCOUNT);
+	fence_update_scan(fence);
+	return 0;
 }
 
 /**
@@ -207,6 +309,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	atomic_set(&fence->holders, 1);
 	mutex_init(&fence->rescan_lock);
 	spin_lock_init(&fence->lock);
+	INIT_LIST_HEAD(&fence->scan_link);
 	fence->waiters = RB_ROOT_CACHED;
 	fence->gpu_waiters = RB_ROOT_CACHED;
 
@@ -258,6 +361,16 @@ free:
 	return ERR_PTR(ret);
 }
 
+/* A narrow or a cross-adapter fence is on a list for its whole life. */
+static void fence_forget_scan(struct vfence_fence *fence)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->adapter->fences.scan_lock, flags);
+	list_del_init(&fence->scan_link);
+	spin_unlock_irqrestore(&fence->adapter->fences.scan_lock, flags);
+}
+
 static void fence_destroy(struct kref *ref)
 {
 	struct vfence_fence *fence = container_of(ref, struct vfence_fence, ref);
@@ -276,6 +389,7 @@ static void fence_destroy(struct kref *ref)
 		vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	}
 	xa_erase(&adapter->fences.table, fence->global);
+	fence_forget_scan(fence);
 
 	if (fence->cross)
 		vfence_cross_put(fence->cross);

@@ -3,6 +3,7 @@
 #define _VFENCE_FENCE_H_
 
 #include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
 
@@ -116,6 +117,8 @@ struct vfence_fence {
 
 	/** @waiter_count: Number of points in @waiters and @gpu_waiters. */
 	u64 waiter_count;
+	/** @scan_link: Entry in a list of scans, or empty; see vfence_fence_update_scan_locked(). */
+	struct list_head scan_link;
 	/** @interrupts: Number of interrupt records that named the fence. */
 	u64 interrupts;
 	/** @spurious: Number of interrupt records that named it and completed no point. */
@@ -146,6 +149,8 @@ void vfence_fence_fini(struct vfence_adapter *adapter);
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args);
 void vfence_fence_put(struct vfence_fence *fence);
+void vfence_fence_update_scan_locked(struct vfence_fence *fence);
+void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored);
 bool vfence_fence_get_handle(struct vfence_fence *fence);
 void vfence_fence_put_handle(struct vfence_fence *fence);
 void vfence_fence_end(struct vfence_fence *fence);

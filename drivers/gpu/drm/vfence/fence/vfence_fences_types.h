@@ -3,8 +3,10 @@
 #define _VFENCE_FENCES_TYPES_H_
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/xarray.h>
 
 struct workqueue_struct;
@@ -20,6 +22,16 @@ struct vfence_fences {
 
 	/** @signal_lock: Serialises the CPU signals of this adapter. */
 	struct mutex signal_lock;
+
+	/**
+	 * @scan_lock: Protects @scan and @monitored_scan; irqsave, taken inside
+	 * vfence_fence.lock.
+	 */
+	spinlock_t scan_lock;
+	/** @scan: Native fences for which vfence_fence_needs_scan() holds. */
+	struct list_head scan;
+	/** @monitored_scan: Monitored fences for which it holds. */
+	struct list_head monitored_scan;
 
 	/** @deferred: Fences whose waiters the threaded half of the interrupt completes. */
 	struct llist_head deferred;

@@ -137,29 +137,13 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 }
 
 /*
- * Rescan every fence of one kind: native fences after a record without an array
+ * Rescan the fences of one kind that have waiters: native fences after a record without an array
  * (WDDM-72), monitored fences only if a record asks for it (WDDM-73, WDDM-74).
  */
 static void notify_scan(struct vfence_adapter *adapter, bool is_monitored)
 {
-	struct vfence_fence *fence;
-	unsigned long index;
-
 	vfence_count(adapter, is_monitored ? VFENCE_COUNT_LEGACY_SCANS : VFENCE_COUNT_SCANS);
-
-	rcu_read_lock();
-	xa_for_each(&adapter->fences.table, index, fence) {
-		if (vfence_fence_is_monitored(fence) != is_monitored ||
-		    !vfence_fence_needs_scan(fence) ||
-		    !kref_get_unless_zero(&fence->ref))
-			continue;
-
-		rcu_read_unlock();
-		vfence_point_rescan(fence);
-		vfence_fence_put(fence);
-		rcu_read_lock();
-	}
-	rcu_read_unlock();
+	vfence_fence_scan(adapter, is_monitored);
 }
 
 /* If interrupts name queues, the logs name the fences of all signals that have an entry. */
@@ -193,7 +177,7 @@ static void notify_monitored_hard(struct vfence_adapter *adapter,
 
 static void notify_monitored_thread(struct vfence_adapter *adapter)
 {
-	/* Full barrier before waiter_count is read. Partner: point_update_monitored_locked(). */
+	/* Full barrier before the list of scans is read. Partner: point_update_monitored_locked(). */
 	if (atomic_xchg(&adapter->fences.monitored_scan_due, 0))
 		notify_scan(adapter, true);
 }

@@ -69,7 +69,8 @@ static void point_update_monitored_locked(struct vfence_fence *fence)
 	/* A monitored fence has no monitored value: signals and interrupts rescan it. */
 	if (vfence_fence_is_monitored(fence)) {
 		/*
-		 * Full barrier: store waiter_count before the value is sampled. Partners:
+		 * Full barrier: count the waiter and list the fence before the value is
+		 * sampled. Partners:
 		 * notify_monitored_thread(); the end of submissions in queue/vfence_stage.c.
 		 */
 		smp_mb();
@@ -94,6 +95,7 @@ static void point_unlink_locked(struct vfence_point *point)
 
 	rb_erase_cached(&point->node, point_tree(point));
 	WRITE_ONCE(fence->waiter_count, fence->waiter_count - 1);
+	vfence_fence_update_scan_locked(fence);
 	point->queued = false;
 }
 
@@ -415,6 +417,7 @@ static int point_queue(struct vfence_point *point)
 		rb_add_cached(&point->node, point_tree(point), point_less);
 		point->queued = true;
 		WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
+		vfence_fence_update_scan_locked(fence);
 		ret = 1;
 	}
 	spin_unlock_irqrestore(&fence->lock, flags);
