@@ -3,8 +3,9 @@
  * Cross-adapter fences: one current value, one member fence on each adapter, and the
  * propagation of signals between the members.
  *
- * A GPU cannot signal another GPU. The monitored value of every member is always 0, so
- * that each signal interrupts the CPU (WDDM-104). The CPU then propagates the signal: it
+ * A GPU cannot signal another GPU. The monitored value of every member is 0, so that each
+ * signal interrupts the CPU (WDDM-104). A member that is alone has a monitored value like any
+ * other fence, until another adapter joins. The CPU then propagates the signal: it
  * notifies the queues of the other adapters and completes their CPU waiters (WDDM-105,
  * WDDM-106). Within one adapter a signal releases queues without the CPU (WDDM-108).
  */
@@ -66,6 +67,8 @@ void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
 	lockdep_assert_held(&cross->lock);
 	kref_get(&cross->ref);
 	fence->cross = cross;
+	/* No other thread knows the new fence yet. cross_link_others_locked() follows. */
+	fence->linked = !list_empty(&cross->members);
 	list_add(&fence->cross_link, &cross->members);
 }
 
@@ -104,6 +107,17 @@ static struct vfence_fence *cross_find_locked(struct vfence_cross *cross,
 	return NULL;
 }
 
+/* A new member has joined: from now on each signal of the others must reach it. */
+static void cross_link_others_locked(struct vfence_cross *cross, struct vfence_fence *joined)
+{
+	struct vfence_fence *fence;
+
+	lockdep_assert_held(&cross->lock);
+	list_for_each_entry(fence, &cross->members, cross_link)
+		if (fence != joined && !READ_ONCE(fence->linked))
+			vfence_point_link(fence);
+}
+
 /**
  * vfence_cross_member - get the member of a cross-adapter fence on the file's adapter
  * @fence: any member; the caller has a handle of it
@@ -132,8 +146,11 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 
 	mutex_lock(&cross->lock);
 	member = cross_find_locked(cross, file->adapter);
-	if (!member)
+	if (!member) {
 		member = vfence_fence_create(file, &args);
+		if (!IS_ERR(member))
+			cross_link_others_locked(cross, member);
+	}
 	mutex_unlock(&cross->lock);
 
 	return member;

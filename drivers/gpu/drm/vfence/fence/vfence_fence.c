@@ -30,8 +30,8 @@ static void fence_place_values(struct vfence_fence *fence, const struct vfence_f
 {
 	struct vfence_segment *segment = &fence->adapter->mem.segment;
 
-	/* Every signal of a cross-adapter fence interrupts (WDDM-104). */
-	fence->monitored = args->cross_adapter || args->cross ? 0 : VFENCE_NOT_MONITORED;
+	/* Each signal of a member interrupts once there are two of them (WDDM-104). */
+	fence->monitored = args->cross ? 0 : VFENCE_NOT_MONITORED;
 
 	/* From here on a move of the storage finds the fence. */
 	mutex_lock(&segment->lock);
@@ -361,7 +361,7 @@ free:
 	return ERR_PTR(ret);
 }
 
-/* A narrow or a cross-adapter fence is on a list for its whole life. */
+/* A narrow or a linked fence is on a list for its whole life. */
 static void fence_forget_scan(struct vfence_fence *fence)
 {
 	unsigned long flags;

@@ -117,6 +117,11 @@ struct vfence_fence {
 
 	/** @waiter_count: Number of points in @waiters and @gpu_waiters. */
 	u64 waiter_count;
+	/**
+	 * @linked: @cross has another member, so that each signal interrupts and is propagated
+	 * (WDDM-104). Set once; read without @lock.
+	 */
+	bool linked;
 	/** @scan_link: Entry in a list of scans, or empty; see vfence_fence_update_scan_locked(). */
 	struct list_head scan_link;
 	/** @interrupts: Number of interrupt records that named the fence. */
@@ -179,13 +184,13 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 u64 vfence_fence_widen(const struct vfence_fence *fence);
 
 /*
- * A scan includes each fence that has waiters. It includes each cross-adapter fence, as
- * members on other adapters may have waiters. It includes each narrow fence to update
+ * A scan includes each fence that has waiters. It includes each linked fence, as members on
+ * other adapters may have waiters. It includes each narrow fence to update
  * fence->wide: a 32-bit value is widened to the nearest to the last one read (WDDM-128).
  */
 static inline bool vfence_fence_needs_scan(const struct vfence_fence *fence)
 {
-	return READ_ONCE(fence->waiter_count) || fence->cross || fence->narrow;
+	return READ_ONCE(fence->waiter_count) || READ_ONCE(fence->linked) || fence->narrow;
 }
 
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)

@@ -22,7 +22,7 @@ static void notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fe
 
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->deferred_value = max(fence->deferred ? fence->deferred_value : 0, value);
-	if (fence->cross)
+	if (fence->linked)
 		vfence_cross_note_locked(fence, value, time);
 
 	/* A fence without references is being destroyed, which ends its waits. */
@@ -57,7 +57,7 @@ static unsigned int notify_signaled_locked(struct vfence_adapter *adapter,
 	}
 
 	completed = vfence_point_take(fence, signaled->value, budget, done);
-	if (fence->cross || completed == budget)
+	if (READ_ONCE(fence->linked) || completed == budget)
 		notify_defer_locked(adapter, fence, signaled->value, signaled->time);
 
 	spin_lock_irqsave(&fence->lock, flags);
@@ -130,7 +130,7 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 		spin_unlock_irqrestore(&fence->lock, flags);
 
 		vfence_point_complete(fence, value);
-		if (fence->cross)
+		if (READ_ONCE(fence->linked))
 			vfence_cross_propagate_noted(fence);
 		vfence_fence_put(fence);
 	}

@@ -77,8 +77,10 @@ static void point_update_monitored_locked(struct vfence_fence *fence)
 		return;
 	}
 
-	/* A member's stays 0: each signal must reach the other adapters (WDDM-104). */
-	if (fence->cross || update.value == fence->monitored)
+	/* Each signal of a linked fence must reach the other adapters (WDDM-104). */
+	if (fence->linked)
+		update.value = 0;
+	if (update.value == fence->monitored)
 		return;
 
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
@@ -297,7 +299,7 @@ unsigned int vfence_point_rescan(struct vfence_fence *fence)
 	if (fence->narrow)
 		point_update_wide(fence);
 	completed = vfence_point_complete(fence, missed.value);
-	if (fence->cross)
+	if (READ_ONCE(fence->linked))
 		point_propagate(fence, &missed);
 	mutex_unlock(&fence->rescan_lock);
 
@@ -390,6 +392,27 @@ static unsigned int point_settle(struct vfence_fence *fence)
 	} while (taken == VFENCE_POINT_BATCH);
 
 	return total;
+}
+
+/**
+ * vfence_point_link - let each signal of a fence interrupt from now on (WDDM-104)
+ * @fence: the first member of a cross-adapter fence that another adapter joins
+ *
+ * The caller returns the new member to its client afterwards. Handshake (a): store the
+ * monitored value, then sample the current value. A signal that compared with the old
+ * monitored value is found by this sample, and by each wait on the new member, as both members
+ * share the current value. A later signal interrupts and is propagated. Process context.
+ */
+void vfence_point_link(struct vfence_fence *fence)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	WRITE_ONCE(fence->linked, true);
+	vfence_fence_update_scan_locked(fence);
+	spin_unlock_irqrestore(&fence->lock, flags);
+
+	point_settle(fence);
 }
 
 /*

@@ -18,6 +18,7 @@ unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value);
 unsigned int vfence_point_rescan(struct vfence_fence *fence);
 void vfence_point_fail_all(struct vfence_fence *fence, int error);
 void vfence_point_cancel_all(struct vfence_fence *fence);
+void vfence_point_link(struct vfence_fence *fence);
 int vfence_point_arm_all(struct vfence_wait *wait);
 void vfence_point_disarm_all(struct vfence_wait *wait);
 
