@@ -4,9 +4,14 @@
  * once more, writes the interrupt ring and raises the vector.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/kthread.h>
+#include <linux/sched.h>
 
 #include "vgpu_types.h"
+
+/* Most posts that the CMP takes out of the FIFO in one section with interrupts off. */
+#define CMP_RECORD_POSTS	64
 
 static void cmp_null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
@@ -40,8 +45,27 @@ static void cmp_post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 		return;
 	}
 
+	if (post->vm)
+		WRITE_ONCE(post->vm->posts, post->vm->posts + 1);
 	cmp->fifo[cmp->posted % VGPU_POSTS] = *post;
 	WRITE_ONCE(cmp->posted, cmp->posted + 1);
+}
+
+/*
+ * Return true if a queue of @vm may signal. An engine asks before the signal: while there is no
+ * room the queue stalls, so that a flood costs the client that floods, and the posts of the
+ * others find their place. The answer may be outdated at once by the other engines: then the
+ * FIFO has a few more posts of the client. vgpu_cmp_post() never waits.
+ */
+bool vgpu_cmp_has_room(struct vgpu *gpu, const struct vgpu_vm *vm)
+{
+	struct vgpu_cmp *cmp = &gpu->cmp;
+	unsigned int posts = READ_ONCE(vm->posts);
+	u64 total = READ_ONCE(cmp->posted) - READ_ONCE(cmp->taken);
+
+	if (posts >= VGPU_POSTS_SHARE)
+		return false;
+	return posts < VGPU_POSTS_FEW || (s64)total < VGPU_POSTS - VGPU_POSTS_RESERVE;
 }
 
 /*
@@ -203,7 +227,7 @@ static unsigned int cmp_collect_locked(struct vgpu *gpu, struct vgpu_irq_record 
 
 	lockdep_assert_held(&cmp->lock);
 
-	while (cmp->taken + used != cmp->posted) {
+	while (used < CMP_RECORD_POSTS && cmp->taken + used != cmp->posted) {
 		const struct vgpu_post *post = &cmp->fifo[(cmp->taken + used) % VGPU_POSTS];
 
 		if (!used)
@@ -212,6 +236,8 @@ static unsigned int cmp_collect_locked(struct vgpu *gpu, struct vgpu_irq_record 
 			break;
 
 		used++;
+		if (post->vm)
+			WRITE_ONCE(post->vm->posts, post->vm->posts - 1);
 		*monitored |= post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED;
 		if (post->type == VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 			cmp_add_signal_locked(gpu, record, named, post);
@@ -340,6 +366,27 @@ static void cmp_handle_posts(struct vgpu *gpu)
 	cmp_account(cmp, &record, full);
 }
 
+/*
+ * Clients decide how much work the CMP has, and no client is charged for it: let the CMP use at
+ * most one part in VGPU_CMP_SHARE of a processor. Short work is free until it adds up. The sleep
+ * is a quiescent state of all kinds of RCU.
+ */
+static void cmp_rest(struct vgpu_cmp *cmp, u64 begin)
+{
+	u64 now = ktime_get_ns();
+	ktime_t until;
+
+	cmp->free_at = max(cmp->free_at, begin) +
+		       VGPU_CMP_SHARE * min_t(u64, now - begin, VGPU_CMP_WORK_NS);
+	if (cmp->free_at <= now + VGPU_CMP_SLACK_NS)
+		return;
+
+	until = ns_to_ktime(cmp->free_at);
+	set_current_state(TASK_IDLE);
+	schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
+	__set_current_state(TASK_RUNNING);
+}
+
 static int cmp_thread(void *data)
 {
 	struct vgpu *gpu = data;
@@ -348,7 +395,10 @@ static int cmp_thread(void *data)
 	while (!kthread_should_stop()) {
 		wait_event_interruptible(cmp->wait, kthread_should_stop() || cmp_has_work(cmp));
 		while (cmp_has_work(cmp)) {
+			u64 begin = ktime_get_ns();
+
 			cmp_handle_posts(gpu);
+			cmp_rest(cmp, begin);
 			cond_resched();
 		}
 	}

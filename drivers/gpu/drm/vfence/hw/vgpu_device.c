@@ -58,7 +58,7 @@ static int device_alloc_pages(struct vgpu *gpu)
 struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config *config,
 				const struct vgpu_host_ops *ops, void *host, const char *name)
 {
-	struct vgpu *gpu = kzalloc(sizeof(*gpu), GFP_KERNEL);
+	struct vgpu *gpu = kvzalloc(sizeof(*gpu), GFP_KERNEL);
 	unsigned int node;
 	int ret;
 
@@ -66,7 +66,7 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 		return ERR_PTR(-ENOMEM);
 	ret = vgpu_chip_join(chip, gpu, config->local_pages);
 	if (ret) {
-		kfree(gpu);
+		kvfree(gpu);
 		return ERR_PTR(ret);
 	}
 
@@ -121,5 +121,5 @@ void vgpu_device_destroy(struct vgpu *gpu)
 		vgpu_vm_destroy(gpu->system_vm);
 	vgpu_chip_leave(gpu->chip, gpu);
 	kfree(gpu->irq);
-	kfree(gpu);
+	kvfree(gpu);
 }

@@ -222,6 +222,7 @@ static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *qu
 		.value = value,
 		.time = queue->signal_end,
 		.queue = queue->os_handle,
+		.vm = queue->vm,
 		.unlogged = !logged,
 		.node = engine->node,
 	};
@@ -283,6 +284,10 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
 
 	fence = slot->fence;
+	if (!vgpu_cmp_has_room(queue->gpu, queue->vm)) {
+		*cost = VGPU_STALL_NS;
+		return VGPU_STEP_MORE;
+	}
 	if (READ_ONCE(fence->always_signaled)) {
 		queue->signal_end = vgpu_clock_now(queue->gpu);
 		return exec_complete(engine, queue);
@@ -313,6 +318,7 @@ static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue 
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
+		.vm = queue->vm,
 		.node = engine->node,
 	};
 
@@ -321,7 +327,8 @@ static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue 
 }
 
 /* Store 32 or 64 bits to memory, as the GPU supports (WDDM-116, WDDM-128). */
-static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue,
+					    u64 *cost)
 {
 	const struct drm_vfence_packet_monitored *packet = &queue->exec.packet.monitored;
 	struct vgpu_slot *slot = vgpu_vm_slot(queue->vm, packet->current_va);
@@ -332,6 +339,10 @@ static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct v
 				  packet->current_va);
 	if (slot->fence || !READ_ONCE(slot->signals))
 		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
+	if (!vgpu_cmp_has_room(queue->gpu, queue->vm)) {
+		*cost = VGPU_STALL_NS;
+		return VGPU_STEP_MORE;
+	}
 	if (queue->gpu->config.no_64bit_atomics)
 		/* Release: earlier effects of the queue. Partner: vfence_fence_current(). */
 		smp_store_release((u32 *)value, (u32)packet->value);
@@ -423,7 +434,7 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_LOG:
 		return exec_write_log(engine, queue);
 	case DRM_VFENCE_OP_MONITORED_SIGNAL:
-		return exec_signal_monitored(engine, queue);
+		return exec_signal_monitored(engine, queue, cost);
 	case DRM_VFENCE_OP_DRAW:
 		return exec_draw(engine, queue, cost);
 	case DRM_VFENCE_OP_COPY:

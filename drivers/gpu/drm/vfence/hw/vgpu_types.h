@@ -56,7 +56,19 @@ struct task_struct;
 /* Release the queues that are blocked since any time. */
 #define VGPU_ANY_TIME		(~(u64)0)
 /* Maximum posts in the FIFO of the CMP; a further post becomes a NULL event. */
-#define VGPU_POSTS		256
+#define VGPU_POSTS		1024
+/* Number of posts of one client in the FIFO from which on its queues stall before a signal. */
+#define VGPU_POSTS_SHARE	224
+/* The last entries of the FIFO are for clients with fewer posts in it than VGPU_POSTS_FEW. */
+#define VGPU_POSTS_RESERVE	128
+#define VGPU_POSTS_FEW		8
+/* GPU time of a queue that stalls until it looks for room in the FIFO again. */
+#define VGPU_STALL_NS		(5 * NSEC_PER_USEC)
+/* The CMP works 1 ns in this many ns, and may be this far ahead before it sleeps. */
+#define VGPU_CMP_SHARE		4
+#define VGPU_CMP_SLACK_NS	(100 * NSEC_PER_USEC)
+/* Longest time of one record that counts as work: a preempted CMP does not work. */
+#define VGPU_CMP_WORK_NS	(50 * NSEC_PER_USEC)
 
 /**
  * struct vgpu_post - what an engine reports to the CMP
@@ -67,6 +79,8 @@ struct vgpu_post {
 
 	/** @queue: OS-side handle of the queue; 0 for a post of the CMP itself. */
 	u32 queue;
+	/** @vm: Client whose share of the FIFO the post takes, or NULL. */
+	struct vgpu_vm *vm;
 	/** @unlogged: No LOG packet followed the signal. */
 	bool unlogged;
 
@@ -117,6 +131,9 @@ struct vgpu_cmp {
 	 * &vgpu_knobs.hold_posts.
 	 */
 	atomic_t flushers;
+
+	/** @free_at: End of the time that pays for the work so far, in ns; used by @task only. */
+	u64 free_at;
 
 	/** @stopped: The thread has stopped; the CMP takes no more posts. */
 	bool stopped;
@@ -379,6 +396,9 @@ struct vgpu_vm {
 	struct xarray pages;
 	/** @slots: Fences: address of the current value / 8 to &struct vgpu_slot. */
 	struct xarray slots;
+
+	/** @posts: Number of posts of the process in the FIFO; under vgpu_cmp.lock. */
+	unsigned int posts;
 };
 
 /**
@@ -795,6 +815,7 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 int vgpu_cmp_start(struct vgpu *gpu);
 void vgpu_cmp_stop(struct vgpu *gpu);
 void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post);
+bool vgpu_cmp_has_room(struct vgpu *gpu, const struct vgpu_vm *vm);
 void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value);
 
 #endif
