@@ -223,6 +223,8 @@ enum vgpu_irq_form {
 #define VGPU_OVERFLOW_UNLOGGED		BIT(VGPU_MAX_NODES)
 /** VGPU_OVERFLOW_MONITORED: in the overflow word: a monitored fence was signaled (WDDM-73) */
 #define VGPU_OVERFLOW_MONITORED		BIT(VGPU_MAX_NODES + 1)
+/** VGPU_OVERFLOW_QUEUES: in the overflow word: a record without room was not about a fence */
+#define VGPU_OVERFLOW_QUEUES		BIT(VGPU_MAX_NODES + 2)
 
 /**
  * enum vgpu_irq_type - what a record reports; the numbers are WDDM's (WDDM-70)

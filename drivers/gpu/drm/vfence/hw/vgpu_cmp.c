@@ -13,14 +13,26 @@
 /* Most posts that the CMP takes out of the FIFO in one section with interrupts off. */
 #define CMP_RECORD_POSTS	64
 
+/* What a driver must scan besides the logs of the node if a post of @type has no record. */
+static u32 cmp_overflow_of_type(u32 type)
+{
+	switch (type) {
+	case VGPU_IRQ_NATIVE_FENCE_SIGNALED:
+		return 0;
+	case VGPU_IRQ_MONITORED_FENCE_SIGNALED:
+		return VGPU_OVERFLOW_MONITORED;
+	default:
+		return VGPU_OVERFLOW_QUEUES;
+	}
+}
+
 static void cmp_null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
 {
 	lockdep_assert_held(&cmp->lock);
 
 	WRITE_ONCE(cmp->null_nodes, cmp->null_nodes | BIT(post->node) |
 		   (post->unlogged ? VGPU_OVERFLOW_UNLOGGED : 0) |
-		   (post->type == VGPU_IRQ_MONITORED_FENCE_SIGNALED ?
-		    VGPU_OVERFLOW_MONITORED : 0));
+		   cmp_overflow_of_type(post->type));
 	if (post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
 		return;
 	vgpu_value_note_missed(post->fence, post->value, post->time);
@@ -350,7 +362,7 @@ static void cmp_handle_posts(struct vgpu *gpu)
 
 	if (full) {
 		cmp_note_missed(gpu, named, &record);
-		null_nodes |= BIT(record.node);
+		null_nodes |= BIT(record.node) | cmp_overflow_of_type(record.type);
 		if (record.flags & VGPU_IRQ_UNLOGGED)
 			null_nodes |= VGPU_OVERFLOW_UNLOGGED;
 		if (monitored)

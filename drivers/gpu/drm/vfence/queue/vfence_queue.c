@@ -64,6 +64,7 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 		rcu_read_unlock();
 		fn(queue, arg);
 		vfence_queue_put(queue);
+		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
@@ -160,10 +161,14 @@ static void queue_scan_one(struct vfence_queue *queue, void *unused)
 		queue_report_fault(queue);
 }
 
-/* Scan all queues: records of faults may be missing. */
+/*
+ * Scan all queues if records of faults may be missing. A missing record of a signal costs no
+ * visit of each queue.
+ */
 static void queue_scan(struct vfence_adapter *adapter, u32 nodes)
 {
-	vfence_queue_for_each(adapter, queue_scan_one, NULL);
+	if (nodes & VGPU_OVERFLOW_QUEUES)
+		vfence_queue_for_each(adapter, queue_scan_one, NULL);
 }
 
 static const struct vfence_irq_source queue_faulted_source = {
