@@ -12,15 +12,20 @@
 #include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 
-/* Leave the fence to the threaded half, with a reference until then. */
-static void notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence,
+/*
+ * Leave the fence to the threaded half, with a reference until then. Return true if the threaded
+ * half will complete a waiter for this record.
+ */
+static bool notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence,
 				u64 value, u64 time)
 {
 	unsigned long flags;
+	bool useful;
 
 	lockdep_assert_held(&adapter->irq.lock);
 
 	spin_lock_irqsave(&fence->lock, flags);
+	useful = !fence->deferred && vfence_point_is_due_locked(fence, value);
 	fence->deferred_value = max(fence->deferred ? fence->deferred_value : 0, value);
 	if (fence->linked)
 		vfence_cross_note_locked(fence, value, time);
@@ -31,17 +36,20 @@ static void notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fe
 		llist_add(&fence->deferred_node, &adapter->fences.deferred);
 	}
 	spin_unlock_irqrestore(&fence->lock, flags);
+
+	return useful;
 }
 
-/* Complete up to @budget points of a signaled fence onto @done. Return their number. */
-static unsigned int notify_signaled_locked(struct vfence_adapter *adapter,
-					   const struct vgpu_irq_record *record,
-					   const struct vgpu_irq_fence *signaled,
-					   unsigned int budget, struct list_head *done)
+/* Complete the points of a signaled fence, as many as the budget allows. */
+static void notify_signaled_locked(struct vfence_adapter *adapter,
+				   const struct vgpu_irq_record *record,
+				   const struct vgpu_irq_fence *signaled,
+				   struct vfence_irq_batch *batch)
 {
 	struct vfence_fence *fence;
-	unsigned int completed;
+	unsigned int completed = 0;
 	unsigned long flags;
+	bool useful;
 
 	lockdep_assert_held(&adapter->irq.lock);
 
@@ -53,21 +61,25 @@ static unsigned int notify_signaled_locked(struct vfence_adapter *adapter,
 	fence = xa_load(&adapter->fences.table, signaled->handle);
 	if (!fence) {
 		vfence_adapter_lose(adapter, 0x1);
-		return 0;
+		return;
 	}
 
-	completed = vfence_point_take(fence, signaled->value, budget, done);
-	if (READ_ONCE(fence->linked) || completed == budget)
-		notify_defer_locked(adapter, fence, signaled->value, signaled->time);
+	if (batch->budget)
+		completed = vfence_point_take(fence, signaled->value, batch->budget,
+					      &batch->done);
+	batch->budget -= completed;
+
+	useful = completed;
+	if (READ_ONCE(fence->linked) || !batch->budget)
+		useful |= notify_defer_locked(adapter, fence, signaled->value, signaled->time);
 
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;
-	fence->spurious += !completed;
+	fence->spurious += !useful;
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	vfence_count(adapter, completed ? VFENCE_COUNT_USEFUL : VFENCE_COUNT_SPURIOUS);
+	vfence_count(adapter, useful ? VFENCE_COUNT_USEFUL : VFENCE_COUNT_SPURIOUS);
 	trace_vfence_interrupt(record->node, signaled->handle, signaled->value, completed);
-	return completed;
 }
 
 /*
@@ -103,17 +115,59 @@ static void notify_native_hard(struct vfence_adapter *adapter,
 	}
 
 	batch->finish = notify_finish;
+	batch->work -= record->count;
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
-	for (i = 0; i < record->count; i++) {
-		unsigned int completed =
-			notify_signaled_locked(adapter, record, &record->fence[i],
-					       max(batch->budget, 1u), &batch->done);
-
-		batch->budget -= min(batch->budget, completed);
-	}
+	for (i = 0; i < record->count; i++)
+		notify_signaled_locked(adapter, record, &record->fence[i], batch);
 }
 
-/* Complete the points that exceeded the budget, and propagate signals to other adapters. */
+/*
+ * Complete a portion of the points that the hard half has left on a fence. The lock keeps a
+ * thread that settles the fence out meanwhile. Return true if there may be more.
+ */
+static bool notify_complete_deferred(struct vfence_fence *fence)
+{
+	unsigned int taken;
+	unsigned long flags;
+	LIST_HEAD(done);
+	u64 value;
+
+	mutex_lock(&fence->rescan_lock);
+	spin_lock_irqsave(&fence->lock, flags);
+	value = fence->deferred_value;
+	spin_unlock_irqrestore(&fence->lock, flags);
+
+	taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
+	vfence_point_finish_all(&done, 0);
+	if (READ_ONCE(fence->linked))
+		vfence_cross_propagate_noted(fence);
+	mutex_unlock(&fence->rescan_lock);
+
+	return taken == VFENCE_POINT_BATCH;
+}
+
+/* Return true if the fence needs no other pass: no signal was deferred since @value was read. */
+static bool notify_end_deferred(struct vfence_fence *fence, u64 value)
+{
+	unsigned long flags;
+	bool ended;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	ended = fence->deferred_value == value && !fence->signaled_count;
+	if (ended) {
+		fence->deferred = false;
+		fence->deferred_value = 0;
+	}
+	spin_unlock_irqrestore(&fence->lock, flags);
+
+	return ended;
+}
+
+/*
+ * Complete the points that exceeded the budget, and propagate signals to other adapters. Each
+ * fence gets one portion, so that a fence with many waiters does not hold up the others; then
+ * the threaded half runs again.
+ */
 static void notify_native_thread(struct vfence_adapter *adapter)
 {
 	/* In the order in which the interrupts deferred the fences. */
@@ -121,18 +175,15 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 	struct vfence_fence *fence, *next;
 
 	llist_for_each_entry_safe(fence, next, list, deferred_node) {
-		unsigned long flags;
-		u64 value;
+		u64 value = READ_ONCE(fence->deferred_value);
 
-		spin_lock_irqsave(&fence->lock, flags);
-		value = fence->deferred_value;
-		fence->deferred = false;
-		spin_unlock_irqrestore(&fence->lock, flags);
-
-		vfence_point_complete(fence, value);
-		if (READ_ONCE(fence->linked))
-			vfence_cross_propagate_noted(fence);
-		vfence_fence_put(fence);
+		if (!notify_complete_deferred(fence) && notify_end_deferred(fence, value)) {
+			vfence_fence_put(fence);
+		} else {
+			llist_add(&fence->deferred_node, &adapter->fences.deferred);
+			vfence_irq_run_again(adapter);
+		}
+		cond_resched();
 	}
 }
 
@@ -204,6 +255,18 @@ void vfence_notify_add_sources(struct vfence_adapter *adapter)
 	vfence_irq_add(adapter, &notify_monitored_source);
 }
 
+/*
+ * Handle the records that name the fence. This does not wait for the waiters of other fences,
+ * which the threaded half completes in portions.
+ */
+static void notify_settle_records(struct vfence_fence *fence)
+{
+	vgpu_cmp_flush(fence->adapter->gpu);
+	vfence_irq_flush(fence->adapter);
+	while (notify_complete_deferred(fence))
+		cond_resched();
+}
+
 /**
  * vfence_notify_settle - handle all signals of a fence that are pending
  * @fence: the fence
@@ -218,7 +281,11 @@ void vfence_notify_settle(struct vfence_fence *fence)
 	/* Wait for CPU signals: they store and complete under this lock. */
 	mutex_lock(&adapter->fences.signal_lock);
 	mutex_unlock(&adapter->fences.signal_lock);
-	vfence_irq_catch_up(adapter);
+
+	if (adapter->optimized)
+		vfence_irq_catch_up(adapter);
+	else
+		notify_settle_records(fence);
 
 	/* Complete up to the highest value that no record named. */
 	vfence_point_rescan(fence);

@@ -158,6 +158,16 @@ static bool point_error_satisfies(const struct vfence_wait *wait, int error)
 	return wait->gpu && error != -ENODEV;
 }
 
+/** vfence_point_is_due_locked - true if a signal of @value satisfies a point of the fence */
+bool vfence_point_is_due_locked(struct vfence_fence *fence, u64 value)
+{
+	struct vfence_point *first = point_first(fence);
+
+	lockdep_assert_held(&fence->lock);
+
+	return first && vfence_reached(max(value, vfence_fence_current(fence)), first->value);
+}
+
 /* Count a taken point for its wait, with @error or as reached, and put its reference. */
 static void point_finish(struct vfence_point *point, int error)
 {

@@ -13,6 +13,7 @@ struct vfence_wait;
 
 unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned int budget,
 			       struct list_head *done);
+bool vfence_point_is_due_locked(struct vfence_fence *fence, u64 value);
 void vfence_point_finish_all(struct list_head *done, int error);
 unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value);
 unsigned int vfence_point_rescan(struct vfence_fence *fence);

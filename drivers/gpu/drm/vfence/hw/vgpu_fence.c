@@ -11,6 +11,9 @@
 
 #include "vgpu_types.h"
 
+/* Most blocked queues that a signal visits in one section with interrupts off. */
+#define FENCE_RELEASE_VISITS	16
+
 struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args)
 {
 	struct vgpu_fence *fence = vfence_object_alloc(HW_FENCE, sizeof(*fence));
@@ -51,8 +54,11 @@ u64 vgpu_fence_rewinds(struct vgpu_fence *fence)
 
 static bool fence_awaits_less(struct rb_node *a, const struct rb_node *b)
 {
-	return rb_entry(a, struct vgpu_queue, block_node)->block_value <
-	       rb_entry(b, struct vgpu_queue, block_node)->block_value;
+	const struct vgpu_queue *x = rb_entry(a, struct vgpu_queue, block_node);
+	const struct vgpu_queue *y = rb_entry(b, struct vgpu_queue, block_node);
+
+	return x->block_value != y->block_value ? x->block_value < y->block_value :
+						  x->block_serial < y->block_serial;
 }
 
 static void fence_unlink_locked(struct vgpu_queue *queue)
@@ -89,6 +95,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	spin_lock_irqsave(&fence->gpu->chip->sched, flags);
 	queue->block_fence = fence;
 	queue->block_value = value;
+	queue->block_serial = fence->block_serial++;
 	rb_add_cached(&queue->block_node, &fence->blocked, fence_awaits_less);
 	atomic_inc(&fence->blocked_count);
 	/* Full barrier of handshake (b); see above. */
@@ -112,30 +119,93 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	return blocked;
 }
 
-static void fence_release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
-{
-	struct vgpu *gpu = fence->gpu;
-	struct rb_node *node, *next;
-	unsigned long flags;
+/**
+ * struct fence_release - a release of blocked queues, in portions
+ */
+struct fence_release {
+	/** @value: Release the queues that wait for at most this value. */
+	u64 value;
+	/** @time: Do not release queues that began to wait later. */
+	u64 time;
+	/** @end: Waits with this serial number and later ones began after the release. */
+	u64 end;
+	/** @from_value: Go on after the wait for this value with the number @from_serial. */
+	u64 from_value;
+	/** @from_serial: See @from_value. */
+	u64 from_serial;
+};
 
-	spin_lock_irqsave(&gpu->chip->sched, flags);
-	for (node = rb_first_cached(&fence->blocked); node; node = next) {
+/* The first wait at or after the place where the last portion ended, or NULL. */
+static struct rb_node *fence_release_first_locked(struct vgpu_fence *fence,
+						  const struct fence_release *release)
+{
+	struct rb_node *node = fence->blocked.rb_root.rb_node, *first = NULL;
+
+	lockdep_assert_held(&fence->gpu->chip->sched);
+
+	while (node) {
 		struct vgpu_queue *queue = rb_entry(node, struct vgpu_queue, block_node);
 
+		if (queue->block_value < release->from_value ||
+		    (queue->block_value == release->from_value &&
+		     queue->block_serial < release->from_serial)) {
+			node = node->rb_right;
+		} else {
+			first = node;
+			node = node->rb_left;
+		}
+	}
+	return first;
+}
+
+/* Release a portion of the queues. Return true if there are more. */
+static bool fence_release_some_locked(struct vgpu_fence *fence, struct fence_release *release)
+{
+	struct rb_node *node = fence_release_first_locked(fence, release), *next;
+	unsigned int visits = 0;
+
+	lockdep_assert_held(&fence->gpu->chip->sched);
+
+	for (; node; node = next) {
+		struct vgpu_queue *queue = rb_entry(node, struct vgpu_queue, block_node);
+
+		if (!vfence_reached(release->value, queue->block_value))
+			return false;
+		release->from_value = queue->block_value;
+		release->from_serial = queue->block_serial;
+		if (visits++ == FENCE_RELEASE_VISITS)
+			return true;
+
 		next = rb_next(node);
-		if (!vfence_reached(value, queue->block_value))
-			break;
 		/* The queue has loaded a newer value since, which did not satisfy its wait. */
-		if (queue->wait_observed > time)
+		if (queue->block_serial >= release->end || queue->wait_observed > release->time)
 			continue;
 
 		fence_unlink_locked(queue);
 		queue->exec.released = true;
-		queue->wait_end = vgpu_clock_now(gpu);
+		queue->wait_end = vgpu_clock_now(fence->gpu);
 		vgpu_sched_ready_locked(queue);
 	}
+	return false;
+}
 
-	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+/*
+ * A client decides how many queues wait: release them in portions, between which interrupts
+ * are on and other engines get the lock.
+ */
+static void fence_release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
+{
+	struct fence_release release = { .value = value, .time = time };
+	spinlock_t *sched = &fence->gpu->chip->sched;
+	unsigned long flags;
+
+	spin_lock_irqsave(sched, flags);
+	release.end = fence->block_serial;
+	while (fence_release_some_locked(fence, &release)) {
+		spin_unlock_irqrestore(sched, flags);
+		spin_lock_irqsave(sched, flags);
+	}
+	spin_unlock_irqrestore(sched, flags);
 }
 
 /*

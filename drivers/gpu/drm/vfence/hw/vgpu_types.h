@@ -482,10 +482,12 @@ struct vgpu_fence {
 	u64 monitored_system_va;
 
 	/**
-	 * @blocked: Queues blocked on the fence, sorted by awaited value; under
-	 * vgpu_chip.sched.
+	 * @blocked: Queues blocked on the fence, sorted by awaited value, then by serial
+	 * number; under vgpu_chip.sched.
 	 */
 	struct rb_root_cached blocked;
+	/** @block_serial: Number of waits that blocked so far; under vgpu_chip.sched. */
+	u64 block_serial;
 	/**
 	 * @blocked_count: Number of these queues; changes under vgpu_chip.sched, read without
 	 * it.
@@ -635,6 +637,8 @@ struct vgpu_queue {
 	struct vgpu_fence *block_fence;
 	/** @block_value: Value that it waits for. */
 	u64 block_value;
+	/** @block_serial: Number of the wait, from vgpu_fence.block_serial. */
+	u64 block_serial;
 
 	/** @cookie: The driver's doorbell, argument of arm_doorbell(). */
 	void *cookie;

@@ -21,10 +21,13 @@
 #include "irq/vfence_vector.h"
 #include "vfence_step.h"
 
-/* The hard half completes at most this many waiters; the threaded half does the rest. */
-#define IRQ_HARD_WAITERS	64
-/* The hard half takes at most this many records; the threaded half does the rest. */
-#define IRQ_HARD_RECORDS	(2 * VGPU_IRQ_RECORDS)
+/*
+ * Budget of one run of the hard half: completed waiters, and records and the fences that they
+ * name. A wake-up takes up to 2,000 instructions and a fence up to 500, so that interrupts are
+ * off for 20,000 instructions at most. The threaded half does the rest.
+ */
+#define IRQ_HARD_WAITERS	4
+#define IRQ_HARD_WORK		16
 
 static void irq_dispatch_locked(struct vfence_adapter *adapter,
 				const struct vgpu_irq_record *record,
@@ -60,9 +63,8 @@ static void irq_dispatch_overflow(struct vfence_adapter *adapter, u32 overflow)
  */
 static bool irq_drain(struct vfence_adapter *adapter)
 {
-	struct vfence_irq_batch batch = { .budget = IRQ_HARD_WAITERS };
+	struct vfence_irq_batch batch = { .budget = IRQ_HARD_WAITERS, .work = IRQ_HARD_WORK };
 	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
-	unsigned int records_left = IRQ_HARD_RECORDS;
 	unsigned long flags;
 	u32 overflow;
 	u32 read;
@@ -76,13 +78,13 @@ static bool irq_drain(struct vfence_adapter *adapter)
 
 	read = ring->read;
 	/* Acquire: the records. Partner: cmp_publish() in hw/vgpu_cmp.c. */
-	while (records_left && read != smp_load_acquire(&ring->write)) {
+	while (batch.work > 0 && read != smp_load_acquire(&ring->write)) {
 		struct vgpu_irq_record record = ring->record[read % VGPU_IRQ_RECORDS];
 
 		/* Release: the record has been copied, so the CMP may reuse its slot. */
 		smp_store_release(&ring->read, ++read);
 		irq_dispatch_locked(adapter, &record, &batch);
-		records_left--;
+		batch.work--;
 	}
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
 	vfence_step(DRAINED);
@@ -93,7 +95,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 	/* Wake-ups, eventfd signals and final puts need that no lock is held. */
 	if (batch.finish)
 		batch.finish(&batch.done);
-	return !records_left;
+	return batch.work <= 0;
 }
 
 /** vfence_irq_flush - take every record that is in the ring now; may sleep */
@@ -135,13 +137,41 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 			irq->source[i]->scan(adapter, nodes);
 }
 
-/** vfence_irq_settle - run the threaded half's work here; process context */
-void vfence_irq_settle(struct vfence_adapter *adapter)
+/**
+ * vfence_irq_run_again - ask for another run of the threaded half
+ * @adapter: the adapter
+ *
+ * A threaded half calls this after a portion of a long work. The other threaded halves run
+ * before the next portion. Called with &vfence_irq.settle_lock held.
+ */
+void vfence_irq_run_again(struct vfence_adapter *adapter)
 {
+	lockdep_assert_held(&adapter->irq.settle_lock);
+	adapter->irq.again = true;
+}
+
+/**
+ * vfence_irq_settle - run the threaded half's work here; process context
+ * @adapter: the adapter
+ *
+ * On return the threaded halves have handled what the records before the call name, except for
+ * waiters beyond the first portion of a fence: vfence_notify_settle() handles those of one
+ * fence.
+ *
+ * Return: true if a threaded half has asked for another run.
+ */
+bool vfence_irq_settle(struct vfence_adapter *adapter)
+{
+	bool again;
+
 	/* Serialise: on return no other thread is still handling records it took earlier. */
 	mutex_lock(&adapter->irq.settle_lock);
+	adapter->irq.again = false;
 	irq_settle_locked(adapter);
+	again = adapter->irq.again;
 	mutex_unlock(&adapter->irq.settle_lock);
+
+	return again;
 }
 
 /**
@@ -195,7 +225,8 @@ static irqreturn_t irq_thread(int irq, void *data)
 		sched_set_normal(current, 0);
 	}
 
-	vfence_irq_settle(adapter);
+	while (vfence_irq_settle(adapter))
+		cond_resched();
 	return IRQ_HANDLED;
 }
 
@@ -238,5 +269,6 @@ int vfence_irq_start(struct vfence_adapter *adapter)
 void vfence_irq_stop(struct vfence_adapter *adapter)
 {
 	vfence_vector_fini(&adapter->irq.vector, adapter);
-	vfence_irq_settle(adapter);
+	while (vfence_irq_settle(adapter))
+		cond_resched();
 }

@@ -19,6 +19,12 @@ struct vfence_irq_batch {
 	 */
 	unsigned int budget;
 
+	/**
+	 * @work: number of records and of fences that the drain may still take; a hard half
+	 * lowers it by the number of fences. The record that uses it up is the last one
+	 */
+	int work;
+
 	/** @done: completed waiters; @finish gets them after &vfence_irq.lock is dropped */
 	struct list_head done;
 	/**
@@ -73,7 +79,8 @@ void vfence_irq_stop(struct vfence_adapter *adapter);
 void vfence_irq_fini(struct vfence_adapter *adapter);
 void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes);
 void vfence_irq_flush(struct vfence_adapter *adapter);
-void vfence_irq_settle(struct vfence_adapter *adapter);
+void vfence_irq_run_again(struct vfence_adapter *adapter);
+bool vfence_irq_settle(struct vfence_adapter *adapter);
 void vfence_irq_catch_up(struct vfence_adapter *adapter);
 
 #endif

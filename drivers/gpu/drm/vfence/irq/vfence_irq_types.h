@@ -39,6 +39,9 @@ struct vfence_irq {
 	/** @thread_normal: the threaded half has left SCHED_FIFO; used by its thread alone */
 	bool thread_normal;
 
+	/** @again: a threaded half has left work for another run; under @settle_lock */
+	bool again;
+
 	/** @handler_max_ns: longest run of the hard half in ns; written by the hard half alone */
 	u64 handler_max_ns;
 };
