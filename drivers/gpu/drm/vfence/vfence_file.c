@@ -77,6 +77,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file->drm = drm_file;
 	file->id = atomic64_inc_return(&last_id);
 	init_waitqueue_head(&file->events_gone);
+	vfence_event_init(file);
 	mutex_init(&file->lock);
 
 	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
@@ -166,6 +167,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->imports.objects);
 	xa_destroy(&file->mappings);
 	xa_destroy(&file->addresses);
+	mutex_destroy(&file->deliver_lock);
 	mutex_destroy(&file->lock);
 	vfence_object_free(FILE, file);
 }

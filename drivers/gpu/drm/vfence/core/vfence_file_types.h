@@ -4,7 +4,9 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <drm/drm_mm.h>
 
@@ -77,6 +79,22 @@ struct vfence_file {
 
 	/** @events_gone: the closing file waits here until its events and imports are freed */
 	wait_queue_head_t events_gone;
+	/**
+	 * @fired_lock: protects @fired and @delivered; irqsave. The thread that fires an event
+	 * queues @fire_work under it, so that an event is freed only after that
+	 */
+	spinlock_t fired_lock;
+	/** @fired: events that have fired and whose eventfd is not signaled, in their order */
+	struct list_head fired;
+	/** @delivered: events whose eventfd is signaled, for @fire_work to free */
+	struct list_head delivered;
+	/** @firing: number of events that have fired and whose eventfd is not signaled; atomic */
+	atomic_t firing;
+	/** @deliver_lock: serialises deliveries, so that events keep their order */
+	struct mutex deliver_lock;
+	/** @fire_work: signals the eventfds of @fired and frees the events */
+	struct work_struct fire_work;
+
 	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;
 	/** @busy_ns: GPU time in ns of destroyed queues, by node */

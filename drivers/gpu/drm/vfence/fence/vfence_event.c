@@ -4,6 +4,8 @@
  */
 
 #include <linux/eventfd.h>
+#include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -17,7 +19,7 @@
 /**
  * struct vfence_event - armed eventfd
  *
- * An event fires, and @work frees it; or the client or the closing file cancels it, and
+ * An event fires, and the work of its file frees it; or the client or the closing file cancels it, and
  * frees it. The state of @wait decides which.
  */
 struct vfence_event {
@@ -30,8 +32,10 @@ struct vfence_event {
 	/** @id: Handle of the event in file->events. */
 	u32 id;
 
-	/** @work: Frees a fired event in process context. */
-	struct work_struct work;
+	/** @fired_link: Entry in file->fired or file->delivered. */
+	struct list_head fired_link;
+	/** @signaled: The thread that fired the event has signaled the eventfd. */
+	bool signaled;
 };
 
 static void event_free(struct vfence_event *event)
@@ -43,29 +47,112 @@ static void event_free(struct vfence_event *event)
 	vfence_object_free(EVENT, event);
 }
 
-static void event_reap_work(struct work_struct *work)
+/* Take the first event off a list of its file, or return NULL. */
+static struct vfence_event *event_take(struct vfence_file *file, struct list_head *list)
 {
-	struct vfence_event *event = container_of(work, struct vfence_event, work);
-	struct vfence_file *file = event->file;
+	struct vfence_event *event;
+	unsigned long flags;
 
-	/*
-	 * Remove the handle first, so that no ioctl cancels an event that is being freed.
-	 * The closing file waits until the handle is gone and then until this work ends, so
-	 * the file still exists here.
-	 */
-	vfence_table_remove(&file->events, event->id);
-	event_free(event);
-	wake_up_all(&file->events_gone);
+	spin_lock_irqsave(&file->fired_lock, flags);
+	event = list_first_entry_or_null(list, struct vfence_event, fired_link);
+	if (event)
+		list_del_init(&event->fired_link);
+	spin_unlock_irqrestore(&file->fired_lock, flags);
+
+	return event;
+}
+
+/* Signal the eventfds of the events that have fired, in their order. */
+static void event_deliver(struct vfence_file *file)
+{
+	struct vfence_event *event;
+	unsigned long flags;
+
+	mutex_lock(&file->deliver_lock);
+	while ((event = event_take(file, &file->fired))) {
+		if (!event->signaled)
+			vfence_eventfd_signal(event->ctx);
+		atomic_dec(&file->firing);
+
+		spin_lock_irqsave(&file->fired_lock, flags);
+		list_add_tail(&event->fired_link, &file->delivered);
+		spin_unlock_irqrestore(&file->fired_lock, flags);
+		cond_resched();
+	}
+	mutex_unlock(&file->deliver_lock);
+}
+
+static void event_fire_work(struct work_struct *work)
+{
+	struct vfence_file *file = container_of(work, struct vfence_file, fire_work);
+	struct vfence_event *event;
+
+	event_deliver(file);
+
+	while ((event = event_take(file, &file->delivered))) {
+		/*
+		 * Remove the handle first, so that no ioctl cancels an event that is being
+		 * freed. The closing file waits until the handle is gone and then until this
+		 * work ends, so the file still exists here.
+		 */
+		vfence_table_remove(&file->events, event->id);
+		event_free(event);
+		wake_up_all(&file->events_gone);
+		cond_resched();
+	}
+}
+
+/** vfence_event_init - prepare a new file for events */
+void vfence_event_init(struct vfence_file *file)
+{
+	spin_lock_init(&file->fired_lock);
+	INIT_LIST_HEAD(&file->fired);
+	INIT_LIST_HEAD(&file->delivered);
+	mutex_init(&file->deliver_lock);
+	INIT_WORK(&file->fire_work, event_fire_work);
+}
+
+/**
+ * vfence_event_flush - signal the eventfds of the file's events that have fired
+ * @file: the file
+ *
+ * A call that reports that a wait is over reports it after the events that fired before.
+ * Process context, no lock held.
+ */
+void vfence_event_flush(struct vfence_file *file)
+{
+	/* The counter is incremented before any wake-up that follows the event. */
+	if (atomic_read(&file->firing))
+		event_deliver(file);
+}
+
+/*
+ * Clients decide how long the wake-ups of an eventfd take. A client that signals by a call
+ * therefore signals eventfds in this call; interrupts and the threads of the driver leave it to
+ * a work of the file that armed the event, which holds up no other file.
+ */
+static bool event_may_signal_here(void)
+{
+	return in_task() && !irqs_disabled() && !(current->flags & PF_KTHREAD);
 }
 
 /* Called when the wait is reached or has failed. Any context. */
 static void event_fire(struct vfence_wait *wait)
 {
 	struct vfence_event *event = wait->owner;
+	struct vfence_file *file = event->file;
+	unsigned long flags;
 
 	vfence_wait_account(wait);
-	vfence_eventfd_signal(event->ctx);
-	queue_work(wait->adapter->work_wq, &event->work);
+	event->signaled = event_may_signal_here();
+	if (event->signaled)
+		vfence_eventfd_signal(event->ctx);
+
+	spin_lock_irqsave(&file->fired_lock, flags);
+	atomic_inc(&file->firing);
+	list_add_tail(&event->fired_link, &file->fired);
+	queue_work(wait->adapter->work_wq, &file->fire_work);
+	spin_unlock_irqrestore(&file->fired_lock, flags);
 }
 
 static struct vfence_event *event_create(struct vfence_file *file, int fd)
@@ -84,7 +171,7 @@ static struct vfence_event *event_create(struct vfence_file *file, int fd)
 	}
 
 	event->file = file;
-	INIT_WORK(&event->work, event_reap_work);
+	INIT_LIST_HEAD(&event->fired_link);
 	return event;
 }
 
@@ -224,10 +311,7 @@ void vfence_event_cancel_all(struct vfence_file *file)
 	xa_for_each(&file->events.objects, id, event)
 		event_cancel(file, id);
 
-	/*
-	 * Wait for the events that have fired before the flush: the thread that decided one
-	 * may not have queued its work yet.
-	 */
+	/* Wait for the events that have fired, then for the end of the work that freed them. */
 	wait_event(file->events_gone, !atomic_read(&file->events.count));
-	flush_workqueue(file->adapter->work_wq);
+	flush_work(&file->fire_work);
 }

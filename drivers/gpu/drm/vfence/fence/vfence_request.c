@@ -11,6 +11,7 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_obj_array.h"
+#include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -299,5 +300,6 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	ret = request_begin(file, &request, args);
 	if (ret != -ERESTARTSYS)
 		args->restart = 0;
+	vfence_event_flush(file);
 	return ret;
 }
