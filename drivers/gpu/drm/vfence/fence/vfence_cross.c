@@ -19,12 +19,14 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
+#include "fence/vfence_signal.h"
 
 static void cross_free(struct kref *ref)
 {
 	struct vfence_cross *cross = container_of(ref, struct vfence_cross, ref);
 
 	put_page(cross->page);
+	ww_mutex_destroy(&cross->signal_lock);
 	mutex_destroy(&cross->lock);
 	vfence_object_free(CROSS, cross);
 }
@@ -39,6 +41,7 @@ int vfence_cross_create(struct vfence_fence *fence)
 
 	kref_init(&cross->ref);
 	mutex_init(&cross->lock);
+	vfence_signal_init_lock(&cross->signal_lock);
 	INIT_LIST_HEAD(&cross->members);
 	/* The waits of a native fence end when its last holder goes, and not before. */
 	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :

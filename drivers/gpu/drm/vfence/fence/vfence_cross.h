@@ -5,6 +5,7 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/ww_mutex.h>
 
 struct page;
 struct vfence_fence;
@@ -25,6 +26,8 @@ struct vfence_cross {
 	struct kref ref;
 	/** @lock: Protects @members; taken inside vfence_file.lock. */
 	struct mutex lock;
+	/** @signal_lock: Serialises the CPU signals of all members. */
+	struct ww_mutex signal_lock;
 	/** @members: &struct vfence_fence; the list has a reference to each, see @holders. */
 	struct list_head members;
 

@@ -8,6 +8,7 @@
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_point.h"
+#include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
 
 /* Most fences that a scan skips in one section with interrupts off. */
@@ -99,7 +100,6 @@ static void fence_storage_moved(struct vfence_slots *slots, struct vfence_storag
 void vfence_fence_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->fences.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	mutex_init(&adapter->fences.signal_lock);
 	spin_lock_init(&adapter->fences.scan_lock);
 	INIT_LIST_HEAD(&adapter->fences.scan);
 	INIT_LIST_HEAD(&adapter->fences.monitored_scan);
@@ -111,7 +111,6 @@ void vfence_fence_init(struct vfence_adapter *adapter)
 void vfence_fence_fini(struct vfence_adapter *adapter)
 {
 	xa_destroy(&adapter->fences.table);
-	mutex_destroy(&adapter->fences.signal_lock);
 }
 
 /**
@@ -307,6 +306,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 
 	kref_init(&fence->ref);
 	atomic_set(&fence->holders, 1);
+	vfence_signal_init_lock(&fence->signal_lock);
 	mutex_init(&fence->rescan_lock);
 	spin_lock_init(&fence->lock);
 	INIT_LIST_HEAD(&fence->scan_link);
@@ -396,6 +396,7 @@ static void fence_destroy(struct kref *ref)
 	fence_free_slot(fence);
 
 	mutex_destroy(&fence->rescan_lock);
+	ww_mutex_destroy(&fence->signal_lock);
 	vfence_object_free_rcu(FENCE, fence);
 	drm_dev_put(&adapter->drm);
 }

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
+#include <linux/ww_mutex.h>
 
 #include "core/vfence_file_types.h"
 #include "fence/vfence_cross.h"
@@ -63,6 +64,13 @@ struct vfence_fence {
 
 	/** @holders: Number of locals and descriptors; unused if @cross is set. */
 	atomic_t holders;
+
+	/**
+	 * @signal_lock: Serialises CPU signals of the fence, with the completion of the waits
+	 * they satisfy. The members of a cross-adapter fence use cross->signal_lock instead;
+	 * see signal_lock_of().
+	 */
+	struct ww_mutex signal_lock;
 
 	/** @cross: Cross-adapter fence of which this fence is a member, or NULL. */
 	struct vfence_cross *cross;

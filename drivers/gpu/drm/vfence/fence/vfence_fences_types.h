@@ -5,7 +5,6 @@
 #include <linux/atomic.h>
 #include <linux/list.h>
 #include <linux/llist.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/xarray.h>
 
@@ -19,9 +18,6 @@ struct vfence_fences {
 	struct xarray table;
 	/** @next: Allocation hint of @table, so that a handle is reused as late as possible. */
 	u32 next;
-
-	/** @signal_lock: Serialises the CPU signals of this adapter. */
-	struct mutex signal_lock;
 
 	/**
 	 * @scan_lock: Protects @scan and @monitored_scan; irqsave, taken inside

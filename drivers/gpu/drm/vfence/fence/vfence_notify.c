@@ -10,6 +10,7 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
+#include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
 
 /*
@@ -278,10 +279,7 @@ void vfence_notify_settle(struct vfence_fence *fence)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 
-	/* Wait for CPU signals: they store and complete under this lock. */
-	mutex_lock(&adapter->fences.signal_lock);
-	mutex_unlock(&adapter->fences.signal_lock);
-
+	vfence_signal_settle(fence);
 	if (adapter->optimized)
 		vfence_irq_catch_up(adapter);
 	else

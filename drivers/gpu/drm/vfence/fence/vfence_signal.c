@@ -14,6 +14,34 @@
 /* Maximal number of values in one update of the virtual GPU. */
 #define SIGNAL_BATCH	16
 
+static DEFINE_WW_CLASS(signal_class);
+
+/* The lock that serialises the CPU signals of a fence. */
+static struct ww_mutex *signal_lock_of(struct vfence_fence *fence)
+{
+	return fence->cross ? &fence->cross->signal_lock : &fence->signal_lock;
+}
+
+/** vfence_signal_init_lock - initialise the signal lock of a fence or a cross-adapter fence */
+void vfence_signal_init_lock(struct ww_mutex *lock)
+{
+	ww_mutex_init(lock, &signal_class);
+}
+
+/**
+ * vfence_signal_settle - wait for the CPU signals of a fence that are in progress
+ * @fence: the fence
+ *
+ * A CPU signal stores its value and completes the waits under one lock. Process context.
+ */
+void vfence_signal_settle(struct vfence_fence *fence)
+{
+	struct ww_mutex *lock = signal_lock_of(fence);
+
+	ww_mutex_lock(lock, NULL);
+	ww_mutex_unlock(lock);
+}
+
 /**
  * vfence_signal_create - create a list of one point for vfence_signal_perform()
  * @fence: the fence; the list takes a reference
@@ -133,7 +161,7 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	unsigned int i;
 	u64 time;
 
-	lockdep_assert_held(&adapter->fences.signal_lock);
+	lockdep_assert_held(&signal_lock_of(points[0].fence)->base);
 
 	if (signal_store_points(adapter, points, count)) {
 		vfence_adapter_lose(adapter, 0x13);
@@ -157,19 +185,6 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	return 0;
 }
 
-/* Serialises the CPU signals of cross-adapter fences on all adapters. */
-static DEFINE_MUTEX(signal_cross_lock);
-
-static bool signal_any_cross(const struct vfence_wait *signals)
-{
-	unsigned int i;
-
-	for (i = 0; i < signals->count; i++)
-		if (signals->points[i].fence->cross)
-			return true;
-	return false;
-}
-
 /* The value that @points[@i] replaces. An earlier point of the list may store it. */
 static u64 signal_value_before(const struct vfence_point *points, unsigned int i)
 {
@@ -190,7 +205,7 @@ static bool signal_resolve_values_locked(struct vfence_wait *signals, u32 flags)
 	bool rewinds = false;
 	unsigned int i;
 
-	lockdep_assert_held(&signals->adapter->fences.signal_lock);
+	lockdep_assert_held(&signal_lock_of(signals->points[0].fence)->base);
 
 	for (i = 0; i < signals->count; i++) {
 		struct vfence_point *point = &signals->points[i];
@@ -215,24 +230,117 @@ static bool signal_resolve_values_locked(struct vfence_wait *signals, u32 flags)
 }
 
 /* Lock for an ioctl, which a signal may interrupt and restart, or for a reset. */
-static int signal_mutex_lock(struct mutex *mutex, u32 flags)
+static int signal_lock_one(struct ww_mutex *lock, struct ww_acquire_ctx *ctx, u32 flags, bool slow)
 {
-	if (!(flags & VFENCE_SIGNAL_MAX))
-		return mutex_lock_interruptible(mutex);
+	if (flags & VFENCE_SIGNAL_MAX) {
+		if (!slow)
+			return ww_mutex_lock(lock, ctx);
+		ww_mutex_lock_slow(lock, ctx);
+		return 0;
+	}
 
-	mutex_lock(mutex);
-	return 0;
+	return slow ? ww_mutex_lock_slow_interruptible(lock, ctx) :
+		      ww_mutex_lock_interruptible(lock, ctx);
 }
 
-static int signal_all(struct vfence_wait *signals, u32 flags)
+static void signal_unlock_points(struct vfence_wait *signals)
 {
-	struct vfence_adapter *adapter = signals->adapter;
-	bool rewinds;
+	unsigned int i;
+
+	for (i = 0; i < signals->count; i++) {
+		struct vfence_point *point = &signals->points[i];
+
+		if (point->locked)
+			ww_mutex_unlock(signal_lock_of(point->fence));
+		point->locked = false;
+	}
+}
+
+/* Lock the fences of the list. On -EDEADLK none is locked, and @at is the one to begin with. */
+static int signal_lock_points(struct vfence_wait *signals, struct ww_acquire_ctx *ctx, u32 flags,
+			      int *at)
+{
 	unsigned int i;
 	int ret = 0;
 
-	if (signal_mutex_lock(&adapter->fences.signal_lock, flags))
+	if (*at >= 0) {
+		struct vfence_point *first = &signals->points[*at];
+
+		ret = signal_lock_one(signal_lock_of(first->fence), ctx, flags, true);
+		first->locked = !ret;
+	}
+
+	for (i = 0; !ret && i < signals->count; i++) {
+		struct vfence_point *point = &signals->points[i];
+
+		ret = signal_lock_one(signal_lock_of(point->fence), ctx, flags, false);
+		if (ret == -EALREADY) {
+			/* Another point of the list names the same fence. */
+			ret = 0;
+		} else {
+			point->locked = !ret;
+			*at = i;
+		}
+	}
+
+	if (ret)
+		signal_unlock_points(signals);
+	return ret;
+}
+
+/*
+ * Lock all fences of the list, and nothing that other fences need. Two calls may name the same
+ * fences in different orders: the one that came later gives way.
+ */
+static int signal_lock_all(struct vfence_wait *signals, struct ww_acquire_ctx *ctx, u32 flags)
+{
+	int at = -1, ret;
+
+	ww_acquire_init(ctx, &signal_class);
+	do {
+		ret = signal_lock_points(signals, ctx, flags, &at);
+	} while (ret == -EDEADLK);
+
+	if (ret) {
+		ww_acquire_fini(ctx);
 		return -ERESTARTSYS;
+	}
+
+	ww_acquire_done(ctx);
+	return 0;
+}
+
+static void signal_unlock_all(struct vfence_wait *signals, struct ww_acquire_ctx *ctx)
+{
+	signal_unlock_points(signals);
+	ww_acquire_fini(ctx);
+}
+
+/**
+ * vfence_signal_perform - perform CPU signals
+ * @signals: list of points, which the caller still owns
+ * @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_*
+ *
+ * Signals in the order of the list. Calls that name the same fence are serialised, so that the
+ * newest value wins.
+ *
+ * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost.
+ */
+int vfence_signal_perform(struct vfence_wait *signals, u32 flags)
+{
+	struct vfence_adapter *adapter = signals->adapter;
+	struct ww_acquire_ctx ctx;
+	bool rewinds;
+	unsigned int i;
+	int ret;
+
+	/* vfence_signal_split() may have left an empty list. */
+	if (!signals->count)
+		return 0;
+
+	ret = signal_lock_all(signals, &ctx, flags);
+	if (ret)
+		return ret;
 
 	rewinds = signal_resolve_values_locked(signals, flags);
 	if (READ_ONCE(adapter->lost))
@@ -244,31 +352,7 @@ static int signal_all(struct vfence_wait *signals, u32 flags)
 	for (i = 0; !ret && i < signals->count; i += SIGNAL_BATCH)
 		ret = signal_batch(adapter, &signals->points[i],
 				   min(signals->count - i, SIGNAL_BATCH));
-	mutex_unlock(&adapter->fences.signal_lock);
-
-	return ret;
-}
-
-/**
- * vfence_signal_perform - perform CPU signals
- * @signals: list of points, which the caller still owns
- * @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_*
- *
- * Signals in the order of the list. Calls are serialised, so that the newest value wins.
- *
- * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost.
- */
-int vfence_signal_perform(struct vfence_wait *signals, u32 flags)
-{
-	int ret;
-
-	if (!signal_any_cross(signals))
-		return signal_all(signals, flags);
-
-	if (signal_mutex_lock(&signal_cross_lock, flags))
-		return -ERESTARTSYS;
-	ret = signal_all(signals, flags);
-	mutex_unlock(&signal_cross_lock);
+	signal_unlock_all(signals, &ctx);
 
 	return ret;
 }

@@ -6,6 +6,7 @@
 #include <linux/types.h>
 
 struct vfence_fence;
+struct ww_mutex;
 struct vfence_wait;
 
 /** VFENCE_SIGNAL_KEEP: a monitored fence above the value keeps its own, without error */
@@ -15,6 +16,8 @@ struct vfence_wait;
 
 struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value);
 struct vfence_wait *vfence_signal_split(struct vfence_wait *signals, u32 fence_flags);
+void vfence_signal_init_lock(struct ww_mutex *lock);
+void vfence_signal_settle(struct vfence_fence *fence);
 int vfence_signal_perform(struct vfence_wait *signals, u32 flags);
 
 #endif

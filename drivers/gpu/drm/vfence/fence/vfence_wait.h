@@ -33,6 +33,8 @@ struct vfence_point {
 	u64 value;
 	/** @queued: True while the point is in a tree; protected by vfence_fence.lock. */
 	bool queued;
+	/** @locked: A list of points to signal holds the signal lock of @fence by this point. */
+	bool locked;
 };
 
 /**
