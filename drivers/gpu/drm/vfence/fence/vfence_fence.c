@@ -371,10 +371,28 @@ static void fence_forget_scan(struct vfence_fence *fence)
 	spin_unlock_irqrestore(&fence->adapter->fences.scan_lock, flags);
 }
 
+/*
+ * Take the object of the virtual GPU away from the interrupt handler. A record may still name
+ * the fence: the handler then finds no waiter, but it may find a monitored value of one, if the
+ * budget ended with the last waiter, and would store another.
+ */
+static struct vgpu_fence *fence_take_hw(struct vfence_fence *fence)
+{
+	struct vgpu_fence *hw = fence->hw;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	WRITE_ONCE(fence->hw, NULL);
+	spin_unlock_irqrestore(&fence->lock, flags);
+
+	return hw;
+}
+
 static void fence_destroy(struct kref *ref)
 {
 	struct vfence_fence *fence = container_of(ref, struct vfence_fence, ref);
 	struct vfence_adapter *adapter = fence->adapter;
+	struct vgpu_fence *hw;
 
 	might_sleep();
 
@@ -383,8 +401,9 @@ static void fence_destroy(struct kref *ref)
 	 * drain the records that name it, remove it from the table, free its storage.
 	 */
 	fence_unlink_slot(fence);
-	if (fence->hw) {
-		vgpu_fence_destroy(fence->hw);
+	hw = fence_take_hw(fence);
+	if (hw) {
+		vgpu_fence_destroy(hw);
 		vfence_irq_flush(adapter);
 		vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	}

@@ -80,7 +80,8 @@ static void point_update_monitored_locked(struct vfence_fence *fence)
 	/* Each signal of a linked fence must reach the other adapters (WDDM-104). */
 	if (fence->linked)
 		update.value = 0;
-	if (update.value == fence->monitored)
+	/* fence_destroy() has taken @hw away. */
+	if (update.value == fence->monitored || !fence->hw)
 		return;
 
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
