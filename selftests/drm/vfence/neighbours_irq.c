@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Neighbours: what the interrupt path of one client costs the others. Each test has a client
+ * that attacks and a client that measures itself, without the attack and with it.
+ *
+ * Durations are exact on the deterministic clock, where a nanosecond is an instruction, and
+ * the bounds hold there.
+ */
+
+#include <sys/epoll.h>
+
+#include "vfence_test.h"
+
+#define ROUNDS		120
+#define PORTION		10
+#define MAX_CROWD	32
+
+/* A client with one queue and one fence, which measures itself. */
+struct victim {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+	uint64_t value;
+};
+
+static int victim_open(struct victim *v, unsigned int index)
+{
+	int ret = vf_adapter_open(index, &v->adapter);
+
+	/* Keep all on one processor, so that durations do not depend on the scheduler. */
+	pin(0, 0);
+	pin_kthread("vfence", 0);
+	pin_kthread("irq/", 0);
+	v->value = 0;
+	ret = ret ? ret : vf_device_create(v->adapter, &v->device);
+	ret = ret ? ret : vf_queue_create(v->device, DRM_VFENCE_NODE_COPY, 65536, &v->queue);
+	return ret ? ret : vf_fence_create(v->device, 0, 0, &v->fence);
+}
+
+static void victim_close(struct victim *v)
+{
+	vf_queue_destroy(v->queue);
+	vf_fence_destroy(v->fence);
+	vf_device_destroy(v->device);
+	vf_adapter_close(v->adapter);
+}
+
+/* One GPU signal that interrupts, as an event waits for it. */
+static int victim_round(struct victim *v)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int ret = arm(v->adapter, v->fence, ++v->value, efd);
+
+	vf_cmd_signal(v->queue, v->fence, v->value);
+	ret = ret ? ret : vf_queue_submit(v->queue);
+	if (!ret && !EVENTUALLY(fired(efd)))
+		ret = -ETIME;
+	close(efd);
+	return ret;
+}
+
+static uint64_t thread_ns;
+
+/* Add the processor time of an interrupt thread of the module. */
+static void add_thread_ns(pid_t task, int unused)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *f;
+
+	(void)unused;
+	snprintf(path, sizeof(path), "/proc/%d/schedstat", task);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%llu", &ns) == 1)
+		thread_ns += ns;
+	if (f)
+		fclose(f);
+}
+
+/* Return: time in ns that the interrupt has taken so far, in both halves. */
+static uint64_t interrupt_ns(struct vf_adapter *adapter)
+{
+	thread_ns = 0;
+	each_kthread("irq/", add_thread_ns, 0);
+	return thread_ns + counters(adapter).handler_ns;
+}
+
+/*
+ * Return: time of the interrupt for one round in ns; 0 on an error. Other interrupts hit some
+ * rounds, so this is the least of the means of a few rounds.
+ */
+static uint64_t victim_measure(struct victim *v)
+{
+	uint64_t least = UINT64_MAX, ns;
+	unsigned int i, k;
+
+	for (k = 0; k < ROUNDS / PORTION; k++) {
+		ns = interrupt_ns(v->adapter);
+		for (i = 0; i < PORTION; i++) {
+			if (victim_round(v))
+				return 0;
+			/* The thread sleeps before the next round: each round has one run of it. */
+			nanosleep(&(struct timespec){ .tv_nsec = 300000 }, NULL);
+		}
+		ns = (interrupt_ns(v->adapter) - ns) / PORTION;
+		least = ns < least ? ns : least;
+	}
+	return least;
+}
+
+/* Clients that own many objects. */
+struct crowd {
+	struct vf_adapter *adapter[MAX_CROWD];
+	unsigned int count;
+};
+
+static struct vf_device *crowd_add(struct crowd *crowd, unsigned int index)
+{
+	struct vf_device *device;
+
+	if (vf_adapter_open(index, &crowd->adapter[crowd->count]))
+		return NULL;
+	if (vf_device_create(crowd->adapter[crowd->count++], &device))
+		return NULL;
+	return device;
+}
+
+
+static bool crowd_of_queues(struct crowd *crowd, unsigned int index, unsigned int queues)
+{
+	struct vf_device *device = NULL;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	for (i = 0; i < queues; i++) {
+		if (i % 64 == 0)
+			device = crowd_add(crowd, index);
+		if (!device || vf_queue_create(device, DRM_VFENCE_NODE_COPY, 4096, &queue))
+			return false;
+	}
+	return true;
+}
+
+static bool crowd_of_fences(struct crowd *crowd, unsigned int index, unsigned int fences)
+{
+	struct vf_device *device = NULL;
+	struct vf_fence *fence;
+	unsigned int i;
+
+	for (i = 0; i < fences; i++) {
+		if (i % 4096 == 0)
+			device = crowd_add(crowd, index);
+		if (!device || vf_fence_create(device, 0, 0, &fence))
+			return false;
+	}
+	return true;
+}
+
+#define EXPECT_WITHIN(percent, alone, beside) do {						\
+	TH_LOG("%llu ns alone, %llu ns beside the others", (unsigned long long)(alone),	\
+	       (unsigned long long)(beside));							\
+	if (deterministic()) {									\
+		EXPECT_LT(0, (alone));								\
+		EXPECT_LE((beside) * 100, (alone) * (100 + (percent)));				\
+	}											\
+} while (0)
+
+FIXTURE(crowd) {
+	struct victim victim;
+	struct crowd crowd;
+};
+
+/* One adapter for each form of the interrupt: fences, NULL events, queues, nothing. */
+FIXTURE_VARIANT(crowd) { unsigned int index; };
+FIXTURE_VARIANT_ADD(crowd, array) { .index = 0, };
+FIXTURE_VARIANT_ADD(crowd, null) { .index = 1, };
+FIXTURE_VARIANT_ADD(crowd, queue) { .index = 8, };
+FIXTURE_VARIANT_ADD(crowd, indistinct) { .index = 10, };
+
+FIXTURE_SETUP(crowd)
+{
+	memset(self, 0, sizeof(*self));
+	if (access("/sys/bus/platform/devices/vfence.10/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, victim_open(&self->victim, variant->index));
+}
+
+FIXTURE_TEARDOWN(crowd)
+{
+	/* The process of the test ends here, and with it the objects of the crowd. */
+	victim_close(&self->victim);
+}
+
+TEST_F_TIMEOUT(crowd, idle_queues_of_others_cost_a_signal_nothing, 300)
+{
+	uint64_t alone = victim_measure(&self->victim), beside;
+
+	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 448 : 64));
+	beside = victim_measure(&self->victim);
+	EXPECT_WITHIN(5, alone, beside);
+}
+
+TEST_F_TIMEOUT(crowd, fences_of_others_without_waiters_cost_a_signal_nothing, 300)
+{
+	uint64_t alone = victim_measure(&self->victim), beside;
+
+	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 4000 : 500));
+	beside = victim_measure(&self->victim);
+	EXPECT_WITHIN(5, alone, beside);
+}
+
+static unsigned int threads_seen, threads_realtime;
+
+/* Count the interrupt threads of the module, and those that are not SCHED_OTHER. */
+static void check_thread(pid_t task, int unused)
+{
+	char path[64], comm[32] = "";
+	FILE *f;
+
+	(void)unused;
+	snprintf(path, sizeof(path), "/proc/%d/comm", task);
+	f = fopen(path, "re");
+	if (f && !fgets(comm, sizeof(comm), f))
+		comm[0] = 0;
+	if (f)
+		fclose(f);
+	/* The name is cut after 15 characters. */
+	if (!strstr(comm, "-vfence"))
+		return;
+	threads_seen++;
+	threads_realtime += sched_getscheduler(task) != SCHED_OTHER;
+}
+
+TEST(the_interrupt_thread_runs_at_normal_priority)
+{
+	struct victim v;
+
+	ASSERT_EQ(0, victim_open(&v, 0));
+	ASSERT_EQ(0, victim_round(&v));
+	/* The thread changes its priority when it runs for the first time. */
+	EXPECT_TRUE(EVENTUALLY((threads_seen = threads_realtime = 0,
+				each_kthread("irq/", check_thread, 0),
+				threads_seen > threads_realtime)));
+	victim_close(&v);
+}
+
+FIXTURE(alone) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	int efd;
+};
+
+FIXTURE_SETUP(alone)
+{
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE |
+				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &self->fence));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(alone)
+{
+	close(self->efd);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(alone, a_cross_adapter_fence_of_one_adapter_interrupts_for_waiters_only)
+{
+	struct vf_counters before, after;
+	unsigned int i;
+
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+	ASSERT_TRUE(settled(self->adapter, &before));
+	for (i = 1; i <= 50; i++)
+		vf_cmd_signal(self->gfx, self->fence, i);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.posts, after.posts);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 60, self->efd));
+	EXPECT_EQ(59, monitored(self->fence));
+	vf_cmd_signal(self->gfx, self->fence, 60);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
+}
+
+TEST_F(alone, a_second_adapter_that_joins_misses_no_signal)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *there;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd;
+	uint64_t value = 100;
+	int ret;
+
+	if (vf_adapter_open(2, &adapter))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	fd = vf_fence_export(self->fence);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1000, self->efd));
+	EXPECT_EQ(999, monitored(self->fence));
+
+	/* The signal is executed at some point of the join. */
+	vf_cmd_draw(self->gfx, 1, 20000);
+	vf_cmd_signal(self->gfx, self->fence, value);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_EQ(0, vf_fence_open(device, fd, &there));
+	EXPECT_EQ(0, monitored(self->fence));
+	EXPECT_EQ(0, monitored(there));
+	ret = arm(adapter, there, value, efd);
+	ASSERT_LE(0, ret);
+	if (!ret) {
+		EXPECT_TRUE(EVENTUALLY(fired(efd)));
+		EXPECT_EQ(8, read(efd, &(uint64_t){ 0 }, 8));
+	}
+
+	/* The first member monitors for the second now. */
+	ASSERT_EQ(0, arm(adapter, there, value + 1, efd));
+	vf_cmd_signal(self->gfx, self->fence, value + 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, vf_fence_signal(there, 1000));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	close(efd);
+	vf_fence_destroy(there);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+	close(fd);
+}
+
+FIXTURE(flood) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	struct vf_adapter *far;
+	struct vf_device *far_device;
+	struct vf_fence *there;
+	int shared;
+};
+
+/* A fence that two adapters have open interrupts for each of its signals. */
+FIXTURE_SETUP(flood)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, vf_adapter_open(2, &self->far));
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE |
+				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &self->fence));
+	self->shared = vf_fence_export(self->fence);
+	ASSERT_EQ(0, vf_device_create(self->far, &self->far_device));
+	ASSERT_EQ(0, vf_fence_open(self->far_device, self->shared, &self->there));
+}
+
+FIXTURE_TEARDOWN(flood)
+{
+	knob(0, "hold_posts", "0");
+	vf_fence_destroy(self->there);
+	vf_device_destroy(self->far_device);
+	vf_adapter_close(self->far);
+	close(self->shared);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+}
+
+/* Number of signals that do not fit into the FIFO of the CMP, and fit into a ring. */
+#define FLOOD	600
+
+TEST_F(flood, a_flood_of_signals_stalls_the_queue_that_floods)
+{
+	struct vf_counters before, held, after;
+	struct victim victim;
+	unsigned int i;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(0, victim_open(&victim, 0));
+	ASSERT_TRUE(settled(self->adapter, &before));
+	/* A CMP that handles nothing stands for one that is slower than the engines. */
+	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	for (i = 1; i <= FLOOD; i++)
+		vf_cmd_signal(self->gfx, self->fence, i);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	for (i = 1; i <= FLOOD; i++)
+		vf_cmd_signal(self->copy, self->fence, i);
+	ASSERT_EQ(0, vf_queue_publish(self->copy));
+	ASSERT_TRUE(EVENTUALLY(counters(self->adapter).posts >= before.posts + 200));
+
+	/* The signal of the other client takes its place in the FIFO. */
+	ASSERT_EQ(0, arm(victim.adapter, victim.fence, 1, efd));
+	vf_cmd_signal(victim.queue, victim.fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(victim.queue));
+	EXPECT_TRUE(drained(victim.queue));
+	held = counters(self->adapter);
+	EXPECT_EQ(before.cmp_overflowed, held.cmp_overflowed);
+	EXPECT_LT(held.posts - before.posts, FLOOD);
+	EXPECT_GT(FLOOD, vf_fence_current(self->fence));
+
+	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	/* The next flush wakes the CMP. */
+	vf_queue_destroy(victim.queue);
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(drained(self->copy));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.scans, after.scans);
+	EXPECT_EQ(before.cmp_overflowed, after.cmp_overflowed);
+	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_COPY, 4096, &victim.queue));
+	victim_close(&victim);
+	close(efd);
+}
+
+FIXTURE(waiters) {
+	struct victim victim;
+	struct victim attacker;
+	int efd;
+};
+
+FIXTURE_SETUP(waiters)
+{
+	ASSERT_EQ(0, victim_open(&self->victim, 0));
+	ASSERT_EQ(0, victim_open(&self->attacker, 0));
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+
+FIXTURE_TEARDOWN(waiters)
+{
+	close(self->efd);
+	victim_close(&self->attacker);
+	victim_close(&self->victim);
+}
+
+TEST_F(waiters, the_interrupt_handler_is_short_whatever_clients_wait_for)
+{
+	struct vf_counters c;
+	int set[200];
+	unsigned int i;
+
+	/* Many events that one interrupt satisfies, and an eventfd with long wake-ups. */
+	for (i = 0; i < 200; i++) {
+		struct epoll_event event = { .events = EPOLLIN };
+
+		set[i] = epoll_create1(EPOLL_CLOEXEC);
+		ASSERT_LE(0, set[i]);
+		ASSERT_EQ(0, epoll_ctl(set[i], EPOLL_CTL_ADD, self->efd, &event));
+	}
+	for (i = 0; i < 600; i++)
+		ASSERT_EQ(0, arm(self->attacker.adapter, self->attacker.fence, 1 + i % 3,
+				 self->efd));
+	for (i = 1; i <= 3; i++)
+		vf_cmd_signal(self->attacker.queue, self->attacker.fence, i);
+	ASSERT_EQ(0, vf_queue_submit(self->attacker.queue));
+	ASSERT_EQ(0, vf_fence_wait(self->attacker.fence, 3, DEADLINE));
+	ASSERT_TRUE(settled(self->attacker.adapter, &c));
+	EXPECT_TRUE(EVENTUALLY(monitored(self->attacker.fence) == NOT_MONITORED));
+	c = counters(self->attacker.adapter);
+	TH_LOG("longest run of the handler: %llu ns", (unsigned long long)c.handler_max_ns);
+	if (deterministic())
+		EXPECT_GE(20000, c.handler_max_ns);
+	for (i = 0; i < 200; i++)
+		close(set[i]);
+}
+
+TEST_F(waiters, an_event_is_set_before_a_later_wait_of_its_client_ends)
+{
+	unsigned int i;
+
+	for (i = 1; i <= 100; i++) {
+		ASSERT_EQ(0, arm(self->victim.adapter, self->victim.fence, i, self->efd));
+		/* The wait begins before the signals, so that interrupts end both. */
+		vf_cmd_draw(self->victim.queue, 1, 300000);
+		vf_cmd_signal(self->victim.queue, self->victim.fence, i);
+		ASSERT_EQ(0, vf_queue_submit(self->victim.queue));
+		ASSERT_EQ(0, vf_fence_wait(vf_queue_progress(self->victim.queue),
+					   vf_queue_last_queued(self->victim.queue), DEADLINE));
+		EXPECT_TRUE(fired(self->efd));
+		EXPECT_EQ(8, read(self->efd, &(uint64_t){ 0 }, 8));
+	}
+}
+
+TEST_F(waiters, a_signal_releases_all_queues_that_it_satisfies_and_no_other)
+{
+	struct vf_queue *queue[60];
+	unsigned int i;
+
+	for (i = 0; i < 60; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->attacker.device, DRM_VFENCE_NODE_COPY, 4096,
+					     &queue[i]));
+		/* Two queues wait for each value. */
+		vf_cmd_wait(queue[i], self->attacker.fence, 1 + i / 2);
+		ASSERT_EQ(0, vf_queue_submit(queue[i]));
+		ASSERT_TRUE(EVENTUALLY(queue_state(queue[i]) == DRM_VFENCE_QUEUE_BLOCKED));
+	}
+	ASSERT_EQ(0, vf_fence_signal(self->attacker.fence, 29));
+	for (i = 0; i < 58; i++)
+		EXPECT_TRUE(drained(queue[i]));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(queue[58]));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(queue[59]));
+	vf_cmd_signal(self->attacker.queue, self->attacker.fence, 30);
+	ASSERT_EQ(0, vf_queue_submit(self->attacker.queue));
+	EXPECT_TRUE(drained(queue[58]));
+	EXPECT_TRUE(drained(queue[59]));
+	for (i = 0; i < 60; i++)
+		vf_queue_destroy(queue[i]);
+}
+
+/* Points of the attacker's events: each event has many points of the same fence. */
+#define EVENTS	1000
+#define POINTS	64
+
+static void *signal_for_long(void *arg)
+{
+	struct victim *attacker = arg;
+
+	vf_fence_signal(attacker->fence, 1000);
+	attacker->value = 1;
+	return NULL;
+}
+
+TEST_F(waiters, signals_of_another_client_do_not_delay_those_of_a_private_fence)
+{
+	struct vf_point point[POINTS];
+	volatile uint64_t *done = &self->attacker.value;
+	int64_t begin, longest = 0, all;
+	pthread_t thread;
+	unsigned int i;
+
+	for (i = 0; i < POINTS; i++)
+		point[i] = (struct vf_point){ self->attacker.fence, 1000 };
+	for (i = 0; i < EVENTS; i++)
+		ASSERT_EQ(0, vf_event_arm(self->attacker.adapter, point, POINTS, 0, self->efd,
+					  NULL));
+	all = vf_deadline(0);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_for_long, &self->attacker));
+	for (i = 1; !*done; i++) {
+		begin = vf_deadline(0);
+		ASSERT_EQ(0, vf_fence_signal(self->victim.fence, i));
+		if (vf_deadline(0) - begin > longest)
+			longest = vf_deadline(0) - begin;
+	}
+	all = vf_deadline(0) - all;
+	pthread_join(thread, NULL);
+	TH_LOG("longest signal %lld ns, in %lld ns", (long long)longest, (long long)all);
+	/* On one processor the victim waits for a time slice of the attacker, and not longer. */
+	if (deterministic())
+		EXPECT_GT(all, 3 * longest);
+}
+
+/* Return: time in ns until a process with many fences has ended; 0 on an error. */
+static int64_t end_with_fences(unsigned int index, unsigned int fences)
+{
+	struct crowd crowd = { .count = 0 };
+	int to_parent[2], to_child[2];
+	int64_t begin;
+	bool ready;
+	pid_t child;
+	char c;
+
+	if (pipe(to_parent) || pipe(to_child))
+		return 0;
+	child = fork();
+	if (!child) {
+		if (crowd_of_fences(&crowd, index, fences) && write(to_parent[1], "r", 1) == 1 &&
+		    read(to_child[0], &c, 1) == 1)
+			_exit(0);
+		_exit(1);
+	}
+	close(to_parent[1]);
+	ready = read(to_parent[0], &c, 1) == 1;
+	begin = vf_deadline(0);
+	ready = write(to_child[1], "e", 1) == 1 && ready;
+	waitpid(child, NULL, 0);
+	begin = vf_deadline(0) - begin;
+	close(to_parent[0]);
+	close(to_child[0]);
+	close(to_child[1]);
+	return ready ? begin : 0;
+}
+
+TEST_F_TIMEOUT(crowd, closing_a_file_costs_no_visit_of_the_queues_of_others, 300)
+{
+	int64_t alone, beside;
+
+	ASSERT_LT(0, end_with_fences(variant->index, 300));
+	alone = end_with_fences(variant->index, 300);
+	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 448 : 64));
+	beside = end_with_fences(variant->index, 300);
+	/* A process ends more slowly, too, if its parent has many mappings. */
+	EXPECT_WITHIN(300, alone, beside);
+}
+
+TEST_HARNESS_MAIN
