@@ -155,6 +155,8 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	mutex_unlock(&file->lock);
 
 	vfence_slots_destroy_all(file);
+	/* Posts in the FIFO of the GPU name the address space. */
+	vgpu_cmp_flush(file->adapter->gpu);
 	vgpu_vm_destroy(file->vm);
 	drm_mm_takedown(&file->space);
 

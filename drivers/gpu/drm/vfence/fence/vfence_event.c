@@ -19,8 +19,8 @@
 /**
  * struct vfence_event - armed eventfd
  *
- * An event fires, and the work of its file frees it; or the client or the closing file cancels it, and
- * frees it. The state of @wait decides which.
+ * An event fires, and the work of its file frees it; or the client or the closing file cancels
+ * it, and frees it. The state of @wait decides which.
  */
 struct vfence_event {
 	/** @wait: Points that the event waits for. */

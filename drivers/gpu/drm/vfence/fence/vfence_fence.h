@@ -130,7 +130,7 @@ struct vfence_fence {
 	 * (WDDM-104). Set once; read without @lock.
 	 */
 	bool linked;
-	/** @scan_link: Entry in a list of scans, or empty; see vfence_fence_update_scan_locked(). */
+	/** @scan_link: Entry in a list of vfence_fence_scan(), or empty. */
 	struct list_head scan_link;
 	/** @interrupts: Number of interrupt records that named the fence. */
 	u64 interrupts;

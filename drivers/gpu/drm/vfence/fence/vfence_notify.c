@@ -229,7 +229,7 @@ static void notify_monitored_hard(struct vfence_adapter *adapter,
 
 static void notify_monitored_thread(struct vfence_adapter *adapter)
 {
-	/* Full barrier before the list of scans is read. Partner: point_update_monitored_locked(). */
+	/* Full barrier before the list is read. Partner: point_update_monitored_locked(). */
 	if (atomic_xchg(&adapter->fences.monitored_scan_due, 0))
 		notify_scan(adapter, true);
 }

@@ -49,8 +49,6 @@ static void vm_flush_tlb(struct vgpu_vm *vm)
 void vgpu_vm_destroy(struct vgpu_vm *vm)
 {
 	vm_flush_tlb(vm);
-	/* Posts in the FIFO name the address space. */
-	vgpu_cmp_flush(vm->gpu);
 	xa_destroy(&vm->pages);
 	xa_destroy(&vm->slots);
 	vfence_object_free(HW_VM, vm);
