@@ -93,18 +93,18 @@ extern "C" {
  * - 1.21: closing a handle without the right to signal ends no CPU wait.
  * - 1.22: an interrupted WAIT goes on where it was: restart in &struct drm_vfence_wait. The
  *   kernel no longer clears signals.count.
- * - 1.27: %DRM_VFENCE_QUERY_CLIENT_COUNTERS. The adapter's totals, also those of
+ * - 1.23: %DRM_VFENCE_QUERY_CLIENT_COUNTERS. The adapter's totals, also those of
  *   &struct drm_vfence_node_info, are for CAP_PERFMON.
- * - 1.28: array elements may be shorter than the driver's: stride in
+ * - 1.24: array elements may be shorter than the driver's: stride in
  *   &struct drm_vfence_obj_array and &struct drm_vfence_query. Structures with outputs can
  *   be passed again as they are.
- * - 1.29: handles are given out in a cycle.
- * - 1.30: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
+ * - 1.25: handles are given out in a cycle.
+ * - 1.26: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
  *   maps pages that are read only.
- * - 1.31: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
- * - 1.32: %DRM_VFENCE_WAIT_ALLOW_REWIND.
- * - 1.33: EVENT_ARM also signals the eventfd if the points are already reached.
- * - 1.34: %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT and
+ * - 1.27: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
+ * - 1.28: %DRM_VFENCE_WAIT_ALLOW_REWIND.
+ * - 1.29: EVENT_ARM also signals the eventfd if the points are already reached.
+ * - 1.30: %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT and
  *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too,
  *   gets its maximum when a device that may signal it is lost.
  */
