@@ -199,7 +199,8 @@ static void queue_retire_all_work(struct work_struct *work)
 static void queue_progressed_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
 	vfence_paging_wake(adapter);
-	queue_work(adapter->queues.run_wq, &adapter->queues.retire_all);
+	if (overflow & VGPU_OVERFLOW_QUEUES)
+		queue_work(adapter->queues.run_wq, &adapter->queues.retire_all);
 }
 
 static const struct vfence_irq_source queue_progressed_source = {
