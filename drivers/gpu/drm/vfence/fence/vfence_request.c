@@ -288,18 +288,19 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	wait = vfence_restart_take(file, args->restart, &args->points);
 	if (vfence_reject(drm, IS_ERR(wait)))
 		return PTR_ERR(wait);
-	if (wait)
-		return request_sleep_armed(file, wait, args);
+	if (wait) {
+		ret = request_sleep_armed(file, wait, args);
+	} else {
+		/* The interrupted call has performed the signals. */
+		ret = vfence_request_init(&request, file, args->flags, &args->points,
+					  args->restart ? &none : &args->signals);
+		if (ret)
+			return ret;
+		ret = request_begin(file, &request, args);
+		if (ret != -ERESTARTSYS)
+			args->restart = 0;
+	}
 
-	/* The interrupted call has performed the signals. */
-	ret = vfence_request_init(&request, file, args->flags, &args->points,
-				  args->restart ? &none : &args->signals);
-	if (ret)
-		return ret;
-
-	ret = request_begin(file, &request, args);
-	if (ret != -ERESTARTSYS)
-		args->restart = 0;
 	vfence_event_flush(file);
 	return ret;
 }
