@@ -123,7 +123,7 @@ static int64_t latency(struct vf_queue *queue, void (*attack)(void *arg), void *
 			attack(arg);
 		start = vf_deadline(0);
 		vf_cmd_nop(queue, 8);
-		if (vf_queue_submit(queue) || vf_queue_wait_idle(queue, 20 * SECOND))
+		if (vf_queue_submit(queue) || vf_queue_wait_idle(queue, DEADLINE))
 			return -1;
 		total += vf_deadline(0) - start;
 	}
