@@ -1939,9 +1939,9 @@ struct drm_vfence_syncobj {
  * @signal_syncobjs never sleeps (WDDM-131). A submission waits for all its points (WDDM-132),
  * from the call on: a point that was reached stays reached, even if the value is rewound
  * before the submission is the first of its queue. With @signal_syncobjs the call itself waits
- * for the points. A point of a fence that cannot be signaled any more counts as reached; the destruction of
- * one of several handles changes nothing (WDDM-127). For a syncobj the driver takes the
- * dma_fence that it has at the time of the call, and does not care whether that fails.
+ * for the points. A point of a fence that cannot be signaled any more counts as reached; the
+ * destruction of one of several handles changes nothing (WDDM-127). For a syncobj the driver
+ * takes the dma_fence that it has at the time of the call, and does not care whether that fails.
  *
  * Commands are packets without padding between them. The kernel copies them. They contain no
  * FENCE_WAIT, because waits go by list, and no LOG, because the queue has no logs.
@@ -1957,8 +1957,8 @@ struct drm_vfence_syncobj {
  * submission in front waits for any, or until the queue is lost. The dma_fence signals when
  * the commands are done. If they are not, it fails:
  *
- * - ETIME: the commands took longer than two seconds. The queue is aborted and its device is
- *   %DRM_VFENCE_DEVICE_HUNG.
+ * - ETIME: the commands used their engine for more than two seconds, or kept other clients off
+ *   it. The queue is aborted and its device is %DRM_VFENCE_DEVICE_HUNG.
  * - ECANCELED: the submission was behind such commands, or the queue was aborted.
  * - EIO: a packet was not legal.
  * - ENODEV: the device is removed.

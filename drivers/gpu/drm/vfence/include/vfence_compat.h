@@ -120,7 +120,8 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 
 /*
  * Older schedulers take their arguments one by one. Before jobs had credits, schedulers took
- * a number of jobs, and had a thread each instead of a workqueue. The structure has the members that the driver sets.
+ * a number of jobs, and had a thread each instead of a workqueue. The structure has the members
+ * that the driver sets.
  */
 #ifdef VFENCE_HAVE_SCHED_INIT_ARGS
 #define vfence_sched_init(sched, args)	drm_sched_init(sched, args)
@@ -139,8 +140,9 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 				    const struct drm_sched_init_args *args)
 {
 #ifdef VFENCE_HAVE_SCHED_CREDITS
-	return drm_sched_init(sched, args->ops, args->submit_wq, args->num_rqs, args->credit_limit, 0,
-			      args->timeout, NULL, NULL, args->name, args->dev);
+	return drm_sched_init(sched, args->ops, args->submit_wq, args->num_rqs,
+			      args->credit_limit, 0, args->timeout, NULL, NULL, args->name,
+			      args->dev);
 #else
 	return drm_sched_init(sched, args->ops, args->credit_limit, 0, args->timeout, NULL, NULL,
 			      args->name, args->dev);
