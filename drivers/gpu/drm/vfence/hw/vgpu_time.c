@@ -23,13 +23,16 @@ void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun)
 	engine->rest_ns -= min(ns, engine->rest_ns);
 }
 
-/* Processor time since the last call, but not what a preempted thread has waited for. */
+/*
+ * Return the processor time since the last call. No step takes longer than VGPU_STEP_NS: what is
+ * beyond it, the thread has waited for a processor, which no client has to pay for.
+ */
 static u64 time_burned(struct vgpu_engine *engine, ktime_t now)
 {
 	u64 ns = ktime_to_ns(ktime_sub(now, engine->stepped_at));
 
 	engine->stepped_at = now;
-	return min_t(u64, ns, VGPU_QUANTUM_NS);
+	return min_t(u64, ns, VGPU_STEP_NS);
 }
 
 static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 ns)

@@ -44,6 +44,8 @@ struct task_struct;
 #define VGPU_PACKET_NS		100
 /* The engines of a chip use at most one part in this of a processor, all together. */
 #define VGPU_CPU_FACTOR		4
+/* No step takes more processor time. */
+#define VGPU_STEP_NS		(100 * NSEC_PER_USEC)
 /* An engine that has to sleep this long to use no more does so. */
 #define VGPU_REST_NS		(500 * NSEC_PER_USEC)
 /* An engine sleeps when its charged time is further ahead of the clock than this. */
