@@ -27,7 +27,7 @@ static bool notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fe
 
 	spin_lock_irqsave(&fence->lock, flags);
 	useful = !fence->deferred && vfence_point_is_due_locked(fence, value);
-	fence->deferred_value = max(fence->deferred ? fence->deferred_value : 0, value);
+	fence->deferred_value = max(fence->deferred_value, value);
 	if (fence->linked)
 		vfence_cross_note_locked(fence, value, time);
 
@@ -134,11 +134,20 @@ static bool notify_complete_deferred(struct vfence_fence *fence)
 	u64 value;
 
 	mutex_lock(&fence->rescan_lock);
+	/* Take the value, so that it cannot complete a wait that begins after a rewind. */
 	spin_lock_irqsave(&fence->lock, flags);
 	value = fence->deferred_value;
+	fence->deferred_value = 0;
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
+	if (taken == VFENCE_POINT_BATCH) {
+		/* There may be more points for the next portion. */
+		spin_lock_irqsave(&fence->lock, flags);
+		fence->deferred_value = max(fence->deferred_value, value);
+		spin_unlock_irqrestore(&fence->lock, flags);
+	}
+
 	vfence_point_finish_all(&done, 0);
 	if (READ_ONCE(fence->linked))
 		vfence_cross_propagate_noted(fence);
@@ -147,18 +156,16 @@ static bool notify_complete_deferred(struct vfence_fence *fence)
 	return taken == VFENCE_POINT_BATCH;
 }
 
-/* Return true if the fence needs no other pass: no signal was deferred since @value was read. */
-static bool notify_end_deferred(struct vfence_fence *fence, u64 value)
+/* Return true if the fence needs no other pass: no signal was deferred meanwhile. */
+static bool notify_end_deferred(struct vfence_fence *fence)
 {
 	unsigned long flags;
 	bool ended;
 
 	spin_lock_irqsave(&fence->lock, flags);
-	ended = fence->deferred_value == value && !fence->signaled_count;
-	if (ended) {
+	ended = !fence->deferred_value && !fence->signaled_count;
+	if (ended)
 		fence->deferred = false;
-		fence->deferred_value = 0;
-	}
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	return ended;
@@ -176,9 +183,7 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 	struct vfence_fence *fence, *next;
 
 	llist_for_each_entry_safe(fence, next, list, deferred_node) {
-		u64 value = READ_ONCE(fence->deferred_value);
-
-		if (!notify_complete_deferred(fence) && notify_end_deferred(fence, value)) {
+		if (!notify_complete_deferred(fence) && notify_end_deferred(fence)) {
 			vfence_fence_put(fence);
 		} else {
 			llist_add(&fence->deferred_node, &adapter->fences.deferred);
