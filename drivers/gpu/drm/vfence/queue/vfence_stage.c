@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "fence/vfence_address.h"
+#include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -351,6 +352,12 @@ void vfence_stage_work(struct work_struct *work)
 	/* Signals of packets may be in the FIFO of the CMP, or be due in the threaded half. */
 	if (xchg(&kernel->settle_due, false))
 		vfence_irq_catch_up(adapter);
+
+	/* The events of these signals have fired; the client expects their eventfds set. */
+	mutex_lock(&kernel->lock);
+	if (kernel->file)
+		vfence_event_flush(kernel->file);
+	mutex_unlock(&kernel->lock);
 
 	stage_signal_progress(kernel, delivered);
 }
