@@ -295,7 +295,8 @@ void vfence_doorbell_force_reconnect(struct vfence_queue *queue)
 
 	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
-		doorbell_set_level(queue->doorbell, adapter->queues.logging_level);
+		doorbell_set_level(queue->doorbell,
+				   READ_ONCE(adapter->queues.logging_level));
 		if (!queue->doorbell->aborted)
 			doorbell_disconnect_locked(queue->doorbell,
 						   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
@@ -479,7 +480,7 @@ static int doorbell_attach_locked(struct vfence_file *file, struct vfence_doorbe
 
 	mutex_lock(&file->adapter->queues.doorbell_lock);
 	queue->doorbell = doorbell;
-	doorbell_set_level(doorbell, file->adapter->queues.logging_level);
+	doorbell_set_level(doorbell, READ_ONCE(file->adapter->queues.logging_level));
 	mutex_unlock(&file->adapter->queues.doorbell_lock);
 	return 0;
 }
