@@ -269,6 +269,49 @@ TEST_F(two, a_submission_that_uses_too_much_is_stopped)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->victim));
 }
 
+/* A copy engine takes a queue off inside a draw, and gives back what has not passed. */
+TEST_F(two, submissions_of_a_copy_engine_are_timed_as_well)
+{
+	struct client *client[2] = { &self->attacker, &self->victim };
+	struct vf_submit what = { 0 };
+	struct vf_queue *queue[4];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		queue[i] = client_add(client[i % 2], DRM_VFENCE_NODE_COPY, true);
+		ASSERT_NE(NULL, queue[i]);
+		vf_cmd_draw(queue[i], 1, 900 * MS);
+		ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
+		vf_cmd_draw(queue[i], 1, 900 * MS);
+		ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
+	}
+	for (i = 0; i < 4; i++) {
+		EXPECT_EQ(0, vf_queue_wait_idle(queue[i], DEADLINE));
+		EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(client[i % 2]));
+	}
+}
+
+/* Nobody takes a queue off for another of its client, but a submission must end. */
+TEST_F(two, a_submission_ends_behind_a_queue_of_its_client_that_hangs)
+{
+	struct vf_queue *stuck = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *kernel = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
+	struct drm_vfence_packet_header hang = {
+		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
+	};
+	struct vf_submit what = { 0 };
+
+	ASSERT_NE(NULL, stuck);
+	ASSERT_NE(NULL, kernel);
+	vf_cmd_raw(stuck, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_submit(stuck));
+	ASSERT_TRUE(EVENTUALLY(queue_state(stuck) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_nop(kernel, 8);
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
+	EXPECT_EQ(-EIO, vf_queue_wait_idle(kernel, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, device_state(&self->attacker));
+}
+
 /* A draw may last while no other client wants the engine. */
 TEST_F(two, a_queue_alone_may_take_its_time)
 {

@@ -61,6 +61,8 @@ static void kernel_interrupt(struct vgpu_engine *engine, struct vgpu_queue *queu
 static void kernel_complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,
 				       u64 fence_id)
 {
+	/* What the queue uses from now on it uses for the next submission. */
+	WRITE_ONCE(queue->completed_busy_ns, queue->busy_ns);
 	/* Release: effects of the submission. Partner: vgpu_kernel_last_completed(). */
 	smp_store_release(&queue->last_completed, fence_id);
 	kernel_interrupt(engine, queue);
@@ -109,4 +111,9 @@ u64 vgpu_kernel_last_fetched(struct vgpu_queue *queue)
 {
 	/* Acquire, for symmetry only. Partner: vgpu_kernel_fetched(). */
 	return smp_load_acquire(&queue->last_fetched);
+}
+
+u64 vgpu_kernel_completed_busy_ns(struct vgpu_queue *queue)
+{
+	return READ_ONCE(queue->completed_busy_ns);
 }

@@ -122,3 +122,18 @@ bool vgpu_queue_is_idle(struct vgpu_queue *queue)
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	return idle;
 }
+
+bool vgpu_queue_is_kept_off(struct vgpu_queue *queue)
+{
+	struct vgpu_chip *chip = queue->gpu->chip;
+	struct vgpu_queue *running;
+	unsigned long flags;
+	bool kept_off;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	running = queue->engine->running;
+	kept_off = running && running != queue &&
+		   (running->vm == queue->vm || !chip->preempt_us);
+	spin_unlock_irqrestore(&chip->sched, flags);
+	return kept_off;
+}

@@ -662,6 +662,8 @@ struct vgpu_queue {
 
 	/** @last_completed: Kernel ring: last completed fence id; stored with release. */
 	u64 last_completed;
+	/** @completed_busy_ns: Kernel ring: @busy_ns at the last completed fence id. */
+	u64 completed_busy_ns;
 	/** @last_fetched: Kernel ring: last fetched fence id; stored with release. */
 	u64 last_fetched;
 

@@ -143,16 +143,29 @@ static u64 job_busy_ns(struct vfence_kernel_queue *kernel)
 }
 
 /*
+ * Return true if the queue has not used the engine since the last call, and never will without
+ * the help of a client.
+ */
+static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns)
+{
+	bool idle = kernel->timer_busy_ns == busy_ns;
+
+	kernel->timer_busy_ns = busy_ns;
+	return idle && vgpu_queue_is_kept_off(kernel->queue->hw);
+}
+
+/*
  * Return true if the first submission has used the engine for too long. Time in which other
  * clients had the engine does not count. It is bounded, because clients share engines in equal
- * parts. The owner may not suspend the queue for longer either: waiters for the dma_fence depend
- * on an end.
+ * parts. The owner may not suspend the queue for longer either, nor keep it off the engine by
+ * another queue: waiters for the dma_fence depend on an end.
  */
 static bool job_used_up(struct vfence_kernel_queue *kernel)
 {
-	u64 used = job_busy_ns(kernel) - READ_ONCE(kernel->busy_ns);
+	u64 busy_ns = job_busy_ns(kernel);
+	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw);
 
-	return used >= JOB_TIMEOUT_MS * (u64)NSEC_PER_MSEC ||
+	return job_starved(kernel, busy_ns) || used >= JOB_TIMEOUT_MS * (s64)NSEC_PER_MSEC ||
 	       READ_ONCE(kernel->queue->context->suspended);
 }
 
@@ -330,7 +343,7 @@ static bool job_mark_fetched_locked(struct vfence_kernel_queue *kernel, u64 fetc
 static int job_error_locked(struct vfence_kernel_queue *kernel,
 			    struct vfence_submission *submission)
 {
-	int reason = kernel->aborted;
+	int reason = READ_ONCE(kernel->aborted);
 
 	lockdep_assert_held(&kernel->retire_lock);
 	if (reason == -ENODEV || (submission->on_ring && !kernel->error_assigned)) {
@@ -351,7 +364,7 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_submission *submission;
 	u64 completed, fetched;
-	bool signalling, advanced, retired = false;
+	bool signalling, advanced;
 	int aborted;
 
 	mutex_lock(&kernel->retire_lock);
@@ -367,12 +380,7 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	while ((submission = job_first_running(kernel)) && submission->progress <= completed) {
 		job_retire_one_locked(kernel, submission, 0);
 		advanced = true;
-		retired = true;
 	}
-
-	/* What the queue uses from now on it uses for the next submission. */
-	if (retired)
-		WRITE_ONCE(kernel->busy_ns, job_busy_ns(kernel));
 
 	while (aborted && (submission = job_first_running(kernel)))
 		job_retire_one_locked(kernel, submission, job_error_locked(kernel, submission));

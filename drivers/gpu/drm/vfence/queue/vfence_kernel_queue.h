@@ -100,11 +100,8 @@ struct vfence_kernel_queue {
 
 	/** @retired: progress value of the last completed submission; @retire_lock, read without */
 	u64 retired;
-	/**
-	 * @busy_ns: engine time of the queue when the last submission was retired, in ns. Written
-	 * under @retire_lock, read without.
-	 */
-	u64 busy_ns;
+	/** @timer_busy_ns: engine time of the queue when the timer expired last, in ns; its work */
+	u64 timer_busy_ns;
 	/**
 	 * @settle_due: Interrupts of signal packets may not be handled yet. Written before
 	 * @retired, cleared by @stage_work.
