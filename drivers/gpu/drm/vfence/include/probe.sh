@@ -27,6 +27,7 @@ in_struct PLATFORM_REMOVE_NEW linux/platform_device.h platform_driver 'void \(\*
 in_struct DMA_FENCE_INLINE_LOCK linux/dma-fence.h dma_fence 'inline_lock;'
 has SCHED_INIT_ARGS drm/gpu_scheduler.h 'struct drm_sched_init_args {'
 in_struct SCHED_INIT_RQS drm/gpu_scheduler.h drm_sched_init_args 'num_rqs;'
+in_struct SCHED_SUBMIT_WQ drm/gpu_scheduler.h drm_sched_init_args 'submit_wq;'
 in_struct SCHED_CREDITS drm/gpu_scheduler.h drm_sched_job 'credits;'
 has SCHED_CLIENT_ID drm/gpu_scheduler.h 'int drm_sched_job_init\([^)]*client_id\)'
 has SCHED_START_ERRNO drm/gpu_scheduler.h 'void drm_sched_start\([^)]*, *int errno\)'

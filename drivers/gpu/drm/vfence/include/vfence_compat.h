@@ -118,6 +118,13 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 #define VFENCE_SCHED_RQS
 #endif
 
+/* Schedulers without a workqueue have a thread each. */
+#if defined(VFENCE_HAVE_SCHED_SUBMIT_WQ) || !defined(VFENCE_HAVE_SCHED_INIT_ARGS)
+#define VFENCE_SCHED_WQ(wq)		.submit_wq = (wq),
+#else
+#define VFENCE_SCHED_WQ(wq)
+#endif
+
 /*
  * Older schedulers take their arguments one by one. Before jobs had credits, schedulers took
  * a number of jobs, and had a thread each instead of a workqueue. The structure has the members

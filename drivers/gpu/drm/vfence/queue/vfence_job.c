@@ -222,7 +222,7 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 	struct drm_gpu_scheduler *sched = &kernel->sched;
 	const struct drm_sched_init_args args = {
 		.ops = &job_ops,
-		.submit_wq = adapter->queues.run_wq,
+		VFENCE_SCHED_WQ(adapter->queues.run_wq)
 		VFENCE_SCHED_RQS
 		.credit_limit = JOB_CREDITS,
 		.timeout = msecs_to_jiffies(JOB_TIMEOUT_MS),
