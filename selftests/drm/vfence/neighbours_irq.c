@@ -198,7 +198,7 @@ TEST_F_TIMEOUT(crowd, idle_queues_of_others_cost_a_signal_nothing, 300)
 
 	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 448 : 64));
 	beside = victim_measure(&self->victim);
-	EXPECT_WITHIN(10, alone, beside);
+	EXPECT_WITHIN(25, alone, beside);
 }
 
 TEST_F_TIMEOUT(crowd, fences_of_others_without_waiters_cost_a_signal_nothing, 300)
@@ -207,7 +207,7 @@ TEST_F_TIMEOUT(crowd, fences_of_others_without_waiters_cost_a_signal_nothing, 30
 
 	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 4000 : 500));
 	beside = victim_measure(&self->victim);
-	EXPECT_WITHIN(10, alone, beside);
+	EXPECT_WITHIN(25, alone, beside);
 }
 
 static unsigned int threads_seen, threads_realtime;
@@ -388,8 +388,9 @@ TEST_F(flood, a_flood_of_signals_stalls_the_queue_that_floods)
 	ASSERT_EQ(0, vf_queue_publish(self->copy));
 	ASSERT_TRUE(EVENTUALLY(counters(self->adapter).posts >= before.posts + 200));
 
-	/* The signal of the other client takes its place in the FIFO. */
+	/* The signal of the other client takes its place in the FIFO, also after a while. */
 	ASSERT_EQ(0, arm(victim.adapter, victim.fence, 1, efd));
+	vf_cmd_draw(victim.queue, 1, SECOND / 10);
 	vf_cmd_signal(victim.queue, victim.fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(victim.queue));
 	EXPECT_TRUE(drained(victim.queue));
