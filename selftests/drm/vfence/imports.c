@@ -109,7 +109,8 @@ TEST_F(imports, a_sync_file_signals_a_fence_of_either_kind)
 
 TEST_F(imports, WDDM_59_what_may_still_be_stored_keeps_its_slot)
 {
-	struct vf_fence *fence, *fresh[2];
+	/* So many fences that slots are used again, which are given out in a cycle. */
+	struct vf_fence *fence, *fresh[256];
 	uint32_t foreigner;
 	int file = foreign(self->vgem, &foreigner);
 	unsigned int i;
@@ -121,11 +122,11 @@ TEST_F(imports, WDDM_59_what_may_still_be_stored_keeps_its_slot)
 	ASSERT_EQ(0, vf_fence_import_sync_file(self->native, file, 9));
 	close(file);
 	vf_fence_destroy(fence);
-	for (i = 0; i < 2; i++)
+	for (i = 0; i < 256; i++)
 		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fresh[i]));
 	ASSERT_EQ(0, signal_foreign(self->vgem, foreigner));
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->native) == 9));
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < 256; i++) {
 		EXPECT_EQ(0, vf_fence_current(fresh[i]));
 		vf_fence_destroy(fresh[i]);
 	}

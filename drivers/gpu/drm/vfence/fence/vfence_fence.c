@@ -179,15 +179,18 @@ static struct list_head *fence_scan_list(struct vfence_adapter *adapter, bool is
 void vfence_fence_update_scan_locked(struct vfence_fence *fence)
 {
 	struct vfence_fences *fences = &fence->adapter->fences;
+	bool needed = vfence_fence_needs_scan(fence);
 	unsigned long flags;
 
 	lockdep_assert_held(&fence->lock);
 
-	if (list_empty(&fence->scan_link) != vfence_fence_needs_scan(fence))
+	/* The list may move the fence's link meanwhile, so do not test that. */
+	if (fence->scanned == needed)
 		return;
+	fence->scanned = needed;
 
 	spin_lock_irqsave(&fences->scan_lock, flags);
-	if (list_empty(&fence->scan_link))
+	if (needed)
 		list_add_tail(&fence->scan_link,
 			      fence_scan_list(fence->adapter, vfence_fence_is_monitored(fence)));
 	else
@@ -225,6 +228,18 @@ static struct vfence_fence *fence_next_of_scan(struct vfence_adapter *adapter, b
 	return found;
 }
 
+/* Only the scanning thread adds to @pass; other threads take fences off it under the lock. */
+static bool fence_scan_is_over(struct vfence_adapter *adapter, const struct list_head *pass)
+{
+	unsigned long flags;
+	bool over;
+
+	spin_lock_irqsave(&adapter->fences.scan_lock, flags);
+	over = list_empty(pass);
+	spin_unlock_irqrestore(&adapter->fences.scan_lock, flags);
+	return over;
+}
+
 /**
  * vfence_fence_scan - rescan the fences for which vfence_fence_needs_scan() holds
  * @adapter: the adapter
@@ -247,8 +262,7 @@ void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored)
 	list_splice_init(fence_scan_list(adapter, is_monitored), &pass);
 	spin_unlock_irqrestore(&fences->scan_lock, flags);
 
-	/* Only this thread adds to @pass; other threads take fences off it under the lock. */
-	while (!list_empty_careful(&pass)) {
+	while (!fence_scan_is_over(adapter, &pass)) {
 		fence = fence_next_of_scan(adapter, is_monitored, &pass);
 		if (fence) {
 			vfence_point_rescan(fence);

@@ -130,7 +130,9 @@ struct vfence_fence {
 	 * (WDDM-104). Set once; read without @lock.
 	 */
 	bool linked;
-	/** @scan_link: Entry in a list of vfence_fence_scan(), or empty. */
+	/** @scanned: True while the fence is on a list of vfence_fence_scan(); under @lock. */
+	bool scanned;
+	/** @scan_link: Entry in that list, or empty; under vfence_fences.scan_lock. */
 	struct list_head scan_link;
 	/** @interrupts: Number of interrupt records that named the fence. */
 	u64 interrupts;
