@@ -205,7 +205,7 @@ TEST_F_TIMEOUT(crowd, fences_of_others_without_waiters_cost_a_signal_nothing, 30
 {
 	uint64_t alone = victim_measure(&self->victim), beside;
 
-	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 4000 : 500));
+	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 16000 : 500));
 	beside = victim_measure(&self->victim);
 	EXPECT_WITHIN(25, alone, beside);
 }

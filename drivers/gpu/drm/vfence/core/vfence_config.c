@@ -63,6 +63,11 @@ module_param_array(preempt_us, uint, NULL, 0444);
 MODULE_PARM_DESC(preempt_us,
 		 "per adapter: microseconds for which a queue that cannot stop may keep other clients off its engine (default 100000; 0: for ever)");
 
+static unsigned int cpu_percent[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(25);
+module_param_array(cpu_percent, uint, NULL, 0444);
+MODULE_PARM_DESC(cpu_percent,
+		 "per adapter: percent of a processor that its engines may use together, 1 to 100 (default 25)");
+
 static bool native_fence[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(native_fence, bool, NULL, 0444);
 MODULE_PARM_DESC(native_fence,
@@ -150,7 +155,7 @@ static bool config_gpu_valid(const struct vgpu_config *gpu)
 {
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
 
-	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
+	if (!gpu->cpu_percent || gpu->cpu_percent > 100 || !gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
 	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->irq_form >= VGPU_IRQ_FORMS ||
 	    gpu->local_pages > VFENCE_MAX_LOCAL_PAGES ||
 	    gpu->visible_pages > gpu->local_pages ||
@@ -179,7 +184,7 @@ static bool config_chip_valid(unsigned int index)
 	for (i = 0; chip[index] >= 0 && i < adapters; i++)
 		if (chip[i] == chip[index] &&
 		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index] ||
-		     preempt_us[i] != preempt_us[index]))
+		     preempt_us[i] != preempt_us[index] || cpu_percent[i] != cpu_percent[index]))
 			return false;
 	return true;
 }
@@ -209,6 +214,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.f1_idle_us = f1_idle_us[index],
 		.gpu.hung_us = hung_us[index],
 		.gpu.preempt_us = preempt_us[index],
+		.gpu.cpu_percent = cpu_percent[index],
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],

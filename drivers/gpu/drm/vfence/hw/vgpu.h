@@ -176,6 +176,8 @@ struct vgpu_config {
 	 * once they asked for it; 0: any time.
 	 */
 	unsigned int preempt_us;
+	/** @cpu_percent: Share of a processor that the engines may use together, 1 to 100. */
+	unsigned int cpu_percent;
 
 	/** @irq_form: &enum vgpu_irq_form. */
 	unsigned int irq_form;

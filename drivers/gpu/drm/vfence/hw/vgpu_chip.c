@@ -39,6 +39,7 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 	chip->f1_idle_us = config->f1_idle_us;
 	chip->hung_us = config->hung_us;
 	chip->preempt_us = config->preempt_us;
+	chip->cpu_percent = config->cpu_percent;
 	mutex_init(&chip->lock);
 	rwlock_init(&chip->residency);
 	spin_lock_init(&chip->sched);

@@ -3,13 +3,14 @@
  * DOC: GPU time
  *
  * A packet costs the GPU time that it names or that its bytes take, and at least a multiple of
- * the processor time that its emulation takes: %VGPU_CPU_FACTOR times, and as often again for
- * each other engine of the chip that is busy. The threads of the engines therefore sleep for
- * most of the time, whatever their clients execute: together they use at most one part in
- * %VGPU_CPU_FACTOR of a processor. The client whose packets are expensive to emulate gets fewer
- * of them executed, and its neighbours on the machine keep their processors.
+ * the processor time that its emulation takes: four times, and as often again for each other
+ * engine of the chip that is busy, unless cpu_percent says otherwise. The threads of the engines
+ * therefore sleep for most of the time, whatever their clients execute: together they use at most
+ * a quarter of a processor. The client whose packets are expensive to emulate gets fewer of them
+ * executed, and its neighbours on the machine keep their processors.
  */
 
+#include <linux/math64.h>
 #include <linux/minmax.h>
 
 #include "vgpu_types.h"
@@ -35,6 +36,14 @@ static u64 time_burned(struct vgpu_engine *engine, ktime_t now)
 	return min_t(u64, ns, VGPU_STEP_NS);
 }
 
+/* Return the GPU time that a step costs at least which burned so much processor time. */
+static u64 time_price(const struct vgpu_engine *engine, u64 burned)
+{
+	unsigned int busy = max(READ_ONCE(engine->chip->busy), 1u);
+
+	return div_u64(burned * busy * 100, engine->chip->cpu_percent);
+}
+
 static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 ns)
 {
 	struct drm_vfence_node_info *counters = &queue->node->counters;
@@ -53,15 +62,15 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 {
 	ktime_t now = ktime_get();
 	u64 burned = time_burned(engine, now);
-	u64 factor = VGPU_CPU_FACTOR * max(READ_ONCE(engine->chip->busy), 1u);
+	u64 price = time_price(engine, burned);
 
 	if (ktime_before(engine->free_at, now))
 		engine->free_at = now;
 	engine->free_at = ktime_add_ns(engine->free_at, cost);
-	time_count(engine, queue, max(cost, burned * factor));
+	time_count(engine, queue, max(cost, price));
 
 	/* The thread rests for longer less often: a sleep burns processor time, too. */
-	engine->rest_ns += burned * (factor - 1);
+	engine->rest_ns += price - burned;
 	if (engine->rest_ns > VGPU_REST_NS && vgpu_time_ahead(engine) < engine->rest_ns)
 		engine->free_at = ktime_add_ns(now, engine->rest_ns);
 }

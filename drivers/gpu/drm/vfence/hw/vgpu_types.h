@@ -42,8 +42,6 @@ struct task_struct;
 
 /* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
-/* The engines of a chip use at most one part in this of a processor, all together. */
-#define VGPU_CPU_FACTOR		4
 /* No step takes more processor time. */
 #define VGPU_STEP_NS		(100 * NSEC_PER_USEC)
 /* An engine that has to sleep this long to use no more does so. */
@@ -264,6 +262,8 @@ struct vgpu_chip {
 	unsigned int hung_us;
 	/** @preempt_us: See &vgpu_config.preempt_us. */
 	unsigned int preempt_us;
+	/** @cpu_percent: See &vgpu_config.cpu_percent. */
+	unsigned int cpu_percent;
 
 	/** @sched: Protects the scheduling state of all engines and functions; irqsave. */
 	spinlock_t sched;
