@@ -621,8 +621,12 @@ u64 vgpu_kernel_last_completed(struct vgpu_queue *queue);
 /** vgpu_kernel_last_fetched - return the last fetched fence id of a kernel ring. Any context. */
 u64 vgpu_kernel_last_fetched(struct vgpu_queue *queue);
 /**
- * vgpu_kernel_completed_busy_ns - return the GPU time that a kernel ring had used when its last
- * completed fence id was published, in ns. Any context.
+ * vgpu_kernel_completed_busy_ns - GPU time of a kernel ring at its last completed fence id
+ * @queue: the kernel ring
+ *
+ * Any context.
+ *
+ * Return: the GPU time that the ring had used when the id was published, in ns.
  */
 u64 vgpu_kernel_completed_busy_ns(struct vgpu_queue *queue);
 
@@ -920,8 +924,10 @@ void vgpu_queue_abort(struct vgpu_queue *queue);
 /** vgpu_queue_query - copy the state and the counters of a queue. Any context. */
 void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status);
 /**
- * vgpu_queue_is_kept_off - return true if the engine executes another queue that nothing takes
- * off it: one of the same client, or any if preempt_us is 0. Any context.
+ * vgpu_queue_is_kept_off - does the engine execute another queue that nothing takes off it
+ * @queue: the queue
+ *
+ * That is a queue of the same client, or any queue if preempt_us is 0. Any context.
  */
 bool vgpu_queue_is_kept_off(struct vgpu_queue *queue);
 /** vgpu_queue_is_idle - return true if a queue is IDLE, so that it is a victim. Any context. */
