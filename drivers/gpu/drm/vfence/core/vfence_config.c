@@ -155,7 +155,10 @@ static bool config_gpu_valid(const struct vgpu_config *gpu)
 {
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
 
-	if (!gpu->cpu_percent || gpu->cpu_percent > 100 || !gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
+	if (!gpu->cpu_percent || gpu->cpu_percent > 100)
+		return false;
+
+	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
 	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->irq_form >= VGPU_IRQ_FORMS ||
 	    gpu->local_pages > VFENCE_MAX_LOCAL_PAGES ||
 	    gpu->visible_pages > gpu->local_pages ||
@@ -184,7 +187,8 @@ static bool config_chip_valid(unsigned int index)
 	for (i = 0; chip[index] >= 0 && i < adapters; i++)
 		if (chip[i] == chip[index] &&
 		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index] ||
-		     preempt_us[i] != preempt_us[index] || cpu_percent[i] != cpu_percent[index]))
+		     preempt_us[i] != preempt_us[index] ||
+		     cpu_percent[i] != cpu_percent[index]))
 			return false;
 	return true;
 }

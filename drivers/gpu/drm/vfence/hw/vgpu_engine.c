@@ -47,9 +47,11 @@ static bool engine_may_yield(struct vgpu_engine *engine, struct vgpu_queue *queu
 	return vgpu_stop_allowed(engine->class_id, VGPU_URGENCY_TURN, work);
 }
 
+/* A turn begins when the time that is charged already has passed. */
 static void engine_begin_quantum(struct vgpu_engine *engine)
 {
-	engine->quantum_end = ktime_add_ns(ktime_get(), VGPU_QUANTUM_NS);
+	engine->quantum_end = ktime_add_ns(ktime_get(),
+					   vgpu_time_ahead(engine) + VGPU_QUANTUM_NS);
 	engine->asked = false;
 }
 
@@ -200,8 +202,9 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 {
 	enum vgpu_step step;
 
-	engine_begin_quantum(engine);
 	/* What remains of the time of the queue before passes first. */
+	vgpu_time_charge(engine, queue, 0);
+	engine_begin_quantum(engine);
 	engine_charge_remaining(engine, queue);
 
 	for (;;) {
