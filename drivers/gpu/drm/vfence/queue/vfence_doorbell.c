@@ -168,8 +168,8 @@ static void doorbell_note_ring_locked(struct vfence_doorbell *doorbell)
  * A client has touched a doorbell page. Returns the page to map, or NULL for the dummy page
  * if the doorbell is not connected or has been destroyed.
  */
-static struct page *doorbell_ring_locked(struct vfence_doorbell *doorbell,
-					 struct vfence_page *page)
+static struct page *doorbell_touched_locked(struct vfence_doorbell *doorbell,
+					    struct vfence_page *page)
 {
 	lockdep_assert_held(&doorbell->lock);
 	if (doorbell->physical < 0)
@@ -196,7 +196,7 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 	vfence_count(to_vfence_adapter(page->base.dev), VFENCE_COUNT_DOORBELL_FAULTS);
 	vfence_client_count(vfence_page_client(vmf), VFENCE_COUNT_DOORBELL_FAULTS, 1);
 	mutex_lock(&doorbell->lock);
-	physical = doorbell_ring_locked(doorbell, page);
+	physical = doorbell_touched_locked(doorbell, page);
 	ret = vfence_page_insert(vmf, physical ? physical : page->page);
 	mutex_unlock(&doorbell->lock);
 	return ret;
