@@ -126,7 +126,6 @@ static struct vf_device *crowd_add(struct crowd *crowd, unsigned int index)
 	return device;
 }
 
-
 static bool crowd_of_queues(struct crowd *crowd, unsigned int index, unsigned int queues)
 {
 	struct vf_device *device = NULL;
@@ -414,6 +413,40 @@ TEST_F(flood, a_flood_of_signals_stalls_the_queue_that_floods)
 	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_COPY, 4096, &victim.queue));
 	victim_close(&victim);
 	close(efd);
+}
+
+/* A signal that waits for room has not begun, so its queue can leave every engine. */
+TEST_F(flood, a_queue_that_stalls_keeps_nobody_off_and_is_not_stopped)
+{
+	struct vf_counters before = counters(self->adapter);
+	struct vf_queue *mm, *beside;
+	struct victim victim;
+	unsigned int i;
+
+	ASSERT_EQ(0, victim_open(&victim, 0));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_MM, 65536, &mm));
+	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_MM, 4096, &beside));
+	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	for (i = 1; i <= FLOOD; i++)
+		vf_cmd_signal(mm, self->fence, i);
+	ASSERT_EQ(0, vf_queue_publish(mm));
+	ASSERT_TRUE(EVENTUALLY(counters(self->adapter).posts >= before.posts + 200));
+
+	/* Longer than the preemption time-out, in jobs that leave the engine in between. */
+	for (i = 0; i < 30; i++)
+		vf_cmd_draw(beside, 1, SECOND / 100);
+	ASSERT_EQ(0, vf_queue_submit(beside));
+	EXPECT_TRUE(drained(beside));
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(mm));
+	EXPECT_GT(FLOOD, vf_fence_current(self->fence));
+
+	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	/* The next flush wakes the CMP. */
+	vf_queue_destroy(beside);
+	EXPECT_TRUE(drained(mm));
+	EXPECT_EQ(FLOOD, vf_fence_current(self->fence));
+	vf_queue_destroy(mm);
+	victim_close(&victim);
 }
 
 FIXTURE(waiters) {

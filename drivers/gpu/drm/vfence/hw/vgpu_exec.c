@@ -26,13 +26,25 @@ static enum vgpu_step exec_fault(struct vgpu_queue *queue, enum drm_vfence_fault
 	return VGPU_STEP_FAULT;
 }
 
-/* Return what the engine does for the queue between two steps. */
+/*
+ * Return what the engine does for the queue between two steps. A packet in flight that is not
+ * named here has not begun: it is a signal that waits for room.
+ */
 enum vgpu_work vgpu_exec_work(const struct vgpu_queue *queue)
 {
 	if (!queue->exec.in_flight)
 		return VGPU_WORK_NONE;
-	return queue->exec.packet.header.opcode == DRM_VFENCE_OP_HANG ? VGPU_WORK_STUCK :
-									VGPU_WORK_BETWEEN;
+
+	switch (queue->exec.packet.header.opcode) {
+	case DRM_VFENCE_OP_DRAW:
+	case DRM_VFENCE_OP_COPY:
+	case DRM_VFENCE_OP_FILL:
+		return VGPU_WORK_BETWEEN;
+	case DRM_VFENCE_OP_HANG:
+		return VGPU_WORK_STUCK;
+	default:
+		return VGPU_WORK_NONE;
+	}
 }
 
 /* The queue has kept other clients off the engine for too long. */
