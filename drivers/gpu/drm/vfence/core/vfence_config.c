@@ -66,7 +66,7 @@ MODULE_PARM_DESC(preempt_us,
 static unsigned int cpu_percent[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(25);
 module_param_array(cpu_percent, uint, NULL, 0444);
 MODULE_PARM_DESC(cpu_percent,
-		 "per adapter: percent of a processor that its engines may use together, 1 to 100 (default 25)");
+		 "per adapter: percent of a processor that its engines may use together, 1 to 90 (default 25)");
 
 static bool native_fence[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(native_fence, bool, NULL, 0444);
@@ -155,7 +155,7 @@ static bool config_gpu_valid(const struct vgpu_config *gpu)
 {
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
 
-	if (!gpu->cpu_percent || gpu->cpu_percent > 100)
+	if (!gpu->cpu_percent || gpu->cpu_percent > VGPU_MAX_CPU_PERCENT)
 		return false;
 
 	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||

@@ -33,6 +33,12 @@ struct page;
 #define VGPU_MAX_FUNCTIONS	16
 /** VGPU_MAX_DOORBELLS: maximum number of physical doorbells of one GPU */
 #define VGPU_MAX_DOORBELLS	64
+
+/**
+ * VGPU_MAX_CPU_PERCENT: maximum share of a processor that engines may use. The engines are
+ * real-time threads of one priority: one that never sleeps starves the others.
+ */
+#define VGPU_MAX_CPU_PERCENT	90
 /** VGPU_IRQ_RECORDS: number of records of the interrupt ring, a power of two */
 #define VGPU_IRQ_RECORDS	64
 /** VGPU_DOORBELL_SIZE: size of a doorbell, primary or secondary, in bytes */
@@ -176,7 +182,10 @@ struct vgpu_config {
 	 * once they asked for it; 0: any time.
 	 */
 	unsigned int preempt_us;
-	/** @cpu_percent: Share of a processor that the engines may use together, 1 to 100. */
+	/**
+	 * @cpu_percent: Share of a processor that the engines may use together, 1 to
+	 * VGPU_MAX_CPU_PERCENT.
+	 */
 	unsigned int cpu_percent;
 
 	/** @irq_form: &enum vgpu_irq_form. */
