@@ -103,8 +103,9 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 }
 
 /*
- * A device that is lost signals the fences that it may signal (WDDM-123), native ones as well:
- * nobody else might. The CPU cannot reach the value of an INTRA_GPU fence.
+ * A device that is lost signals the fences that it may signal (WDDM-123), native ones as well,
+ * because it may have been the only one to signal them. It leaves out INTRA_GPU fences: the CPU
+ * cannot access their values.
  */
 static int local_add_max(struct vfence_local *local)
 {
