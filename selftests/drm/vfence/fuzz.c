@@ -39,7 +39,7 @@ struct pool {
 };
 
 /* The objects of one open file. */
-struct client {
+struct attacker {
 	int fd;
 	struct pool device, context, queue, fence, bo, event;
 	uint64_t va[POOL];
@@ -69,7 +69,7 @@ struct shared {
 };
 
 static struct shared *shared;
-static struct client clients[CLIENTS];
+static struct attacker clients[CLIENTS];
 static struct ring ring;
 static int fence_fd[POOL], event_fd[POOL], sockets[2];
 static uint64_t state;
@@ -169,7 +169,7 @@ static void say(const char *name, int ret)
 		atomic_fetch_add(&shared->succeeded, 1);
 }
 
-static int call(struct client *c, const char *name, unsigned long request, void *arg, size_t size)
+static int call(struct attacker *c, const char *name, unsigned long request, void *arg, size_t size)
 {
 	int ret;
 
@@ -183,7 +183,7 @@ static int call(struct client *c, const char *name, unsigned long request, void 
 
 #define CALL(c, NAME, arg) call(c, #NAME, DRM_IOCTL_VFENCE_##NAME, &(arg), sizeof(arg))
 
-static void open_client(struct client *c)
+static void open_client(struct attacker *c)
 {
 	char path[32];
 
@@ -195,7 +195,7 @@ static void open_client(struct client *c)
 	say("open", c->fd < 0 ? -errno : 0);
 }
 
-static void do_device(struct client *c)
+static void do_device(struct attacker *c)
 {
 	struct drm_vfence_device_create create = { 0 };
 	struct drm_vfence_device_query query = { .handle = pick(&c->device) };
@@ -209,7 +209,7 @@ static void do_device(struct client *c)
 		put(&c->device, create.handle);
 }
 
-static void do_context(struct client *c)
+static void do_context(struct attacker *c)
 {
 	struct drm_vfence_context_create create = { .device = pick(&c->device),
 						    .node = (uint32_t)dice(6) };
@@ -234,7 +234,7 @@ static void do_context(struct client *c)
 	}
 }
 
-static void do_buffer(struct client *c)
+static void do_buffer(struct attacker *c)
 {
 	struct drm_vfence_bo_create create = { .size = 4096 << dice(6) };
 	struct drm_vfence_vm_bind bind = { .handle = pick(&c->bo), .size = 4096 << dice(4),
@@ -267,7 +267,7 @@ static void do_buffer(struct client *c)
 	}
 }
 
-static void do_fence(struct client *c)
+static void do_fence(struct attacker *c)
 {
 	struct drm_vfence_fence_create create = {
 		.device = pick(&c->device), .type = (uint32_t)(dice(4) == 0),
@@ -326,7 +326,7 @@ static void do_fence(struct client *c)
 	}
 }
 
-static unsigned int points(struct client *c, struct drm_vfence_fence_point *point,
+static unsigned int points(struct attacker *c, struct drm_vfence_fence_point *point,
 			   struct drm_vfence_obj_array *array)
 {
 	unsigned int n = (unsigned int)dice(dice(20) ? 4 : 64), i;
@@ -346,7 +346,7 @@ static int64_t soon(void)
 	return dice(3) ? vf_deadline((int64_t)dice(2000000)) : 0;
 }
 
-static void do_wait(struct client *c)
+static void do_wait(struct attacker *c)
 {
 	struct drm_vfence_fence_point p[64], s[64];
 	struct drm_vfence_fence_signal signal = { .flags = (uint32_t)dice(2) };
@@ -379,7 +379,7 @@ static void do_wait(struct client *c)
 	}
 }
 
-static void *map_at(struct client *c, uint64_t offset, int prot)
+static void *map_at(struct attacker *c, uint64_t offset, int prot)
 {
 	void *map = mmap(NULL, 4096, prot, MAP_SHARED, c->fd, (off_t)offset);
 
@@ -387,7 +387,7 @@ static void *map_at(struct client *c, uint64_t offset, int prot)
 }
 
 /* Create a queue with ring and doorbell, and map them as clients do. */
-static void make_queue(struct client *c)
+static void make_queue(struct attacker *c)
 {
 	struct drm_vfence_queue_create create = { .context = pick(&c->context),
 						  .flags = (uint32_t)dice(2) };
@@ -420,7 +420,7 @@ static void make_queue(struct client *c)
 	CALL(c, DOORBELL_CONNECT, connect);
 }
 
-static void do_queue(struct client *c)
+static void do_queue(struct attacker *c)
 {
 	struct drm_vfence_destroy queue = { .handle = pick(&c->queue) };
 	struct drm_vfence_queue_query query = { .queue = pick(&c->queue) };
@@ -460,7 +460,7 @@ static void do_queue(struct client *c)
 	}
 }
 
-static void query_something(struct client *c)
+static void query_something(struct attacker *c)
 {
 	uint8_t answer[4096];
 	struct drm_vfence_query query = { .type = (uint32_t)dice(9), .size = (uint32_t)dice(4097),
@@ -469,7 +469,7 @@ static void query_something(struct client *c)
 	CALL(c, QUERY, query);
 }
 
-static uint64_t address(struct client *c)
+static uint64_t address(struct attacker *c)
 {
 	if (c->vas && dice(3))
 		return c->va[dice(c->vas)] + dice(2) * 8 * dice(600);
@@ -487,7 +487,7 @@ union packet {
 	uint64_t words[8];
 };
 
-static union packet make_packet(struct client *c)
+static union packet make_packet(struct attacker *c)
 {
 	union packet packet = { 0 };
 	static const uint8_t length[] = { 8, sizeof(packet.wait), sizeof(packet.signal),
@@ -531,7 +531,7 @@ static union packet make_packet(struct client *c)
  * Write a packet to a ring, which a queue may or may not run, and sometimes ring the
  * doorbell.
  */
-static void do_packet(struct client *c)
+static void do_packet(struct attacker *c)
 {
 	union packet packet = make_packet(c);
 	unsigned int i;
@@ -548,7 +548,7 @@ static void do_packet(struct client *c)
 	say("packet", 0);
 }
 
-static void do_mapping(struct client *c)
+static void do_mapping(struct attacker *c)
 {
 	void *map = mmap(NULL, 4096 << dice(2), dice(2) ? PROT_READ : PROT_READ | PROT_WRITE,
 			 dice(8) ? MAP_SHARED : MAP_PRIVATE, c->fd,
@@ -593,7 +593,7 @@ static void take(int *slot)
 }
 
 /* Import mostly a syncobj that has signaled, or any descriptor. */
-static void do_import(struct client *c)
+static void do_import(struct attacker *c)
 {
 	struct drm_vfence_fence_import import = {
 		.fence = pick(&c->fence), .flags = (uint32_t)(dice(6) != 0),
@@ -615,7 +615,7 @@ static void do_import(struct client *c)
 }
 
 /* Submit to a queue of either kind. Each submission ends in bounded time. */
-static void do_submit(struct client *c)
+static void do_submit(struct attacker *c)
 {
 	struct drm_vfence_fence_point wait[64], signal[64];
 	struct drm_vfence_submit_queue queue[3] = { 0 };
@@ -660,7 +660,7 @@ static void do_submit(struct client *c)
 		drmSyncobjDestroy(c->fd, syncobj[i].handle);
 }
 
-static void do_descriptor(struct client *c)
+static void do_descriptor(struct attacker *c)
 {
 	int fd = fence_fd[dice(POOL)];
 
@@ -674,7 +674,7 @@ static void do_descriptor(struct client *c)
 
 static void one_call(void)
 {
-	struct client *c = &clients[dice(CLIENTS)];
+	struct attacker *c = &clients[dice(CLIENTS)];
 	uint64_t n = dice(100);
 
 	if (c->fd < 0)
@@ -793,7 +793,7 @@ static void play(const struct episode *e)
 	}
 	memset(&ring, 0, sizeof(ring));
 	for (i = 0; i < CLIENTS; i++)
-		clients[i] = (struct client){ .fd = -1 };
+		clients[i] = (struct attacker){ .fd = -1 };
 	for (s = 0; s < e->segments; s++) {
 		for (i = 0; i < e->calls[s]; i++, place++) {
 			if (!chosen[place])

@@ -20,14 +20,15 @@
 		SKIP(return, "needs the deterministic clock");			\
 } while (0)
 
-struct client {
+/* A client, and its queues. */
+struct tenant {
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_queue *queue[MAX_QUEUES];
 	unsigned int queues;
 };
 
-static int client_open(struct client *client)
+static int tenant_open(struct tenant *client)
 {
 	int ret;
 
@@ -36,7 +37,7 @@ static int client_open(struct client *client)
 	return ret ? ret : vf_device_create(client->adapter, &client->device);
 }
 
-static struct vf_queue *client_add(struct client *client, unsigned int node, bool kernel)
+static struct vf_queue *tenant_add(struct tenant *client, unsigned int node, bool kernel)
 {
 	struct vf_queue **queue = &client->queue[client->queues];
 	int ret = kernel ? vf_kernel_queue_create(client->device, node, queue) :
@@ -48,7 +49,7 @@ static struct vf_queue *client_add(struct client *client, unsigned int node, boo
 	return *queue;
 }
 
-static void client_close(struct client *client)
+static void tenant_close(struct tenant *client)
 {
 	unsigned int i;
 
@@ -63,7 +64,7 @@ static void client_close(struct client *client)
 }
 
 /* Return: the GPU time of a client's queues on an engine that fdinfo names @engine, in ns. */
-static uint64_t client_time(struct client *client, const char *engine)
+static uint64_t client_time(struct tenant *client, const char *engine)
 {
 	char path[64], line[256], format[64];
 	unsigned long long ns = 0;
@@ -98,7 +99,7 @@ static int hog(struct vf_queue *queue, int64_t draw_ns)
 
 FIXTURE(shares)
 {
-	struct client client[MAX_CLIENTS];
+	struct tenant client[MAX_CLIENTS];
 };
 
 FIXTURE_VARIANT(shares)
@@ -132,10 +133,10 @@ FIXTURE_SETUP(shares)
 
 	NEEDS_EXACT_TIME();
 	for (i = 0; i < variant->clients; i++)
-		ASSERT_EQ(0, client_open(&self->client[i]));
+		ASSERT_EQ(0, tenant_open(&self->client[i]));
 	for (i = 0; i < variant->clients; i++)
 		for (k = 0; k < (i ? variant->queues : 1); k++)
-			ASSERT_NE(NULL, client_add(&self->client[i], DRM_VFENCE_NODE_GFX, false));
+			ASSERT_NE(NULL, tenant_add(&self->client[i], DRM_VFENCE_NODE_GFX, false));
 }
 
 FIXTURE_TEARDOWN(shares)
@@ -143,7 +144,7 @@ FIXTURE_TEARDOWN(shares)
 	unsigned int i;
 
 	for (i = 0; i < variant->clients; i++)
-		client_close(&self->client[i]);
+		tenant_close(&self->client[i]);
 }
 
 TEST_F(shares, clients_have_equal_parts_of_an_engine)
@@ -182,26 +183,26 @@ TEST_F(shares, clients_have_equal_parts_of_an_engine)
 
 FIXTURE(two)
 {
-	struct client attacker, victim;
+	struct tenant attacker, victim;
 };
 
 FIXTURE_SETUP(two)
 {
-	ASSERT_EQ(0, client_open(&self->attacker));
-	ASSERT_EQ(0, client_open(&self->victim));
+	ASSERT_EQ(0, tenant_open(&self->attacker));
+	ASSERT_EQ(0, tenant_open(&self->victim));
 }
 
 FIXTURE_TEARDOWN(two)
 {
-	client_close(&self->attacker);
-	client_close(&self->victim);
+	tenant_close(&self->attacker);
+	tenant_close(&self->victim);
 }
 
 /* A client that comes late gets its part from then on, and nothing for the time before. */
 TEST_F(two, a_sleeper_saves_up_no_time)
 {
-	struct vf_queue *late = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
-	struct vf_queue *early = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *late = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *early = tenant_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
 	uint64_t before, had;
 
 	NEEDS_EXACT_TIME();
@@ -221,7 +222,7 @@ TEST_F(two, a_sleeper_saves_up_no_time)
 
 /* ------------------------------------------------------- who is stopped, and when */
 
-static int device_state(struct client *client)
+static int device_state(struct tenant *client)
 {
 	return vf_device_state(client->device);
 }
@@ -236,13 +237,13 @@ static int device_state(struct client *client)
 /* Both use the engine for 1.5 s, which takes 3 s, and no submission may take 2 s. */
 TEST_F(two, submissions_are_timed_by_what_they_use)
 {
-	struct client *client[2] = { &self->attacker, &self->victim };
+	struct tenant *client[2] = { &self->attacker, &self->victim };
 	struct vf_submit what = { 0 };
 	struct vf_queue *queue[2];
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		queue[i] = client_add(client[i], DRM_VFENCE_NODE_GFX, true);
+		queue[i] = tenant_add(client[i], DRM_VFENCE_NODE_GFX, true);
 		ASSERT_NE(NULL, queue[i]);
 		vf_cmd_draw(queue[i], 30, 50 * MS);
 		ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
@@ -256,8 +257,8 @@ TEST_F(two, submissions_are_timed_by_what_they_use)
 /* A submission that uses too much is stopped, also while others use the engine as well. */
 TEST_F(two, a_submission_that_uses_too_much_is_stopped)
 {
-	struct vf_queue *long_one = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
-	struct vf_queue *other = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *long_one = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
+	struct vf_queue *other = tenant_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
 	struct vf_submit what = { 0 };
 
 	ASSERT_NE(NULL, long_one);
@@ -272,13 +273,13 @@ TEST_F(two, a_submission_that_uses_too_much_is_stopped)
 /* A copy engine takes a queue off inside a draw, and gives back what has not passed. */
 TEST_F(two, submissions_of_a_copy_engine_are_timed_as_well)
 {
-	struct client *client[2] = { &self->attacker, &self->victim };
+	struct tenant *client[2] = { &self->attacker, &self->victim };
 	struct vf_submit what = { 0 };
 	struct vf_queue *queue[4];
 	unsigned int i;
 
 	for (i = 0; i < 4; i++) {
-		queue[i] = client_add(client[i % 2], DRM_VFENCE_NODE_COPY, true);
+		queue[i] = tenant_add(client[i % 2], DRM_VFENCE_NODE_COPY, true);
 		ASSERT_NE(NULL, queue[i]);
 		vf_cmd_draw(queue[i], 1, 900 * MS);
 		ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
@@ -291,11 +292,14 @@ TEST_F(two, submissions_of_a_copy_engine_are_timed_as_well)
 	}
 }
 
-/* Nobody takes a queue off for another of its client, but a submission must end. */
+/*
+ * A queue need not leave the engine for another queue of its own client. A submission must end
+ * all the same.
+ */
 TEST_F(two, a_submission_ends_behind_a_queue_of_its_client_that_hangs)
 {
-	struct vf_queue *stuck = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
-	struct vf_queue *kernel = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
+	struct vf_queue *stuck = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *kernel = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
 	struct drm_vfence_packet_header hang = {
 		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
 	};
@@ -315,8 +319,8 @@ TEST_F(two, a_submission_ends_behind_a_queue_of_its_client_that_hangs)
 /* A draw may last while no other client wants the engine. */
 TEST_F(two, a_queue_alone_may_take_its_time)
 {
-	struct vf_queue *queue = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
-	struct vf_queue *beside = client_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *queue = tenant_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *beside = tenant_add(&self->victim, DRM_VFENCE_NODE_GFX, false);
 
 	ASSERT_NE(NULL, queue);
 	ASSERT_NE(NULL, beside);
@@ -332,7 +336,7 @@ TEST_F(two, a_queue_alone_may_take_its_time)
 
 FIXTURE(hogs)
 {
-	struct client attacker, victim;
+	struct tenant attacker, victim;
 	struct vf_queue *hog, *queue;
 };
 
@@ -361,18 +365,18 @@ FIXTURE_VARIANT_ADD(hogs, a_submission_of_1500_ms)
 
 FIXTURE_SETUP(hogs)
 {
-	ASSERT_EQ(0, client_open(&self->attacker));
-	ASSERT_EQ(0, client_open(&self->victim));
-	self->hog = client_add(&self->attacker, variant->node, variant->kernel);
-	self->queue = client_add(&self->victim, variant->node, variant->kernel);
+	ASSERT_EQ(0, tenant_open(&self->attacker));
+	ASSERT_EQ(0, tenant_open(&self->victim));
+	self->hog = tenant_add(&self->attacker, variant->node, variant->kernel);
+	self->queue = tenant_add(&self->victim, variant->node, variant->kernel);
 	ASSERT_NE(NULL, self->hog);
 	ASSERT_NE(NULL, self->queue);
 }
 
 FIXTURE_TEARDOWN(hogs)
 {
-	client_close(&self->attacker);
-	client_close(&self->victim);
+	tenant_close(&self->attacker);
+	tenant_close(&self->victim);
 }
 
 TEST_F(hogs, what_keeps_others_off_is_stopped)
@@ -406,7 +410,7 @@ TEST_F(hogs, what_keeps_others_off_is_stopped)
 
 FIXTURE(patient)
 {
-	struct client attacker, victim;
+	struct tenant attacker, victim;
 	struct vf_queue *slow, *queue;
 };
 
@@ -431,18 +435,18 @@ FIXTURE_VARIANT_ADD(patient, with_a_long_copy)
 
 FIXTURE_SETUP(patient)
 {
-	ASSERT_EQ(0, client_open(&self->attacker));
-	ASSERT_EQ(0, client_open(&self->victim));
-	self->slow = client_add(&self->attacker, variant->node, false);
-	self->queue = client_add(&self->victim, variant->node, false);
+	ASSERT_EQ(0, tenant_open(&self->attacker));
+	ASSERT_EQ(0, tenant_open(&self->victim));
+	self->slow = tenant_add(&self->attacker, variant->node, false);
+	self->queue = tenant_add(&self->victim, variant->node, false);
 	ASSERT_NE(NULL, self->slow);
 	ASSERT_NE(NULL, self->queue);
 }
 
 FIXTURE_TEARDOWN(patient)
 {
-	client_close(&self->attacker);
-	client_close(&self->victim);
+	tenant_close(&self->attacker);
+	tenant_close(&self->victim);
 }
 
 /* A queue that leaves in time goes on afterwards, and its packet takes its whole time. */
@@ -508,7 +512,7 @@ TEST_F(two, engines_use_a_quarter_of_a_processor)
 
 	NEEDS_EXACT_TIME();
 	for (node = 0; node < 4; node++) {
-		struct vf_queue *flood = client_add(&self->attacker, node, false);
+		struct vf_queue *flood = tenant_add(&self->attacker, node, false);
 
 		ASSERT_NE(NULL, flood);
 		ASSERT_EQ(0, hog(flood, 0));
@@ -531,7 +535,7 @@ TEST_F(two, engines_use_a_quarter_of_a_processor)
 /* The kernel waits for all tasks before it frees the code that a tracer used. */
 TEST_F(two, a_flooded_engine_does_not_block_the_tracer)
 {
-	struct vf_queue *flood = client_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
+	struct vf_queue *flood = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
 	const char *tracer = "/sys/kernel/tracing/current_tracer";
 	int64_t begun;
 
@@ -565,7 +569,7 @@ static pid_t busy_loop(void)
 
 FIXTURE(loaded)
 {
-	struct client client;
+	struct tenant client;
 	struct vf_queue *kernel, *queue;
 	pid_t loop[LOOPS];
 };
@@ -575,9 +579,9 @@ FIXTURE_SETUP(loaded)
 	unsigned int i;
 
 	NEEDS_EXACT_TIME();
-	ASSERT_EQ(0, client_open(&self->client));
-	self->kernel = client_add(&self->client, DRM_VFENCE_NODE_GFX, true);
-	self->queue = client_add(&self->client, DRM_VFENCE_NODE_MM, false);
+	ASSERT_EQ(0, tenant_open(&self->client));
+	self->kernel = tenant_add(&self->client, DRM_VFENCE_NODE_GFX, true);
+	self->queue = tenant_add(&self->client, DRM_VFENCE_NODE_MM, false);
 	ASSERT_NE(NULL, self->kernel);
 	ASSERT_NE(NULL, self->queue);
 	/* This thread is no part of the load. */
@@ -595,7 +599,7 @@ FIXTURE_TEARDOWN(loaded)
 		waitpid(self->loop[i], NULL, 0);
 	}
 	hurry(0, 0);
-	client_close(&self->client);
+	tenant_close(&self->client);
 }
 
 /* Programs that keep the processors busy delay the engines hardly, and nothing is lost. */

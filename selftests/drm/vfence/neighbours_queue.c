@@ -12,28 +12,6 @@
 
 #define SUBMITS		2000
 
-struct client {
-	struct vf_adapter *adapter;
-	struct vf_device *device;
-	int fd;
-};
-
-static int client_open(struct client *c)
-{
-	int ret = vf_adapter_open(0, &c->adapter);
-
-	if (ret)
-		return ret;
-	c->fd = vf_adapter_fd(c->adapter);
-	return vf_device_create(c->adapter, &c->device);
-}
-
-static void client_close(struct client *c)
-{
-	vf_device_destroy(c->device);
-	vf_adapter_close(c->adapter);
-}
-
 /* A queue without work, and its connected doorbell, whose page the test touches itself. */
 struct idle {
 	uint32_t queue;
@@ -54,37 +32,39 @@ static int idle_create(struct client *c, struct idle *idle)
 	struct drm_vfence_queue_create queue = { .flags = DRM_VFENCE_QUEUE_USER_MODE };
 	struct drm_vfence_bo_create ring = { .size = 4096 }, control = { .size = 4096 };
 	struct drm_vfence_doorbell_connect connect = { 0 };
-	int ret = raw(c->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context);
+	int fd = vf_adapter_fd(c->adapter);
+	int ret = raw(fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context);
 
 	queue.context = context.handle;
 	if (!ret)
-		ret = raw(c->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue);
+		ret = raw(fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue);
 	if (!ret)
-		ret = raw(c->fd, DRM_IOCTL_VFENCE_BO_CREATE, &ring);
+		ret = raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &ring);
 	if (!ret)
-		ret = raw(c->fd, DRM_IOCTL_VFENCE_BO_CREATE, &control);
+		ret = raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &control);
 	idle->queue = queue.handle;
 	idle->args = (struct drm_vfence_doorbell_create){
 		.queue = queue.handle, .ring = ring.handle, .control = control.handle,
 		.ring_size = 4096,
 	};
 	if (!ret)
-		ret = raw(c->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &idle->args);
+		ret = raw(fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &idle->args);
 	connect.queue = queue.handle;
 	if (!ret)
-		ret = raw(c->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect);
+		ret = raw(fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect);
 	if (ret)
 		return ret;
-	idle->doorbell = map_page(c->fd, idle->args.doorbell_offset);
+	idle->doorbell = map_page(fd, idle->args.doorbell_offset);
 	return idle->doorbell == MAP_FAILED ? -ENOMEM : 0;
 }
 
 static void idle_destroy(struct client *c, struct idle *idle)
 {
 	struct drm_vfence_destroy args = { .handle = idle->queue };
+	int fd = vf_adapter_fd(c->adapter);
 
-	raw(c->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &args);
-	raw(c->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args);
+	raw(fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &args);
+	raw(fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args);
 }
 
 FIXTURE(neighbours_queue)

@@ -37,21 +37,36 @@ static void install(void (*handler)(int), int flags)
 	sigaction(SIGUSR1, &action, NULL);
 }
 
+#define PAIR_MEMBERS								\
+	struct vf_adapter *adapter;						\
+	struct vf_device *device;						\
+	struct vf_fence *a, *b
+
+#define PAIR_SETUP() do {							\
+	ASSERT_EQ(0, vf_adapter_open(0, &self->adapter));			\
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));		\
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->a));		\
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->b));		\
+} while (0)
+
+#define PAIR_TEARDOWN() do {							\
+	vf_fence_destroy(self->b);						\
+	vf_fence_destroy(self->a);						\
+	vf_device_destroy(self->device);					\
+	vf_adapter_close(self->adapter);					\
+} while (0)
+
 FIXTURE(restart) {
-	struct vf_adapter *adapter;
-	struct vf_device *device;
-	struct vf_fence *a, *b, *gate;
+	PAIR_MEMBERS;
+	struct vf_fence *gate;
 	struct drm_vfence_fence_point points[2], signal;
 	int fd;
 };
 
 FIXTURE_SETUP(restart)
 {
-	ASSERT_EQ(0, vf_adapter_open(0, &self->adapter));
+	PAIR_SETUP();
 	self->fd = vf_adapter_fd(self->adapter);
-	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
-	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->a));
-	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->b));
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->gate));
 	self->points[0] = (struct drm_vfence_fence_point){
 		.fence = vf_fence_handle(self->a), .value = 5,
@@ -67,10 +82,7 @@ FIXTURE_SETUP(restart)
 FIXTURE_TEARDOWN(restart)
 {
 	vf_fence_destroy(self->gate);
-	vf_fence_destroy(self->b);
-	vf_fence_destroy(self->a);
-	vf_device_destroy(self->device);
-	vf_adapter_close(self->adapter);
+	PAIR_TEARDOWN();
 }
 
 static uint64_t waiters(struct vf_fence *fence)
@@ -110,26 +122,13 @@ static bool both_wait(struct vf_fence *a, struct vf_fence *b)
 	return EVENTUALLY(waiters(a) && waiters(b));
 }
 
-FIXTURE(handler) { struct vf_adapter *adapter; struct vf_device *device; struct vf_fence *a, *b; };
+FIXTURE(handler) { PAIR_MEMBERS; };
 FIXTURE_VARIANT(handler) { int flags; bool during; };
 FIXTURE_VARIANT_ADD(handler, of_the_kernel) { .flags = SA_RESTART, };
 FIXTURE_VARIANT_ADD(handler, of_the_library) { .flags = 0, };
 
-FIXTURE_SETUP(handler)
-{
-	ASSERT_EQ(0, vf_adapter_open(0, &self->adapter));
-	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
-	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->a));
-	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->b));
-}
-
-FIXTURE_TEARDOWN(handler)
-{
-	vf_fence_destroy(self->b);
-	vf_fence_destroy(self->a);
-	vf_device_destroy(self->device);
-	vf_adapter_close(self->adapter);
-}
+FIXTURE_SETUP(handler) { PAIR_SETUP(); }
+FIXTURE_TEARDOWN(handler) { PAIR_TEARDOWN(); }
 
 TEST_F(handler, a_restart_keeps_what_was_reached)
 {
@@ -202,7 +201,7 @@ static int thaw_child(pid_t child)
 	return write_text(GROUP "/cgroup.freeze", "0");
 }
 
-FIXTURE(paused) { struct vf_adapter *adapter; struct vf_device *device; struct vf_fence *a, *b; };
+FIXTURE(paused) { PAIR_MEMBERS; };
 FIXTURE_VARIANT(paused) {
 	int (*pause)(pid_t child);
 	int (*go_on)(pid_t child);
@@ -211,21 +210,8 @@ FIXTURE_VARIANT_ADD(paused, by_a_stop) { .pause = stop_child, .go_on = continue_
 FIXTURE_VARIANT_ADD(paused, by_a_debugger) { .pause = trace_child, .go_on = untrace_child, };
 FIXTURE_VARIANT_ADD(paused, by_the_freezer) { .pause = freeze_child, .go_on = thaw_child, };
 
-FIXTURE_SETUP(paused)
-{
-	ASSERT_EQ(0, vf_adapter_open(0, &self->adapter));
-	ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
-	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->a));
-	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->b));
-}
-
-FIXTURE_TEARDOWN(paused)
-{
-	vf_fence_destroy(self->b);
-	vf_fence_destroy(self->a);
-	vf_device_destroy(self->device);
-	vf_adapter_close(self->adapter);
-}
+FIXTURE_SETUP(paused) { PAIR_SETUP(); }
+FIXTURE_TEARDOWN(paused) { PAIR_TEARDOWN(); }
 
 TEST_F(paused, a_process_misses_nothing)
 {

@@ -3,24 +3,6 @@
 
 #include "vfence_test.h"
 
-struct client {
-	struct vf_adapter *adapter;
-	struct vf_device *device;
-};
-
-static int client_open(struct client *c)
-{
-	int ret = vf_adapter_open(0, &c->adapter);
-
-	return ret ? ret : vf_device_create(c->adapter, &c->device);
-}
-
-static void client_close(struct client *c)
-{
-	vf_device_destroy(c->device);
-	vf_adapter_close(c->adapter);
-}
-
 FIXTURE(share) {
 	struct client a, b;
 	struct vf_fence *fence;

@@ -7,11 +7,6 @@
 
 #include "vfence_test.h"
 
-struct client {
-	struct vf_adapter *adapter;
-	struct vf_device *device;
-};
-
 FIXTURE(types) {
 	struct client c[8];
 	struct vf_queue *gfx;

@@ -162,6 +162,25 @@ static inline bool settled(struct vf_adapter *adapter, struct vf_counters *c)
 	return EVENTUALLY((*c = counters(adapter), vf_counters_settled(c)));
 }
 
+/* One of the clients of adapter 0. */
+struct client {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+};
+
+static inline int client_open(struct client *c)
+{
+	int ret = vf_adapter_open(0, &c->adapter);
+
+	return ret ? ret : vf_device_create(c->adapter, &c->device);
+}
+
+static inline void client_close(struct client *c)
+{
+	vf_device_destroy(c->device);
+	vf_adapter_close(c->adapter);
+}
+
 static inline uint64_t monitored(struct vf_fence *fence)
 {
 	struct drm_vfence_fence_query query;
