@@ -563,7 +563,7 @@ void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
  *
  * For a kernel-mode queue it makes one system call; there is no doorbell.
  *
- * -EIO: the queue is lost.
+ * -EIO: the queue is lost. -ENOSPC: a kernel-mode queue is full, see vf_submit().
  */
 int vf_queue_submit(struct vf_queue *queue);
 
@@ -600,6 +600,9 @@ struct vf_submit {
  * @what: waits and signals
  *
  * The queue has no commands afterwards, even if the submission fails.
+ *
+ * -ENOSPC: a queue has DRM_VFENCE_MAX_SUBMISSIONS; with %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM the call
+ * waits for room instead. -EIO: a queue is lost.
  */
 int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);
 /** vf_queue_publish - as vf_queue_submit(), but without a progress signal */

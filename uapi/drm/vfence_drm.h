@@ -107,6 +107,7 @@ extern "C" {
  * - 1.30: %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT and
  *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too,
  *   gets its maximum when a device that may signal it is lost.
+ * - 1.31: %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1906,6 +1907,11 @@ struct drm_vfence_queue_query {
  * @signals and commands (WDDM-134).
  */
 #define DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT	(1 << 2)
+/**
+ * DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM: If a queue has %DRM_VFENCE_MAX_SUBMISSIONS, the call sleeps
+ * until it has less of them or is lost. Without the flag the call fails with ENOSPC.
+ */
+#define DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM		(1 << 3)
 
 /**
  * struct drm_vfence_submit_queue - a queue that takes part in a submission
@@ -1936,12 +1942,13 @@ struct drm_vfence_syncobj {
  *
  * A queue executes its submissions in the order of the calls. A submission that waits holds
  * back the later submissions of its queue but no other queue. So a call without
- * @signal_syncobjs never sleeps (WDDM-131). A submission waits for all its points (WDDM-132),
- * from the call on: a point that was reached stays reached, even if the value is rewound
- * before the submission is the first of its queue. With @signal_syncobjs the call itself waits
- * for the points. A point of a fence that cannot be signaled any more counts as reached; the
- * destruction of one of several handles changes nothing (WDDM-127). For a syncobj the driver
- * takes the dma_fence that it has at the time of the call, and does not care whether that fails.
+ * @signal_syncobjs never sleeps (WDDM-131), unless it asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
+ * A submission waits for all its points (WDDM-132), from the call on: a point that was reached
+ * stays reached, even if the value is rewound before the submission is the first of its queue.
+ * With @signal_syncobjs the call itself waits for the points. A point of a fence that cannot be
+ * signaled any more counts as reached; the destruction of one of several handles changes nothing
+ * (WDDM-127). For a syncobj the driver takes the dma_fence that it has at the time of the call,
+ * and does not care whether that fails.
  *
  * Commands are packets without padding between them. The kernel copies them. They contain no
  * FENCE_WAIT, because waits go by list, and no LOG, because the queue has no logs.
@@ -1972,8 +1979,8 @@ struct drm_vfence_syncobj {
  * exist; EINVAL for a wait for a syncobj without a fence or for a point that is not submitted
  * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a
  * descriptor that is not an eventfd; EINVAL for a list longer than %DRM_VFENCE_MAX_POINTS or
- * %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has %DRM_VFENCE_MAX_SUBMISSIONS; EIO if a queue
- * is lost; EINTR if a signal interrupted the call.
+ * %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has %DRM_VFENCE_MAX_SUBMISSIONS and @flags does
+ * not say to wait; EIO if a queue is lost; EINTR if a signal interrupted the call.
  */
 struct drm_vfence_submit {
 	/** @flags: DRM_VFENCE_SUBMIT_*. */

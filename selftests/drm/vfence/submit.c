@@ -973,6 +973,7 @@ struct told {
 	const struct drm_vfence_syncobj *syncobj;
 	struct vf_fence *fence;
 	uint64_t value;
+	uint32_t flags;
 	int ret, returned;
 };
 
@@ -981,8 +982,8 @@ static void *submit_thread(void *arg)
 	struct told *told = arg;
 	struct vf_point wait = { told->fence, told->value };
 	struct vf_submit what = {
-		.waits = &wait, .wait_count = told->fence ? 1 : 0,
-		.signal_syncobjs = told->syncobj, .signal_syncobj_count = 1,
+		.flags = told->flags, .waits = &wait, .wait_count = told->fence ? 1 : 0,
+		.signal_syncobjs = told->syncobj, .signal_syncobj_count = told->syncobj ? 1 : 0,
 	};
 
 	__atomic_store_n(&told->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
@@ -1057,6 +1058,92 @@ TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 	EXPECT_EQ(-EIO, behind.ret);
 	EXPECT_EQ(-EIO, waits.ret);
 	drmSyncobjDestroy(self->fd, syncobj.handle);
+}
+
+TEST_F(any, a_call_that_asks_for_it_waits_for_room)
+{
+	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct told more[2] = {
+		{ .queue = self->gfx, .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM },
+		{ .queue = self->gfx, .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM, .syncobj = &syncobj },
+	};
+	pthread_t thread[2];
+	unsigned int i;
+
+	vf_cmd_draw(self->gfx, 1, SECOND / 2);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	for (i = 1; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, submit_thread, &more[i]));
+	EXPECT_TRUE(EVENTUALLY(asleep(&more[0]) && asleep(&more[1])));
+	EXPECT_NOT_YET(look(self->gfx).last_queued > DRM_VFENCE_MAX_SUBMISSIONS);
+	/*
+	 * The draw ends, and its place is for the first call. The second call publishes a
+	 * dma_fence, so it comes behind all that waits.
+	 */
+	EXPECT_TRUE(EVENTUALLY(returned(&more[0])));
+	EXPECT_FALSE(returned(&more[1]));
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS + 1, look(self->gfx).last_queued);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+		EXPECT_EQ(0, more[i].ret);
+	}
+	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS + 2, look(self->gfx).last_queued);
+	drmSyncobjDestroy(self->fd, syncobj.handle);
+}
+
+TEST_F(any, a_queue_that_is_lost_ends_the_wait_for_room)
+{
+	struct told more = { .queue = self->gfx, .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM };
+	pthread_t thread;
+	unsigned int i;
+
+	for (i = 0; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit_thread, &more));
+	EXPECT_TRUE(EVENTUALLY(asleep(&more)));
+	ASSERT_EQ(0, vf_queue_abort(self->gfx));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-EIO, more.ret);
+}
+
+static void *submit_to_both(void *arg)
+{
+	struct told *told = arg;
+	struct vf_queue *both[2] = { told[0].queue, told[1].queue };
+	struct vf_submit what = { .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM };
+
+	__atomic_store_n(&told->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	told->ret = vf_submit(both, 2, &what);
+	__atomic_store_n(&told->returned, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A call that sleeps has no place in the queues that have room. */
+TEST_F(any, a_broadcast_that_waits_for_room_takes_no_place_elsewhere)
+{
+	struct told told[2] = { { .queue = self->copy }, { .queue = self->gfx } };
+	pthread_t thread;
+	unsigned int i;
+
+	for (i = 0; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit_to_both, told));
+	EXPECT_TRUE(EVENTUALLY(asleep(&told[0])));
+	for (i = 0; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		EXPECT_EQ(0, submit_behind(self->copy, self->fence, 1));
+	EXPECT_FALSE(returned(&told[0]));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, told[0].ret);
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS + 1, look(self->gfx).last_queued);
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS + 1, look(self->copy).last_queued);
 }
 
 TEST_F(submit, what_takes_too_long_is_aborted)
@@ -1304,7 +1391,7 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 		EXPECT_EQ(-EOPNOTSUPP, SUBMIT_ARGS(LIST(signals, unseen, 1)));
 		vf_fence_destroy(intra);
 	}
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = 8));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = 16));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.pad = 1));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.eventfd = self->efd));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 0));

@@ -263,10 +263,15 @@ int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
 void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel)
 {
 	unsigned long flags;
+	int live;
 
-	/* vfence_kernel_queue_destroy() takes this lock after it has read 0. */
+	/*
+	 * vfence_kernel_queue_destroy() takes this lock after it has read 0. A queue that was
+	 * full has room now, see vfence_kernel_queue_sleep_room().
+	 */
 	spin_lock_irqsave(&kernel->wait.lock, flags);
-	if (atomic_dec_and_test(&kernel->live))
+	live = atomic_dec_return(&kernel->live);
+	if (!live || live == DRM_VFENCE_MAX_SUBMISSIONS - 1)
 		wake_up_all_locked(&kernel->wait);
 	spin_unlock_irqrestore(&kernel->wait.lock, flags);
 }
@@ -371,6 +376,19 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
 	lockdep_assert_none_held_once();
 	return wait_event_interruptible(kernel->wait, !READ_ONCE(kernel->unbounded) ||
 					READ_ONCE(kernel->error));
+}
+
+/**
+ * vfence_kernel_queue_sleep_room - sleep until the queue takes another submission
+ * @kernel: the queue
+ *
+ * A queue that is stopped gets room, too, as its submissions end. Return: 0 or -ERESTARTSYS.
+ */
+int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
+{
+	lockdep_assert_none_held_once();
+	return wait_event_interruptible(kernel->wait,
+					atomic_read(&kernel->live) < DRM_VFENCE_MAX_SUBMISSIONS);
 }
 
 /**

@@ -122,6 +122,7 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error);
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error);
 int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct vfence_wait *wait);
 int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel);
+int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel);

@@ -22,7 +22,7 @@
 #include "vgpu_packet.h"
 
 #define SUBMIT_FLAGS	(DRM_VFENCE_SUBMIT_ALLOW_REWIND | DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION | \
-			 DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT)
+			 DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT | DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM)
 
 /**
  * struct vfence_submit - state of one SUBMIT ioctl
@@ -41,6 +41,8 @@ struct vfence_submit {
 	struct vfence_submission **submission;
 	/** @count: number of queues and submissions that are set */
 	unsigned int count;
+	/** @full: the queue that had no room */
+	struct vfence_kernel_queue *full;
 
 	/** @stages: the stage signals that all submissions share */
 	struct vfence_stages *stages;
@@ -326,9 +328,15 @@ static int submit_enter(struct vfence_submit *submit, struct vfence_submission *
 	return vfence_sched_job_init(&submission->job, &kernel->entity, submit->drm_file);
 }
 
-/* Give up the place in the queue: the queue may be destroyed while the ioctl sleeps. */
+/*
+ * Give up the place in the queue before the ioctl sleeps: the queue may be destroyed
+ * meanwhile, and other calls may need the place.
+ */
 static void submit_leave(struct vfence_submission *submission)
 {
+	if (!submission->entered)
+		return;
+
 	drm_sched_job_cleanup(&submission->job);
 	memset(&submission->job, 0, sizeof(submission->job));
 	submission->entered = false;
@@ -391,21 +399,34 @@ static void submit_write_outputs(struct vfence_submit *submit)
 		(void)vfence_obj_array_put(queues, i, &submit->entry[i], sizeof(submit->entry[i]));
 }
 
+static int submit_enter_all(struct vfence_submit *submit)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < submit->count; i++)
+		ret = submit_enter(submit, submit->submission[i]);
+	if (ret != -ENOSPC)
+		return ret;
+
+	submit->full = submit->submission[i - 1]->kernel;
+	for (i = 0; i < submit->count; i++)
+		submit_leave(submit->submission[i]);
+	return ret;
+}
+
 /*
- * Enter and queue all submissions. Returns 0, -EAGAIN if a submission would not be bounded, or
- * another error.
+ * Enter and queue all submissions. Returns 0, -EAGAIN if a submission would not be bounded,
+ * -ENOSPC if a queue is full, or another error. With these two no place is taken.
  */
 static int submit_try(struct vfence_submit *submit)
 {
-	unsigned int i;
-	int ret = 0, idx;
+	int ret, idx;
 
 	if (!drm_dev_enter(submit->drm_file->minor->dev, &idx))
 		return -ENODEV;
 
-	for (i = 0; !ret && i < submit->count; i++)
-		ret = submit_enter(submit, submit->submission[i]);
-
+	ret = submit_enter_all(submit);
 	if (!ret && !submit->out_syncs) {
 		submit_queue_all(submit);
 	} else if (!ret && !submit_queue_published(submit)) {
@@ -417,6 +438,24 @@ static int submit_try(struct vfence_submit *submit)
 	return ret;
 }
 
+/* Queue all submissions, after a sleep if that is what they need. */
+static int submit_try_again(struct vfence_submit *submit)
+{
+	int ret;
+
+	do {
+		ret = submit_try(submit);
+		if (ret == -EAGAIN)
+			ret = vfence_kernel_queue_sleep_bounded(submit->submission[0]->kernel);
+		else if (ret == -ENOSPC && submit->args->flags & DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM)
+			ret = vfence_kernel_queue_sleep_room(submit->full);
+		else
+			return ret;
+	} while (!ret);
+
+	return ret;
+}
+
 /*
  * Queue a submission whose dma_fence is published. Other drivers depend on its end, so queue
  * it only once it waits for nothing that a client decides.
@@ -424,23 +463,15 @@ static int submit_try(struct vfence_submit *submit)
 static int submit_try_published(struct vfence_submit *submit)
 {
 	struct vfence_submission *submission = submit->submission[0];
-	struct vfence_kernel_queue *kernel = submission->kernel;
 	int ret = 0;
 
 	if (submission->wait) {
-		ret = vfence_kernel_queue_sleep_reached(kernel, submission->wait);
+		ret = vfence_kernel_queue_sleep_reached(submission->kernel, submission->wait);
 		vfence_wait_destroy(submission->wait);
 		submission->wait = NULL;
 	}
 
-	while (!ret) {
-		ret = submit_try(submit);
-		if (ret != -EAGAIN)
-			break;
-		ret = vfence_kernel_queue_sleep_bounded(kernel);
-	}
-
-	return ret;
+	return ret ? ret : submit_try_again(submit);
 }
 
 int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -452,7 +483,7 @@ int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm
 		return ret;
 	ret = submit_build(&submit);
 	if (!ret)
-		ret = submit.out_syncs ? submit_try_published(&submit) : submit_try(&submit);
+		ret = submit.out_syncs ? submit_try_published(&submit) : submit_try_again(&submit);
 	if (!ret)
 		submit_write_outputs(&submit);
 	submit_release(&submit);
