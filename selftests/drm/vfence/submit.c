@@ -826,6 +826,8 @@ TEST_F(submit, an_abort_ends_what_is_held_queued_and_running)
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_EQ(-EIO, vf_queue_wait_idle(self->gfx, DEADLINE));
 	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	/* What the client asks for costs no device. */
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	after = counters(self->adapter);
 	EXPECT_EQ(before.submissions + 16, after.submissions);
 	EXPECT_EQ(before.submissions_lost + 16, after.submissions_lost);
