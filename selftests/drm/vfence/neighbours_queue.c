@@ -90,15 +90,16 @@ FIXTURE_TEARDOWN(neighbours_queue)
 }
 
 /*
- * Submit SUBMITS times, each after a call of @attack, and wait for each. Return: the mean time
+ * Submit many times, each after a call of @attack, and wait for each. Return: the mean time
  * from submission to the wake-up, in ns, or -1.
  */
 static int64_t latency(struct vf_queue *queue, void (*attack)(void *arg), void *arg)
 {
+	/* Where figures are not exact, and are not checked, a few are enough. */
+	unsigned int i, submits = deterministic() ? SUBMITS : SUBMITS / 20;
 	int64_t start, total = 0;
-	unsigned int i;
 
-	for (i = 0; i < SUBMITS; i++) {
+	for (i = 0; i < submits; i++) {
 		if (attack)
 			attack(arg);
 		start = vf_deadline(0);
@@ -107,7 +108,7 @@ static int64_t latency(struct vf_queue *queue, void (*attack)(void *arg), void *
 			return -1;
 		total += vf_deadline(0) - start;
 	}
-	return total / SUBMITS;
+	return total / submits;
 }
 
 /* Print both figures. The bound holds on the deterministic clock only. */
