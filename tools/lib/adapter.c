@@ -133,6 +133,17 @@ VF_EXPORT int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_nod
 	return ret;
 }
 
+VF_EXPORT int vf_adapter_limits(struct vf_adapter *adapter, struct drm_vfence_limit *limits,
+				unsigned int *count)
+{
+	uint32_t size = *count * sizeof(*limits);
+	int ret = vf_query(adapter, DRM_VFENCE_QUERY_LIMITS, limits, &size, sizeof(*limits));
+
+	if (!ret)
+		*count = size / sizeof(*limits);
+	return ret;
+}
+
 VF_EXPORT int vf_adapter_features(struct vf_adapter *adapter,
 				  struct drm_vfence_feature_info *features, unsigned int *count)
 {

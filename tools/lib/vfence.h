@@ -57,6 +57,16 @@ int vf_adapter_features(struct vf_adapter *adapter, struct drm_vfence_feature_in
 int vf_adapter_fence_caps(struct vf_adapter *adapter, struct drm_vfence_fence_caps *caps);
 /** vf_adapter_find_node - first node of a class that takes user-mode queues, or -ENOENT */
 int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class class_id);
+/**
+ * vf_adapter_limits - what this open file may have, and what it has
+ * @adapter: the adapter
+ * @limits: out: limits by &enum drm_vfence_limit_id; an id may be one of a newer driver
+ * @count: in: room, out: number of limits
+ *
+ * -EINVAL if the driver is older than version 1.32.
+ */
+int vf_adapter_limits(struct vf_adapter *adapter, struct drm_vfence_limit *limits,
+		      unsigned int *count);
 /** vf_adapter_clock - GPU clock with a calibration pair */
 int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *clock);
 

@@ -108,6 +108,7 @@ extern "C" {
  *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too,
  *   gets its maximum when a device that may signal it is lost.
  * - 1.31: %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
+ * - 1.32: %DRM_VFENCE_QUERY_LIMITS.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -500,6 +501,8 @@ enum drm_vfence_query_type {
 	 * caller's open file did itself.
 	 */
 	DRM_VFENCE_QUERY_CLIENT_COUNTERS = 8,
+	/** @DRM_VFENCE_QUERY_LIMITS: Array of &struct drm_vfence_limit. */
+	DRM_VFENCE_QUERY_LIMITS = 9,
 };
 
 /**
@@ -1002,6 +1005,52 @@ struct drm_vfence_counter {
 	__u32 pad;
 	/** @value: Value of the counter, in &drm_vfence_counter_info.unit. */
 	__u64 value;
+};
+
+/**
+ * enum drm_vfence_limit_id - of what an open file may own a limited number
+ */
+enum drm_vfence_limit_id {
+	/** @DRM_VFENCE_LIMIT_DEVICES: Devices. */
+	DRM_VFENCE_LIMIT_DEVICES = 1,
+	/** @DRM_VFENCE_LIMIT_CONTEXTS: Contexts. */
+	DRM_VFENCE_LIMIT_CONTEXTS = 2,
+	/** @DRM_VFENCE_LIMIT_QUEUES: Queues of both kinds. */
+	DRM_VFENCE_LIMIT_QUEUES = 3,
+	/** @DRM_VFENCE_LIMIT_FENCES: Fences of both kinds, also the progress fences of queues. */
+	DRM_VFENCE_LIMIT_FENCES = 4,
+	/** @DRM_VFENCE_LIMIT_EVENTS: Armed events. */
+	DRM_VFENCE_LIMIT_EVENTS = 5,
+	/** @DRM_VFENCE_LIMIT_EVENT_POINTS: Points of armed events. */
+	DRM_VFENCE_LIMIT_EVENT_POINTS = 6,
+	/**
+	 * @DRM_VFENCE_LIMIT_RESTARTS: Waits of interrupted calls. At the limit the oldest one is
+	 * dropped, see &drm_vfence_wait.restart.
+	 */
+	DRM_VFENCE_LIMIT_RESTARTS = 7,
+	/** @DRM_VFENCE_LIMIT_RESTART_POINTS: Points of such waits, as well. */
+	DRM_VFENCE_LIMIT_RESTART_POINTS = 8,
+	/** @DRM_VFENCE_LIMIT_IMPORTS: Imports that wait for their dma_fence. */
+	DRM_VFENCE_LIMIT_IMPORTS = 9,
+	/** @DRM_VFENCE_LIMIT_MAPPINGS: Mappings of VM_BIND. */
+	DRM_VFENCE_LIMIT_MAPPINGS = 10,
+};
+
+/**
+ * struct drm_vfence_limit - a limit, and what the caller's open file has
+ *
+ * The answer to %DRM_VFENCE_QUERY_LIMITS has one element for each limit, in ascending order of
+ * id. The kernel writes all members. A call that would exceed a limit fails with ENOSPC.
+ */
+struct drm_vfence_limit {
+	/** @id: &enum drm_vfence_limit_id, or an id that only a newer header lists. */
+	__u32 id;
+	/** @pad: Zero. */
+	__u32 pad;
+	/** @limit: Largest number that one open file may have. */
+	__u64 limit;
+	/** @used: Number that the caller's open file has. */
+	__u64 used;
 };
 
 /**

@@ -82,6 +82,68 @@ TEST_F(clients, WDDM_135_signals_that_ride_along_may_rewind_when_asked_to)
 	vf_fence_destroy(down.fence);
 }
 
+static struct drm_vfence_limit limit_of(struct client *c, uint32_t id)
+{
+	struct drm_vfence_limit limits[16];
+	unsigned int i, count = 16;
+
+	if (!vf_adapter_limits(c->adapter, limits, &count))
+		for (i = 0; i < count; i++)
+			if (limits[i].id == id)
+				return limits[i];
+	return (struct drm_vfence_limit){ 0 };
+}
+
+#define USED(c, what) limit_of(&self->c, DRM_VFENCE_LIMIT_##what).used
+
+TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
+{
+	struct drm_vfence_limit limits[16] = { 0 };
+	struct vf_point point = { .value = 1 };
+	struct vf_fence *fence[3];
+	unsigned int i, count = 16;
+	struct vf_queue *queue;
+	uint64_t fences;
+	uint32_t event;
+	int ret;
+
+	ASSERT_EQ(0, vf_adapter_limits(self->owner.adapter, limits, &count));
+	ASSERT_EQ(10, count);
+	for (i = 0; i < count; i++) {
+		EXPECT_EQ(i + 1, limits[i].id);
+		EXPECT_LT(0, limits[i].limit);
+		EXPECT_EQ(limits[i].id == DRM_VFENCE_LIMIT_DEVICES, limits[i].used);
+	}
+
+	ASSERT_EQ(0, vf_queue_create(self->owner.device, DRM_VFENCE_NODE_COPY, 4096, &queue));
+	EXPECT_EQ(1, USED(owner, CONTEXTS));
+	EXPECT_EQ(1, USED(owner, QUEUES));
+	fences = USED(owner, FENCES);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence[i]));
+	EXPECT_EQ(fences + 3, USED(owner, FENCES));
+	point.fence = fence[0];
+	ASSERT_EQ(0, vf_event_arm(self->owner.adapter, &point, 1, 0, self->efd, &event));
+	EXPECT_EQ(1, USED(owner, EVENTS));
+	EXPECT_EQ(1, USED(owner, EVENT_POINTS));
+	EXPECT_EQ(0, USED(guest, FENCES));
+	EXPECT_EQ(0, USED(guest, EVENTS));
+
+	/* At the limit the call fails, and what was destroyed makes room. */
+	do {
+		ret = vf_event_arm(self->owner.adapter, &point, 1, 0, self->efd, &event);
+	} while (!ret);
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_EQ(limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit, USED(owner, EVENTS));
+	ASSERT_EQ(0, vf_event_cancel(self->owner.adapter, event));
+	EXPECT_EQ(limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit - 1, USED(owner, EVENTS));
+	vf_queue_destroy(queue);
+	for (i = 0; i < 3; i++)
+		vf_fence_destroy_now(fence[i]);
+	EXPECT_EQ(0, USED(owner, QUEUES));
+	EXPECT_EQ(0, USED(owner, FENCES));
+}
+
 /* WDDM-125 is for handles that may signal: see "Where the driver differs from WDDM". */
 TEST_F(clients, a_close_without_the_right_to_signal_ends_no_waits)
 {

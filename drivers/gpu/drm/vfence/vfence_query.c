@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queries: the properties and the counters of an adapter.
+ * Queries: the properties and the counters of an adapter, the limits of a client.
  */
 
 #include <linux/capability.h>
@@ -74,6 +74,40 @@ static void query_fence_caps(struct vfence_adapter *adapter, struct drm_vfence_f
 	info->maximum_address = caps->maximum_address;
 }
 
+/* Return the size of the answer. @to may be NULL. */
+static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to)
+{
+	const struct {
+		u32 id;
+		u32 limit;
+		u32 used;
+	} limits[] = {
+		{ DRM_VFENCE_LIMIT_DEVICES, file->devices.limit,
+		  atomic_read(&file->devices.count) },
+		{ DRM_VFENCE_LIMIT_CONTEXTS, file->contexts.limit,
+		  atomic_read(&file->contexts.count) },
+		{ DRM_VFENCE_LIMIT_QUEUES, file->queues.limit, atomic_read(&file->queues.count) },
+		{ DRM_VFENCE_LIMIT_FENCES, file->fences.limit, atomic_read(&file->fences.count) },
+		{ DRM_VFENCE_LIMIT_EVENTS, file->events.limit, atomic_read(&file->events.count) },
+		{ DRM_VFENCE_LIMIT_EVENT_POINTS, VFENCE_MAX_EVENT_POINTS,
+		  atomic_read(&file->event_points) },
+		{ DRM_VFENCE_LIMIT_RESTARTS, file->restarts.limit,
+		  atomic_read(&file->restarts.count) },
+		{ DRM_VFENCE_LIMIT_RESTART_POINTS, VFENCE_MAX_RESTART_POINTS,
+		  atomic_read(&file->restart_points) },
+		{ DRM_VFENCE_LIMIT_IMPORTS, file->imports.limit,
+		  atomic_read(&file->imports.count) },
+		{ DRM_VFENCE_LIMIT_MAPPINGS, VFENCE_MAX_MAPPINGS, READ_ONCE(file->mapping_count) },
+	};
+	unsigned int i;
+
+	for (i = 0; to && i < ARRAY_SIZE(limits); i++)
+		to[i] = (struct drm_vfence_limit){
+			.id = limits[i].id, .limit = limits[i].limit, .used = limits[i].used,
+		};
+	return ARRAY_SIZE(limits) * sizeof(*to);
+}
+
 static size_t query_answer(struct vfence_file *file, u32 type, void *to)
 {
 	struct vfence_adapter *adapter = file->adapter;
@@ -106,6 +140,8 @@ static size_t query_answer(struct vfence_file *file, u32 type, void *to)
 		return vfence_counters_infos(to);
 	case DRM_VFENCE_QUERY_CLIENT_COUNTERS:
 		return vfence_counters_client(file, to);
+	case DRM_VFENCE_QUERY_LIMITS:
+		return query_limits(file, to);
 	default:
 		return 0;
 	}
@@ -124,6 +160,8 @@ static size_t query_element(u32 type, size_t size)
 		return sizeof(struct drm_vfence_counter);
 	case DRM_VFENCE_QUERY_COUNTER_INFOS:
 		return sizeof(struct drm_vfence_counter_info);
+	case DRM_VFENCE_QUERY_LIMITS:
+		return sizeof(struct drm_vfence_limit);
 	default:
 		return size;
 	}

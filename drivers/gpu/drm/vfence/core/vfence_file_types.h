@@ -60,7 +60,7 @@ struct vfence_file {
 
 	/** @mappings: page number to &struct vfence_mapping */
 	struct xarray mappings;
-	/** @mapping_count: number of entries of @mappings */
+	/** @mapping_count: number of entries of @mappings; read without the lock */
 	unsigned int mapping_count;
 	/** @space: GPU addresses in use */
 	struct drm_mm space;

@@ -57,7 +57,7 @@ static void vm_destroy_mapping(struct vfence_file *file, struct vfence_mapping *
 	drm_mm_remove_node(&mapping->node);
 	vfence_bo_vunmap(&mapping->memory);
 	vfence_object_free(MAPPING, mapping);
-	file->mapping_count--;
+	WRITE_ONCE(file->mapping_count, file->mapping_count - 1);
 }
 
 static int vm_bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *args,
@@ -86,7 +86,7 @@ static int vm_bind_locked(struct vfence_file *file, struct drm_vfence_vm_bind *a
 			      GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto unmap;
-	file->mapping_count++;
+	WRITE_ONCE(file->mapping_count, file->mapping_count + 1);
 	args->va = mapping->node.start;
 	return 0;
 
