@@ -15,6 +15,7 @@
 
 #include <linux/ktime.h>
 #include <linux/sched.h>
+#include <linux/wait_bit.h>
 
 #include "core/vfence_adapter.h"
 #include "irq/vfence_irq.h"
@@ -86,6 +87,8 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		irq_dispatch_locked(adapter, &record, &batch);
 		batch.work--;
 	}
+	if (batch.finish)
+		atomic_inc(&adapter->irq.finishing);
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
 	vfence_step(DRAINED);
 
@@ -93,8 +96,11 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		irq_dispatch_overflow(adapter, overflow);
 
 	/* Wake-ups, eventfd signals and final puts need that no lock is held. */
-	if (batch.finish)
+	if (batch.finish) {
 		batch.finish(&batch.done);
+		if (atomic_dec_and_test(&adapter->irq.finishing))
+			wake_up_var(&adapter->irq.finishing);
+	}
 	return batch.work <= 0;
 }
 
@@ -126,6 +132,11 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 	lockdep_assert_held(&irq->settle_lock);
 
 	vfence_irq_flush(adapter);
+	/*
+	 * Others may have taken records before, and still complete their waiters. Acquire: what
+	 * these completions did. Partner: the decrement in irq_drain(), a full barrier.
+	 */
+	wait_var_event(&irq->finishing, !atomic_read_acquire(&irq->finishing));
 
 	for (i = 0; i < irq->sources; i++)
 		if (irq->source[i]->thread)

@@ -22,6 +22,11 @@ struct vfence_irq {
 
 	/** @lock: serialises drains of the interrupt ring; irqsave */
 	spinlock_t lock;
+	/**
+	 * @finishing: number of drains that have taken records and not completed their waiters
+	 * yet; incremented under @lock
+	 */
+	atomic_t finishing;
 	/** @settle_lock: serialises threaded halves */
 	struct mutex settle_lock;
 
