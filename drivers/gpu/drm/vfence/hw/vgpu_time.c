@@ -36,22 +36,32 @@ static u64 time_burned(struct vgpu_engine *engine, ktime_t now)
 	return min_t(u64, ns, VGPU_STEP_NS);
 }
 
-/* Return the GPU time that a step costs at least which burned so much processor time. */
-static u64 time_price(const struct vgpu_engine *engine, u64 burned)
+/*
+ * Return the GPU time that a step costs at least which burned so much processor time, beside
+ * @busy - 1 other engines.
+ */
+static u64 time_price(const struct vgpu_engine *engine, u64 burned, unsigned int busy)
 {
-	unsigned int busy = max(READ_ONCE(engine->chip->busy), 1u);
-
 	return div_u64(burned * busy * 100, engine->chip->cpu_percent);
 }
 
-static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 ns)
+/*
+ * The client's virtual time counts what the others had to wait, @shared. Time-outs count what
+ * the queue does itself, @own, so that its neighbours on other engines shorten none.
+ */
+static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 shared, u64 own)
 {
 	struct drm_vfence_node_info *counters = &queue->node->counters;
 
-	WRITE_ONCE(counters->busy_ns, counters->busy_ns + ns);
-	WRITE_ONCE(queue->busy_ns, queue->busy_ns + ns);
-	engine->used_ns += ns;
-	engine->charged_ns += ns;
+	WRITE_ONCE(counters->busy_ns, counters->busy_ns + own);
+	WRITE_ONCE(queue->busy_ns, queue->busy_ns + own);
+	engine->charged_ns += own;
+	engine->used_ns += shared;
+}
+
+static ktime_t time_extend(ktime_t end, ktime_t now, u64 ns)
+{
+	return ktime_add_ns(ktime_before(end, now) ? now : end, ns);
 }
 
 /*
@@ -62,12 +72,11 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 {
 	ktime_t now = ktime_get();
 	u64 burned = time_burned(engine, now);
-	u64 price = time_price(engine, burned);
+	u64 price = time_price(engine, burned, max(READ_ONCE(engine->chip->busy), 1u));
 
-	if (ktime_before(engine->free_at, now))
-		engine->free_at = now;
-	engine->free_at = ktime_add_ns(engine->free_at, cost);
-	time_count(engine, queue, max(cost, price));
+	engine->cost_at = time_extend(engine->cost_at, now, cost);
+	engine->free_at = time_extend(engine->free_at, now, cost);
+	time_count(engine, queue, max(cost, price), max(cost, time_price(engine, burned, 1)));
 
 	/* The thread rests for longer less often: a sleep burns processor time, too. */
 	engine->rest_ns += price - burned;
@@ -75,26 +84,33 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 		engine->free_at = ktime_add_ns(now, engine->rest_ns);
 }
 
-/* Return the charged time that has not passed yet, in ns. */
-u64 vgpu_time_ahead(const struct vgpu_engine *engine)
+static u64 time_until(ktime_t end)
 {
-	s64 ahead = ktime_to_ns(ktime_sub(engine->free_at, ktime_get()));
-
-	return max_t(s64, ahead, 0);
+	return max_t(s64, ktime_to_ns(ktime_sub(end, ktime_get())), 0);
 }
 
-/* Take back the charged time that has not passed, and return it. */
+/* Return the charged time that has not passed yet, with the rest of the thread, in ns. */
+u64 vgpu_time_ahead(const struct vgpu_engine *engine)
+{
+	return time_until(engine->free_at);
+}
+
+/* Take back the time that packets asked for and that has not passed, and return it. */
 u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	u64 ahead = min(vgpu_time_ahead(engine), engine->used_ns);
+	u64 ahead = min(time_until(engine->cost_at), engine->used_ns);
 
 	engine->free_at = ktime_get();
-	time_count(engine, queue, -ahead);
+	engine->cost_at = engine->free_at;
+	time_count(engine, queue, -ahead, -ahead);
 	return ahead;
 }
 
-/* Return the GPU time that the engine has spent since it started, in ns. */
+/*
+ * Return the GPU time that the engine has spent since it started, in ns. The rest of the thread
+ * does not count, so this never goes back.
+ */
 u64 vgpu_time_spent(const struct vgpu_engine *engine)
 {
-	return engine->charged_ns - vgpu_time_ahead(engine);
+	return engine->charged_ns - time_until(engine->cost_at);
 }

@@ -216,8 +216,13 @@ struct vgpu_engine {
 	 */
 	unsigned int held;
 
-	/** @free_at: End of the work charged so far; used by the thread only. */
+	/**
+	 * @free_at: End of the time that packets asked for and that the thread rests; used by the
+	 * thread only.
+	 */
 	ktime_t free_at;
+	/** @cost_at: End of the time that packets asked for; used by the thread only. */
+	ktime_t cost_at;
 	/** @quantum_end: End of the running queue's turn; used by the thread only. */
 	ktime_t quantum_end;
 	/**
@@ -226,7 +231,7 @@ struct vgpu_engine {
 	 */
 	u64 used_ns;
 
-	/** @charged_ns: GPU time charged since the start; used by the thread only. */
+	/** @charged_ns: GPU time that queues spent themselves; used by the thread only. */
 	u64 charged_ns;
 	/** @stepped_at: Processor time before it is charged; used by the thread only. */
 	ktime_t stepped_at;
