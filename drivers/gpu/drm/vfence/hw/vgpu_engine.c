@@ -44,7 +44,7 @@ static bool engine_may_yield(struct vgpu_engine *engine, struct vgpu_queue *queu
 {
 	if (READ_ONCE(engine->hung) || vgpu_queue_is_suspended(queue))
 		return false;
-	return vgpu_stop_allowed(engine->class_id, VGPU_URGENCY_TURN, work);
+	return vgpu_stop_allowed(engine->class_id, work);
 }
 
 /* A turn begins when the time that is charged already has passed. */

@@ -17,18 +17,6 @@
 #include "drm/vfence_drm.h"
 
 /**
- * enum vgpu_urgency - why a queue is asked to leave its engine
- */
-enum vgpu_urgency {
-	/** @VGPU_URGENCY_TURN: It is another queue's turn. */
-	VGPU_URGENCY_TURN,
-	/** @VGPU_URGENCY_LEAVE: The context is suspended. */
-	VGPU_URGENCY_LEAVE,
-	/** @VGPU_URGENCY_ABORT: The queue never runs again. */
-	VGPU_URGENCY_ABORT,
-};
-
-/**
  * enum vgpu_work - what the engine does for the queue at that moment
  */
 enum vgpu_work {
@@ -43,21 +31,15 @@ enum vgpu_work {
 };
 
 /**
- * vgpu_stop_allowed - may the engine take the queue off at this point
+ * vgpu_stop_allowed - may the engine take the queue off for another queue's turn
  * @class_id: &enum drm_vfence_node_class of the engine
- * @urgency: why
  * @work: what it does
  *
- * For another queue's turn, GFX and COMPUTE engines stop between draws, COPY engines at once
- * and MM engines between packets. A queue that must leave, or that is aborted, stops at once:
- * the engine saves the time that remains.
+ * GFX and COMPUTE engines stop between draws, COPY engines at once and MM engines between
+ * packets. A queue that is suspended or aborted stops at once on all of them.
  */
-static inline bool vgpu_stop_allowed(unsigned int class_id, enum vgpu_urgency urgency,
-				     enum vgpu_work work)
+static inline bool vgpu_stop_allowed(unsigned int class_id, enum vgpu_work work)
 {
-	if (urgency != VGPU_URGENCY_TURN)
-		return true;
-
 	switch (work) {
 	case VGPU_WORK_NONE:
 		return true;
