@@ -252,7 +252,7 @@ int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
 {
 	/* Full barrier: count, then read the error. Partner: vfence_kernel_queue_destroy(). */
 	if (!atomic_add_unless(&kernel->live, 1, DRM_VFENCE_MAX_SUBMISSIONS))
-		return -ENOSPC;
+		return READ_ONCE(kernel->error) ? -EIO : -ENOSPC;
 	if (!READ_ONCE(kernel->error))
 		return 0;
 	vfence_kernel_queue_leave(kernel);
@@ -263,16 +263,13 @@ int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
 void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel)
 {
 	unsigned long flags;
-	int live;
 
-	/*
-	 * vfence_kernel_queue_destroy() takes this lock after it has read 0. A queue that was
-	 * full has room now, see vfence_kernel_queue_sleep_room().
-	 */
+	/* vfence_kernel_queue_destroy() takes this lock after it has read 0. */
 	spin_lock_irqsave(&kernel->wait.lock, flags);
-	live = atomic_dec_return(&kernel->live);
-	if (!live || live == DRM_VFENCE_MAX_SUBMISSIONS - 1)
+	if (atomic_dec_and_test(&kernel->live))
 		wake_up_all_locked(&kernel->wait);
+	/* Each place wakes one thread, which takes it or comes here again. */
+	wake_up(&kernel->room);
 	spin_unlock_irqrestore(&kernel->wait.lock, flags);
 }
 
@@ -311,6 +308,7 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	kernel_queue_push_all_locked(kernel);
 	mutex_unlock(&kernel->lock);
 	wake_up_all(&kernel->wait);
+	wake_up_all(&kernel->room);
 	/* Packets of uncompleted submissions may have written monitored fences: rescan them. */
 	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
 	flush_work(&kernel->stage_work);
@@ -382,13 +380,15 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
  * vfence_kernel_queue_sleep_room - sleep until the queue takes another submission
  * @kernel: the queue
  *
- * A queue that is stopped gets room, too, as its submissions end. Return: 0 or -ERESTARTSYS.
+ * A thread that returns 0 enters the queue next. Return: 0, also if the queue was stopped, or
+ * -ERESTARTSYS.
  */
 int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
 {
 	lockdep_assert_none_held_once();
-	return wait_event_interruptible(kernel->wait,
-					atomic_read(&kernel->live) < DRM_VFENCE_MAX_SUBMISSIONS);
+	return wait_event_interruptible_exclusive(kernel->room, READ_ONCE(kernel->error) ||
+						  atomic_read(&kernel->live) <
+						  DRM_VFENCE_MAX_SUBMISSIONS);
 }
 
 /**
@@ -414,6 +414,7 @@ int vfence_kernel_queue_create(struct vfence_queue *queue)
 	INIT_LIST_HEAD(&kernel->due_stages);
 
 	init_waitqueue_head(&kernel->wait);
+	init_waitqueue_head(&kernel->room);
 	INIT_WORK(&kernel->advance, kernel_queue_advance_work);
 	INIT_WORK(&kernel->retire, vfence_job_retire_work);
 	INIT_WORK(&kernel->stage_work, vfence_stage_work);

@@ -75,6 +75,8 @@ struct vfence_kernel_queue {
 	atomic_t live;
 	/** @wait: threads that wait for @live, @unbounded, @error or fence points sleep here */
 	wait_queue_head_t wait;
+	/** @room: threads that wait for a place sleep here, exclusively */
+	wait_queue_head_t room;
 	/** @advance: work that passes submissions from @held to @sched */
 	struct work_struct advance;
 
