@@ -22,13 +22,6 @@ FIXTURE_TEARDOWN(clients)
 	client_close(&self->owner);
 }
 
-static uint64_t waiters(struct vf_fence *fence)
-{
-	struct drm_vfence_fence_query query;
-
-	return vf_fence_query(fence, &query) ? 0 : query.waiters;
-}
-
 /* Open the fence as @c with @rights, and close the handle. */
 static int open_and_close(struct client *c, struct vf_fence *fence, uint32_t rights)
 {

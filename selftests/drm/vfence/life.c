@@ -45,13 +45,6 @@ static void *sleep_on(void *arg)
 	return NULL;
 }
 
-static uint64_t waiters(struct vf_fence *fence)
-{
-	struct drm_vfence_fence_query query;
-
-	return vf_fence_query(fence, &query) ? 0 : query.waiters;
-}
-
 TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 {
 	struct sleeper sleeper = { self->fence, 1 };

@@ -289,13 +289,6 @@ static void *sleep_on(void *arg)
 	return NULL;
 }
 
-static uint64_t waiters(struct vf_fence *fence)
-{
-	struct drm_vfence_fence_query query;
-
-	return vf_fence_query(fence, &query) ? 0 : query.waiters;
-}
-
 TEST_F(monitored, WDDM_136_138_a_signal_is_seen_and_ends_waits)
 {
 	struct sleeper s = { self->fence, 10, 1 };

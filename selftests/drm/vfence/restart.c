@@ -85,13 +85,6 @@ FIXTURE_TEARDOWN(restart)
 	PAIR_TEARDOWN();
 }
 
-static uint64_t waiters(struct vf_fence *fence)
-{
-	struct drm_vfence_fence_query query;
-
-	return vf_fence_query(fence, &query) ? 0 : query.waiters;
-}
-
 /* The value comes and goes. */
 static void pulse(struct vf_fence *fence, uint64_t value)
 {
@@ -123,7 +116,7 @@ static bool both_wait(struct vf_fence *a, struct vf_fence *b)
 }
 
 FIXTURE(handler) { PAIR_MEMBERS; };
-FIXTURE_VARIANT(handler) { int flags; bool during; };
+FIXTURE_VARIANT(handler) { int flags; };
 FIXTURE_VARIANT_ADD(handler, of_the_kernel) { .flags = SA_RESTART, };
 FIXTURE_VARIANT_ADD(handler, of_the_library) { .flags = 0, };
 
@@ -339,6 +332,7 @@ TEST_F(restart, a_number_is_good_for_its_own_call_and_file)
 {
 	struct drm_vfence_wait args = WAIT_BOTH(self), other;
 	struct drm_vfence_fence_point points[2];
+	struct client client;
 	uint32_t number;
 
 	ticks(true);
@@ -362,6 +356,18 @@ TEST_F(restart, a_number_is_good_for_its_own_call_and_file)
 	EXPECT_EQ(-ETIME, wait_interrupted(self->fd, &other));
 	EXPECT_EQ(0, vf_fence_current(self->gate));
 	EXPECT_EQ(0, other.restart);
+	/* The number is gone also if the new wait fails at once. */
+	other.restart = number + 1;
+	other.flags = DRM_VFENCE_WAIT_ANY;
+	points[0].fence = UINT32_MAX;
+	other.points.array = (uintptr_t)points;
+	EXPECT_EQ(-ENOENT, wait_interrupted(self->fd, &other));
+	EXPECT_EQ(0, other.restart);
+	/* The numbers of another file are its own. */
+	ASSERT_EQ(0, client_open(&client));
+	other = args;
+	EXPECT_EQ(-ENOENT, wait_interrupted(vf_adapter_fd(client.adapter), &other));
+	client_close(&client);
 	/* The wait itself is unharmed. */
 	pulse(self->a, 5);
 	pulse(self->b, 1);

@@ -153,7 +153,11 @@ static inline struct vf_counters counters(struct vf_adapter *adapter)
 {
 	struct vf_counters c = { 0 };
 
-	vf_adapter_counters(adapter, &c);
+	/* Zeroes would satisfy most tests. */
+	if (vf_adapter_counters(adapter, &c) == -EACCES) {
+		fprintf(stderr, "# the counters of an adapter need CAP_PERFMON: run as root\n");
+		_exit(KSFT_FAIL);
+	}
 	return c;
 }
 
@@ -186,6 +190,13 @@ static inline uint64_t monitored(struct vf_fence *fence)
 	struct drm_vfence_fence_query query;
 
 	return vf_fence_query(fence, &query) ? 0 : query.monitored_value;
+}
+
+static inline uint64_t waiters(struct vf_fence *fence)
+{
+	struct drm_vfence_fence_query query;
+
+	return vf_fence_query(fence, &query) ? 0 : query.waiters;
 }
 
 static inline uint32_t queue_state(struct vf_queue *queue)

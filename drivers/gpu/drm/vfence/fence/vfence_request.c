@@ -294,9 +294,8 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		/* The interrupted call has performed the signals. */
 		ret = vfence_request_init(&request, file, args->flags, &args->points,
 					  args->restart ? &none : &args->signals);
-		if (ret)
-			return ret;
-		ret = request_begin(file, &request, args);
+		if (!ret)
+			ret = request_begin(file, &request, args);
 		if (ret != -ERESTARTSYS)
 			args->restart = 0;
 	}
