@@ -164,28 +164,37 @@ VF_EXPORT int vf_kernel_queue_create(struct vf_device *device, unsigned int node
 	return create(device, node, DRM_VFENCE_MAX_COMMANDS, true, queue);
 }
 
-/* True if nothing of the queue executes, because it waits for a fence. */
-static bool is_blocked(struct vf_queue *queue)
+/*
+ * True if nothing of the queue executes, because it waits for a fence, and if nothing has since
+ * the last call, which @packets is for.
+ */
+static bool is_blocked(struct vf_queue *queue, uint64_t *packets)
 {
 	struct drm_vfence_queue_query query;
+	uint64_t before = *packets;
 
 	if (vf_queue_query(queue, &query))
 		return true;
-	return queue->kernel ? query.held && !query.queued :
-	       query.state == DRM_VFENCE_QUEUE_BLOCKED;
+	*packets = query.packets;
+	return query.packets == before &&
+	       (queue->kernel ? query.held && !query.queued :
+				query.state == DRM_VFENCE_QUEUE_BLOCKED);
 }
 
 VF_EXPORT void vf_queue_destroy(struct vf_queue *queue)
 {
+	uint64_t packets = 0;
+
 	if (!queue)
 		return;
+	is_blocked(queue, &packets);
 	/*
 	 * Normal exit (WDDM-201): free the ring after the last value is signaled. The fence
 	 * that a blocked queue waits for may never be signaled.
 	 */
 	while (vf_queue_status(queue) != DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT &&
 	       vf_queue_wait_idle(queue, vf_deadline(BLOCKED_NS)) == -ETIME &&
-	       !is_blocked(queue))
+	       !is_blocked(queue, &packets))
 		;
 	release(queue);
 }
