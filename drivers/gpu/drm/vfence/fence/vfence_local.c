@@ -382,13 +382,13 @@ static int local_create_locked(struct vfence_file *file, u32 parent, struct vfen
 }
 
 /**
- * vfence_local_monitored_rights - take away the rights that the flags of a fence exclude
+ * vfence_local_rights_without - take away the rights that the flags of a fence exclude
  * @rights: DRM_VFENCE_RIGHT_*
  * @flags: DRM_VFENCE_MONITORED_*, whose values the flags of native fences have, too
  *
  * Return: the rest of @rights.
  */
-u32 vfence_local_monitored_rights(u32 rights, u32 flags)
+u32 vfence_local_rights_without(u32 rights, u32 flags)
 {
 	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
 		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
@@ -430,7 +430,7 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	mutex_lock(&file->lock);
 	ret = local_create_locked(file, args->device, &create,
-				  vfence_local_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
+				  vfence_local_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags),
 				  &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
 
@@ -469,7 +469,7 @@ int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
 
 	mutex_lock(&file->lock);
 	ret = local_create_locked(file, args->device, &create,
-				  vfence_local_monitored_rights(DRM_VFENCE_RIGHTS_ALL, args->flags),
+				  vfence_local_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags),
 				  &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
 

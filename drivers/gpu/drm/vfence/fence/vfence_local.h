@@ -44,7 +44,7 @@ struct vfence_local {
 #define VFENCE_MONITORED_NOTHING \
 	(DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT)
 
-u32 vfence_local_monitored_rights(u32 rights, u32 flags);
+u32 vfence_local_rights_without(u32 rights, u32 flags);
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);

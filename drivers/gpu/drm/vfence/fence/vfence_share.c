@@ -179,7 +179,7 @@ static int share_open_locked(struct vfence_file *file, struct vfence_fence *fenc
 		return -EINVAL;
 	}
 
-	rights = vfence_local_monitored_rights(rights, args->flags);
+	rights = vfence_local_rights_without(rights, args->flags);
 	ret = vfence_local_add(file, device, member, rights, &args->handle, &args->mapping);
 	vfence_fence_put(member);
 	return ret;
