@@ -144,10 +144,15 @@ TEST_F(lifetime, a_submission_of_a_kernel_mode_queue_keeps_its_fence)
 TEST_F(lifetime, submissions_do_not_pay_for_it)
 {
 	struct vf_counters before, after;
+	struct vf_fence *second;
 	unsigned int i;
 
+	/* A destroyed fence is pending all the time. */
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &second));
 	vf_cmd_draw(self->gfx, 1, 100000000);
+	vf_cmd_signal(self->gfx, second, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	(vf_fence_destroy)(second);
 	ASSERT_EQ(0, vf_client_counters(self->adapter, &before));
 	for (i = 1; i <= 100; i++) {
 		vf_cmd_signal(self->gfx, self->fence, i);
