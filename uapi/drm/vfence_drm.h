@@ -1040,7 +1040,8 @@ enum drm_vfence_limit_id {
  * struct drm_vfence_limit - a limit, and what the caller's open file has
  *
  * The answer to %DRM_VFENCE_QUERY_LIMITS has one element for each limit, in ascending order of
- * id. The kernel writes all members. A call that would exceed a limit fails with ENOSPC.
+ * id. The kernel writes all members. A call that would exceed a limit fails with ENOSPC, except
+ * for %DRM_VFENCE_LIMIT_RESTARTS and %DRM_VFENCE_LIMIT_RESTART_POINTS.
  */
 struct drm_vfence_limit {
 	/** @id: &enum drm_vfence_limit_id, or an id that only a newer header lists. */
@@ -1316,9 +1317,9 @@ struct drm_vfence_fence_mapping {
 #define DRM_VFENCE_FENCE_NO_WAIT	(1 << 5)
 /**
  * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
- * lost. Without the flag a fence of type DEFAULT gets its maximum when a reset, or a
- * submission that took too long, costs a device that has a handle with the right to signal
- * it (WDDM-123, WDDM-124), so that no wait for it hangs.
+ * lost. Without the flag a fence of type DEFAULT gets its maximum when a device that has a
+ * handle with the right to signal it becomes HUNG or RESET (WDDM-123, WDDM-124), so that no
+ * wait for it hangs.
  */
 #define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 
@@ -1384,9 +1385,8 @@ struct drm_vfence_fence_create {
 #define DRM_VFENCE_MONITORED_NO_WAIT		(1 << 5)
 /**
  * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
- * lost. Without the flag a monitored fence gets its maximum when a reset, or a submission
- * that took too long, costs a device that has a handle with the right to signal it
- * (WDDM-123, WDDM-124).
+ * lost. Without the flag a monitored fence gets its maximum when a device that has a handle
+ * with the right to signal it becomes HUNG or RESET (WDDM-123, WDDM-124).
  */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 /** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: The fence has no GPU address (WDDM-121). */

@@ -40,7 +40,7 @@ bool vfence_device_active(struct vfence_device *device)
 	return device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
 }
 
-/** vfence_device_was_reset - was the device lost by a reset, or by a submission's timeout */
+/** vfence_device_was_reset - is the device HUNG or RESET */
 bool vfence_device_was_reset(struct vfence_device *device)
 {
 	int state = atomic_read(&device->state);

@@ -157,8 +157,8 @@ static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns)
 /*
  * Return true if the first submission has used the engine for too long. Time in which other
  * clients had the engine does not count. It is bounded, because clients share engines in equal
- * parts. The owner may not suspend the queue for longer either, nor keep it off the engine by
- * another queue: waiters for the dma_fence depend on an end.
+ * parts. The owner's context may not be suspended when the timer expires, nor may another queue
+ * of the owner keep this one off the engine: waiters for the dma_fence depend on an end.
  */
 static bool job_used_up(struct vfence_kernel_queue *kernel)
 {
