@@ -200,11 +200,13 @@ static json_object *to_json(const struct report *r)
 				       json_object_new_string(class_name(r->nodes[i].class_id)));
 		json_object_object_add(n, "user_mode_submission", json_object_new_boolean(
 			r->nodes[i].flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION));
-		add_u64(n, "packets", r->nodes[i].packets);
-		add_u64(n, "signals", r->nodes[i].signals);
-		add_u64(n, "suppressed", r->nodes[i].suppressed);
-		add_u64(n, "waits_stalled", r->nodes[i].waits_stalled);
-		add_u64(n, "busy_ns", r->nodes[i].busy_ns);
+		if (r->nodes[i].flags & DRM_VFENCE_NODE_TOTALS) {
+			add_u64(n, "packets", r->nodes[i].packets);
+			add_u64(n, "signals", r->nodes[i].signals);
+			add_u64(n, "suppressed", r->nodes[i].suppressed);
+			add_u64(n, "waits_stalled", r->nodes[i].waits_stalled);
+			add_u64(n, "busy_ns", r->nodes[i].busy_ns);
+		}
 		json_object_array_add(nodes, n);
 	}
 	json_object_object_add(o, "nodes", nodes);
