@@ -552,7 +552,7 @@ static void *signal_for_long(void *arg)
 	return NULL;
 }
 
-TEST_F(waiters, signals_of_another_client_do_not_delay_those_of_a_private_fence)
+TEST_F_TIMEOUT(waiters, signals_of_another_client_do_not_delay_those_of_a_private_fence, 120)
 {
 	struct vf_point point[POINTS];
 	volatile uint64_t *done = &self->attacker.value;

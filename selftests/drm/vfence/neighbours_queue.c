@@ -136,7 +136,7 @@ static void touch_all(void *arg)
 		*idles->idle[i].doorbell = 0;
 }
 
-TEST_F(neighbours_queue, touching_idle_doorbells_delays_no_other_client)
+TEST_F_TIMEOUT(neighbours_queue, touching_idle_doorbells_delays_no_other_client, 120)
 {
 	struct idles *idles = calloc(1, sizeof(*idles));
 	int64_t alone, beside;

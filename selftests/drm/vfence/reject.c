@@ -387,7 +387,7 @@ TEST_F(reject, event_limit)
 	}
 }
 
-TEST_F(reject, event_point_limit)
+TEST_F_TIMEOUT(reject, event_point_limit, 120)
 {
 	struct vf_point points[1024];
 	unsigned int n = 0, i;

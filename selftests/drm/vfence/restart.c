@@ -374,7 +374,7 @@ TEST_F(restart, a_number_is_good_for_its_own_call_and_file)
 	EXPECT_EQ(0, wait_interrupted(self->fd, &args));
 }
 
-TEST_F(restart, waits_that_nobody_continues_are_limited)
+TEST_F_TIMEOUT(restart, waits_that_nobody_continues_are_limited, 120)
 {
 	struct drm_vfence_wait args = WAIT_BOTH(self);
 	uint32_t oldest = 0;
@@ -398,7 +398,7 @@ TEST_F(restart, waits_that_nobody_continues_are_limited)
 	EXPECT_EQ(-ETIME, wait_interrupted(self->fd, &args));
 }
 
-TEST_F(restart, points_that_nobody_waits_for_are_limited)
+TEST_F_TIMEOUT(restart, points_that_nobody_waits_for_are_limited, 120)
 {
 	static struct drm_vfence_fence_point points[DRM_VFENCE_MAX_POINTS];
 	struct drm_vfence_wait args = {
