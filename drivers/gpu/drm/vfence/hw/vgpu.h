@@ -33,7 +33,6 @@ struct page;
 #define VGPU_MAX_FUNCTIONS	16
 /** VGPU_MAX_DOORBELLS: maximum number of physical doorbells of one GPU */
 #define VGPU_MAX_DOORBELLS	64
-
 /**
  * VGPU_MAX_CPU_PERCENT: maximum share of a processor that engines may use. The engines are
  * real-time threads of one priority: one that never sleeps starves the others.

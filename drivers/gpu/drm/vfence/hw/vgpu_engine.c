@@ -83,8 +83,8 @@ static u64 engine_grace(struct vgpu_engine *engine)
 }
 
 /*
- * The queue was asked to leave and has not come to a point where it may stop. Only GPU time
- * counts here, so that nobody loses a queue because the machine is busy.
+ * The queue was asked to leave and has not come to a point where it may stop. The limit is GPU
+ * time, not time of the host: a queue must not fault because the host is busy.
  */
 static bool engine_overstayed(struct vgpu_engine *engine, struct vgpu_queue *queue,
 			      enum vgpu_work work)

@@ -25,8 +25,8 @@ void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun)
 }
 
 /*
- * Return the processor time since the last call. A step takes at most VGPU_STEP_NS. If more time
- * has passed, the thread has waited for a processor, and no client has to pay for that.
+ * Return the processor time since the last call, at most VGPU_STEP_NS. If more time has passed,
+ * the thread has waited for a processor, and the client does not pay for the rest.
  */
 static u64 time_burned(struct vgpu_engine *engine, ktime_t now)
 {
