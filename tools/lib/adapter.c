@@ -122,37 +122,34 @@ VF_EXPORT int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adap
 	return vf_query(adapter, DRM_VFENCE_QUERY_ADAPTER, info, &size, sizeof(*info));
 }
 
+/* Return the elements of an answer that is an array. @count: in: room, out: their number. */
+static int query_array(struct vf_adapter *adapter, uint32_t type, void *elements,
+		       uint32_t element, unsigned int *count)
+{
+	uint32_t size = *count * element;
+	int ret = vf_query(adapter, type, elements, &size, element);
+
+	if (!ret)
+		*count = size / element;
+	return ret;
+}
+
 VF_EXPORT int vf_adapter_nodes(struct vf_adapter *adapter, struct drm_vfence_node_info *nodes,
 			       unsigned int *count)
 {
-	uint32_t size = *count * sizeof(*nodes);
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_NODES, nodes, &size, sizeof(*nodes));
-
-	if (!ret)
-		*count = size / sizeof(*nodes);
-	return ret;
+	return query_array(adapter, DRM_VFENCE_QUERY_NODES, nodes, sizeof(*nodes), count);
 }
 
 VF_EXPORT int vf_adapter_limits(struct vf_adapter *adapter, struct drm_vfence_limit *limits,
 				unsigned int *count)
 {
-	uint32_t size = *count * sizeof(*limits);
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_LIMITS, limits, &size, sizeof(*limits));
-
-	if (!ret)
-		*count = size / sizeof(*limits);
-	return ret;
+	return query_array(adapter, DRM_VFENCE_QUERY_LIMITS, limits, sizeof(*limits), count);
 }
 
 VF_EXPORT int vf_adapter_features(struct vf_adapter *adapter,
 				  struct drm_vfence_feature_info *features, unsigned int *count)
 {
-	uint32_t size = *count * sizeof(*features);
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_FEATURES, features, &size, sizeof(*features));
-
-	if (!ret)
-		*count = size / sizeof(*features);
-	return ret;
+	return query_array(adapter, DRM_VFENCE_QUERY_FEATURES, features, sizeof(*features), count);
 }
 
 VF_EXPORT int vf_adapter_fence_caps(struct vf_adapter *adapter,
