@@ -497,8 +497,8 @@ int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
  * vf_queue_destroy - wait for all submissions, then destroy the queue (WDDM-201)
  * @queue: the queue
  *
- * A queue that is blocked on a fence for a second, and executes nothing, is aborted. Call vf_queue_abort()
- * first for a queue whose commands never end.
+ * A queue that is blocked on a fence for a second, and executes nothing, is aborted. Call
+ * vf_queue_abort() first for a queue whose commands never end.
  */
 void vf_queue_destroy(struct vf_queue *queue);
 /** vf_queue_handle - handle of a queue, for raw ioctls */
