@@ -544,6 +544,19 @@ TEST_F(waiters, a_signal_releases_all_queues_that_it_satisfies_and_no_other)
 #define EVENTS	1000
 #define POINTS	64
 
+static bool arm_many_points(struct victim *attacker, int efd)
+{
+	struct vf_point point[POINTS];
+	unsigned int i;
+
+	for (i = 0; i < POINTS; i++)
+		point[i] = (struct vf_point){ attacker->fence, 1000 };
+	for (i = 0; i < EVENTS; i++)
+		if (vf_event_arm(attacker->adapter, point, POINTS, 0, efd, NULL))
+			return false;
+	return true;
+}
+
 static void *signal_for_long(void *arg)
 {
 	struct victim *attacker = arg;
@@ -554,17 +567,12 @@ static void *signal_for_long(void *arg)
 
 TEST_F_TIMEOUT(waiters, signals_of_another_client_do_not_delay_those_of_a_private_fence, 120)
 {
-	struct vf_point point[POINTS];
 	volatile uint64_t *done = &self->attacker.value;
 	int64_t begin, longest = 0, all;
 	pthread_t thread;
 	unsigned int i;
 
-	for (i = 0; i < POINTS; i++)
-		point[i] = (struct vf_point){ self->attacker.fence, 1000 };
-	for (i = 0; i < EVENTS; i++)
-		ASSERT_EQ(0, vf_event_arm(self->attacker.adapter, point, POINTS, 0, self->efd,
-					  NULL));
+	ASSERT_TRUE(arm_many_points(&self->attacker, self->efd));
 	all = vf_deadline(0);
 	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_for_long, &self->attacker));
 	for (i = 1; !*done; i++) {
@@ -583,6 +591,37 @@ TEST_F_TIMEOUT(waiters, signals_of_another_client_do_not_delay_those_of_a_privat
 		EXPECT_LT(10, i);
 		EXPECT_GT(all, 3 * longest);
 	}
+}
+
+/* Signal a fence by the import of a syncobj that has signaled. */
+static int import(struct victim *v, uint64_t value)
+{
+	int fd = vf_adapter_fd(v->adapter);
+	uint32_t syncobj;
+	int ret = drmSyncobjCreate(fd, DRM_SYNCOBJ_CREATE_SIGNALED, &syncobj);
+
+	ret = ret ? ret : vf_fence_import_syncobj(v->fence, syncobj, 0, value);
+	drmSyncobjDestroy(fd, syncobj);
+	return ret;
+}
+
+TEST_F_TIMEOUT(waiters, imports_of_another_client_do_not_delay_those_of_a_private_fence, 120)
+{
+	uint64_t events = 0, more;
+	int64_t begin, took, all;
+
+	ASSERT_TRUE(arm_many_points(&self->attacker, self->efd));
+	begin = vf_deadline(0);
+	ASSERT_EQ(0, import(&self->attacker, 1000));
+	ASSERT_EQ(0, import(&self->victim, 1));
+	EXPECT_EQ(0, vf_fence_wait(self->victim.fence, 1, DEADLINE));
+	took = vf_deadline(0) - begin;
+	EXPECT_TRUE(EVENTUALLY((events += read(self->efd, &more, 8) == 8 ? more : 0) == EVENTS));
+	all = vf_deadline(0) - begin;
+	TH_LOG("import %lld ns, the other client's %lld ns", (long long)took, (long long)all);
+	/* On one processor the victim waits for time slices of the attacker's work. */
+	if (deterministic())
+		EXPECT_GT(2 * all, 3 * took);
 }
 
 /* Return: time in ns until a process with many fences has ended; 0 on an error. */

@@ -78,6 +78,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file->id = atomic64_inc_return(&last_id);
 	init_waitqueue_head(&file->events_gone);
 	vfence_event_init(file);
+	vfence_sync_init(file);
 	mutex_init(&file->lock);
 
 	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);

@@ -133,7 +133,7 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	struct vfence_queues *queues = &adapter->queues;
 
 	queues->doorbell_wq = alloc_workqueue("%s-doorbell", WQ_UNBOUND, 0, adapter->name);
-	adapter->fences.import_wq = alloc_ordered_workqueue("%s-import", 0, adapter->name);
+	adapter->fences.import_wq = alloc_workqueue("%s-import", WQ_UNBOUND, 0, adapter->name);
 	queues->submit_wq = alloc_workqueue("%s-submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 					    adapter->name);
 	queues->run_wq = alloc_workqueue("%s-run", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, adapter->name);

@@ -3,6 +3,7 @@
 #define _VFENCE_FILE_TYPES_H_
 
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -94,6 +95,11 @@ struct vfence_file {
 	struct mutex deliver_lock;
 	/** @fire_work: signals the eventfds of @fired and frees the events */
 	struct work_struct fire_work;
+
+	/** @signaled_imports: &struct vfence_import whose dma_fence has signaled, last one first */
+	struct llist_head signaled_imports;
+	/** @import_work: signals the fences of @signaled_imports and frees the imports */
+	struct work_struct import_work;
 
 	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;

@@ -34,7 +34,7 @@ struct vfence_fences {
 	/** @monitored_scan_due: 1 if the threaded half must rescan all monitored fences. */
 	atomic_t monitored_scan_due;
 
-	/** @import_wq: Ordered workqueue that signals fences for imported dma_fences. */
+	/** @import_wq: Workqueue of &vfence_file.import_work; its works may wait for fences. */
 	struct workqueue_struct *import_wq;
 };
 

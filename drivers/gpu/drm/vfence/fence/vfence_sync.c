@@ -12,6 +12,8 @@
 
 #include <linux/dma-fence.h>
 #include <linux/dma-fence-chain.h>
+#include <linux/llist.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/sync_file.h>
 
@@ -30,8 +32,8 @@
 /**
  * struct vfence_import - dma_fence that will signal a fence
  *
- * The dma_fence signals, and @work frees the import; or the file closes first, and frees
- * it. dma_fence_remove_callback() decides which.
+ * The dma_fence signals, and the work of the file frees the import; or the file closes first,
+ * and frees it. dma_fence_remove_callback() decides which.
  */
 struct vfence_import {
 	/** @cb: Callback on @foreign. */
@@ -46,8 +48,8 @@ struct vfence_import {
 	/** @id: Index of the import in file->imports. */
 	u32 id;
 
-	/** @work: Performs the signal in process context; queued in the order of the signals. */
-	struct work_struct work;
+	/** @signaled_link: Entry in file->signaled_imports. */
+	struct llist_node signaled_link;
 };
 
 static void sync_free_import(struct vfence_import *import)
@@ -85,9 +87,8 @@ static void sync_perform_import(struct vfence_import *import)
 	vfence_fence_set_always_signaled(fence);
 }
 
-static void sync_import_work(struct work_struct *work)
+static void sync_finish_import(struct vfence_import *import)
 {
-	struct vfence_import *import = container_of(work, struct vfence_import, work);
 	struct vfence_file *file = import->file;
 	int idx;
 
@@ -103,12 +104,41 @@ static void sync_import_work(struct work_struct *work)
 	wake_up_all(&file->events_gone);
 }
 
-/* The workqueue is ordered: imports signal in the order of their dma_fences. */
+/*
+ * The imports of a file signal in the order of their dma_fences. Each file has a work of its
+ * own: a signal may have to wait for a fence that another client keeps busy.
+ */
+static void sync_import_work(struct work_struct *work)
+{
+	struct vfence_file *file = container_of(work, struct vfence_file, import_work);
+	struct vfence_import *import, *next;
+	struct llist_node *signaled;
+
+	/*
+	 * Take the list once. An import that comes later queues this work again and must exist
+	 * until then, as the closing file waits for the import.
+	 */
+	signaled = llist_reverse_order(llist_del_all(&file->signaled_imports));
+	llist_for_each_entry_safe(import, next, signaled, signaled_link) {
+		sync_finish_import(import);
+		cond_resched();
+	}
+}
+
+/** vfence_sync_init - prepare a new file for imports */
+void vfence_sync_init(struct vfence_file *file)
+{
+	init_llist_head(&file->signaled_imports);
+	INIT_WORK(&file->import_work, sync_import_work);
+}
+
 static void sync_queue_import(struct vfence_import *import)
 {
-	struct vfence_adapter *adapter = import->file->adapter;
+	struct vfence_file *file = import->file;
 
-	queue_work(adapter->fences.import_wq, &import->work);
+	/* Once the import is in the list of another thread's work it may be freed. */
+	if (llist_add(&import->signaled_link, &file->signaled_imports))
+		queue_work(file->adapter->fences.import_wq, &file->import_work);
 }
 
 /* Any context, under the foreign fence's lock. */
@@ -163,7 +193,6 @@ static int sync_create_import(struct vfence_file *file, struct vfence_fence *fen
 
 	import->file = file;
 	import->foreign = dma_fence_get(foreign);
-	INIT_WORK(&import->work, sync_import_work);
 
 	ret = sync_add_import(file, import);
 	if (ret)
@@ -204,7 +233,7 @@ put_fence:
 	return ret;
 }
 
-/* Return false if the dma_fence has signaled, so that @work frees the import. */
+/* Return false if the dma_fence has signaled, so that the work frees the import. */
 static bool sync_cancel_import(struct vfence_file *file, unsigned long id)
 {
 	struct vfence_import *import;
@@ -233,11 +262,11 @@ void vfence_sync_cancel_all(struct vfence_file *file)
 		sync_cancel_import(file, id);
 
 	/*
-	 * The work of each remaining import is queued: a callback that cannot be removed has
+	 * The work is queued for each remaining import: a callback that cannot be removed has
 	 * run to its end, under the lock that dma_fence_remove_callback() takes.
 	 */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
-	flush_workqueue(file->adapter->fences.import_wq);
+	flush_work(&file->import_work);
 }
 
 /* ------------------------------------------- the dma_fence of a submission */

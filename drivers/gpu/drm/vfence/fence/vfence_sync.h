@@ -28,6 +28,7 @@ vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array 
 void vfence_sync_out_publish(struct vfence_out_syncs *out_syncs, struct dma_fence *done);
 void vfence_sync_out_destroy(struct vfence_out_syncs *out_syncs);
 
+void vfence_sync_init(struct vfence_file *file);
 int vfence_sync_import_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 void vfence_sync_cancel_all(struct vfence_file *file);
 
