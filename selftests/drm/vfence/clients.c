@@ -168,7 +168,7 @@ TEST_F(clients, WDDM_125_a_close_with_the_right_to_signal_ends_all_waits)
 	ASSERT_EQ(0, arm(self->owner.adapter, fence, 10, self->efd));
 	EXPECT_EQ(0, open_and_close(&self->guest, fence,
 				    DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_SIGNAL));
-	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(1, fired_on(self->owner.adapter, self->efd));
 	vf_fence_destroy(fence);
 }
 

@@ -675,7 +675,7 @@ TEST_F(mixed, scenario_2a_a_signal_here_ends_cpu_waits_there)
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 11, self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->d, 11));
 	/* When a CPU signal returns, it has completed the waiters of the other adapter. */
-	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(1, fired_on(self->i_adapter, self->efd));
 	EXPECT_EQ(11, vf_fence_current(self->i));
 	EXPECT_TRUE(settled(self->adapter, &c));
 }
@@ -687,7 +687,7 @@ TEST_F(mixed, scenario_2b_a_cpu_signal_there_ends_all_waits_here)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	ASSERT_EQ(0, vf_fence_signal(self->i, 10));
-	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(1, fired_on(self->adapter, self->efd));
 	EXPECT_TRUE(drained(self->gfx));
 	EXPECT_EQ(10, vf_fence_current(self->d));
 }
@@ -806,13 +806,14 @@ TEST_F(mixed, a_pulse_there_ends_the_waits_it_met)
 	EXPECT_EQ(-EINVAL, vf_signal(self->i_adapter, pulse, 2));
 	EXPECT_EQ(3, vf_fence_current(self->i));
 	ASSERT_EQ(0, vf_signal_flags(self->i_adapter, pulse, 2, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
-	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(1, fired_on(self->adapter, self->efd));
 	EXPECT_TRUE(drained(self->gfx));
 	clear_event(self->efd);
 	/* The failure does not end later waits, on either adapter. */
 	ASSERT_EQ(0, arm(self->adapter, self->d, 100, self->efd));
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 100, self->efd));
-	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(0, fired_on(self->adapter, self->efd));
+	EXPECT_EQ(0, fired_on(self->i_adapter, self->efd));
 }
 
 TEST_F(mixed, who_ends_which_waits)
@@ -826,9 +827,9 @@ TEST_F(mixed, who_ends_which_waits)
 	ASSERT_EQ(0, arm(self->adapter, self->d, 10, self->efd));
 	ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &second));
 	vf_fence_destroy(second);
-	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(0, fired_on(self->adapter, self->efd));
 	ASSERT_EQ(0, vf_fence_signal(self->i, 10));
-	EXPECT_TRUE(fired(self->efd));
+	EXPECT_EQ(1, fired_on(self->adapter, self->efd));
 	clear_event(self->efd);
 	/*
 	 * A handle of a monitored fence ends waits only if the fence was created as a
@@ -837,7 +838,7 @@ TEST_F(mixed, who_ends_which_waits)
 	ASSERT_EQ(0, arm(self->i_adapter, self->i, 20, self->efd));
 	ASSERT_EQ(0, vf_fence_open(self->i_device, self->fence_fd, &second));
 	vf_fence_destroy(second);
-	EXPECT_EQ(!variant->created_native, fired(self->efd));
+	EXPECT_EQ(!variant->created_native, fired_on(self->i_adapter, self->efd));
 }
 
 TEST_HARNESS_MAIN

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -246,12 +247,36 @@ static inline bool fired(int efd)
 	return poll(&p, 1, 0) == 1;
 }
 
+/* Return: 1 if an event that @adapter armed has fired, 0 if not, or a negative error. */
+static inline int fired_on(struct vf_adapter *adapter, int efd)
+{
+	struct vf_counters c;
+	/* Any call of the file returns after the eventfds of the events that fired before. */
+	int ret = vf_client_counters(adapter, &c);
+
+	return ret ? ret : fired(efd);
+}
+
 /* Arm an event that signals @efd when @fence reaches @value. */
 static inline int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
 {
 	struct vf_point point = { fence, value };
 
 	return vf_event_arm(adapter, &point, 1, 0, efd, NULL);
+}
+
+/* Make the wake-ups of an eventfd long: it is in many epoll sets. */
+static inline bool slow_down(int efd, int *set, unsigned int count)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		set[i] = epoll_create1(EPOLL_CLOEXEC);
+		if (set[i] < 0 || epoll_ctl(set[i], EPOLL_CTL_ADD, efd, &event))
+			return false;
+	}
+	return true;
 }
 
 static inline void pin(pid_t task, int cpu)

@@ -41,12 +41,20 @@
 #include "vfence_probe.h"
 #include "vfence_query.h"
 
-/* For ioctls that may sleep for a long time: they call drm_dev_enter() by themselves. */
-static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
+static int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {
 	vfence_count(to_vfence_adapter(drm), VFENCE_COUNT_IOCTLS);
 	vfence_client_count(file->driver_priv, VFENCE_COUNT_IOCTLS, 1);
 	return ioctl(drm, data, file);
+}
+
+/* For ioctls that may sleep for a long time: they call drm_dev_enter() by themselves. */
+static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
+{
+	int ret = drv_run(ioctl, drm, data, file);
+
+	vfence_event_flush(file->driver_priv);
+	return ret;
 }
 
 /* For all other ioctls: they return -ENODEV after unplug, and unplug waits for them. */
@@ -57,8 +65,11 @@ static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *da
 
 	if (!drm_dev_enter(drm, &idx))
 		return -ENODEV;
-	ret = drv_call(ioctl, drm, data, file);
+	ret = drv_run(ioctl, drm, data, file);
 	drm_dev_exit(idx);
+
+	/* Do this here: a client decides how long it takes, and unplug need not wait for it. */
+	vfence_event_flush(file->driver_priv);
 	return ret;
 }
 

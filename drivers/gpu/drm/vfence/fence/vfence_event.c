@@ -4,7 +4,6 @@
  */
 
 #include <linux/eventfd.h>
-#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -34,8 +33,6 @@ struct vfence_event {
 
 	/** @fired_link: Entry in file->fired or file->delivered. */
 	struct list_head fired_link;
-	/** @signaled: The thread that fired the event has signaled the eventfd. */
-	bool signaled;
 };
 
 static void event_free(struct vfence_event *event)
@@ -62,16 +59,15 @@ static struct vfence_event *event_take(struct vfence_file *file, struct list_hea
 	return event;
 }
 
-/* Signal the eventfds of the events that have fired, in their order. */
-static void event_deliver(struct vfence_file *file)
+/* Signal the eventfds of up to @count events that have fired, in their order. */
+static void event_deliver_locked(struct vfence_file *file, unsigned int count)
 {
 	struct vfence_event *event;
 	unsigned long flags;
 
-	mutex_lock(&file->deliver_lock);
-	while ((event = event_take(file, &file->fired))) {
-		if (!event->signaled)
-			vfence_eventfd_signal(event->ctx);
+	lockdep_assert_held(&file->deliver_lock);
+	while (count-- && (event = event_take(file, &file->fired))) {
+		vfence_eventfd_signal(event->ctx);
 		atomic_dec(&file->firing);
 
 		spin_lock_irqsave(&file->fired_lock, flags);
@@ -79,7 +75,6 @@ static void event_deliver(struct vfence_file *file)
 		spin_unlock_irqrestore(&file->fired_lock, flags);
 		cond_resched();
 	}
-	mutex_unlock(&file->deliver_lock);
 }
 
 static void event_fire_work(struct work_struct *work)
@@ -87,7 +82,9 @@ static void event_fire_work(struct work_struct *work)
 	struct vfence_file *file = container_of(work, struct vfence_file, fire_work);
 	struct vfence_event *event;
 
-	event_deliver(file);
+	mutex_lock(&file->deliver_lock);
+	event_deliver_locked(file, UINT_MAX);
+	mutex_unlock(&file->deliver_lock);
 
 	while ((event = event_take(file, &file->delivered))) {
 		/*
@@ -116,27 +113,24 @@ void vfence_event_init(struct vfence_file *file)
  * vfence_event_flush - signal the eventfds of the file's events that have fired
  * @file: the file
  *
- * A call that reports that a wait is over reports it after the events that fired before.
- * Process context, no lock held.
+ * Each call of a client ends with this: what it has signaled, or has found signaled, its
+ * eventfds show when it returns, unless the thread is killed. Process context, no lock held.
  */
 void vfence_event_flush(struct vfence_file *file)
 {
 	/* The counter is incremented before any wake-up that follows the event. */
-	if (atomic_read(&file->firing))
-		event_deliver(file);
+	unsigned int count = atomic_read(&file->firing);
+
+	if (!count || mutex_lock_killable(&file->deliver_lock))
+		return;
+	event_deliver_locked(file, count);
+	mutex_unlock(&file->deliver_lock);
 }
 
 /*
- * Clients decide how long the wake-ups of an eventfd take. A client that signals by a call
- * therefore signals eventfds in this call; interrupts and the threads of the driver leave it to
- * a work of the file that armed the event, which holds up no other file.
+ * Called when the wait is reached or has failed. Any context. Do not signal the eventfd here:
+ * clients decide how long its wake-ups take, and the caller may hold locks of other clients.
  */
-static bool event_may_signal_here(void)
-{
-	return in_task() && !irqs_disabled() && !(current->flags & PF_KTHREAD);
-}
-
-/* Called when the wait is reached or has failed. Any context. */
 static void event_fire(struct vfence_wait *wait)
 {
 	struct vfence_event *event = wait->owner;
@@ -144,9 +138,6 @@ static void event_fire(struct vfence_wait *wait)
 	unsigned long flags;
 
 	vfence_wait_account(wait);
-	event->signaled = event_may_signal_here();
-	if (event->signaled)
-		vfence_eventfd_signal(event->ctx);
 
 	spin_lock_irqsave(&file->fired_lock, flags);
 	atomic_inc(&file->firing);

@@ -11,7 +11,6 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_obj_array.h"
-#include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -300,6 +299,5 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 			args->restart = 0;
 	}
 
-	vfence_event_flush(file);
 	return ret;
 }
