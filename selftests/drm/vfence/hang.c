@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Engines that hang, and the devices that fail for it. */
 
+#include <sys/resource.h>
+
 #include "vfence_test.h"
 
 FIXTURE(hung) {
@@ -143,6 +145,58 @@ TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other_device));
 	after = counters(self->adapter);
 	EXPECT_EQ(self->before.engine_resets + 1, after.engine_resets);
+}
+
+/* How long a client's eventfds take, nobody but that client waits for. */
+TEST_F(hung, WDDM_204_eventfds_of_the_cause_do_not_keep_the_engine)
+{
+	const struct rlimit files = { 2000, 2000 };
+	struct vf_point done = { .value = 1 };
+	struct vf_submit what = { .signals = &done, .signal_count = 1 };
+	/* Where time is not exact, and not checked, fewer events are enough. */
+	const unsigned int armed = deterministic() ? 4000 : 400;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), set[900];
+	uint64_t events = 0, more;
+	struct vf_queue *kernel;
+	struct client victim;
+	struct vf_queue *queue;
+	unsigned int i;
+	int64_t begin, took;
+	int ret;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	ASSERT_EQ(0, vf_adapter_open(variant->index, &victim.adapter));
+	ASSERT_EQ(0, vf_device_create(victim.adapter, &victim.device));
+	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &kernel));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &done.fence));
+	ASSERT_TRUE(slow_down(efd, set, 900));
+	for (i = 0; i < armed; i++)
+		ASSERT_EQ(0, arm(self->adapter, done.fence, 1, efd));
+
+	begin = vf_deadline(0);
+	ASSERT_EQ(0, hang(self->gfx));
+	ret = vf_submit(&kernel, 1, &what);
+	/* On a slow machine the reset may come before this call. */
+	EXPECT_TRUE(ret == 0 || (ret == -EIO && !deterministic()));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	took = vf_deadline(0) - begin;
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	if (!ret)
+		EXPECT_TRUE(EVENTUALLY((events += read(efd, &more, 8) == 8 ? more : 0) == armed));
+	TH_LOG("the engine was back after %lld ns, all events were set after %lld ns",
+	       (long long)took, (long long)(vf_deadline(0) - begin));
+	if (deterministic())
+		EXPECT_LE(2 * took, vf_deadline(0) - begin);
+
+	for (i = 0; i < 900; i++)
+		close(set[i]);
+	close(efd);
+	vf_queue_destroy(kernel);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(done.fence);
+	client_close(&victim);
 }
 
 TEST_F(hung, WDDM_204_the_process_can_go_on_with_a_new_device)

@@ -104,6 +104,8 @@ static void file_destroy_device_locked(struct vfence_file *file, u32 handle,
 				       struct vfence_device *device)
 {
 	lockdep_assert_held(&file->lock);
+	/* A reset may still have to take fences of others to the maximum. */
+	flush_work(&device->stop_work);
 	vfence_queue_destroy_all(file, device);
 	vfence_local_destroy_all(file, device);
 	vfence_context_destroy_all(file, device);

@@ -79,6 +79,8 @@ struct vfence_loss_ops {
 	 */
 	void (*device_failed)(struct vfence_adapter *adapter, struct vfence_device *device,
 			      enum drm_vfence_device_state state);
+	/** @stop_device: work function of &vfence_device.stop_work */
+	work_func_t stop_device;
 	/** @engine_stuck: a context did not leave the engine of @node in time; reset the engine */
 	void (*engine_stuck)(struct vfence_adapter *adapter, unsigned int node);
 	/** @adapter_lost: the hardware of the adapter has failed for good; any context */

@@ -30,7 +30,7 @@ static int device_state(struct vfence_device *device)
 {
 	int state = atomic_read(&device->state);
 
-	if (state == DRM_VFENCE_DEVICE_ACTIVE && READ_ONCE(device->file->adapter->lost))
+	if (state == DRM_VFENCE_DEVICE_ACTIVE && READ_ONCE(device->adapter->lost))
 		return DRM_VFENCE_DEVICE_STOPPED;
 	return state;
 }
@@ -62,8 +62,9 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	if (!device)
 		return -ENOMEM;
 	kref_init(&device->ref);
-	device->file = file;
+	device->adapter = file->adapter;
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
+	INIT_WORK(&device->stop_work, device->adapter->loss->stop_device);
 	spin_lock_init(&device->lock);
 	INIT_LIST_HEAD(&device->max_signals);
 

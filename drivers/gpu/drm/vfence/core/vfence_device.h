@@ -6,22 +6,25 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 struct drm_device;
 struct drm_file;
-struct vfence_file;
+struct vfence_adapter;
 
 /**
  * struct vfence_device - owner of contexts, queues and fences, which fail together
  */
 struct vfence_device {
-	/** @ref: references of the file's table, of contexts and of local fences */
+	/** @ref: references of the file's table, of contexts, of local fences and of @stop_work */
 	struct kref ref;
-	/** @file: file that owns the device */
-	struct vfence_file *file;
+	/** @adapter: parent */
+	struct vfence_adapter *adapter;
 
 	/** @state: &enum drm_vfence_device_state; atomic, the first error state stays */
 	atomic_t state;
+	/** @stop_work: stops the queues of a device that has failed; holds a reference */
+	struct work_struct stop_work;
 
 	/** @lock: protects @max_signals */
 	spinlock_t lock;

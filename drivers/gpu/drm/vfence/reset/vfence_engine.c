@@ -48,8 +48,9 @@ void vfence_engine_invalidated(void *host, u32 global, bool collateral)
 	/* The owner may have destroyed the context meanwhile. */
 	if (!context)
 		return;
-	vfence_loss_fail_device(adapter, context->device,
-				collateral ? DRM_VFENCE_DEVICE_RESET : DRM_VFENCE_DEVICE_HUNG);
+	/* The engine is held until this function returns. */
+	vfence_loss_fail_device_later(context->device, collateral ? DRM_VFENCE_DEVICE_RESET :
+				      DRM_VFENCE_DEVICE_HUNG);
 	vfence_context_put(context);
 }
 

@@ -43,6 +43,18 @@ static void loss_fail_queue(struct vfence_queue *queue, void *device)
 		vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
+static void loss_mark_device(struct vfence_device *device, enum drm_vfence_device_state state)
+{
+	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
+}
+
+static void loss_stop_device(struct vfence_adapter *adapter, struct vfence_device *device)
+{
+	vfence_queue_for_each(adapter, loss_fail_queue, device);
+	if (vfence_device_was_reset(device))
+		vfence_local_signal_max(device);
+}
+
 /**
  * vfence_loss_fail_device - put a device in an error state and stop all its queues
  * @adapter: the adapter
@@ -54,10 +66,33 @@ static void loss_fail_queue(struct vfence_queue *queue, void *device)
 void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
 			     enum drm_vfence_device_state state)
 {
-	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
-	vfence_queue_for_each(adapter, loss_fail_queue, device);
-	if (vfence_device_was_reset(device))
-		vfence_local_signal_max(device);
+	loss_mark_device(device, state);
+	loss_stop_device(adapter, device);
+}
+
+static void loss_stop_device_work(struct work_struct *work)
+{
+	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
+
+	loss_stop_device(device->adapter, device);
+	vfence_device_put(device);
+}
+
+/**
+ * vfence_loss_fail_device_later - as vfence_loss_fail_device(), but stop the queues in a work
+ * @device: the device
+ * @state: &enum drm_vfence_device_state; an earlier error state stays
+ *
+ * For a caller whom others wait for. The client decides how long it takes to stop its queues:
+ * the eventfds of completed submissions are signaled first.
+ */
+void vfence_loss_fail_device_later(struct vfence_device *device,
+				   enum drm_vfence_device_state state)
+{
+	loss_mark_device(device, state);
+	vfence_device_get(device);
+	if (!queue_work(device->adapter->work_wq, &device->stop_work))
+		vfence_device_put(device);
 }
 
 static void loss_stop_queue(struct vfence_queue *queue, void *unused)
@@ -99,6 +134,7 @@ static void loss_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
 
 static const struct vfence_loss_ops loss_ops = {
 	.device_failed = vfence_loss_fail_device,
+	.stop_device = loss_stop_device_work,
 	.engine_stuck = loss_engine_stuck,
 	.adapter_lost = loss_adapter_lost,
 };
