@@ -1174,8 +1174,9 @@ struct drm_vfence_context_create {
  *
  * The queues stop, with all work in flight, until the context is resumed. The call returns
  * when the GPU has released them all. Doorbells stay connected and rings stay resident; work
- * that is submitted meanwhile starts after the resume. A submission of a kernel-mode queue
- * must still end within two seconds. A context that is already suspended stays suspended.
+ * that is submitted meanwhile starts after the resume. For the timeout of a submission of a
+ * kernel-mode queue, two seconds, the time on the engine and the time of suspensions count. A
+ * context that is already suspended stays suspended.
  *
  * Errors: ETIME if the GPU did not acknowledge within two seconds: the engine was reset and
  * the device is %DRM_VFENCE_DEVICE_HUNG. EINTR if a signal interrupted the call: the context

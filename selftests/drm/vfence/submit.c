@@ -1237,6 +1237,7 @@ TEST_F(submit, an_abort_cancels_what_was_told_of)
 TEST_F(submit, what_is_suspended_has_to_end_in_time)
 {
 	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	int64_t begun = vf_deadline(0);
 
 	/* The draw takes longer than the timeout, so it is not done before the suspension. */
 	vf_cmd_draw(self->gfx, 1, 10 * SECOND);
@@ -1246,8 +1247,105 @@ TEST_F(submit, what_is_suspended_has_to_end_in_time)
 	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) != DRM_VFENCE_QUEUE_IDLE));
 	EXPECT_NOT_YET(queue_state(self->gfx) != DRM_VFENCE_QUEUE_READY);
 	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
+	if (deterministic())
+		EXPECT_GT(3 * SECOND, vf_deadline(0) - begun);
 	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
 	drmSyncobjDestroy(self->fd, syncobj.handle);
+}
+
+/* Nor does a client that resumes its context whenever the timeout is due. */
+TEST_F(any, what_is_suspended_again_and_again_has_to_end_in_time)
+{
+	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	int64_t begun = vf_deadline(0), due;
+	unsigned int i;
+
+	vf_cmd_draw(self->gfx, 100, SECOND / 10);
+	ASSERT_EQ(0, submit_told(self->gfx, &syncobj));
+	for (i = 1; i <= 10 && wait_syncobj(self->fd, &syncobj, 0); i++) {
+		ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+		due = begun + i * 2 * SECOND;
+		wait_syncobj(self->fd, &syncobj, due - SECOND / 10);
+		ASSERT_EQ(0, vf_queue_resume(self->gfx));
+		wait_syncobj(self->fd, &syncobj, due + SECOND / 10);
+	}
+	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
+	TH_LOG("ended after %lld ms", (long long)(vf_deadline(0) - begun) / 1000000);
+	/* Used and suspended together: two seconds, which the second expiry finds. */
+	EXPECT_GT((deterministic() ? 5 : 15) * SECOND, vf_deadline(0) - begun);
+	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
+	drmSyncobjDestroy(self->fd, syncobj.handle);
+}
+
+/* Nor does one that lets its queue wait for the engine between suspensions, and no more. */
+TEST_F(any, what_gets_no_time_between_suspensions_has_to_end_in_time)
+{
+	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct vf_submit what = { 0 };
+	struct client neighbour;
+	struct vf_queue *queue;
+	int64_t begun;
+	unsigned int i;
+
+	ASSERT_EQ(0, client_open(&neighbour));
+	ASSERT_EQ(0, vf_kernel_queue_create(neighbour.device, DRM_VFENCE_NODE_GFX, &queue));
+	for (i = 0; i < 10; i++) {
+		vf_cmd_draw(queue, 15, 90000000);
+		ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	}
+	vf_cmd_draw(self->gfx, 100, SECOND / 10);
+	ASSERT_EQ(0, submit_told(self->gfx, &syncobj));
+	begun = vf_deadline(0);
+	while (vf_deadline(0) - begun < 12 * SECOND && wait_syncobj(self->fd, &syncobj, 0)) {
+		ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+		ASSERT_EQ(0, vf_queue_resume(self->gfx));
+		EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING ||
+				       !wait_syncobj(self->fd, &syncobj, 0)));
+	}
+	TH_LOG("ended after %lld ms", (long long)(vf_deadline(0) - begun) / 1000000);
+	EXPECT_GT((deterministic() ? 5 : 10) * SECOND, vf_deadline(0) - begun);
+	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
+	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(neighbour.device));
+	vf_queue_abort(queue);
+	vf_queue_destroy(queue);
+	client_close(&neighbour);
+	drmSyncobjDestroy(self->fd, syncobj.handle);
+}
+
+/* The submission that was suspended pays for it, and not the next one. */
+TEST_F(any, a_suspension_counts_for_its_submission_alone)
+{
+	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_submit what = { 0 };
+	/* Leave room for a machine that resumes late: there the test is weaker. */
+	const int64_t suspended = (deterministic() ? 14 : 7) * (SECOND / 10);
+	struct client neighbour;
+	struct vf_queue *queue;
+	int64_t begun;
+
+	ASSERT_EQ(0, client_open(&neighbour));
+	ASSERT_EQ(0, vf_kernel_queue_create(neighbour.device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_draw(self->gfx, 3, SECOND / 10);
+	ASSERT_EQ(0, submit_told(self->gfx, &first));
+	vf_cmd_draw(self->gfx, 14, SECOND / 10);
+	ASSERT_EQ(0, submit_told(self->gfx, &next));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	wait_syncobj(self->fd, &first, begun + suspended);
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &first, DEADLINE));
+
+	/* Half of the engine: the next one is there when the timer expires. */
+	vf_cmd_draw(queue, 14, SECOND / 10);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
+	EXPECT_EQ(1, status_of(self->fd, next.handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	vf_queue_destroy(queue);
+	client_close(&neighbour);
+	drmSyncobjDestroy(self->fd, first.handle);
+	drmSyncobjDestroy(self->fd, next.handle);
 }
 
 TEST_F(submit, a_bad_address_fails_its_submission)

@@ -16,6 +16,8 @@
 
 /* Windows, too, waits this long before it resets the engine. */
 #define CONTEXT_SUSPEND_TIMEOUT	(2 * HZ)
+/* Time after a suspension in which a queue surely gets to the engine, beside many clients. */
+#define CONTEXT_PAUSE_NS	NSEC_PER_SEC
 
 static void context_release(struct kref *ref)
 {
@@ -117,6 +119,7 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 
 	kref_init(&context->ref);
 	mutex_init(&context->suspend_lock);
+	spin_lock_init(&context->time_lock);
 	context->adapter = file->adapter;
 	context->device = device;
 	context->node = array_index_nospec(args->node, file->adapter->config.gpu.nodes);
@@ -275,6 +278,39 @@ static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_
 	return -ETIME;
 }
 
+/*
+ * A suspension begins or ends. Two suspensions with little time between them count as one: a
+ * queue may not have got to the engine in that time.
+ */
+static void context_note_time(struct vfence_context *context, bool begins)
+{
+	u64 now;
+
+	spin_lock(&context->time_lock);
+	now = ktime_get_ns();
+	if (context->suspended_at) {
+		context->suspended_ns += now - context->suspended_at;
+		context->resumed_at = now;
+	} else if (context->resumed_at && now - context->resumed_at < CONTEXT_PAUSE_NS) {
+		context->suspended_ns += now - context->resumed_at;
+	}
+	context->suspended_at = begins ? now : 0;
+	spin_unlock(&context->time_lock);
+}
+
+/** vfence_context_suspended_ns - how long clients have suspended a context so far, in ns */
+u64 vfence_context_suspended_ns(struct vfence_context *context)
+{
+	u64 ns;
+
+	spin_lock(&context->time_lock);
+	ns = context->suspended_ns;
+	if (context->suspended_at)
+		ns += ktime_get_ns() - context->suspended_at;
+	spin_unlock(&context->time_lock);
+	return ns;
+}
+
 static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 					struct vfence_context *context)
 {
@@ -284,7 +320,8 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	if (!drm_dev_enter(&adapter->drm, &idx))
 		return -ENODEV;
 
-	WRITE_ONCE(context->suspended, true);
+	context_note_time(context, true);
+	context->suspended = true;
 	/* Publish the number before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
 	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
@@ -315,7 +352,8 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 
 	if (context->suspended)
 		vgpu_context_resume(context->hw);
-	WRITE_ONCE(context->suspended, false);
+	context->suspended = false;
+	context_note_time(context, false);
 	context->pending = false;
 	drm_dev_exit(idx);
 	return 0;

@@ -4,6 +4,7 @@
 
 #include <linux/kref.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 
 struct drm_device;
 struct drm_file;
@@ -27,10 +28,7 @@ struct vfence_context {
 
 	/** @suspend_lock: serialises suspensions and resumptions of this context */
 	struct mutex suspend_lock;
-	/**
-	 * @suspended: A client has requested the suspension. Written under @suspend_lock, read
-	 * without it.
-	 */
+	/** @suspended: A client has requested the suspension. Protected by @suspend_lock. */
 	bool suspended;
 	/** @pending: The GPU has not acknowledged it yet. Protected by @suspend_lock. */
 	bool pending;
@@ -39,6 +37,15 @@ struct vfence_context {
 	 * interrupt handler reads it without.
 	 */
 	u64 suspend_fence;
+
+	/** @time_lock: protects @suspended_at, @resumed_at and @suspended_ns */
+	spinlock_t time_lock;
+	/** @suspended_at: when the suspension began, in ns of ktime_get_ns(), or 0 */
+	u64 suspended_at;
+	/** @resumed_at: when the last suspension ended, in ns of ktime_get_ns(), or 0 */
+	u64 resumed_at;
+	/** @suspended_ns: duration of all earlier suspensions in ns */
+	u64 suspended_ns;
 
 	/** @device: parent, with a reference */
 	struct vfence_device *device;
@@ -53,6 +60,7 @@ void vfence_context_add_source(struct vfence_adapter *adapter);
 void vfence_context_fini(struct vfence_adapter *adapter);
 void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
+u64 vfence_context_suspended_ns(struct vfence_context *context);
 struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

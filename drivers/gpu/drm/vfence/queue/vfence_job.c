@@ -73,6 +73,13 @@ static void job_write_ring_locked(struct vfence_kernel_queue *kernel,
 	vgpu_doorbell_ring(kernel->queue->hw);
 }
 
+/* Another submission becomes the first: what it takes counts from now on. */
+static void job_begin_head_locked(struct vfence_kernel_queue *kernel)
+{
+	lockdep_assert_held(&kernel->run_lock);
+	kernel->head_suspended_ns = vfence_context_suspended_ns(kernel->queue->context);
+}
+
 static struct dma_fence *job_run(struct drm_sched_job *job)
 {
 	struct vfence_submission *submission = job_to_submission(job);
@@ -89,6 +96,8 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 	spin_lock(&kernel->run_lock);
 	on_ring = !kernel->error;
 	submission->on_ring = on_ring;
+	if (list_empty(&kernel->running))
+		job_begin_head_locked(kernel);
 	list_add_tail(&submission->link, &kernel->running);
 
 	if (on_ring)
@@ -154,19 +163,29 @@ static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns)
 	return idle && vgpu_queue_is_kept_off(kernel->queue->hw);
 }
 
+static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
+{
+	u64 ns;
+
+	spin_lock(&kernel->run_lock);
+	ns = vfence_context_suspended_ns(kernel->queue->context) - kernel->head_suspended_ns;
+	spin_unlock(&kernel->run_lock);
+	return ns;
+}
+
 /*
- * Return true if the first submission has used the engine for too long. Time in which other
- * clients had the engine does not count. It is bounded, because clients share engines in equal
- * parts. The owner's context may not be suspended when the timer expires, nor may another queue
- * of the owner keep this one off the engine: waiters for the dma_fence depend on an end.
+ * Return true if the first submission has taken too long. Waiters for its dma_fence depend on an
+ * end, so the time counts for which it has used the engine or its owner has suspended it, and no
+ * other queue of the owner may keep it off the engine. Time in which other clients had the engine
+ * does not count. It is bounded, because clients share engines in equal parts.
  */
 static bool job_used_up(struct vfence_kernel_queue *kernel)
 {
 	u64 busy_ns = job_busy_ns(kernel);
-	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw);
+	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw) +
+		   job_suspended_ns(kernel);
 
-	return job_starved(kernel, busy_ns) || used >= JOB_TIMEOUT_MS * (s64)NSEC_PER_MSEC ||
-	       READ_ONCE(kernel->queue->context->suspended);
+	return job_starved(kernel, busy_ns) || used >= JOB_TIMEOUT_MS * (s64)NSEC_PER_MSEC;
 }
 
 /*
@@ -280,6 +299,7 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 
 	spin_lock(&kernel->run_lock);
 	list_del_init(&submission->link);
+	job_begin_head_locked(kernel);
 	spin_unlock(&kernel->run_lock);
 
 	if (!error) {

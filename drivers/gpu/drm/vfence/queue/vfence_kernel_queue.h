@@ -105,6 +105,11 @@ struct vfence_kernel_queue {
 	/** @timer_busy_ns: engine time of the queue when the timer expired last, in ns; its work */
 	u64 timer_busy_ns;
 	/**
+	 * @head_suspended_ns: vfence_context_suspended_ns() when the first submission of
+	 * @running became the first. @run_lock.
+	 */
+	u64 head_suspended_ns;
+	/**
 	 * @settle_due: Interrupts of signal packets may not be handled yet. Written before
 	 * @retired, cleared by @stage_work.
 	 */
