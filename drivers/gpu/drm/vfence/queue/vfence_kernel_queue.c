@@ -460,10 +460,14 @@ void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
 	cancel_work_sync(&kernel->retire);
 	flush_work(&kernel->stage_work);
 
-	/* A thread that found the queue before may still stop it, and run vfence_stage_work(). */
+	/*
+	 * A thread that found the queue before may still stop it, and run vfence_stage_work().
+	 * The work finds no file, or has ended when the file goes.
+	 */
 	mutex_lock(&kernel->lock);
 	kernel->file = NULL;
 	mutex_unlock(&kernel->lock);
+	flush_work(&kernel->stage_work);
 }
 
 /** vfence_kernel_queue_free - free the kernel-mode part with the queue's last reference */

@@ -343,21 +343,23 @@ void vfence_stage_work(struct work_struct *work)
 		container_of(work, struct vfence_kernel_queue, stage_work);
 	struct vfence_adapter *adapter = kernel->queue->adapter;
 	u64 delivered = stage_perform_due(kernel);
+	struct vfence_file *file;
 
+	/* The file exists until this work ends: vfence_kernel_queue_destroy() flushes it. */
 	mutex_lock(&kernel->lock);
-	if (kernel->file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
-		stage_rescan_monitored(kernel->file);
+	file = kernel->file;
 	mutex_unlock(&kernel->lock);
+
+	if (file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
+		stage_rescan_monitored(file);
 
 	/* Signals of packets may be in the FIFO of the CMP, or be due in the threaded half. */
 	if (xchg(&kernel->settle_due, false))
 		vfence_irq_catch_up(adapter);
 
 	/* The events of these signals have fired; the client expects their eventfds set. */
-	mutex_lock(&kernel->lock);
-	if (kernel->file)
-		vfence_event_flush(kernel->file);
-	mutex_unlock(&kernel->lock);
+	if (file)
+		vfence_event_flush(file);
 
 	stage_signal_progress(kernel, delivered);
 }
