@@ -506,6 +506,23 @@ TEST_F(waiters, an_event_is_set_before_a_later_wait_of_its_client_ends)
 	}
 }
 
+TEST_F(waiters, a_signal_returns_after_the_eventfds_of_its_own_client)
+{
+	uint64_t events = 0;
+	unsigned int i;
+	int set[200];
+
+	/* It takes more than one time slice to signal them, so no other thread does it by luck. */
+	ASSERT_TRUE(slow_down(self->efd, set, 200));
+	for (i = 0; i < 2000; i++)
+		ASSERT_EQ(0, arm(self->victim.adapter, self->victim.fence, 1, self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->victim.fence, 1));
+	EXPECT_EQ(8, read(self->efd, &events, 8));
+	EXPECT_EQ(2000, events);
+	for (i = 0; i < 200; i++)
+		close(set[i]);
+}
+
 TEST_F(waiters, a_signal_releases_all_queues_that_it_satisfies_and_no_other)
 {
 	struct vf_queue *queue[60];
