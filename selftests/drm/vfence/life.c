@@ -4,7 +4,6 @@
  * driver by sysfs, so these run last and alone.
  */
 
-#include <linux/sync_file.h>
 #include <sys/syscall.h>
 
 #include "vfence_test.h"

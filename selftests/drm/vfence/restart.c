@@ -4,9 +4,7 @@
  * reached while the call was in progress stays reached.
  */
 
-#include <sys/mount.h>
 #include <sys/ptrace.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 
 #include "vfence_test.h"
@@ -163,7 +161,7 @@ static int untrace_child(pid_t child)
 	return ptrace(PTRACE_DETACH, child, NULL, NULL) != 0;
 }
 
-#define GROUP "/tmp/vfence_cgroup/restart"
+#define GROUP	CGROUPS "/restart"
 
 static bool is_frozen(void)
 {
@@ -178,13 +176,7 @@ static bool is_frozen(void)
 
 static int freeze_child(pid_t child)
 {
-	char text[16];
-
-	snprintf(text, sizeof(text), "%d", child);
-	mkdir("/tmp/vfence_cgroup", 0700);
-	mount("none", "/tmp/vfence_cgroup", "cgroup2", 0, NULL);
-	mkdir(GROUP, 0700);
-	if (write_text(GROUP "/cgroup.procs", text) || write_text(GROUP "/cgroup.freeze", "1"))
+	if (cgroup_take(GROUP, NULL, child) || write_text(GROUP "/cgroup.freeze", "1"))
 		return -1;
 	return !EVENTUALLY(is_frozen());
 }

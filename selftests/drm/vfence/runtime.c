@@ -5,8 +5,6 @@
  * has delivered its signals.
  */
 
-#include <linux/sync_file.h>
-
 #include "vfence_test.h"
 
 FIXTURE(runtime)
@@ -97,20 +95,6 @@ static int pulse(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t va
 	int ret = set(adapter, fence, value);
 
 	return ret ? ret : set(adapter, fence, 0);
-}
-
-/* The status of the dma_fence of a binary syncobj: 0 active, 1 signaled, or its error. */
-static int syncobj_status(int fd, uint32_t handle)
-{
-	struct sync_file_info info = { 0 };
-	int status = -EBADF, file = -1;
-
-	if (drmSyncobjExportSyncFile(fd, handle, &file))
-		return status;
-	if (!ioctl(file, SYNC_IOC_FILE_INFO, &info))
-		status = info.status;
-	close(file);
-	return status;
 }
 
 static bool idle(struct vf_queue *queue)

@@ -5,7 +5,6 @@
  * write them.
  */
 
-#include <linux/sync_file.h>
 #include <sys/syscall.h>
 
 #include "vfence_test.h"
@@ -865,20 +864,6 @@ static int wait_syncobj(int fd, const struct drm_vfence_syncobj *syncobj, int64_
 	return drmSyncobjWait(fd, &handle, 1, until, 0, NULL);
 }
 
-/* Return: 1 if the dma_fence of the syncobj has signaled, 0 if not, or its error. */
-static int status_of(int fd, uint32_t handle)
-{
-	struct sync_file_info info = { 0 };
-	int file = -1;
-	int ret;
-
-	if (drmSyncobjExportSyncFile(fd, handle, &file))
-		return -EBADF;
-	ret = ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
-	close(file);
-	return ret;
-}
-
 TEST_F(submit, a_syncobj_tells_when_a_submission_is_done)
 {
 	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
@@ -889,10 +874,10 @@ TEST_F(submit, a_syncobj_tells_when_a_submission_is_done)
 	vf_cmd_fill(self->gfx, self->va, 4, 1);
 	ASSERT_EQ(0, submit_told(self->gfx, &timeline));
 	EXPECT_NOT_YET(wait_syncobj(self->fd, &binary, 0) != -ETIME);
-	EXPECT_NOT_YET(status_of(self->fd, binary.handle));
+	EXPECT_NOT_YET(syncobj_status(self->fd, binary.handle));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &timeline, DEADLINE));
 	EXPECT_EQ(1, self->word[0]);
-	EXPECT_EQ(1, status_of(self->fd, binary.handle));
+	EXPECT_EQ(1, syncobj_status(self->fd, binary.handle));
 	drmSyncobjDestroy(self->fd, binary.handle);
 	drmSyncobjDestroy(self->fd, timeline.handle);
 }
@@ -956,8 +941,8 @@ TEST_F(submit, all_of_several_syncobjs_count)
 		ASSERT_EQ(0, vf_submit(&queue[i], 1, &wait));
 	}
 	EXPECT_TRUE(EVENTUALLY(reached(self->gfx, 1)));
-	EXPECT_EQ(1, status_of(self->fd, first[0].handle));
-	EXPECT_NOT_YET(status_of(self->fd, last[0].handle));
+	EXPECT_EQ(1, syncobj_status(self->fd, first[0].handle));
+	EXPECT_NOT_YET(syncobj_status(self->fd, last[0].handle));
 	for (i = 0; i < 2; i++) {
 		EXPECT_EQ(0, vf_queue_wait_idle(queue[i], DEADLINE));
 		EXPECT_EQ(7, self->word[1 + i]);
@@ -1033,7 +1018,7 @@ TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 	ASSERT_EQ(0, pthread_create(&thread[0], NULL, submit_thread, &behind));
 	ASSERT_EQ(0, pthread_create(&thread[1], NULL, submit_thread, &waits));
 	EXPECT_TRUE(EVENTUALLY(asleep(&behind) && asleep(&waits)));
-	EXPECT_EQ(-EBADF, status_of(self->fd, syncobj.handle));
+	EXPECT_EQ(-EBADF, syncobj_status(self->fd, syncobj.handle));
 	EXPECT_FALSE(returned(&behind));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	ASSERT_EQ(0, pthread_join(thread[0], NULL));
@@ -1162,8 +1147,8 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 	ASSERT_EQ(0, submit_told(self->gfx, &first));
 	ASSERT_EQ(0, submit_told(self->gfx, &next));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
-	EXPECT_EQ(-ETIME, status_of(self->fd, first.handle));
-	EXPECT_EQ(-ECANCELED, status_of(self->fd, next.handle));
+	EXPECT_EQ(-ETIME, syncobj_status(self->fd, first.handle));
+	EXPECT_EQ(-ECANCELED, syncobj_status(self->fd, next.handle));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_ABORTED, queue_state(self->gfx));
 	EXPECT_EQ(before.submissions_timed_out + 1, counters(self->adapter).submissions_timed_out);
@@ -1198,13 +1183,13 @@ TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 	vf_cmd_fill(self->gfx, self->va + 4, 4, 2);
 	EXPECT_EQ(0, submit_told(self->gfx, &next));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &first, DEADLINE));
-	EXPECT_EQ(1, status_of(self->fd, first.handle));
+	EXPECT_EQ(1, syncobj_status(self->fd, first.handle));
 	EXPECT_EQ(1, self->word[0]);
 	EXPECT_NOT_YET(self->word[1]);
-	EXPECT_NOT_YET(status_of(self->fd, next.handle));
+	EXPECT_NOT_YET(syncobj_status(self->fd, next.handle));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
 	EXPECT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
-	EXPECT_EQ(1, status_of(self->fd, next.handle));
+	EXPECT_EQ(1, syncobj_status(self->fd, next.handle));
 	EXPECT_EQ(2, self->word[1]);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	EXPECT_EQ(before.submissions_timed_out, counters(self->adapter).submissions_timed_out);
@@ -1228,7 +1213,7 @@ TEST_F(submit, an_abort_cancels_what_was_told_of)
 	ASSERT_EQ(0, vf_queue_abort(self->gfx));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj[7], DEADLINE));
 	for (i = 0; i < 8; i++) {
-		EXPECT_EQ(-ECANCELED, status_of(self->fd, syncobj[i].handle));
+		EXPECT_EQ(-ECANCELED, syncobj_status(self->fd, syncobj[i].handle));
 		drmSyncobjDestroy(self->fd, syncobj[i].handle);
 	}
 }
@@ -1249,7 +1234,7 @@ TEST_F(submit, what_is_suspended_has_to_end_in_time)
 	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
 	if (deterministic())
 		EXPECT_GT(3 * SECOND, vf_deadline(0) - begun);
-	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
+	EXPECT_EQ(-ETIME, syncobj_status(self->fd, syncobj.handle));
 	drmSyncobjDestroy(self->fd, syncobj.handle);
 }
 
@@ -1273,7 +1258,7 @@ TEST_F(any, what_is_suspended_again_and_again_has_to_end_in_time)
 	TH_LOG("ended after %lld ms", (long long)(vf_deadline(0) - begun) / 1000000);
 	/* Used and suspended together: two seconds, which the second expiry finds. */
 	EXPECT_GT((deterministic() ? 5 : 15) * SECOND, vf_deadline(0) - begun);
-	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
+	EXPECT_EQ(-ETIME, syncobj_status(self->fd, syncobj.handle));
 	drmSyncobjDestroy(self->fd, syncobj.handle);
 }
 
@@ -1305,7 +1290,7 @@ TEST_F(any, what_gets_no_time_between_suspensions_has_to_end_in_time)
 	TH_LOG("ended after %lld ms", (long long)(vf_deadline(0) - begun) / 1000000);
 	EXPECT_GT((deterministic() ? 5 : 10) * SECOND, vf_deadline(0) - begun);
 	EXPECT_EQ(0, wait_syncobj(self->fd, &syncobj, DEADLINE));
-	EXPECT_EQ(-ETIME, status_of(self->fd, syncobj.handle));
+	EXPECT_EQ(-ETIME, syncobj_status(self->fd, syncobj.handle));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(neighbour.device));
 	vf_queue_abort(queue);
 	vf_queue_destroy(queue);
@@ -1340,7 +1325,7 @@ TEST_F(any, a_suspension_counts_for_its_submission_alone)
 	vf_cmd_draw(queue, 14, SECOND / 10);
 	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
-	EXPECT_EQ(1, status_of(self->fd, next.handle));
+	EXPECT_EQ(1, syncobj_status(self->fd, next.handle));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	vf_queue_destroy(queue);
 	client_close(&neighbour);
@@ -1361,9 +1346,9 @@ TEST_F(submit, a_bad_address_fails_its_submission)
 	EXPECT_NOT_YET(ret);
 	EXPECT_TRUE(ret == 0 || ret == -EIO);
 	EXPECT_EQ(0, wait_syncobj(self->fd, ret ? &first : &next, DEADLINE));
-	EXPECT_EQ(-EIO, status_of(self->fd, first.handle));
+	EXPECT_EQ(-EIO, syncobj_status(self->fd, first.handle));
 	if (!ret)
-		EXPECT_EQ(-ECANCELED, status_of(self->fd, next.handle));
+		EXPECT_EQ(-ECANCELED, syncobj_status(self->fd, next.handle));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(self->device));
 	drmSyncobjDestroy(self->fd, first.handle);
 	drmSyncobjDestroy(self->fd, next.handle);

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -23,7 +24,9 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -334,6 +337,38 @@ static inline int write_text(const char *path, const char *text)
 	if (fd >= 0)
 		close(fd);
 	return ret;
+}
+
+/* Return: 1 if the dma_fence of a binary syncobj has signaled, 0 if not, or its error. */
+static inline int syncobj_status(int fd, uint32_t handle)
+{
+	struct sync_file_info info = { 0 };
+	int file = -1;
+	int ret;
+
+	if (drmSyncobjExportSyncFile(fd, handle, &file))
+		return -EBADF;
+	ret = ioctl(file, SYNC_IOC_FILE_INFO, &info) ? -errno : info.status;
+	close(file);
+	return ret;
+}
+
+#define CGROUPS	"/tmp/vfence_cgroups"
+
+/* Move a process to a control group of its own, with a @controller unless it is NULL. */
+static inline int cgroup_take(const char *group, const char *controller, pid_t task)
+{
+	char path[96], pid[16];
+
+	mkdir(CGROUPS, 0700);
+	if (access(CGROUPS "/cgroup.procs", F_OK) && mount("none", CGROUPS, "cgroup2", 0, NULL))
+		return -errno;
+	if (controller && write_text(CGROUPS "/cgroup.subtree_control", controller))
+		return -EOPNOTSUPP;
+	mkdir(group, 0700);
+	snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+	snprintf(pid, sizeof(pid), "%d", task);
+	return write_text(path, pid);
 }
 
 /* Write "bind" or "unbind" for an adapter. */
