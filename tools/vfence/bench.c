@@ -247,9 +247,7 @@ static int interrupts(struct bench *b, bool json, json_object *to)
 
 		ret = bench_interrupts(b->adapter, b->gfx, b->back, waiters[i], &c);
 		if (ret) {
-			fprintf(stderr, "vfence: bench: counters of the adapter: %s%s\n",
-				strerror(-ret), ret == -EACCES ?
-				"; they need CAP_PERFMON (run as root)" : "");
+			tool_fail("bench", ret);
 			json_object_put(o);
 			break;
 		}
@@ -280,10 +278,8 @@ int bench_main(const struct options *options)
 
 	if (!ret)
 		ret = vf_buffer_create(b.adapter, 4096, &buffer);
-	if (ret) {
-		fprintf(stderr, "vfence: bench: %s\n", strerror(-ret));
-		return ret;
-	}
+	if (ret)
+		return tool_fail("bench", ret);
 	n = run(&b, buffer, r);
 	o = json_object_new_object();
 	for (i = 0; i < n; i++) {

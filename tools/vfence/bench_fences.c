@@ -508,7 +508,7 @@ int bench_fences_main(const struct options *options)
 		json_object_put(json);
 	}
 	if (ret)
-		fprintf(stderr, "vfence: bench fences: %s\n", strerror(-ret));
+		tool_fail("bench fences", ret);
 	free(r);
 	return ret;
 }

@@ -218,10 +218,8 @@ int demo_main(const struct options *options)
 	shared->adapter = options->adapter == UINT32_MAX ? 0 : options->adapter;
 	shared->frames = options->frames;
 	ret = vf_adapter_open(shared->adapter, &demo.adapter);
-	if (ret) {
-		fprintf(stderr, "vfence: adapter %u: %s\n", shared->adapter, strerror(-ret));
-		return ret;
-	}
+	if (ret)
+		return tool_fail("demo", ret);
 	result.traced = !demo_trace_start();
 	ret = play(&demo);
 	if (result.traced)
@@ -232,7 +230,7 @@ int demo_main(const struct options *options)
 	if (!ret)
 		ret = demo_summary(&result, stdout, options->json);
 	else
-		fprintf(stderr, "vfence: demo: %s\n", strerror(-ret));
+		tool_fail("demo", ret);
 	free(result.interrupt);
 	munmap(shared, sizeof(*shared));
 	return ret;

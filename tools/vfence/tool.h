@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "vfence.h"
 
@@ -16,6 +17,19 @@ struct options {
 	const char *output;
 	bool json;
 };
+
+/* Say why a command fails, and what to do about it. Return the error. */
+static inline int tool_fail(const char *command, int error)
+{
+	const char *hint = "";
+
+	if (error == -ENODEV)
+		hint = " (is the module loaded?)";
+	else if (error == -EACCES)
+		hint = "; counters of the adapter need CAP_PERFMON (run as root)";
+	fprintf(stderr, "vfence: %s: %s%s\n", command, strerror(-error), hint);
+	return error;
+}
 
 int info_main(const struct options *options);
 int demo_main(const struct options *options);
