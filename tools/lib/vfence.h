@@ -461,6 +461,22 @@ int vf_event_arm_across(const struct vf_point *points, unsigned int count, uint3
 			int eventfd, struct vf_event *events, unsigned int *event_count);
 /** vf_event_cancel_across - cancel those events that have not fired */
 void vf_event_cancel_across(const struct vf_event *events, unsigned int count);
+/**
+ * vf_wait_across - as vf_wait(), for points of any adapters
+ * @points: up to DRM_VFENCE_MAX_POINTS
+ * @count: number of points
+ * @flags: 0 or %DRM_VFENCE_WAIT_ANY
+ * @timeout_ns: absolute CLOCK_MONOTONIC time; 0 polls; %VF_FOREVER
+ * @first: out, may be NULL: index of a reached point, with %DRM_VFENCE_WAIT_ANY
+ *
+ * It opens an eventfd for each adapter, with %DRM_VFENCE_WAIT_ANY for each point, and costs about
+ * as many system calls. -EMFILE if there are too many.
+ *
+ * Return: 0 or a negative errno, as vf_wait(). A value that is reached before another one stays
+ * reached. A fence that is destroyed or an adapter that is removed ends the wait.
+ */
+int vf_wait_across(const struct vf_point *points, unsigned int count, uint32_t flags,
+		   int64_t timeout_ns, unsigned int *first);
 /** vf_event_cancel - cancel an event; -ENOENT if it has fired */
 int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
 /** vf_deadline - absolute timeout @ns from now; %VF_FOREVER if that is beyond all time */

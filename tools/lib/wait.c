@@ -149,67 +149,6 @@ VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *po
 	return args.reached ? 1 : 0;
 }
 
-/* Move the points of the first point's adapter to @part. Return their number. */
-static unsigned int take_part(struct vf_point *points, unsigned int *count, struct vf_point *part)
-{
-	struct vf_adapter *adapter = points[0].fence->adapter;
-	unsigned int i, n = 0, left = 0;
-
-	for (i = 0; i < *count; i++) {
-		if (points[i].fence->adapter == adapter)
-			part[n++] = points[i];
-		else
-			points[left++] = points[i];
-	}
-	*count = left;
-	return n;
-}
-
-VF_EXPORT int vf_event_arm_across(const struct vf_point *points, unsigned int count,
-				  uint32_t flags, int eventfd, struct vf_event *events,
-				  unsigned int *event_count)
-{
-	struct vf_point *rest, *part;
-	unsigned int n = 0;
-	int ret = 0;
-
-	if (!count)
-		return -EINVAL;
-	rest = calloc(count, 2 * sizeof(*rest));
-	if (!rest)
-		return -ENOMEM;
-	part = rest + count;
-	memcpy(rest, points, count * sizeof(*rest));
-	while (!ret && count) {
-		unsigned int in_part = take_part(rest, &count, part);
-
-		if (n == *event_count) {
-			ret = -ENOSPC;
-			break;
-		}
-		events[n].adapter = part[0].fence->adapter;
-		ret = vf_event_arm(events[n].adapter, part, in_part, flags, eventfd,
-				   &events[n].event);
-		ret = ret < 0 ? ret : 0;
-		n += !ret;
-	}
-	free(rest);
-	if (ret)
-		vf_event_cancel_across(events, n);
-	else
-		*event_count = n;
-	return ret;
-}
-
-VF_EXPORT void vf_event_cancel_across(const struct vf_event *events, unsigned int count)
-{
-	unsigned int i;
-
-	for (i = 0; i < count; i++)
-		if (events[i].event)
-			vf_event_cancel(events[i].adapter, events[i].event);
-}
-
 VF_EXPORT int vf_event_cancel(struct vf_adapter *adapter, uint32_t event)
 {
 	struct drm_vfence_destroy args = { .handle = event };

@@ -226,4 +226,72 @@ TEST_F(lifetime, one_call_arms_an_event_for_fences_of_several_adapters)
 	close(efd);
 }
 
+/* Signal after a while what another thread waits for. */
+static void *signal_both(void *arg)
+{
+	struct vf_point *point = arg;
+
+	while (!waiters(point[0].fence) || !waiters(point[1].fence))
+		sched_yield();
+	vf_fence_signal(point[0].fence, 1);
+	/* What was reached stays reached. */
+	vf_fence_signal(point[0].fence, 0);
+	vf_fence_signal(point[1].fence, 1);
+	return NULL;
+}
+
+TEST_F(lifetime, one_call_waits_for_fences_of_several_adapters)
+{
+	struct vf_point point[2] = { { self->gate, 1 }, { NULL, 1 } };
+	struct vf_adapter *other;
+	struct vf_device *device;
+	unsigned int first = 9;
+	pthread_t thread;
+
+	if (vf_adapter_open(8, &other))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &point[1].fence));
+	EXPECT_EQ(-EINVAL, vf_wait_across(point, 0, 0, DEADLINE, NULL));
+	EXPECT_EQ(-EINVAL, vf_wait_across(point, 2, 8, DEADLINE, NULL));
+	EXPECT_EQ(-EINVAL, vf_wait_across(point, 2, 0, -1, NULL));
+	EXPECT_EQ(-ETIME, vf_wait_across(point, 2, 0, 0, NULL));
+	EXPECT_EQ(-ETIME, vf_wait_across(point, 2, DRM_VFENCE_WAIT_ANY, vf_deadline(1000000),
+					 &first));
+	EXPECT_EQ(9, first);
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_both, point));
+	EXPECT_EQ(0, vf_wait_across(point, 2, 0, DEADLINE, NULL));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, vf_wait_across(point, 2, DRM_VFENCE_WAIT_ANY, DEADLINE, &first));
+	EXPECT_EQ(1, first);
+	EXPECT_EQ(-ETIME, vf_wait_across(point, 2, 0, vf_deadline(1000000), NULL));
+	/* Nothing stays armed. */
+	EXPECT_EQ(NOT_MONITORED, monitored(self->gate));
+	vf_fence_destroy(point[1].fence);
+	vf_fence_destroy(self->fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+}
+
+TEST_F(lifetime, a_wait_for_fences_of_several_adapters_ends_with_an_adapter)
+{
+	struct vf_point point[2] = { { self->gate, 0 }, { NULL, 1 } };
+	struct vf_adapter *other;
+	struct vf_device *device;
+
+	if (geteuid() || vf_adapter_open(8, &other))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &point[1].fence));
+	ASSERT_EQ(0, driver("unbind", 8));
+	EXPECT_EQ(-ENODEV, vf_wait_across(point, 2, 0, DEADLINE, NULL));
+	EXPECT_EQ(-ENODEV, vf_wait_across(&point[1], 1, DRM_VFENCE_WAIT_ANY, DEADLINE, NULL));
+	ASSERT_EQ(0, driver("bind", 8));
+	vf_fence_destroy(point[1].fence);
+	vf_fence_destroy(self->fence);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+}
+
 TEST_HARNESS_MAIN
