@@ -11,6 +11,14 @@
 /* Time that a queue which is destroyed may wait for a fence. */
 #define BLOCKED_NS	INT64_C(1000000000)
 
+/* vf_cmd_wait_kept(): a kernel-mode queue that waits, and the fence that it signals then. */
+struct keeper {
+	struct vf_queue *queue;
+	struct vf_fence *ticket;
+	uint64_t tickets;
+	struct keeper *next;
+};
+
 struct vf_queue {
 	struct vf_adapter *adapter;
 	uint32_t context;
@@ -40,6 +48,13 @@ struct vf_queue {
 	uint32_t logging_level;
 	/* In the adapter's list of queues; -1: not there yet. */
 	int slot;
+	struct vf_device *device;
+	unsigned int node;
+	/* The newest one keeps the waits, unless waits that were dropped are in front of them. */
+	struct keeper *keepers;
+	bool keeper_spoiled;
+	/* Commands that are not published have kept waits. */
+	bool kept;
 };
 
 static int create_context(struct vf_device *device, unsigned int node, uint32_t *handle)
@@ -107,6 +122,18 @@ static void destroy_kernel(struct vf_queue *q, unsigned long request, uint32_t h
 	vf_ioctl(q->adapter, request, &args);
 }
 
+static void destroy_keepers(struct vf_queue *q)
+{
+	while (q->keepers) {
+		struct keeper *keeper = q->keepers;
+
+		q->keepers = keeper->next;
+		vf_queue_destroy(keeper->queue);
+		vf_fence_destroy_now(keeper->ticket);
+		free(keeper);
+	}
+}
+
 static void release(struct vf_queue *q)
 {
 	if (q->has_doorbell)
@@ -123,6 +150,7 @@ static void release(struct vf_queue *q)
 		munmap(q->last_queued_slot, PAGE);
 	if (q->slot >= 0)
 		vf_lifetime_remove_queue(q->adapter, q->slot);
+	destroy_keepers(q);
 	vf_fence_fini(&q->progress);
 	vf_buffer_destroy(q->control_buffer);
 	vf_buffer_destroy(q->ring_buffer);
@@ -140,6 +168,8 @@ static int create(struct vf_device *device, unsigned int node, uint32_t ring_siz
 	if (!q)
 		return -ENOMEM;
 	q->adapter = device->adapter;
+	q->device = device;
+	q->node = node;
 	q->ring_size = ring_size;
 	q->kernel = kernel;
 	q->slot = vf_lifetime_add_queue(q->adapter, q);
@@ -534,6 +564,9 @@ static int drop(struct vf_queue *q)
 
 	q->error = 0;
 	q->build = q->published;
+	/* What was dropped still waits there. Waits behind it would wait for it, too. */
+	q->keeper_spoiled |= q->kept;
+	q->kept = false;
 	memcpy(q->log_index, q->published_log_index, sizeof(q->log_index));
 	return ret;
 }
@@ -545,6 +578,7 @@ VF_EXPORT int vf_queue_publish(struct vf_queue *q)
 	if (q->error)
 		return drop(q);
 	q->published = q->build;
+	q->kept = false;
 	memcpy(q->published_log_index, q->log_index, sizeof(q->log_index));
 	/* Release: the commands are visible first. Partner: the GPU's acquire of write_ptr. */
 	__atomic_store_n(&q->control->write_ptr, q->published, __ATOMIC_RELEASE);
@@ -598,6 +632,55 @@ VF_EXPORT int vf_submit(struct vf_queue **queues, unsigned int count, const stru
 	}
 	vf_list_empty(&waits);
 	return ret;
+}
+
+static int create_keeper(struct vf_queue *q)
+{
+	struct keeper *keeper;
+	int ret;
+
+	if (q->keepers && !q->keeper_spoiled)
+		return 0;
+	keeper = calloc(1, sizeof(*keeper));
+	if (!keeper)
+		return -ENOMEM;
+	ret = vf_fence_create(q->device, 0, 0, &keeper->ticket);
+	if (!ret) {
+		ret = vf_kernel_queue_create(q->device, q->node, &keeper->queue);
+		if (ret)
+			vf_fence_destroy_now(keeper->ticket);
+	}
+	if (ret) {
+		free(keeper);
+		return ret;
+	}
+	keeper->next = q->keepers;
+	q->keepers = keeper;
+	q->keeper_spoiled = false;
+	return 0;
+}
+
+VF_EXPORT void vf_cmd_wait_kept(struct vf_queue *q, const struct vf_point *points,
+				unsigned int count)
+{
+	struct vf_point ticket;
+	struct vf_submit what = {
+		.waits = points, .wait_count = count, .signals = &ticket, .signal_count = 1,
+	};
+
+	if (!q->error && !count)
+		q->error = -EINVAL;
+	if (!q->error)
+		q->error = q->kernel ? -EOPNOTSUPP : create_keeper(q);
+	if (q->error)
+		return;
+	ticket = (struct vf_point){ q->keepers->ticket, q->keepers->tickets + 1 };
+	q->error = vf_submit(&q->keepers->queue, 1, &what);
+	if (q->error)
+		return;
+	q->keepers->tickets++;
+	q->kept = true;
+	vf_cmd_wait(q, ticket.fence, ticket.value);
 }
 
 VF_EXPORT int vf_queue_submit(struct vf_queue *q)

@@ -564,6 +564,18 @@ int vf_queue_read_log(struct vf_queue *queue, enum drm_vfence_log_type type,
 void vf_cmd_nop(struct vf_queue *queue, unsigned int length);
 /** vf_cmd_wait - block the queue until @fence reaches @value, and log the wait */
 void vf_cmd_wait(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
+/**
+ * vf_cmd_wait_kept - block a user-mode queue until all points were reached, each at any time
+ * @queue: the queue
+ * @points: points, also of monitored fences
+ * @count: number of points, at least one
+ *
+ * The waits begin now and not when the engine gets there: a point that is reached before, and
+ * rewound, stays reached. The price is a system call, and at the first call a fence and a
+ * kernel-mode queue of the same node, which does the waiting and takes 256 waits at once. After
+ * commands with kept waits were dropped, because of an error, the next call creates them anew.
+ */
+void vf_cmd_wait_kept(struct vf_queue *queue, const struct vf_point *points, unsigned int count);
 /** vf_cmd_signal - signal @fence: value, then log, then an interrupt if one is due */
 void vf_cmd_signal(struct vf_queue *queue, struct vf_fence *fence, uint64_t value);
 /** vf_cmd_marker - log that the engine passes this packet, while the logging level is ALL */

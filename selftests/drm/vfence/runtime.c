@@ -125,6 +125,48 @@ TEST_F(runtime, a_wait_that_is_satisfied_when_queued_stays_satisfied)
 	EXPECT_TRUE(idle(self->queue[0]));
 }
 
+/* The engine gets to the waits of a user-mode queue when their values are gone. */
+TEST_F(runtime, a_kept_wait_of_a_user_mode_queue_stays_satisfied)
+{
+	struct vf_point points[2] = { { self->fence[0], 1 }, { self->fence[1], 1 } };
+	struct vf_fence *gate;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	if (vf_fence_create(self->device, 0, 0, &gate))
+		SKIP(return, "needs native fences");
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COPY, 4096, &queue));
+	for (i = 1; i <= 3; i++) {
+		vf_cmd_wait(queue, gate, i);
+		vf_cmd_wait_kept(queue, points, 2);
+		vf_cmd_wait_kept(queue, &points[1], 1);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_EQ(0, pulse(self->adapter, self->fence[0], 1));
+		ASSERT_EQ(0, vf_fence_signal(gate, i));
+		EXPECT_EQ(-ETIME, vf_queue_wait_idle(queue, vf_deadline(SECOND / 100)));
+		ASSERT_EQ(0, pulse(self->adapter, self->fence[1], 1));
+		EXPECT_TRUE(idle(queue));
+	}
+	/* A wrong list fails the next submission, which the queue survives. */
+	vf_cmd_wait_kept(queue, points, 0);
+	EXPECT_EQ(-EINVAL, vf_queue_submit(queue));
+	vf_cmd_wait_kept(self->queue[0], points, 1);
+	EXPECT_EQ(-EOPNOTSUPP, vf_queue_submit(self->queue[0]));
+	/* A wait that was dropped holds nothing up. */
+	vf_cmd_wait_kept(queue, points, 2);
+	vf_cmd_nop(queue, 7);
+	EXPECT_EQ(-EINVAL, vf_queue_submit(queue));
+	vf_cmd_wait_kept(queue, &points[1], 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_EQ(0, pulse(self->adapter, self->fence[1], 1));
+	EXPECT_TRUE(idle(queue));
+	/* A wait that is never satisfied does not keep the queue from being destroyed. */
+	vf_cmd_wait_kept(queue, points, 2);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	vf_queue_destroy(queue);
+	vf_fence_destroy(gate);
+}
+
 #define ROUNDS	8
 
 TEST_F(runtime, two_queues_play_ping_pong_while_the_cpu_rewinds)
