@@ -549,6 +549,163 @@ TEST_F(waiters, a_signal_releases_all_queues_that_it_satisfies_and_no_other)
 		vf_queue_destroy(queue[i]);
 }
 
+/* Queues of other clients that wait for fences of the victim, half of them for each fence. */
+#define WAITING		320
+
+FIXTURE(waiting) {
+	struct victim victim;
+	struct victim other[WAITING / 64];
+	struct vf_fence *fence[2];
+	struct vf_fence *opened[WAITING / 64][2];
+	struct vf_queue *queue[WAITING];
+	struct vf_buffer *times;
+};
+
+/* Create a fence of the victim, and open it for the others. */
+static int share_fence(FIXTURE_DATA(waiting) *self, unsigned int k)
+{
+	int ret = vf_fence_create(self->victim.device, DRM_VFENCE_FENCE_SHAREABLE, 0,
+				  &self->fence[k]);
+	int fd = ret ? ret : vf_fence_export(self->fence[k]);
+	unsigned int i;
+
+	ret = fd < 0 ? fd : 0;
+	for (i = 0; !ret && i < WAITING / 64; i++)
+		ret = vf_fence_open(self->other[i].device, fd, &self->opened[i][k]);
+	close(fd);
+	return ret;
+}
+
+FIXTURE_SETUP(waiting)
+{
+	unsigned int i;
+
+	memset(self, 0, sizeof(*self));
+	ASSERT_EQ(0, victim_open(&self->victim, 0));
+	ASSERT_EQ(0, vf_buffer_create(self->victim.adapter, 4096, &self->times));
+	for (i = 0; i < WAITING / 64; i++) {
+		ASSERT_EQ(0, victim_open(&self->other[i], 0));
+		/* The queue that a victim has is one of the 64 that a file may have. */
+		vf_queue_destroy(self->other[i].queue);
+	}
+	ASSERT_EQ(0, share_fence(self, 0));
+	ASSERT_EQ(0, share_fence(self, 1));
+	for (i = 0; i < WAITING; i++)
+		ASSERT_EQ(0, vf_queue_create(self->other[i / 64].device, DRM_VFENCE_NODE_COPY,
+					     4096, &self->queue[i]));
+}
+
+FIXTURE_TEARDOWN(waiting)
+{
+	/* The process of the test ends here, and with it the objects of the others. */
+	vf_fence_destroy(self->fence[1]);
+	vf_fence_destroy(self->fence[0]);
+	vf_buffer_destroy(self->times);
+	victim_close(&self->victim);
+}
+
+/* Have queues @from to @to wait for a value of both fences in turn, or of the first alone. */
+static bool wait_from_to(FIXTURE_DATA(waiting) *self, unsigned int from, unsigned int to,
+			 unsigned int fences, uint64_t value)
+{
+	unsigned int i;
+
+	for (i = from; i < to; i++) {
+		vf_cmd_wait(self->queue[i], self->opened[i / 64][i % fences], value);
+		if (vf_queue_submit(self->queue[i]) ||
+		    !EVENTUALLY(queue_state(self->queue[i]) == DRM_VFENCE_QUEUE_BLOCKED))
+			return false;
+	}
+	return true;
+}
+
+static bool all_drained(FIXTURE_DATA(waiting) *self)
+{
+	unsigned int i;
+
+	for (i = 0; i < WAITING; i++)
+		if (!drained(self->queue[i]))
+			return false;
+	return true;
+}
+
+/* Return: ticks of the GPU's clock that the victim's engine takes for a signal. */
+static uint64_t signal_ticks(FIXTURE_DATA(waiting) *self, uint64_t value)
+{
+	volatile uint64_t *times = vf_buffer_map(self->times);
+	uint64_t va = vf_buffer_va(self->times);
+
+	vf_cmd_timestamp(self->victim.queue, va);
+	vf_cmd_signal(self->victim.queue, self->fence[0], value);
+	vf_cmd_timestamp(self->victim.queue, va + 8);
+	if (vf_queue_submit(self->victim.queue) || !drained(self->victim.queue))
+		return 0;
+	return times[1] - times[0];
+}
+
+TEST_F_TIMEOUT(waiting, queues_of_others_that_wait_cost_a_signal_nothing, 120)
+{
+	uint64_t few, many;
+
+	ASSERT_TRUE(wait_from_to(self, 0, 64, 1, 1));
+	few = signal_ticks(self, 1);
+	EXPECT_TRUE(all_drained(self));
+	ASSERT_TRUE(wait_from_to(self, 0, WAITING, 1, 2));
+	many = signal_ticks(self, 2);
+	EXPECT_TRUE(all_drained(self));
+	EXPECT_WITHIN(25, few, many);
+}
+
+TEST_F_TIMEOUT(waiting, signals_in_succession_leave_no_queue_behind, 120)
+{
+	struct vf_queue *queue = self->victim.queue;
+
+	/* Each signal finds that its engine has not released all queues of the one before. */
+	ASSERT_TRUE(wait_from_to(self, 0, WAITING / 2, 2, 3));
+	ASSERT_TRUE(wait_from_to(self, WAITING / 2, WAITING, 2, 4));
+	vf_cmd_signal(queue, self->fence[0], 3);
+	vf_cmd_signal(queue, self->fence[0], 4);
+	vf_cmd_signal(queue, self->fence[0], 1);
+	vf_cmd_signal(queue, self->fence[1], 4);
+	vf_cmd_signal(queue, self->fence[1], 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_TRUE(all_drained(self));
+
+	/* And none is released that waits for more. */
+	ASSERT_TRUE(wait_from_to(self, 0, WAITING - 1, 2, 5));
+	ASSERT_TRUE(wait_from_to(self, WAITING - 1, WAITING, 2, 6));
+	vf_cmd_signal(queue, self->fence[1], 5);
+	vf_cmd_signal(queue, self->fence[0], 5);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(self->queue[0]));
+	EXPECT_TRUE(drained(self->queue[WAITING - 3]));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_BLOCKED, queue_state(self->queue[WAITING - 1]));
+	ASSERT_EQ(0, vf_fence_signal(self->fence[1], 6));
+	EXPECT_TRUE(all_drained(self));
+}
+
+TEST_F_TIMEOUT(waiting, a_fence_may_go_while_its_queues_are_released, 120)
+{
+	unsigned int i, round;
+
+	for (round = 0; round < 3; round++) {
+		ASSERT_TRUE(wait_from_to(self, 0, WAITING, 1, 1));
+		vf_cmd_signal(self->victim.queue, self->fence[0], 1);
+		ASSERT_EQ(0, vf_queue_publish(self->victim.queue));
+		/* Engines run with this priority, the work that goes on with the release does not. */
+		hurry(0, 1);
+		while (vf_fence_current(self->fence[0]) != 1)
+			sched_yield();
+		for (i = 0; i < WAITING / 64; i++)
+			vf_fence_destroy_now(self->opened[i][0]);
+		vf_fence_destroy_now(self->fence[0]);
+		hurry(0, 0);
+		EXPECT_TRUE(all_drained(self));
+		ASSERT_EQ(0, share_fence(self, 0));
+	}
+}
+
 /* Points of the attacker's events: each event has many points of the same fence. */
 #define EVENTS	1000
 #define POINTS	64

@@ -24,6 +24,7 @@ static void chip_init_engine(struct vgpu_chip *chip, const struct vgpu_config *c
 	engine->node = node;
 	engine->class_id = config->node_class[node];
 	init_waitqueue_head(&engine->wait);
+	INIT_WORK(&engine->release, vgpu_fence_release_work);
 }
 
 struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char *name)
@@ -33,6 +34,12 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 
 	if (!chip)
 		return ERR_PTR(-ENOMEM);
+	chip->release_wq = alloc_workqueue("%s-release", WQ_UNBOUND | WQ_HIGHPRI |
+					   WQ_MEM_RECLAIM, 0, name);
+	if (!chip->release_wq) {
+		kfree(chip);
+		return ERR_PTR(-ENOMEM);
+	}
 	kref_init(&chip->ref);
 	strscpy(chip->name, name, sizeof(chip->name));
 	chip->nodes = config->nodes;
@@ -59,6 +66,7 @@ static void chip_free(struct kref *ref)
 {
 	struct vgpu_chip *chip = container_of(ref, struct vgpu_chip, ref);
 
+	destroy_workqueue(chip->release_wq);
 	mutex_destroy(&chip->lock);
 	kfree(chip);
 }

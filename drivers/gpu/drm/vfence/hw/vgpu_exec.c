@@ -240,7 +240,7 @@ static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *qu
 	};
 
 	vfence_step(MONITORED_READ);
-	vgpu_fence_notify(fence, value, VGPU_ANY_TIME);
+	vgpu_fence_notify(engine, fence, value);
 	if (vfence_must_interrupt(value, monitored)) {
 		trace_vgpu_interrupt_due(engine->node, fence->os_handle, value, monitored);
 		vgpu_cmp_post(queue->gpu, &post);
@@ -296,7 +296,8 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
 
 	fence = slot->fence;
-	if (!vgpu_cmp_has_room(queue->gpu, queue->vm)) {
+	if (!vgpu_cmp_has_room(queue->gpu, queue->vm) ||
+	    !vgpu_fence_has_room(engine, fence, packet.value)) {
 		*cost = VGPU_STALL_NS;
 		return VGPU_STEP_MORE;
 	}

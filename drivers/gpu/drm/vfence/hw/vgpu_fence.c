@@ -4,15 +4,20 @@
  * value.
  */
 
+#include <linux/dma-fence.h>
 #include <linux/err.h>
 #include <linux/preempt.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/workqueue.h>
 
 #include "vgpu_types.h"
 
 /* Most blocked queues that a signal visits in one section with interrupts off. */
 #define FENCE_RELEASE_VISITS	16
+/* Number of such sections for which an engine releases queues itself. */
+#define FENCE_RELEASE_PORTIONS	4
 
 struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args)
 {
@@ -82,7 +87,7 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
  * it already; the queue runs on then.
  *
  * Handshake (b), side of the waiter: increment blocked_count before loading the current value.
- * Partners: the barriers between the store of the value and vgpu_fence_notify() in
+ * Partners: the barriers between the store of the value and the release of queues in
  * exec_signal_fence() and in vgpu_fence_update_current_values().
  */
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value)
@@ -119,25 +124,9 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	return blocked;
 }
 
-/**
- * struct fence_release - a release of blocked queues, in portions
- */
-struct fence_release {
-	/** @value: Release the queues that wait for at most this value. */
-	u64 value;
-	/** @time: Do not release queues that began to wait later. */
-	u64 time;
-	/** @end: Waits with this serial number and later ones began after the release. */
-	u64 end;
-	/** @from_value: Go on after the wait for this value with the number @from_serial. */
-	u64 from_value;
-	/** @from_serial: See @from_value. */
-	u64 from_serial;
-};
-
 /* The first wait at or after the place where the last portion ended, or NULL. */
 static struct rb_node *fence_release_first_locked(struct vgpu_fence *fence,
-						  const struct fence_release *release)
+						  const struct vgpu_release *release)
 {
 	struct rb_node *node = fence->blocked.rb_root.rb_node, *first = NULL;
 
@@ -159,7 +148,7 @@ static struct rb_node *fence_release_first_locked(struct vgpu_fence *fence,
 }
 
 /* Release a portion of the queues. Return true if there are more. */
-static bool fence_release_some_locked(struct vgpu_fence *fence, struct fence_release *release)
+static bool fence_release_some_locked(struct vgpu_fence *fence, struct vgpu_release *release)
 {
 	struct rb_node *node = fence_release_first_locked(fence, release), *next;
 	unsigned int visits = 0;
@@ -189,35 +178,156 @@ static bool fence_release_some_locked(struct vgpu_fence *fence, struct fence_rel
 	return false;
 }
 
-/*
- * A client decides how many queues wait: release them in portions, between which interrupts
- * are on and other engines get the lock.
- */
-static void fence_release_up_to(struct vgpu_fence *fence, u64 value, u64 time)
+/* The caller has stored a value before a full barrier. Partner: vgpu_fence_block(). */
+static bool fence_blocks_queues(const struct vgpu_fence *fence)
 {
-	struct fence_release release = { .value = value, .time = time };
+	vfence_step(QUEUE_RELEASE);
+	return atomic_read(&fence->blocked_count);
+}
+
+/* Release up to @portions portions, between which others get the lock. True if there are more. */
+static bool fence_release_portions(struct vgpu_fence *fence, struct vgpu_release *release,
+				   unsigned int portions)
+{
 	spinlock_t *sched = &fence->gpu->chip->sched;
+	unsigned long flags;
+	bool more = true;
+
+	while (more && portions--) {
+		spin_lock_irqsave(sched, flags);
+		if (!release->end)
+			release->end = fence->block_serial;
+		more = fence_release_some_locked(fence, release);
+		spin_unlock_irqrestore(sched, flags);
+	}
+	return more;
+}
+
+/* Release all queues that a CPU signal satisfies, on the time of the caller, who can sleep. */
+static void fence_release_all(struct vgpu_fence *fence, u64 value, u64 time)
+{
+	struct vgpu_release release = { .value = value, .time = time };
+
+	might_sleep();
+	if (!fence_blocks_queues(fence))
+		return;
+	while (fence_release_portions(fence, &release, 1))
+		cond_resched();
+}
+
+/* A later signal of the same fence may extend what an earlier one has left. */
+static bool fence_extends_left(const struct vgpu_engine *engine, const struct vgpu_fence *fence,
+			       u64 value)
+{
+	return READ_ONCE(engine->left_fence) == fence && value >= engine->left.value;
+}
+
+/* Return true if a signal of @value releases no more queues than one portion has. */
+static bool fence_releases_few(struct vgpu_fence *fence, u64 value)
+{
+	spinlock_t *sched = &fence->gpu->chip->sched;
+	unsigned int visits = 0;
+	struct rb_node *node;
 	unsigned long flags;
 
 	spin_lock_irqsave(sched, flags);
-	release.end = fence->block_serial;
-	while (fence_release_some_locked(fence, &release)) {
-		spin_unlock_irqrestore(sched, flags);
-		spin_lock_irqsave(sched, flags);
+	for (node = rb_first_cached(&fence->blocked); node; node = rb_next(node)) {
+		const struct vgpu_queue *queue = rb_entry(node, struct vgpu_queue, block_node);
+
+		if (!vfence_reached(value, queue->block_value) || ++visits > FENCE_RELEASE_VISITS)
+			break;
 	}
 	spin_unlock_irqrestore(sched, flags);
+	return visits <= FENCE_RELEASE_VISITS;
 }
 
-/*
- * Release the queues whose waits @value satisfies. The caller has stored @value and has
- * passed a full barrier. Compare with @value instead of the slot, so that a rewind cannot hide
- * it. Do not release queues that began to wait after @time.
+/**
+ * vgpu_fence_has_room - may an engine signal a fence?
+ * @engine: the engine, whose thread calls
+ * @fence: the fence
+ * @value: the value of the signal
+ *
+ * An engine leaves the queues beyond the first portions of a signal to its work, and can do so
+ * for one signal at a time. Return: false if the signal must wait for that work.
  */
-void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time)
+bool vgpu_fence_has_room(const struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value)
 {
-	vfence_step(QUEUE_RELEASE);
-	if (atomic_read(&fence->blocked_count))
-		fence_release_up_to(fence, value, time);
+	return !READ_ONCE(engine->left_fence) || fence_extends_left(engine, fence, value) ||
+	       fence_releases_few(fence, value);
+}
+
+/* Leave the rest of a release to the work. Return false if it has another one to finish. */
+static bool fence_leave_rest(struct vgpu_engine *engine, struct vgpu_fence *fence,
+			     const struct vgpu_release *release)
+{
+	unsigned long flags;
+	bool left = true;
+
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	if (!engine->left_fence || fence_extends_left(engine, fence, release->value)) {
+		engine->left = *release;
+		WRITE_ONCE(engine->left_fence, fence);
+	} else {
+		left = false;
+	}
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
+
+	if (left)
+		queue_work(engine->chip->release_wq, &engine->release);
+	return left;
+}
+
+/**
+ * vgpu_fence_release_work - release the queues that a signal of an engine has left
+ * @work: vgpu_engine.release
+ *
+ * The fence exists while it is in left_fence: vgpu_fence_destroy() takes it out.
+ */
+void vgpu_fence_release_work(struct work_struct *work)
+{
+	struct vgpu_engine *engine = container_of(work, struct vgpu_engine, release);
+	/* A packet of a published submission may wait in vgpu_fence_has_room(). */
+	bool signalling = dma_fence_begin_signalling();
+	unsigned long flags;
+	bool more;
+
+	do {
+		spin_lock_irqsave(&engine->chip->sched, flags);
+		more = engine->left_fence &&
+		       fence_release_some_locked(engine->left_fence, &engine->left);
+		if (!more)
+			WRITE_ONCE(engine->left_fence, NULL);
+		spin_unlock_irqrestore(&engine->chip->sched, flags);
+		cond_resched();
+	} while (more);
+	dma_fence_end_signalling(signalling);
+}
+
+/**
+ * vgpu_fence_notify - release the queues that a signal of an engine satisfies
+ * @engine: the engine, whose thread calls
+ * @fence: the fence
+ * @value: the value, which the caller has stored before a full barrier
+ *
+ * Compare with @value instead of the slot, so that a rewind cannot hide it.
+ *
+ * Other clients decide how many queues wait. So the engine releases only the first portions
+ * itself and leaves the rest to its work.
+ */
+void vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value)
+{
+	struct vgpu_release release = { .value = value, .time = VGPU_ANY_TIME };
+
+	if (!fence_blocks_queues(fence))
+		return;
+
+	/*
+	 * If the work is busy, vgpu_fence_has_room() has found few queues before the signal. Those
+	 * that other engines have blocked since are released here.
+	 */
+	while (fence_release_portions(fence, &release, FENCE_RELEASE_PORTIONS) &&
+	       !fence_leave_rest(engine, fence, &release))
+		;
 }
 
 void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed)
@@ -230,10 +340,24 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
 	spin_unlock_irqrestore(&fence->missed_lock, flags);
 }
 
+static void fence_forget_left(struct vgpu_fence *fence)
+{
+	struct vgpu_chip *chip = fence->gpu->chip;
+	unsigned long flags;
+	unsigned int node;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	for (node = 0; node < chip->nodes; node++)
+		if (chip->engine[node].left_fence == fence)
+			WRITE_ONCE(chip->engine[node].left_fence, NULL);
+	spin_unlock_irqrestore(&chip->sched, flags);
+}
+
 void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
+	fence_forget_left(fence);
 	/* Release the blocked queues. No queue can block now: the fence is open nowhere. */
-	fence_release_up_to(fence, ~(u64)0, VGPU_ANY_TIME);
+	fence_release_all(fence, ~(u64)0, VGPU_ANY_TIME);
 	vgpu_cmp_flush(fence->gpu);
 	vfence_object_free(HW_FENCE, fence);
 }
@@ -302,7 +426,7 @@ int vgpu_fence_update_current_values(struct vgpu *gpu,
 	smp_mb();
 
 	for (i = 0; i < count; i++)
-		vgpu_fence_notify(update[i].fence, flags & VGPU_UPDATE_ALWAYS_SIGNALED ?
+		fence_release_all(update[i].fence, flags & VGPU_UPDATE_ALWAYS_SIGNALED ?
 				  ~(u64)0 : update[i].value,
 				  flags & VGPU_UPDATE_NOTIFICATION_ONLY ? update[i].time :
 									  VGPU_ANY_TIME);

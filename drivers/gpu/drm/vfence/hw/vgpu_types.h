@@ -29,6 +29,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include "vfence_objects.h"
@@ -186,6 +187,22 @@ struct vgpu_node {
 };
 
 /**
+ * struct vgpu_release - a release of blocked queues, in portions
+ */
+struct vgpu_release {
+	/** @value: Release the queues that wait for at most this value. */
+	u64 value;
+	/** @time: Do not release queues that began to wait later. */
+	u64 time;
+	/** @end: Waits with this serial number and later ones began after the release; 0: unset. */
+	u64 end;
+	/** @from_value: Go on with the wait for this value that has the number @from_serial. */
+	u64 from_value;
+	/** @from_serial: See @from_value. */
+	u64 from_serial;
+};
+
+/**
  * struct vgpu_engine - a physical engine: its thread and the time charged to it
  */
 struct vgpu_engine {
@@ -203,6 +220,16 @@ struct vgpu_engine {
 	 * passed.
 	 */
 	wait_queue_head_t wait;
+
+	/** @release: Work that goes on with @left. */
+	struct work_struct release;
+	/**
+	 * @left_fence: Fence whose signal left queues to release, or NULL; written under
+	 * vgpu_chip.sched.
+	 */
+	struct vgpu_fence *left_fence;
+	/** @left: What is left of the signal; written under vgpu_chip.sched. */
+	struct vgpu_release left;
 
 	/** @turn: Index of the function that the engine serves next; under vgpu_chip.sched. */
 	unsigned int turn;
@@ -278,6 +305,9 @@ struct vgpu_chip {
 	wait_queue_head_t queue_left;
 	/** @engine: One engine for each node. */
 	struct vgpu_engine engine[VGPU_MAX_NODES];
+
+	/** @release_wq: Runs vgpu_engine.release, for which signals of published work may wait. */
+	struct workqueue_struct *release_wq;
 
 	/** @function: Functions that have started, or NULL; changes under both locks. */
 	struct vgpu *function[VGPU_MAX_FUNCTIONS];
@@ -750,7 +780,9 @@ void vgpu_value_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_value_reached(struct vgpu_fence *fence, u64 value);
 
 /* vgpu_fence.c */
-void vgpu_fence_notify(struct vgpu_fence *fence, u64 value, u64 time);
+void vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value);
+bool vgpu_fence_has_room(const struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value);
+void vgpu_fence_release_work(struct work_struct *work);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
