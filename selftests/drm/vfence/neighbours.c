@@ -708,4 +708,27 @@ TEST_F(loaded, a_loaded_machine_loses_nothing)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, device_state(&self->client));
 }
 
+/* The GPU raises its interrupt at once. When the handler's thread runs is up to the kernel. */
+TEST_F(loaded, a_loaded_machine_delays_no_interrupt)
+{
+	uint64_t before = counters(self->client.adapter).interrupts_raised;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_fence *fence;
+	int64_t begun, took;
+
+	ASSERT_EQ(0, vf_fence_create(self->client.device, 0, 0, &fence));
+	ASSERT_EQ(0, arm(self->client.adapter, fence, 1, efd));
+	vf_cmd_signal(self->queue, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->queue));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
+	begun = vf_deadline(0);
+	EXPECT_TRUE(EVENTUALLY(counters(self->client.adapter).interrupts_raised > before));
+	took = vf_deadline(0) - begun;
+	TH_LOG("an interrupt came after %.1f ms", (double)took / MS);
+	EXPECT_GT(MS / 5, took);
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	close(efd);
+	vf_fence_destroy(fence);
+}
+
 TEST_HARNESS_MAIN

@@ -404,6 +404,9 @@ static int cmp_thread(void *data)
 	struct vgpu *gpu = data;
 	struct vgpu_cmp *cmp = &gpu->cmp;
 
+	/* Hardware does not wait for programs. cmp_rest() limits what it takes from them. */
+	sched_set_fifo_low(current);
+
 	while (!kthread_should_stop()) {
 		wait_event_interruptible(cmp->wait, kthread_should_stop() || cmp_has_work(cmp));
 		while (cmp_has_work(cmp)) {
