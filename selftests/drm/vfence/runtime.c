@@ -328,6 +328,32 @@ TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals)
 	EXPECT_EQ(ENDS, values);
 }
 
+/* More waiters than the interrupt handler and its thread complete in a portion. */
+#define MANY	1000
+
+TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals_to_many_waiters)
+{
+	struct vf_fence *packet = self->fence[0];
+	unsigned int i, k;
+	uint64_t events;
+
+	for (i = 1; i <= 3; i++) {
+		for (k = 0; k < MANY; k++)
+			ASSERT_EQ(0, arm(self->adapter, packet, i, self->efd));
+		ASSERT_EQ(0, submit_signal(self->adapter, self->queue[0], packet, i, NULL));
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(vf_queue_progress(self->queue[0])) == i));
+		ASSERT_EQ(sizeof(events), (size_t)read(self->efd, &events, sizeof(events)));
+		EXPECT_EQ(MANY, events);
+		while (events < MANY) {
+			uint64_t more = 0;
+
+			ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+			ASSERT_EQ(8, read(self->efd, &more, sizeof(more)));
+			events += more;
+		}
+	}
+}
+
 TEST_F(runtime, destroying_an_idle_queue_loses_none_of_its_signals)
 {
 	struct vf_fence *packet = self->fence[0], *software = self->fence[1];

@@ -222,6 +222,21 @@ TEST_F(types, WDDM_36_both_are_gated)
 	vf_adapter_close(adapter);
 }
 
+TEST_F(types, a_kernel_mode_queue_signals_an_intra_gpu_fence)
+{
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, intra_gpu(&self->c[0], &fence));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->c[0].device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_signal(queue, fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	EXPECT_TRUE(reached(self->copy, fence, 5));
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+}
+
 TEST_F(types, WDDM_28_an_evicted_intra_gpu_fence_goes_on)
 {
 	struct vf_fence *fence, *gate;

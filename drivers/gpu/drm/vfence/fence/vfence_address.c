@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which monitored fence has its value at a GPU address of a file: the driver knows by it what
- * the packets of a submission signal, and does not have to find the values in memory.
+ * Which fence has its value at a GPU address of a file: the driver knows by it what the packets
+ * of a submission signal, and does not have to find the values in memory.
  */
 
 #include <linux/slab.h>
@@ -10,7 +10,7 @@
 #include "fence/vfence_fence.h"
 
 /**
- * struct vfence_address - GPU address of the current value of a monitored fence
+ * struct vfence_address - GPU address of the current value of a fence
  */
 struct vfence_address {
 	/** @fence: the fence, which exists while it has a handle */
@@ -71,7 +71,7 @@ void vfence_address_remove(struct vfence_file *file, u64 va)
 	vfence_object_free(ADDRESS, address);
 }
 
-/** vfence_address_lookup - the monitored fence at an address, with a reference, or NULL */
+/** vfence_address_lookup - the fence at an address, with a reference, or NULL */
 struct vfence_fence *vfence_address_lookup(struct vfence_file *file, u64 va)
 {
 	struct vfence_fence *fence = NULL;

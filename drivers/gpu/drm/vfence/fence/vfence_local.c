@@ -57,7 +57,7 @@ static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fe
 	vfence_point_rescan(fence);
 }
 
-/* Packets may write a monitored fence only if it has a GPU address in this file. */
+/* Packets may signal a monitored fence only if it has a GPU address in this file. */
 static bool local_is_addressable(const struct vfence_local *local)
 {
 	return local->fence->hw || drm_mm_node_allocated(&local->map->current_node);
@@ -71,19 +71,19 @@ static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 
 	if (!local_is_addressable(local))
 		return 0;
+
+	ret = vfence_address_add(file, local_va(&local->map->current_node, fence), fence);
+	if (ret)
+		return ret;
+
 	ret = vgpu_vm_open_fence(file->vm, fence->hw, local_va(&local->map->current_node, fence),
 				 local_va(&local->map->monitored_node, fence), local->rights);
+	if (ret)
+		vfence_address_remove(file, local_va(&local->map->current_node, fence));
 	if (!ret && fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 		vfence_client_count(file, VFENCE_COUNT_FENCE_OPENED, 1);
 	}
-	if (ret || fence->hw)
-		return ret;
-
-	ret = vfence_address_add(file, local_va(&local->map->current_node, fence), fence);
-	if (ret)
-		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
-				    local->rights);
 	return ret;
 }
 
@@ -91,11 +91,11 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 
-	if (local_is_addressable(local) && !fence->hw)
-		vfence_address_remove(file, local_va(&local->map->current_node, fence));
-	if (local_is_addressable(local))
+	if (local_is_addressable(local)) {
 		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
 				    local->rights);
+		vfence_address_remove(file, local_va(&local->map->current_node, fence));
+	}
 	if (fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);
 		vfence_client_count(file, VFENCE_COUNT_FENCE_CLOSED, 1);

@@ -261,16 +261,25 @@ void vfence_notify_add_sources(struct vfence_adapter *adapter)
 	vfence_irq_add(adapter, &notify_monitored_source);
 }
 
-/*
- * Handle the records that name the fence. This does not wait for the waiters of other fences,
- * which the threaded half completes in portions.
+/**
+ * vfence_notify_complete - complete what the interrupts of a fence have left
+ * @fence: the fence, all signals of which are handled by vfence_irq_catch_up()
+ *
+ * This does not wait for the waiters of other fences, which the threaded half completes in
+ * portions. Process context.
  */
+void vfence_notify_complete(struct vfence_fence *fence)
+{
+	while (notify_complete_deferred(fence))
+		cond_resched();
+}
+
+/* Handle the records that name the fence. */
 static void notify_settle_records(struct vfence_fence *fence)
 {
 	vgpu_cmp_flush(fence->adapter->gpu);
 	vfence_irq_flush(fence->adapter);
-	while (notify_complete_deferred(fence))
-		cond_resched();
+	vfence_notify_complete(fence);
 }
 
 /**

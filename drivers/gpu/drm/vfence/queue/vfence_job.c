@@ -303,7 +303,7 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 	spin_unlock(&kernel->run_lock);
 
 	if (!error) {
-		if (submission->has_signals)
+		if (submission->signals)
 			WRITE_ONCE(kernel->settle_due, true);
 		vfence_stage_arrive(submission, VFENCE_STAGE_COMPLETED);
 		/* Release: the due stage before it. Partner: stage_perform_due(). */

@@ -11,6 +11,7 @@
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
+#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
@@ -20,6 +21,10 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
+#include "vgpu_packet.h"
+
+/* Most stages that are performed before their references are dropped. */
+#define STAGE_PORTION	16
 
 static void stage_release(struct kref *ref)
 {
@@ -126,17 +131,25 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 
 /* Add what a packet signals. Of signals of one fence in succession, keep the highest value. */
 static void stage_add_written_one(struct vfence_file *file, struct vfence_wait *written,
-				  const struct drm_vfence_packet_monitored *packet)
+				  const union vgpu_packet *packet)
 {
+	bool monitored = packet->header.opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
 	struct vfence_point *last = written->count ? &written->points[written->count - 1] : NULL;
-	struct vfence_fence *fence = vfence_address_lookup(file, packet->current_va);
+	u64 va = monitored ? packet->monitored.current_va : packet->signal.current_va;
+	u64 value = monitored ? packet->monitored.value : packet->signal.value;
+	struct vfence_fence *fence = vfence_address_lookup(file, va);
 
 	/* The GPU faults on the packet, and the submission fails. */
 	if (!fence)
 		return;
+	/* Nobody waits on the CPU for a value that it cannot access. */
+	if (!fence->current_value) {
+		vfence_fence_put(fence);
+		return;
+	}
 
 	if (last && last->fence == fence && !fence->narrow) {
-		last->value = max(last->value, packet->value);
+		last->value = max(last->value, value);
 		vfence_fence_put(fence);
 		return;
 	}
@@ -144,7 +157,7 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_wait *
 	written->points[written->count++] = (struct vfence_point) {
 		.fence = fence,
 		.wait = written,
-		.value = packet->value,
+		.value = value,
 	};
 }
 
@@ -160,10 +173,10 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
 	struct vfence_wait *written;
 	u32 at = 0;
 
-	if (!submission->monitored_signals)
+	if (!submission->signals)
 		return 0;
 
-	written = vfence_wait_alloc(file->adapter, submission->monitored_signals);
+	written = vfence_wait_alloc(file->adapter, submission->signals);
 	if (!written)
 		return -ENOMEM;
 	submission->stages->stage[VFENCE_STAGE_COMPLETED].written = written;
@@ -171,7 +184,7 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
 	while (at < submission->size) {
 		const struct drm_vfence_packet_header *header = submission->commands + at;
 
-		if (header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL)
+		if (vfence_stage_is_signal(header))
 			stage_add_written_one(file, written, (const void *)header);
 		at += header->length;
 		cond_resched();
@@ -181,8 +194,8 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
 }
 
 /*
- * Complete what the values that packets have written satisfy, as memory may hold a lower value
- * by now. Engines write monitored fences without a record that names the value.
+ * Complete what the values that packets have written to monitored fences satisfy, as memory may
+ * hold a lower value by now. Engines write them without a record that names the value.
  */
 static void stage_complete_written(struct vfence_wait *written)
 {
@@ -193,10 +206,22 @@ static void stage_complete_written(struct vfence_wait *written)
 		struct vfence_fence *fence = point->fence;
 		u64 value = point->value;
 
+		if (!vfence_fence_is_monitored(fence))
+			continue;
 		if (fence->narrow)
 			value = vfence_widen(vfence_fence_current(fence), value);
 		vfence_point_complete(fence, value);
 	}
+}
+
+/* The interrupts of the signals of native fences are handled: complete what they have left. */
+static void stage_settle_written(struct vfence_wait *written)
+{
+	unsigned int i;
+
+	for (i = 0; i < written->count; i++)
+		if (!vfence_fence_is_monitored(written->points[i].fence))
+			vfence_notify_complete(written->points[i].fence);
 }
 
 static void stage_arrive(struct vfence_kernel_queue *kernel,
@@ -248,7 +273,6 @@ static void stage_signal(struct vfence_stage_signals *stage_signals)
 		vfence_signal_perform(stage_signals->signals, stages->flags);
 	if (stage_signals->event)
 		vfence_eventfd_signal(stage_signals->event);
-	vfence_stage_put(stages);
 }
 
 static struct vfence_stage_signals *stage_take_due(struct vfence_kernel_queue *kernel)
@@ -300,21 +324,45 @@ static void stage_rescan_monitored(struct vfence_file *file)
 	}
 }
 
+/* Handle the interrupts of signals by packets, then end the stages that are performed. */
+static void stage_end_performed(struct vfence_kernel_queue *kernel, struct list_head *performed)
+{
+	struct vfence_stage_signals *stage_signals, *next;
+
+	/* Signals of packets may be in the FIFO of the CMP, or be due in the threaded half. */
+	if (xchg(&kernel->settle_due, false))
+		vfence_irq_catch_up(kernel->queue->adapter);
+
+	list_for_each_entry_safe(stage_signals, next, performed, link) {
+		if (stage_signals->written && !READ_ONCE(stage_signals->lost))
+			stage_settle_written(stage_signals->written);
+		vfence_stage_put(stage_signals->stages);
+	}
+	INIT_LIST_HEAD(performed);
+}
+
 /*
  * Perform the due stage signals. Return the progress value of the last completed submission
- * whose signals were due before: its signals are performed on return.
+ * whose signals were due before: they are delivered on return. A client may make stages due as
+ * fast as they are performed, so they end in portions.
  */
 static u64 stage_perform_due(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_stage_signals *stage_signals;
+	unsigned int count = 0;
+	LIST_HEAD(performed);
 	u64 retired;
 
 	do {
 		/* Acquire: read the list after it. Partner: job_retire_one_locked(). */
 		retired = smp_load_acquire(&kernel->retired);
 		stage_signals = stage_take_due(kernel);
-		if (stage_signals)
+		if (stage_signals) {
 			stage_signal(stage_signals);
+			list_add_tail(&stage_signals->link, &performed);
+		}
+		if (!stage_signals || ++count % STAGE_PORTION == 0)
+			stage_end_performed(kernel, &performed);
 	} while (stage_signals);
 
 	return retired;
@@ -352,10 +400,6 @@ void vfence_stage_work(struct work_struct *work)
 
 	if (file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
 		stage_rescan_monitored(file);
-
-	/* Signals of packets may be in the FIFO of the CMP, or be due in the threaded half. */
-	if (xchg(&kernel->settle_due, false))
-		vfence_irq_catch_up(adapter);
 
 	/* The events of these signals have fired; the client expects their eventfds set. */
 	if (file)

@@ -6,7 +6,8 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 
-struct drm_vfence_submit;
+#include "drm/vfence_drm.h"
+
 struct eventfd_ctx;
 struct vfence_file;
 struct vfence_submission;
@@ -32,14 +33,17 @@ enum vfence_stage {
  * struct vfence_stage_signals - signals to perform once all queues have reached a stage
  */
 struct vfence_stage_signals {
-	/** @link: in vfence_kernel_queue.due_stages of the queue that reached the stage last */
+	/**
+	 * @link: In vfence_kernel_queue.due_stages of the queue that reached the stage last; then
+	 * in the list of stage_perform_due().
+	 */
 	struct list_head link;
 	/** @stages: parent */
 	struct vfence_stages *stages;
 
 	/** @signals: fences and their values, or NULL */
 	struct vfence_wait *signals;
-	/** @written: monitored fences and values that packets have written, or NULL */
+	/** @written: fences and values that packets have signaled, or NULL */
 	struct vfence_wait *written;
 	/** @event: an eventfd, or NULL */
 	struct eventfd_ctx *event;
@@ -61,6 +65,13 @@ struct vfence_stages {
 	/** @stage: what to signal at each stage */
 	struct vfence_stage_signals stage[VFENCE_STAGES];
 };
+
+/** vfence_stage_is_signal - return true if a packet signals a fence */
+static inline bool vfence_stage_is_signal(const struct drm_vfence_packet_header *packet)
+{
+	return packet->opcode == DRM_VFENCE_OP_FENCE_SIGNAL ||
+	       packet->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
+}
 
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 					  const struct drm_vfence_submit *args);

@@ -110,9 +110,7 @@ static int submit_check_commands(struct vfence_submission *submission)
 				  header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL &&
 				  !adapter->config.gpu.monitored_signal))
 			return -EOPNOTSUPP;
-		submission->monitored_signals += header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
-		submission->has_signals |= header->opcode == DRM_VFENCE_OP_FENCE_SIGNAL ||
-					   header->opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
+		submission->signals += vfence_stage_is_signal(header);
 		at += header->length;
 	}
 

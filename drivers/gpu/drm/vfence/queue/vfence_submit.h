@@ -63,10 +63,8 @@ struct vfence_submission {
 	void *commands;
 	/** @size: size of @commands in bytes */
 	u32 size;
-	/** @monitored_signals: number of MONITORED_SIGNAL packets in @commands */
-	unsigned int monitored_signals;
-	/** @has_signals: @commands contain a FENCE_SIGNAL or a MONITORED_SIGNAL packet */
-	bool has_signals;
+	/** @signals: number of packets in @commands that signal a fence */
+	unsigned int signals;
 
 	/** @entered: It counts in vfence_kernel_queue.live and keeps the adapter awake. */
 	bool entered;
