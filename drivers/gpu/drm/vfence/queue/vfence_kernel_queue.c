@@ -48,30 +48,36 @@ static void kernel_queue_in_syncs_signaled(void *owner)
 	kernel_queue_schedule_advance(owner);
 }
 
+/*
+ * The submission waits for its points no longer. vfence_submit_free() frees the wait: to drop the
+ * last reference of a fence takes locks under which other threads allocate.
+ */
 static void kernel_queue_end_wait_locked(struct vfence_kernel_queue *kernel,
 					 struct vfence_submission *submission)
 {
 	lockdep_assert_held(&kernel->lock);
-	vfence_wait_destroy(submission->wait);
-	submission->wait = NULL;
+	submission->waiting = false;
 	WRITE_ONCE(kernel->unbounded, kernel->unbounded - 1);
 	wake_up_all(&kernel->wait);
 }
 
-/* Begin to wait for the points of a new submission. */
-static void kernel_queue_begin_wait_locked(struct vfence_kernel_queue *kernel,
-					   struct vfence_submission *submission)
+/**
+ * vfence_kernel_queue_begin_wait - begin to wait for the points of a new submission
+ * @kernel: the queue, which the submission has entered
+ * @submission: the submission, which no other thread knows yet
+ *
+ * Call it before the queue is locked: it waits for signals that are in progress, and the lock is
+ * needed to end submissions whose dma_fences are published.
+ */
+void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
+				    struct vfence_submission *submission)
 {
 	struct vfence_wait *wait = submission->wait;
 
-	lockdep_assert_held(&kernel->lock);
-
-	WRITE_ONCE(kernel->unbounded, kernel->unbounded + 1);
-	if (vfence_wait_poll(wait, false)) {
-		kernel_queue_end_wait_locked(kernel, submission);
+	if (!wait || vfence_wait_poll(wait, false))
 		return;
-	}
 
+	submission->waiting = true;
 	wait->gpu = true;
 	wait->fire = kernel_queue_wait_decided;
 	wait->owner = kernel;
@@ -113,7 +119,7 @@ static bool kernel_queue_ready_locked(struct vfence_kernel_queue *kernel,
 				      struct vfence_submission *submission)
 {
 	lockdep_assert_held(&kernel->lock);
-	if (submission->wait) {
+	if (submission->waiting) {
 		if (!kernel_queue_reached_locked(kernel, submission))
 			return false;
 		kernel_queue_end_wait_locked(kernel, submission);
@@ -163,10 +169,13 @@ static void kernel_queue_advance_work(struct work_struct *work)
 {
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, advance);
+	/* The dma_fences of submissions that wait for in-syncs are published. */
+	bool signalling = dma_fence_begin_signalling();
 
 	mutex_lock(&kernel->lock);
 	kernel_queue_advance_locked(kernel);
 	mutex_unlock(&kernel->lock);
+	dma_fence_end_signalling(signalling);
 }
 
 static void kernel_queue_cancel_wait_locked(struct vfence_kernel_queue *kernel,
@@ -195,7 +204,7 @@ static void kernel_queue_push_all_locked(struct vfence_kernel_queue *kernel)
 
 	lockdep_assert_held(&kernel->lock);
 	while ((submission = kernel_queue_first_held_locked(kernel))) {
-		if (submission->wait)
+		if (submission->waiting)
 			kernel_queue_cancel_wait_locked(kernel, submission);
 		kernel_queue_push_job_locked(kernel, submission);
 	}
@@ -205,6 +214,9 @@ static void kernel_queue_push_all_locked(struct vfence_kernel_queue *kernel)
  * vfence_kernel_queue_add_locked - add a submission, which runs at once if it need not wait
  * @kernel: the queue, locked
  * @submission: owned by the queue from now on; may be freed on return
+ *
+ * Its wait has begun, see vfence_kernel_queue_begin_wait(). Nothing here allocates, because the
+ * dma_fences of other submissions of the queue may be published.
  *
  * On a stopped queue the submission fails. Return: its progress value.
  */
@@ -220,8 +232,8 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 	list_add_tail(&submission->link, &kernel->held);
 	WRITE_ONCE(kernel->held_count, kernel->held_count + 1);
 
-	if (submission->wait)
-		kernel_queue_begin_wait_locked(kernel, submission);
+	if (submission->waiting)
+		WRITE_ONCE(kernel->unbounded, kernel->unbounded + 1);
 	if (submission->in_syncs)
 		vfence_sync_in_arm(submission->in_syncs, kernel_queue_in_syncs_signaled, kernel);
 

@@ -134,6 +134,8 @@ void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel);
+void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
+				    struct vfence_submission *submission);
 u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 				   struct vfence_submission *submission);
 void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,

@@ -353,11 +353,13 @@ static void submit_queue_all(struct vfence_submit *submit)
 	for (i = 0; i < submit->count; i++) {
 		struct vfence_submission *submission = submit->submission[i];
 
+		struct vfence_kernel_queue *kernel = submission->kernel;
+
 		submit->submission[i] = NULL;
-		mutex_lock(&submit->queue[i]->kernel->lock);
-		submit->entry[i].progress =
-			vfence_kernel_queue_add_locked(submit->queue[i]->kernel, submission);
-		mutex_unlock(&submit->queue[i]->kernel->lock);
+		vfence_kernel_queue_begin_wait(kernel, submission);
+		mutex_lock(&kernel->lock);
+		submit->entry[i].progress = vfence_kernel_queue_add_locked(kernel, submission);
+		mutex_unlock(&kernel->lock);
 	}
 }
 

@@ -43,10 +43,12 @@ struct vfence_submission {
 	/** @progress: the progress value that completes it; names it in packets of the ring */
 	u64 progress;
 
-	/** @wait: fence points to wait for, or NULL once they are reached */
+	/** @wait: fence points to wait for, or NULL */
 	struct vfence_wait *wait;
-	/** @wait_begun: @wait was armed; protected by vfence_kernel_queue.lock */
+	/** @wait_begun: @wait was armed; set before the submission is queued */
 	bool wait_begun;
+	/** @waiting: The points are not reached. Once queued: vfence_kernel_queue.lock. */
+	bool waiting;
 	/** @in_syncs: dma_fences to wait for, or NULL */
 	struct vfence_in_syncs *in_syncs;
 
