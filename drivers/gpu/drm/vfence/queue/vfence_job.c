@@ -197,10 +197,11 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	struct vfence_submission *submission = job_to_submission(job);
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	struct vfence_queue *queue = kernel->queue;
-	bool timed_out;
+	bool timed_out, signalling;
 
 	drm_sched_stop(&kernel->sched, job);
 
+	signalling = dma_fence_begin_signalling();
 	/* The GPU may have completed it before the retire work has run. */
 	vfence_job_retire(kernel);
 	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel);
@@ -208,6 +209,7 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 		vfence_kernel_queue_halt(kernel, -ETIME);
 
 	job_restore_parents(&kernel->sched);
+	dma_fence_end_signalling(signalling);
 
 	/* Do not use the job from here on: it may be freed, and the jobs behind it can end. */
 	vfence_sched_start(&kernel->sched);
@@ -387,8 +389,8 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	bool signalling, advanced;
 	int aborted;
 
-	mutex_lock(&kernel->retire_lock);
 	signalling = dma_fence_begin_signalling();
+	mutex_lock(&kernel->retire_lock);
 
 	/* Acquire: what the GPU completed before it. Partner: vfence_kernel_queue_halt(). */
 	aborted = smp_load_acquire(&kernel->aborted);
@@ -405,8 +407,6 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	while (aborted && (submission = job_first_running(kernel)))
 		job_retire_one_locked(kernel, submission, job_error_locked(kernel, submission));
 
-	dma_fence_end_signalling(signalling);
-
 	/*
 	 * Queue the work under the lock: vfence_kernel_queue_stop() retires once more, then
 	 * flushes the work.
@@ -414,6 +414,7 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	if (advanced)
 		queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
 	mutex_unlock(&kernel->retire_lock);
+	dma_fence_end_signalling(signalling);
 }
 
 /** vfence_job_retire_work - retire submissions after a progress interrupt of the GPU */
