@@ -300,4 +300,78 @@ TEST_F(clients, a_ring_counts_for_the_client_that_rings)
 	vf_queue_destroy(queue);
 }
 
+/* ------------------------------------------------------------------ evictions */
+
+#define GROUP	CGROUPS "/attacker"
+#define OWNERS	90
+
+/* Return: bytes of kernel memory that the group is charged for; -1 on an error. */
+static long long group_bytes(void)
+{
+	FILE *f = fopen(GROUP "/memory.stat", "re");
+	long long bytes = -1;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "kernel %lld", &bytes) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return bytes;
+}
+
+/* A client that has values in video memory. */
+static int open_local(struct client *c)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct vf_fence *fence;
+	int ret = client_open(c);
+
+	return ret ? ret : vf_fence_create_desc(c->device, &desc, &fence);
+}
+
+/* Evict pages of others from video memory. */
+static int evict(struct vf_adapter *adapter, uint64_t pages)
+{
+	uint64_t before = counters(adapter).evictions;
+	struct client c;
+
+	while (counters(adapter).evictions < before + pages)
+		if (open_local(&c))
+			return -EIO;
+	return 0;
+}
+
+/* Memory for an eviction belongs to the client whose values move, not to the one that comes. */
+TEST_F_TIMEOUT(clients, evictions_are_charged_to_the_owner_of_the_values, 120)
+{
+	struct client owner[OWNERS];
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	for (i = 0; i < OWNERS; i++)
+		ASSERT_EQ(0, open_local(&owner[i]));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		int ret = cgroup_take(GROUP, "+memory", getpid());
+
+		_exit(ret ? 2 : evict(self->owner.adapter, OWNERS) ? 1 : 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	if (WEXITSTATUS(status) == 2)
+		SKIP(return, "needs the memory controller");
+	ASSERT_EQ(0, status);
+	/* The statistics of the kernel are late, and it frees some memory later. */
+	EXPECT_LE(0, group_bytes());
+	EXPECT_TRUE(EVENTUALLY(group_bytes() < OWNERS * 4096 / 2));
+	TH_LOG("%lld bytes of %d pages", group_bytes(), OWNERS);
+	for (i = 0; i < OWNERS; i++)
+		client_close(&owner[i]);
+	rmdir(GROUP);
+}
+
 TEST_HARNESS_MAIN

@@ -22,29 +22,24 @@ void vfence_segment_leave_locked(struct vfence_storage *storage)
 }
 
 /*
- * Move a page of values to system memory, by a packet of the paging queue. The engines
+ * Move a page of values to its system memory, by a packet of the paging queue. The engines
  * access the values either at the old place or at the new one, so that the fences stay in
  * use meanwhile.
  */
 static int segment_evict_locked(struct vfence_storage *storage)
 {
 	struct vfence_adapter *adapter = storage->adapter;
-	struct page *page = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	void *kva = page_address(storage->system);
 	int ret;
 
 	lockdep_assert_held(&adapter->mem.segment.lock);
-	if (!page)
-		return -ENOMEM;
 
-	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, page_address(page));
-	if (ret) {
-		put_page(page);
+	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, kva);
+	if (ret)
 		return ret;
-	}
 
-	storage->system = page;
 	if (storage->kva)
-		storage->kva = page_address(page);
+		storage->kva = kva;
 	vfence_segment_leave_locked(storage);
 	adapter->mem.segment.evictions++;
 	adapter->mem.segment.moved(storage->slots, storage);
@@ -73,7 +68,7 @@ static struct vfence_storage *segment_victim_locked(struct vfence_segment *segme
  *
  * If all pages of the range are in use, the oldest one moves to system memory.
  *
- * Return: 0, -ENOSPC or -EIO when there is no page, -ENOMEM.
+ * Return: 0, -ENOSPC or -EIO when there is no page.
  */
 int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_node *node,
 			       u64 start, u64 end)

@@ -50,9 +50,23 @@ static void storage_unmap_system(struct vfence_storage *storage)
 	mutex_unlock(&adapter->mem.system_lock);
 }
 
+static int storage_alloc_system(struct vfence_storage *storage)
+{
+	storage->system = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	return storage->system ? 0 : -ENOMEM;
+}
+
+static void storage_free_system(struct vfence_storage *storage)
+{
+	if (storage->system)
+		put_page(storage->system);
+	storage->system = NULL;
+}
+
 /*
  * Place a page in video memory. The GPU clears it, so that no client sees the values of an
- * earlier owner.
+ * earlier owner. The owner pays for the system memory of an eviction now, as another client may
+ * cause the eviction.
  */
 static int storage_place_local(struct vfence_storage *storage, bool visible)
 {
@@ -60,6 +74,10 @@ static int storage_place_local(struct vfence_storage *storage, bool visible)
 	const struct vgpu_config *gpu = &adapter->config.gpu;
 	struct vfence_segment *segment = &adapter->mem.segment;
 	int ret;
+
+	ret = storage_alloc_system(storage);
+	if (ret)
+		return ret;
 
 	mutex_lock(&segment->lock);
 	ret = vfence_segment_take_locked(adapter, &storage->local, visible ? 0 : gpu->visible_pages,
@@ -83,16 +101,20 @@ static int storage_place_local(struct vfence_storage *storage, bool visible)
 
 unlock:
 	mutex_unlock(&segment->lock);
-	if (ret && !IS_ERR_OR_NULL(storage->hw))
+	if (!ret)
+		return 0;
+
+	if (!IS_ERR_OR_NULL(storage->hw))
 		vgpu_storage_destroy(storage->hw);
-	if (ret)
-		storage->hw = NULL;
+	storage->hw = NULL;
+	storage_free_system(storage);
 	return ret;
 }
 
 static int storage_place_system(struct vfence_storage *storage, bool user, bool cpu)
 {
 	void *kva;
+	int ret;
 
 	if (user) {
 		storage->user = vfence_page_create(storage->adapter, VFENCE_PAGE_FENCE,
@@ -101,9 +123,9 @@ static int storage_place_system(struct vfence_storage *storage, bool user, bool 
 			return PTR_ERR(storage->user);
 		kva = vfence_page_kva(storage->user);
 	} else {
-		storage->system = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-		if (!storage->system)
-			return -ENOMEM;
+		ret = storage_alloc_system(storage);
+		if (ret)
+			return ret;
 		kva = page_address(storage->system);
 	}
 
@@ -189,6 +211,5 @@ void vfence_storage_fini(struct vfence_storage *storage)
 	if (!IS_ERR_OR_NULL(storage->hw))
 		vgpu_storage_destroy(storage->hw);
 	vfence_page_put(storage->user);
-	if (storage->system)
-		put_page(storage->system);
+	storage_free_system(storage);
 }

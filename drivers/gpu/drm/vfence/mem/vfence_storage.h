@@ -29,7 +29,10 @@ struct vfence_storage {
 
 	/** @user: memory that clients map, or NULL; constant */
 	struct vfence_page *user;
-	/** @system: system memory that clients do not map, or NULL; under &vfence_segment.lock */
+	/**
+	 * @system: System memory that clients do not map, or NULL. A page in video memory has it
+	 * for its eviction.
+	 */
 	struct page *system;
 	/** @local: page of video memory, while allocated; under &vfence_segment.lock */
 	struct drm_mm_node local;
