@@ -49,6 +49,21 @@ TEST_F(f1, WDDM_196_f1_disconnects_and_a_connect_restores_f0)
 				c.f1_transitions > c0.f1_transitions)));
 }
 
+/* A client connects while the driver handles the request of an engine, which asks again. */
+TEST_F(f1, WDDM_196_no_engine_is_in_f1_with_a_connected_doorbell)
+{
+	struct vf_counters c;
+	unsigned int i;
+
+	for (i = 0; i < 50; i++) {
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(AT_ONCE(vf_queue_status(self->gfx) ==
+				    DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY));
+	}
+	ASSERT_TRUE(EVENTUALLY((c = counters(self->adapter), c.engines_in_f1 == 5)));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
+}
+
 TEST_F(f1, an_engine_with_blocked_work_stays)
 {
 	struct vf_counters c0, c;

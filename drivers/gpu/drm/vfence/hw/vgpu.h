@@ -450,17 +450,20 @@ void vgpu_device_stop(struct vgpu *gpu);
 void vgpu_device_destroy(struct vgpu *gpu);
 /** vgpu_device_system_vm - return the address space of the system process, which the CMP uses */
 struct vgpu_vm *vgpu_device_system_vm(struct vgpu *gpu);
+/** vgpu_power_f1_request - return the number of an engine's last request for F1 */
+u64 vgpu_power_f1_request(struct vgpu *gpu, unsigned int node);
 /**
  * vgpu_power_enter_f1 - move an idle engine to F1
  * @gpu: the GPU
  * @node: node of the engine
+ * @request: number of the request
  *
- * The driver has disconnected the doorbells of the node. The engine returns to F0 when one
- * of its queues gets work or is connected.
+ * The driver has disconnected the doorbells of the node since the request. The engine returns
+ * to F0 when one of its queues gets work or is connected.
  *
- * Return: false if the engine has work, or if it did not request F1.
+ * Return: false if the engine has work, or if it has cancelled that request.
  */
-bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int node);
+bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int node, u64 request);
 /** vgpu_power_in_f1 - return true if the engine of a node is in F1. Any context. */
 bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node);
 /**

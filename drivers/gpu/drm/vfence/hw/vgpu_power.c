@@ -65,22 +65,37 @@ void vgpu_power_ask_f1(struct vgpu_engine *engine)
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	while ((node = power_next_to_ask_locked(engine))) {
 		WRITE_ONCE(node->wants_f1, true);
+		node->f1_requests++;
 		vgpu_cmp_post(node->gpu, &post);
 	}
 
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 }
 
-bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int ordinal)
+u64 vgpu_power_f1_request(struct vgpu *gpu, unsigned int node)
 {
-	struct vgpu_node *node = &gpu->node[ordinal];
 	unsigned long flags;
-	bool entered;
+	u64 request;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	entered = node->wants_f1 && !node->active;
-	WRITE_ONCE(node->f1, entered);
-	WRITE_ONCE(node->wants_f1, false);
+	request = gpu->node[node].f1_requests;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return request;
+}
+
+bool vgpu_power_enter_f1(struct vgpu *gpu, unsigned int ordinal, u64 request)
+{
+	struct vgpu_node *node = &gpu->node[ordinal];
+	bool entered = false;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	/* A later request has a record of its own. */
+	if (node->f1_requests == request) {
+		entered = node->wants_f1 && !node->active;
+		WRITE_ONCE(node->f1, entered);
+		WRITE_ONCE(node->wants_f1, false);
+	}
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return entered;
 }

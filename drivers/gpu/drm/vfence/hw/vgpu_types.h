@@ -181,6 +181,8 @@ struct vgpu_node {
 	bool f1;
 	/** @wants_f1: The engine has requested F1 from the function; under vgpu_chip.sched. */
 	bool wants_f1;
+	/** @f1_requests: Number of these requests; under vgpu_chip.sched. */
+	u64 f1_requests;
 
 	/** @counters: Written by the engine's thread; read without a lock. */
 	struct drm_vfence_node_info counters;

@@ -62,12 +62,15 @@ static void engine_force_reconnect(struct vfence_queue *queue, void *node)
 
 /*
  * An idle engine asks for F1: disconnect all its doorbells first, then let it leave F0 for
- * F1 (WDDM-196).
+ * F1 (WDDM-196). A client may connect a doorbell meanwhile. That cancels the request, and the
+ * engine asks again: do not take the new request for the old one.
  */
 static void engine_enter_f1(struct vfence_adapter *adapter, unsigned int node)
 {
+	u64 request = vgpu_power_f1_request(adapter->gpu, node);
+
 	vfence_queue_for_each(adapter, engine_force_reconnect, &node);
-	if (vgpu_power_enter_f1(adapter->gpu, node))
+	if (vgpu_power_enter_f1(adapter->gpu, node, request))
 		vfence_count(adapter, VFENCE_COUNT_F1);
 }
 
