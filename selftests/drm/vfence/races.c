@@ -8,6 +8,7 @@
  *   copy   draws for about as long, waits for it
  *   main   waits for it, and for the end of copy
  *   hasty  waits for it, again and again, with a short timeout
+ *   patient  waits for it, and for a value that comes and goes, while main interrupts it
  *
  * All threads sleep in the driver and none polls, so on the deterministic clock a loss
  * shows at once, because time jumps to the deadline. The program exits with 1 at the
@@ -27,8 +28,8 @@ struct lab {
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_queue *gfx, *copy;
-	struct vf_fence *fence;
-	pthread_t hasty;
+	struct vf_fence *fence, *gone;
+	pthread_t hasty, patient;
 	pthread_barrier_t barrier;
 	_Atomic uint64_t value;
 	_Atomic bool stop;
@@ -76,6 +77,41 @@ static void *hasty(void *arg)
 	}
 }
 
+static void on_signal(int signo)
+{
+	(void)signo;
+}
+
+/* Wait for the round's value, and for one that is gone before the round's value comes. */
+static void *patient(void *arg)
+{
+	struct lab *lab = arg;
+
+	for (;;) {
+		struct vf_point both[] = { { lab->gone, 1 }, { lab->fence, 0 } };
+
+		pthread_barrier_wait(&lab->barrier);
+		if (lab->stop)
+			return NULL;
+		both[1].value = lab->value;
+		if (vf_wait(lab->adapter, both, 2, 0, vf_deadline(LOST), NULL))
+			lab->wrong = 2;
+		pthread_barrier_wait(&lab->barrier);
+	}
+}
+
+/* Let a value come and go while the patient thread waits for it, and interrupt the thread. */
+static void disturb(struct lab *lab)
+{
+	if (!EVENTUALLY(waiters(lab->gone)))
+		lab->wrong = 2;
+	if (dice(2))
+		pthread_kill(lab->patient, SIGUSR1);
+	vf_fence_signal(lab->gone, 1);
+	vf_fence_signal(lab->gone, 0);
+	pthread_kill(lab->patient, SIGUSR1);
+}
+
 static int lab_open(struct lab *lab, unsigned int index)
 {
 	int ret;
@@ -86,8 +122,10 @@ static int lab_open(struct lab *lab, unsigned int index)
 	ret = ret ? ret : vf_queue_create(lab->device, DRM_VFENCE_NODE_GFX, 4096, &lab->gfx);
 	ret = ret ? ret : vf_queue_create(lab->device, DRM_VFENCE_NODE_COPY, 4096, &lab->copy);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->fence);
-	pthread_barrier_init(&lab->barrier, NULL, 2);
-	return ret ? ret : -pthread_create(&lab->hasty, NULL, hasty, lab);
+	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->gone);
+	pthread_barrier_init(&lab->barrier, NULL, 3);
+	ret = ret ? ret : -pthread_create(&lab->hasty, NULL, hasty, lab);
+	return ret ? ret : -pthread_create(&lab->patient, NULL, patient, lab);
 }
 
 static void lab_close(struct lab *lab)
@@ -95,8 +133,10 @@ static void lab_close(struct lab *lab)
 	lab->stop = true;
 	pthread_barrier_wait(&lab->barrier);
 	pthread_join(lab->hasty, NULL);
+	pthread_join(lab->patient, NULL);
 	vf_queue_destroy(lab->gfx);
 	vf_queue_destroy(lab->copy);
+	vf_fence_destroy(lab->gone);
 	vf_fence_destroy(lab->fence);
 	vf_device_destroy(lab->device);
 	vf_adapter_close(lab->adapter);
@@ -146,6 +186,7 @@ static const char *play(struct lab *lab)
 	vf_cmd_draw(lab->copy, 1, dice(40000));
 	vf_cmd_wait(lab->copy, lab->fence, lab->value);
 	pthread_barrier_wait(&lab->barrier);
+	disturb(lab);
 	if (vf_queue_submit(lab->copy) || vf_queue_submit(lab->gfx))
 		return "a submission failed";
 	what = vf_fence_wait(lab->fence, lab->value, vf_deadline(LOST)) ?
@@ -154,7 +195,8 @@ static const char *play(struct lab *lab)
 	what = what ? what : finish(lab->gfx);
 	pthread_barrier_wait(&lab->barrier);
 	if (!what && lab->wrong)
-		what = "a hasty wait was wrong";
+		what = lab->wrong == 2 ? "an interrupted wait missed a value" :
+					 "a hasty wait was wrong";
 	return what ? what : check_log(lab);
 }
 
@@ -173,10 +215,12 @@ int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 10;
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct lab lab[ADAPTERS];
 	uint64_t seed;
 	unsigned int a;
 
+	sigaction(SIGUSR1, &action, NULL);
 	for (a = 0; a < ADAPTERS; a++)
 		if (lab_open(&lab[a], a)) {
 			fprintf(stderr, "races: no adapter %u\n", a);

@@ -18,6 +18,7 @@
 #include "fence/vfence_restart.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_wait.h"
+#include "vfence_step.h"
 
 /* Signal the points that a call of the client names. */
 static int request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags)
@@ -227,6 +228,7 @@ static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wai
 	int ret;
 
 	if (!request_sleep(wait, args->timeout_ns)) {
+		vfence_step(WAIT_INTERRUPTED);
 		if (!fatal_signal_pending(current) &&
 		    vfence_restart_keep(file, wait, &args->restart))
 			return -ERESTARTSYS;

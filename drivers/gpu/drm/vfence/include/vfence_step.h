@@ -38,6 +38,8 @@ enum vfence_step {
 	VFENCE_STEP_WAITER_INSERT,
 	/* CPU: a waiter that timed out or was cancelled is about to leave the tree */
 	VFENCE_STEP_WAITER_REMOVE,
+	/* CPU: a signal has interrupted a wait, which is not kept for the restarted call yet */
+	VFENCE_STEP_WAIT_INTERRUPTED,
 	/* engine: a wait is not satisfied and its queue is not blocked yet */
 	VFENCE_STEP_QUEUE_BLOCK,
 	/* signaller: the value is stored and no queue is released yet */
