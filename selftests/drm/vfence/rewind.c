@@ -161,6 +161,33 @@ static void *signal_slowly(void *arg)
 	return NULL;
 }
 
+/* More waiters than the interrupt handler and a portion of its thread complete. */
+#define MANY	300
+
+TEST_F(rewind, all_waiters_of_a_rewound_value_end_and_no_later_one)
+{
+	unsigned int i, k;
+
+	for (i = 0; i < 10; i++) {
+		uint64_t events = 0, more;
+
+		for (k = 0; k < MANY; k++)
+			ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
+		vf_cmd_signal(self->gfx, self->fence, 5);
+		vf_cmd_signal(self->gfx, self->fence, 0);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(drained(self->gfx));
+		ASSERT_EQ(0, arm(self->adapter, self->fence, 3, self->late));
+		ASSERT_TRUE(EVENTUALLY((events += read(self->efd, &more, 8) == 8 ? more : 0) ==
+				       MANY));
+		EXPECT_FALSE(fired(self->late));
+		ASSERT_EQ(0, vf_fence_signal(self->fence, 3));
+		EXPECT_TRUE(fired(self->late));
+		clear(self->late);
+		ASSERT_EQ(0, vf_fence_signal(self->fence, 0));
+	}
+}
+
 TEST_F(rewind, a_waiter_that_comes_while_a_rewound_cpu_signal_completes_waits)
 {
 	struct slow_signal slow = {
