@@ -143,21 +143,26 @@ static bool crowd_of_queues(struct crowd *crowd, unsigned int index, unsigned in
 
 static bool crowd_of_fences(struct crowd *crowd, unsigned int index, unsigned int fences)
 {
+	struct drm_vfence_fence_create args = { 0 };
 	struct vf_device *device = NULL;
-	struct vf_fence *fence;
 	unsigned int i;
 
 	for (i = 0; i < fences; i++) {
 		if (i % 4096 == 0)
 			device = crowd_add(crowd, index);
-		if (!device || vf_fence_create(device, 0, 0, &fence))
+		if (!device)
+			return false;
+		args.device = vf_device_handle(device);
+		/* The library would map each fence, and a process has 65,530 mappings at most. */
+		if (drmIoctl(vf_adapter_fd(crowd->adapter[crowd->count - 1]),
+			     DRM_IOCTL_VFENCE_FENCE_CREATE, &args))
 			return false;
 	}
 	return true;
 }
 
 #define EXPECT_WITHIN(percent, alone, beside) do {						\
-	TH_LOG("%llu ns alone, %llu ns beside the others", (unsigned long long)(alone),	\
+	TH_LOG("%llu alone, %llu beside the others", (unsigned long long)(alone),		\
 	       (unsigned long long)(beside));							\
 	if (deterministic()) {									\
 		EXPECT_LT(0, (alone));								\
@@ -195,18 +200,18 @@ TEST_F_TIMEOUT(crowd, idle_queues_of_others_cost_a_signal_nothing, 300)
 {
 	uint64_t alone = victim_measure(&self->victim), beside;
 
-	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 448 : 64));
+	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 2000 : 64));
 	beside = victim_measure(&self->victim);
-	EXPECT_WITHIN(25, alone, beside);
+	EXPECT_WITHIN(5, alone, beside);
 }
 
 TEST_F_TIMEOUT(crowd, fences_of_others_without_waiters_cost_a_signal_nothing, 300)
 {
 	uint64_t alone = victim_measure(&self->victim), beside;
 
-	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 16000 : 500));
+	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 100000 : 500));
 	beside = victim_measure(&self->victim);
-	EXPECT_WITHIN(25, alone, beside);
+	EXPECT_WITHIN(5, alone, beside);
 }
 
 static unsigned int threads_seen, threads_realtime;
@@ -877,7 +882,7 @@ TEST_F_TIMEOUT(crowd, closing_a_file_costs_no_visit_of_the_queues_of_others, 300
 
 	ASSERT_LT(0, end_with_fences(variant->index, 300));
 	alone = end_with_fences(variant->index, 300);
-	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 448 : 64));
+	ASSERT_TRUE(crowd_of_queues(&self->crowd, variant->index, deterministic() ? 2000 : 64));
 	beside = end_with_fences(variant->index, 300);
 	/* A process ends more slowly, too, if its parent has many mappings. */
 	EXPECT_WITHIN(300, alone, beside);
