@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fuzz [-s SEED] [-t SECONDS] [-w WORKERS]: random calls that follow the grammar of the
- * interface: ioctls with fields that are mostly valid, packets in rings, doorbells,
- * mappings, descriptors passed from one process to another, forks and kills.
+ * fuzz [-s SEED] [-t SECONDS] [-w WORKERS] [-a ADAPTERS] [-l MS]: random calls that follow
+ * the grammar of the interface: ioctls with fields that are mostly valid, packets in rings,
+ * doorbells, mappings, descriptors passed from one process to another, forks and kills.
  * fuzz [-k CALLS] [-v] -r EPISODE: repeat one episode, or only some of its calls.
  * fuzz [-k CALLS] [-c CHUNK] -m EPISODE: repeat it with fewer calls each time, until it
  * breaks.
@@ -16,7 +16,9 @@
  * like a kept one. It writes the name of each episode to the second serial port before
  * the episode begins, so that the host knows after a crash which episodes were running.
  *
- * The fuzzer detects failures of the kernel only: a splat, a leak, a task that is stuck.
+ * The fuzzer detects failures of the kernel only: a splat, a leak, a task that is stuck. With
+ * -l one more client works meanwhile, in peace: it must not lose anything, and none of its
+ * submissions may take more than MS milliseconds.
  */
 
 #include <inttypes.h>
@@ -74,6 +76,7 @@ static struct ring ring;
 static int fence_fd[POOL], event_fd[POOL], sockets[2];
 static uint64_t state;
 static bool verbose;
+static unsigned int adapters = 12;
 /* The calls of the episode that are played, by position. If none is named, all are played. */
 static bool chosen[SEGMENTS * CALLS];
 static unsigned int place;
@@ -190,7 +193,7 @@ static void open_client(struct attacker *c)
 	if (c->fd >= 0)
 		close(c->fd);
 	memset(c, 0, sizeof(*c));
-	snprintf(path, sizeof(path), "/dev/dri/renderD%" PRIu64, 128 + dice(12));
+	snprintf(path, sizeof(path), "/dev/dri/renderD%" PRIu64, 128 + dice(adapters));
 	c->fd = open(path, O_RDWR | O_CLOEXEC);
 	say("open", c->fd < 0 ? -errno : 0);
 }
@@ -970,6 +973,61 @@ static void explore(uint64_t seed, int64_t until, unsigned int workers)
 		}
 }
 
+/* What a client in peace measures, in ns. */
+struct peace {
+	int64_t gpu, cpu;
+	uint64_t rounds;
+};
+
+/* Use engine and CPU signals once. Return: 0 or a negative errno. */
+static int peace_round(struct vf_queue *queue, struct vf_fence *fence, struct peace *longest)
+{
+	int64_t begin = vf_deadline(0), took;
+	int ret;
+
+	longest->rounds++;
+	vf_cmd_draw(queue, 1, 100000);
+	vf_cmd_signal(queue, fence, 2 * longest->rounds);
+	ret = vf_queue_submit(queue);
+	ret = ret ? ret : vf_fence_wait(fence, 2 * longest->rounds, DEADLINE);
+	took = vf_deadline(0) - begin;
+	longest->gpu = took > longest->gpu ? took : longest->gpu;
+
+	begin = vf_deadline(0);
+	ret = ret ? ret : vf_fence_signal(fence, 2 * longest->rounds + 1);
+	took = vf_deadline(0) - begin;
+	longest->cpu = took > longest->cpu ? took : longest->cpu;
+	return ret;
+}
+
+/* The client in peace: a process that works until @until. Its exit code is 0 if all went well. */
+static pid_t watch(int64_t until, int64_t limit_ns)
+{
+	struct peace longest = { 0 };
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+	pid_t pid = fork();
+	int ret;
+
+	if (pid)
+		return pid;
+	ret = vf_adapter_open(0, &adapter);
+	ret = ret ? ret : vf_device_create(adapter, &device);
+	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue);
+	ret = ret ? ret : vf_fence_create(device, 0, 0, &fence);
+	while (!ret && vf_deadline(0) < until) {
+		ret = peace_round(queue, fence, &longest);
+		usleep(1000);
+	}
+	printf("# in peace: %" PRIu64 " rounds, result %d; longest: submission %.1f ms, signal "
+	       "%.1f ms\n", longest.rounds, ret, (double)longest.gpu / 1e6,
+	       (double)longest.cpu / 1e6);
+	fflush(stdout);
+	_exit(ret || longest.gpu > limit_ns || longest.cpu > limit_ns);
+}
+
 static void report(void)
 {
 	FILE *f = fopen("/out/pcs", "w");
@@ -994,13 +1052,16 @@ int main(int argc, char **argv)
 	char *replay = NULL, *calls = NULL;
 	bool fewer = false;
 	unsigned int chunk = 0;
-	int c;
+	int64_t limit_ms = 0;
+	int c, status = 0;
 
-	while ((c = getopt(argc, argv, "s:t:w:r:m:k:c:v")) != -1)
+	while ((c = getopt(argc, argv, "s:t:w:a:l:r:m:k:c:v")) != -1)
 		switch (c) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
 		case 't': seconds = atoi(optarg); break;
 		case 'w': workers = (unsigned int)atoi(optarg) % 16; break;
+		case 'a': adapters = (unsigned int)atoi(optarg); break;
+		case 'l': limit_ms = atoi(optarg); break;
 		case 'r': replay = optarg; break;
 		case 'm': replay = optarg; fewer = true; break;
 		case 'k': calls = optarg; break;
@@ -1026,8 +1087,13 @@ int main(int argc, char **argv)
 		else
 			waitpid(begin(&e, NULL, 0), NULL, 0);
 	} else {
-		explore(seed, vf_deadline(seconds * SECOND), workers ? workers : 1);
+		int64_t until = vf_deadline(seconds * SECOND);
+		pid_t peace = limit_ms ? watch(until, limit_ms * 1000000) : 0;
+
+		explore(seed, until, workers ? workers : 1);
+		if (peace && waitpid(peace, &status, 0) != peace)
+			status = 1;
 	}
 	report();
-	return 0;
+	return status ? 1 : 0;
 }
