@@ -1348,7 +1348,7 @@ struct drm_vfence_fence_create {
 	/**
 	 * @engine_affinity: Mask of the physical adapters on which the addresses are mapped;
 	 * 0: all. An adapter has one physical adapter, bit 0, because adapters are not linked
-	 * (WDDM-40).
+	 * (WDDM-40). The member is here because WDDM has it: a runtime passes on what it gets.
 	 */
 	__u32 engine_affinity;
 	/** @pad: Zero. */
