@@ -315,6 +315,29 @@ void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter)
 	vfence_queue_for_each(adapter, doorbell_force_reconnect_one, NULL);
 }
 
+/**
+ * vfence_doorbell_disconnect_node - make the clients of an engine connect again
+ * @adapter: the adapter
+ * @node: node of the engine
+ *
+ * Queues that are not connected cost nothing, so the clients that have them do not decide how
+ * long this takes.
+ */
+void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned int node)
+{
+	unsigned int i;
+
+	mutex_lock(&adapter->queues.doorbell_lock);
+	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
+		struct vfence_doorbell *doorbell = adapter->queues.physical[i];
+
+		if (doorbell && doorbell->queue->node == node)
+			doorbell_disconnect_locked(doorbell,
+						   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	}
+	mutex_unlock(&adapter->queues.doorbell_lock);
+}
+
 /** vfence_doorbell_connected - number of physical doorbells in use */
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
 {

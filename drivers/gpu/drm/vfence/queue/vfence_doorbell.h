@@ -87,6 +87,7 @@ void vfence_doorbell_arm(void *host, void *doorbell);
 void vfence_doorbell_abort(struct vfence_queue *queue);
 void vfence_doorbell_force_reconnect(struct vfence_queue *queue);
 void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter);
+void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned int node);
 void vfence_doorbell_destroy(struct vfence_queue *queue);
 void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
 unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter);

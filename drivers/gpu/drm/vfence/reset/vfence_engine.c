@@ -7,7 +7,6 @@
 #include "irq/vfence_irq.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_doorbell.h"
-#include "queue/vfence_queue.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
 
@@ -54,12 +53,6 @@ void vfence_engine_invalidated(void *host, u32 global, bool collateral)
 	vfence_context_put(context);
 }
 
-static void engine_force_reconnect(struct vfence_queue *queue, void *node)
-{
-	if (queue->node == *(unsigned int *)node)
-		vfence_doorbell_force_reconnect(queue);
-}
-
 /*
  * An idle engine asks for F1: disconnect all its doorbells first, then let it leave F0 for
  * F1 (WDDM-196). A client may connect a doorbell meanwhile. That cancels the request, and the
@@ -69,7 +62,7 @@ static void engine_enter_f1(struct vfence_adapter *adapter, unsigned int node)
 {
 	u64 request = vgpu_power_f1_request(adapter->gpu, node);
 
-	vfence_queue_for_each(adapter, engine_force_reconnect, &node);
+	vfence_doorbell_disconnect_node(adapter, node);
 	if (vgpu_power_enter_f1(adapter->gpu, node, request))
 		vfence_count(adapter, VFENCE_COUNT_F1);
 }
