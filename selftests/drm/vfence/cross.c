@@ -288,11 +288,12 @@ TEST_F(cross, WDDM_105_106_no_signal_is_lost_when_many_come_at_once)
 	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
 	ASSERT_TRUE(drained(self->d.gfx));
 	ASSERT_EQ(0, knob(variant->d, "hold_posts", "0"));
-	/* The next interrupt reports the signals. */
+	/* An interrupt reports the signals: at the latest the one of this signal. */
 	ASSERT_EQ(0, gpu_signal(&self->d, 1));
 	EXPECT_TRUE(released(&self->i, self->efd));
-	EXPECT_EQ(1, vf_fence_current(self->i.fence));
-	each_kthread(cmp, hurry, 0);
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->i.fence) == 1));
+	/* As it was: real-time, with the lowest priority. */
+	each_kthread(cmp, hurry, 1);
 }
 
 TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
