@@ -100,6 +100,8 @@ static int64_t latency(struct vf_queue *queue, void (*attack)(void *arg), void *
 	int64_t start, total = 0;
 
 	for (i = 0; i < submits; i++) {
+		/* An engine rests after some work, for times that vary: begin when it has rested. */
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 + i * 37 % 61 * 1000 }, NULL);
 		if (attack)
 			attack(arg);
 		start = vf_deadline(0);
