@@ -116,7 +116,7 @@ static uint64_t victim_measure(struct victim *v)
 		least = ns < least ? ns : least;
 	}
 	hard = counters(v->adapter).handler_ns - hard;
-	return least + hard / rounds;
+	return least ? least + hard / rounds : 0;
 }
 
 /* Clients that own many objects. */
