@@ -7,6 +7,8 @@
  * the bounds hold there.
  */
 
+#include <sys/resource.h>
+
 #include "vfence_test.h"
 
 #define ROUNDS		61
@@ -740,13 +742,13 @@ TEST_F_TIMEOUT(waiting, a_fence_may_go_while_its_queues_are_released, 120)
 #define EVENTS	1000
 #define POINTS	64
 
-static bool arm_many_points(struct victim *attacker, int efd)
+static bool arm_many_points(struct victim *attacker, int efd, uint64_t value)
 {
 	struct vf_point point[POINTS];
 	unsigned int i;
 
 	for (i = 0; i < POINTS; i++)
-		point[i] = (struct vf_point){ attacker->fence, 1000 };
+		point[i] = (struct vf_point){ attacker->fence, value };
 	for (i = 0; i < EVENTS; i++)
 		if (vf_event_arm(attacker->adapter, point, POINTS, 0, efd, NULL))
 			return false;
@@ -761,32 +763,35 @@ static void *signal_for_long(void *arg)
 	return NULL;
 }
 
+/* Return: how often this thread has gone to sleep, and not for others of the processor. */
+static long own_sleeps(void)
+{
+	struct rusage usage;
+
+	return getrusage(RUSAGE_THREAD, &usage) ? -1 : usage.ru_nvcsw;
+}
+
 TEST_F_TIMEOUT(waiters, signals_of_another_client_do_not_delay_those_of_a_private_fence, 120)
 {
 	volatile uint64_t *done = &self->attacker.value;
-	int64_t begin, longest = 0, all;
+	long slept;
 	pthread_t thread;
 	unsigned int i;
 
-	ASSERT_TRUE(arm_many_points(&self->attacker, self->efd));
-	all = vf_deadline(0);
+	ASSERT_TRUE(arm_many_points(&self->attacker, self->efd, 1000));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_for_long, &self->attacker));
-	for (i = 1; !*done; i++) {
-		begin = vf_deadline(0);
+	slept = own_sleeps();
+	for (i = 1; !*done; i++)
 		ASSERT_EQ(0, vf_fence_signal(self->victim.fence, i));
-		if (vf_deadline(0) - begin > longest)
-			longest = vf_deadline(0) - begin;
-	}
-	all = vf_deadline(0) - all;
+	slept = own_sleeps() - slept;
 	pthread_join(thread, NULL);
-	TH_LOG("longest signal %lld ns, in %lld ns", (long long)longest, (long long)all);
+	TH_LOG("%u signals, %ld sleeps", i, slept);
 	EXPECT_EQ(1, *done);
 	EXPECT_TRUE(fired(self->efd));
-	/* On one processor the victim waits for a time slice of the attacker, and not longer. */
-	if (deterministic()) {
+	/* The victim may lose the processor to the attacker, but never waits for a lock. */
+	EXPECT_EQ(0, slept);
+	if (deterministic())
 		EXPECT_LT(10, i);
-		EXPECT_GT(all, 3 * longest);
-	}
 }
 
 /* Signal a fence by the import of a syncobj that has signaled. */
@@ -803,21 +808,28 @@ static int import(struct victim *v, uint64_t value)
 
 TEST_F_TIMEOUT(waiters, imports_of_another_client_do_not_delay_those_of_a_private_fence, 120)
 {
-	uint64_t events = 0, more;
+	uint64_t events, more, round;
+	bool before = false;
 	int64_t begin, took, all;
 
-	ASSERT_TRUE(arm_many_points(&self->attacker, self->efd));
-	begin = vf_deadline(0);
-	ASSERT_EQ(0, import(&self->attacker, 1000));
-	ASSERT_EQ(0, import(&self->victim, 1));
-	EXPECT_EQ(0, vf_fence_wait(self->victim.fence, 1, DEADLINE));
-	took = vf_deadline(0) - begin;
-	EXPECT_TRUE(EVENTUALLY((events += read(self->efd, &more, 8) == 8 ? more : 0) == EVENTS));
-	all = vf_deadline(0) - begin;
-	TH_LOG("import %lld ns, the other client's %lld ns", (long long)took, (long long)all);
-	/* On one processor the victim waits for time slices of the attacker's work. */
+	/* On one processor the victim waits for time slices of the attacker, seldom for most. */
+	for (round = 1; round <= 3; round++) {
+		ASSERT_TRUE(arm_many_points(&self->attacker, self->efd, 1000 * round));
+		events = 0;
+		begin = vf_deadline(0);
+		ASSERT_EQ(0, import(&self->attacker, 1000 * round));
+		ASSERT_EQ(0, import(&self->victim, round));
+		EXPECT_EQ(0, vf_fence_wait(self->victim.fence, round, DEADLINE));
+		took = vf_deadline(0) - begin;
+		EXPECT_TRUE(EVENTUALLY((events += read(self->efd, &more, 8) == 8 ? more : 0) ==
+				       EVENTS));
+		all = vf_deadline(0) - begin;
+		TH_LOG("import %lld ns, the other client's %lld ns", (long long)took,
+		       (long long)all);
+		before |= 2 * all > 3 * took;
+	}
 	if (deterministic())
-		EXPECT_GT(2 * all, 3 * took);
+		EXPECT_TRUE(before);
 }
 
 static uint64_t own_ns(void)
