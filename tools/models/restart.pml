@@ -6,8 +6,8 @@
  *
  * The parts that take the fence's lock are atomic here. What remains is the order of the
  * decision, of the sleep and of the signal: the sleeper puts itself on the list of sleepers
- * before it looks, and whoever has something to tell it does so before it wakes the list. A
- * list has a lock, so there are no store buffers.
+ * before it looks, and others change what it looks at before they wake the list. A list has
+ * a lock, so there are no store buffers.
  *
  * Mutants: RESTART_ANEW LOOK_BEFORE_LIST SIGNAL_ENDS_THE_WAIT
  */

@@ -1019,6 +1019,7 @@ static pid_t watch(int64_t until, int64_t limit_ns)
 	ret = ret ? ret : vf_fence_create(device, 0, 0, &fence);
 	while (!ret && vf_deadline(0) < until) {
 		ret = peace_round(queue, fence, &longest);
+		/* The client in peace leaves most of the processor to the fuzzer. */
 		usleep(1000);
 	}
 	printf("# in peace: %" PRIu64 " rounds, result %d; longest: submission %.1f ms, signal "

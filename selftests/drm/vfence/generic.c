@@ -4,7 +4,6 @@
  * nothing of this driver rely on them.
  */
 
-
 #include "vfence_test.h"
 
 FIXTURE(generic) {

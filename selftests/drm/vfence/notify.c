@@ -340,7 +340,6 @@ TEST_F(notify, proc_interrupts_agrees_with_the_counters)
 	close(efd);
 }
 
-
 /* ------------------------------------------ the optimised form, and no form */
 
 #define FORM_SETUP() do {								\

@@ -352,7 +352,6 @@ static void submit_queue_all(struct vfence_submit *submit)
 
 	for (i = 0; i < submit->count; i++) {
 		struct vfence_submission *submission = submit->submission[i];
-
 		struct vfence_kernel_queue *kernel = submission->kernel;
 
 		submit->submission[i] = NULL;
