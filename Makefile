@@ -43,7 +43,7 @@ help:
 	@echo 'make races           SEEDS=100 schedules of the race lab'
 	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
 	@echo 'make matrix-build    the module against every kernel that Debian 12 and 13 carry'
-	@echo 'make matrix          behaviour on the oldest and newest of each series'
+	@echo 'make matrix          behaviour on the oldest and newest of each series, figures on the newest'
 	@echo 'make check-tree      inside a kernel tree: patch, build, kselftest'
 	@echo 'make check-trixie    demo and check on an empty Debian 13'
 	@echo 'make check-debug     a kernel built for it: memory, locks, leaks, failing allocations'
@@ -147,7 +147,8 @@ demo: setup
 
 check: setup-check
 	@echo '[vfence] building module and programs'
-	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-programs KERNEL=$(KERNEL)
+	@$(MAKE) --no-print-directory -s guest-module guest-steps KERNEL=$(KERNEL)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
 	@tools/vm/check $(KERNEL) $(PARTS)
 
 check-all:
