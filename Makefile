@@ -166,7 +166,7 @@ matrix: setup-check
 matrix-build: setup-check
 	@tools/vm/matrix-build
 
-# NAME="A_NO_RESAMPLE LOG_LATE" runs only these mutants.
+# NAME="A_NO_RESAMPLE LOG_LATE" runs only these mutants, THIRD=0, 1 or 2 a third of all.
 mutants: setup-check
 	@$(MAKE) --no-print-directory -s guest-programs KERNEL=$(KERNEL)
 	@tools/vm/mutants $(KERNEL) $(NAME)
