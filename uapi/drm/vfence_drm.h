@@ -971,7 +971,7 @@ enum drm_vfence_counter_id {
 	DRM_VFENCE_COUNTER_SUBMISSIONS_LOST = 57,
 	/**
 	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT: Lost submissions that used
-	 * their engine for longer than two seconds.
+	 * their engine for longer than TdrDelay.
 	 */
 	DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT = 58,
 	/**
@@ -1129,7 +1129,7 @@ enum drm_vfence_device_state {
 	/**
 	 * @DRM_VFENCE_DEVICE_HUNG: A queue of the device hung, or a context did not leave its
 	 * engine when it was suspended, and the engine was reset; or a submission used its
-	 * engine for more than two seconds, and its queue was aborted; or a queue kept other
+	 * engine for more than TdrDelay, and its queue was aborted; or a queue kept other
 	 * clients off its engine, see %DRM_VFENCE_FAULT_PREEMPTION.
 	 */
 	DRM_VFENCE_DEVICE_HUNG = 3,
@@ -1175,10 +1175,12 @@ struct drm_vfence_context_create {
  * The queues stop, with all work in flight, until the context is resumed. The call returns
  * when the GPU has released them all. Doorbells stay connected and rings stay resident; work
  * that is submitted meanwhile starts after the resume. For the timeout of a submission of a
- * kernel-mode queue, two seconds, the time on the engine and the time of suspensions count. A
+ * kernel-mode queue, TdrDelay, the time on the engine and the time of suspensions count. A
  * context that is already suspended stays suspended.
  *
- * Errors: ETIME if the GPU did not acknowledge within two seconds: the engine was reset and
+ * TdrDelay is two seconds unless an administrator has changed it (WDDM-142).
+ *
+ * Errors: ETIME if the GPU did not acknowledge within TdrDelay: the engine was reset and
  * the device is %DRM_VFENCE_DEVICE_HUNG. EINTR if a signal interrupted the call: the context
  * is suspended, or will be.
  */
@@ -2014,8 +2016,9 @@ struct drm_vfence_syncobj {
  * submission in front waits for any, or until the queue is lost. The dma_fence signals when
  * the commands are done. If they are not, it fails:
  *
- * - ETIME: the commands used their engine for more than two seconds, or kept other clients off
- *   it. The queue is aborted and its device is %DRM_VFENCE_DEVICE_HUNG.
+ * - ETIME: the commands used their engine for more than TdrDelay, two seconds unless an
+ *   administrator has changed it, or kept other clients off it. The queue is aborted and its
+ *   device is %DRM_VFENCE_DEVICE_HUNG.
  * - ECANCELED: the submission was behind such commands, or the queue was aborted.
  * - EIO: a packet was not legal.
  * - ENODEV: the device is removed.

@@ -208,4 +208,20 @@ TEST_F(lost, WDDM_68_another_adapter_does_not_notice)
 	vf_adapter_close(adapter);
 }
 
+TEST_F(lost, WDDM_165_at_level_1_a_time_out_loses_the_adapter)
+{
+	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
+
+	/* A new adapter has the default configuration. */
+	ASSERT_EQ(0, tdr_configure(0, "level", "1"));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "100"));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	EXPECT_EQ(-EIO, vf_queue_suspend(self->gfx, NULL));
+	EXPECT_TRUE(kernel_said(self->log, "adapter lost (0x116"));
+	expect_lost(_metadata, self);
+}
+
 TEST_HARNESS_MAIN

@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 #include "vfence_feature.h"
 #include "vfence_rules.h"
+#include "vfence_timeout.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
 
@@ -199,6 +200,45 @@ TEST(engines_stop_between_draws_at_once_or_between_jobs)
 	for (class_id = 0; class_id < 4; class_id++) {
 		for (work = VGPU_WORK_NONE; work <= VGPU_WORK_STUCK; work++)
 			EXPECT_EQ(turn[class_id][work], vgpu_stop_allowed(class_id, work));
+	}
+}
+
+TEST(WDDM_165_levels_and_debug_modes)
+{
+	static const enum vfence_timeout_action normal[4] = {
+		VFENCE_TIMEOUT_IGNORE, VFENCE_TIMEOUT_FATAL, 0, VFENCE_TIMEOUT_RECOVER,
+	};
+	struct vfence_timeout_config config = VFENCE_TIMEOUT_DEFAULTS;
+	unsigned int level, mode;
+
+	EXPECT_EQ(VFENCE_TIMEOUT_RECOVER, vfence_timeout_decide(&config));
+	for (level = 0; level < 6; level++) {
+		EXPECT_EQ(level < 4 && level != 2, vfence_timeout_level_valid(level));
+		for (mode = 0; mode < 6; mode++) {
+			EXPECT_EQ(mode > 0 && mode < 4, vfence_timeout_debug_mode_valid(mode));
+			if (!vfence_timeout_level_valid(level) ||
+			    !vfence_timeout_debug_mode_valid(mode))
+				continue;
+			config.level = level;
+			config.debug_mode = mode;
+			EXPECT_EQ(mode == VFENCE_TIMEOUT_DEBUG_IGNORE ? VFENCE_TIMEOUT_IGNORE :
+				  normal[level], vfence_timeout_decide(&config));
+		}
+	}
+}
+
+TEST(WDDM_142_a_delay_is_a_time_that_a_timer_can_have)
+{
+	unsigned int i;
+
+	EXPECT_FALSE(vfence_timeout_delay_ms_valid(0));
+	EXPECT_TRUE(vfence_timeout_delay_ms_valid(1));
+	EXPECT_TRUE(vfence_timeout_delay_ms_valid(VFENCE_TIMEOUT_MAX_DELAY_MS));
+	for (i = 0; i < 100000; i++) {
+		uint32_t delay = edgy();
+
+		ASSERT_EQ(delay && delay <= VFENCE_TIMEOUT_MAX_DELAY_MS,
+			  vfence_timeout_delay_ms_valid(delay));
 	}
 }
 

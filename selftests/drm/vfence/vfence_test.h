@@ -412,6 +412,16 @@ static inline int knob(unsigned int index, const char *name, const char *value)
 	return ret ? ret : write_text(path, value);
 }
 
+/* Write @value to an attribute in the folder "tdr" of an adapter. */
+static inline int tdr_configure(unsigned int index, const char *name, const char *value)
+{
+	char path[100];
+
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/tdr/%s",
+		 index ? index : first_adapter(), name);
+	return write_text(path, value);
+}
+
 /* Skip the whole program if there is no adapter, as kselftest expects. */
 static void __attribute__((constructor)) needs_an_adapter(void)
 {

@@ -35,6 +35,7 @@
 #include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_submit.h"
+#include "reset/vfence_tdr.h"
 #include "vfence_debugfs.h"
 #include "vfence_file.h"
 #include "vfence_pm.h"
@@ -225,6 +226,7 @@ static struct platform_driver drv_platform_driver = {
 	VFENCE_PLATFORM_REMOVE_OP(drv_remove),
 	.driver.name = "vfence",
 	.driver.pm = pm_ptr(&vfence_pm_ops),
+	.driver.dev_groups = vfence_tdr_groups,
 };
 
 static struct platform_device *drv_devices[VFENCE_MAX_ADAPTERS];

@@ -21,6 +21,7 @@
 #include "queue/vfence_queue.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_tdr.h"
 #include "vfence_probe.h"
 
 static void probe_raise_vector(void *host)
@@ -118,6 +119,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 		probe_forget_chip(adapter);
 	}
 
+	vfence_tdr_fini(adapter);
 	vfence_engine_fini(adapter);
 	vfence_log_fini(adapter);
 	vfence_doorbell_fini(adapter);
@@ -202,6 +204,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_log_init(adapter);
 	vfence_engine_init(adapter);
 	vfence_loss_init(adapter);
+	vfence_tdr_init(adapter);
 }
 
 /* Start the interrupt first: the engines and the CMP raise it. */

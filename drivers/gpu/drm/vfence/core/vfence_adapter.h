@@ -18,6 +18,7 @@
 #include "vfence_compat.h"
 #include "vfence_objects.h"
 #include "vfence_rules.h"
+#include "vfence_timeout.h"
 
 struct vfence_adapter;
 struct vfence_device;
@@ -81,6 +82,11 @@ struct vfence_loss_ops {
 			      enum drm_vfence_device_state state);
 	/** @stop_device: work function of &vfence_device.stop_work */
 	work_func_t stop_device;
+	/**
+	 * @timed_out: something has taken longer than &vfence_timeout_config.delay_ms; returns
+	 * true if the caller is to recover, and false if it is to do nothing; any context
+	 */
+	bool (*timed_out)(struct vfence_adapter *adapter);
 	/** @engine_stuck: a context did not leave the engine of @node in time; reset the engine */
 	void (*engine_stuck)(struct vfence_adapter *adapter, unsigned int node);
 	/** @adapter_lost: the hardware of the adapter has failed for good; any context */
@@ -109,6 +115,12 @@ struct vfence_adapter {
 	 * constant after probe
 	 */
 	bool optimized;
+
+	/**
+	 * @tdr: how time-outs are handled; reset/vfence_tdr.c writes the members under
+	 * &vfence_reset.tdr_lock, and everybody reads them without it
+	 */
+	struct vfence_timeout_config tdr;
 
 	/** @lost: the hardware has failed for good; vfence_adapter_lose() sets it once */
 	bool lost;
@@ -161,6 +173,10 @@ static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_
 #define vfence_reject(drm, cond) \
 	((cond) ? (drm_dbg_driver((drm), "rejected: %s\n", #cond), true) : false)
 
-void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int subcode);
+/* Windows' stop codes: see vfence_adapter_lose(). */
+#define VFENCE_STOP_TDR_FAILURE		0x116
+#define VFENCE_STOP_SCHEDULER_ERROR	0x119
+
+void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int code, unsigned int subcode);
 
 #endif

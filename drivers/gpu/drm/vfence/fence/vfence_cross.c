@@ -210,7 +210,7 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 		if (update.fence &&
 		    vgpu_fence_update_current_values(adapter->gpu, &update, 1,
 						     VGPU_UPDATE_NOTIFICATION_ONLY))
-			vfence_adapter_lose(adapter, 0x13);
+			vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 
 		vfence_point_complete(member[n], value);
 		vfence_fence_put(member[n]);

@@ -77,7 +77,7 @@ static void fence_monitored_moved(struct vfence_fence *fence, u64 *monitored_val
 
 	update.value = fence->monitored;
 	if (update.fence && vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
-		vfence_adapter_lose(fence->adapter, 0x12);
+		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x12);
 	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
@@ -502,7 +502,7 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 	if (fence->hw &&
 	    vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
 					     VGPU_UPDATE_ALWAYS_SIGNALED))
-		vfence_adapter_lose(fence->adapter, 0x13);
+		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 }
 
 /** vfence_fence_private_data - copy the creator's private data of a native fence */

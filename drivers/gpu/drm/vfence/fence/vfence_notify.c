@@ -61,7 +61,7 @@ static void notify_signaled_locked(struct vfence_adapter *adapter,
 	 */
 	fence = xa_load(&adapter->fences.table, signaled->handle);
 	if (!fence) {
-		vfence_adapter_lose(adapter, 0x1);
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x1);
 		return;
 	}
 

@@ -87,7 +87,7 @@ static void point_update_monitored_locked(struct vfence_fence *fence)
 	trace_vfence_monitored(fence->global, fence->monitored, update.value);
 	fence->monitored = update.value;
 	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
-		vfence_adapter_lose(fence->adapter, 0x12);
+		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x12);
 }
 
 static void point_unlink_locked(struct vfence_point *point)

@@ -164,7 +164,7 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	lockdep_assert_held(&signal_lock_of(points[0].fence)->base);
 
 	if (signal_store_points(adapter, points, count)) {
-		vfence_adapter_lose(adapter, 0x13);
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 		return -EIO;
 	}
 

@@ -123,7 +123,7 @@ int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode op
 	if (wait_event_timeout(paging->done, paging_completed(adapter), PAGING_TIMEOUT))
 		return 0;
 
-	vfence_adapter_lose(adapter, 0x2);
+	vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x2);
 	/*
 	 * Abort the queue: the caller frees the memory that the packet names. After this the
 	 * packet is complete, or the GPU will never execute it.

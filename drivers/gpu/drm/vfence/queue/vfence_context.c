@@ -14,8 +14,6 @@
 #include "irq/vfence_irq.h"
 #include "queue/vfence_context.h"
 
-/* Windows, too, waits this long before it resets the engine. */
-#define CONTEXT_SUSPEND_TIMEOUT	(2 * HZ)
 /* Time after a suspension in which a queue surely gets to the engine, beside many clients. */
 #define CONTEXT_PAUSE_NS	NSEC_PER_SEC
 
@@ -202,7 +200,7 @@ static void context_acknowledged_hard(struct vfence_adapter *adapter,
 	lockdep_assert_held(&adapter->irq.lock);
 	context = xa_load(&adapter->queues.contexts, record->queue);
 	if (context && record->suspend_fence > READ_ONCE(context->suspend_fence))
-		vfence_adapter_lose(adapter, 0x11);
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x11);
 	wake_up_all(&adapter->queues.suspend_wait);
 }
 
@@ -247,27 +245,50 @@ static bool context_suspend_decided(struct vfence_adapter *adapter, struct vfenc
 }
 
 /*
+ * Sleep until the suspension is decided or has taken TdrDelay since @begun, which may change
+ * meanwhile. Returns true if the time is up, false if it is not, or -ERESTARTSYS.
+ */
+static int context_sleep_suspended(struct vfence_adapter *adapter, struct vfence_context *context,
+				   unsigned long begun)
+{
+	u32 delay_ms = READ_ONCE(adapter->tdr.delay_ms);
+	long left = begun + msecs_to_jiffies(delay_ms) - jiffies;
+
+	left = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
+						context_suspend_decided(adapter, context) ||
+						READ_ONCE(adapter->tdr.delay_ms) != delay_ms,
+						max(left, 0L));
+	return left < 0 ? left : !left;
+}
+
+/*
  * Wait until the GPU has acknowledged the suspension. After a timeout reset the engine, fail
  * the context's device and return -ETIME (WDDM-195).
  */
 static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	long remaining;
+	unsigned long begun = jiffies;
+	int ret;
 
-	remaining = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
-						     context_suspend_decided(adapter, context),
-						     CONTEXT_SUSPEND_TIMEOUT);
-	if (remaining < 0)
-		return -EINTR;
+	do {
+		ret = context_sleep_suspended(adapter, context, begun);
+		if (ret < 0)
+			return -EINTR;
+		if (ret && !adapter->loss->timed_out(adapter)) {
+			/* Time-outs are ignored, or the adapter is lost now. */
+			begun = jiffies;
+			ret = 0;
+		}
 
-	if (READ_ONCE(adapter->lost))
-		return -EIO;
+		if (READ_ONCE(adapter->lost))
+			return -EIO;
 
-	if (drm_dev_is_unplugged(&adapter->drm))
-		return -ENODEV;
+		if (drm_dev_is_unplugged(&adapter->drm))
+			return -ENODEV;
 
-	if (remaining)
-		return 0;
+		if (context_suspend_decided(adapter, context))
+			return 0;
+	} while (!ret);
 
 	/*
 	 * Reset the engine before the device fails: what the context did last must happen

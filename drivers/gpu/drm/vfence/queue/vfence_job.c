@@ -19,11 +19,6 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
-/*
- * A submission may use the engine for this long. Windows, too, waits this long before it treats
- * a GPU as hung.
- */
-#define JOB_TIMEOUT_MS		2000
 /* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
 #define JOB_CREDITS		4
 /* Upper limit, in bytes, of the packets behind a submission: fetched, completed. */
@@ -181,11 +176,12 @@ static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
  */
 static bool job_used_up(struct vfence_kernel_queue *kernel)
 {
+	s64 delay_ms = READ_ONCE(kernel->queue->adapter->tdr.delay_ms);
 	u64 busy_ns = job_busy_ns(kernel);
 	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw) +
 		   job_suspended_ns(kernel);
 
-	return job_starved(kernel, busy_ns) || used >= JOB_TIMEOUT_MS * (s64)NSEC_PER_MSEC;
+	return job_starved(kernel, busy_ns) || used >= delay_ms * NSEC_PER_MSEC;
 }
 
 /*
@@ -204,7 +200,8 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	signalling = dma_fence_begin_signalling();
 	/* The GPU may have completed it before the retire work has run. */
 	vfence_job_retire(kernel);
-	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel);
+	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel) &&
+		    queue->adapter->loss->timed_out(queue->adapter);
 	if (timed_out)
 		vfence_kernel_queue_halt(kernel, -ETIME);
 
@@ -246,7 +243,8 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 		VFENCE_SCHED_WQ(adapter->queues.run_wq)
 		VFENCE_SCHED_RQS
 		.credit_limit = JOB_CREDITS,
-		.timeout = msecs_to_jiffies(JOB_TIMEOUT_MS),
+		/* vfence_job_retime() sets it. */
+		.timeout = MAX_SCHEDULE_TIMEOUT,
 		.name = adapter->name,
 		.dev = adapter->drm.dev,
 	};
@@ -275,6 +273,24 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 	vgpu_doorbell_create(kernel->queue->hw, &doorbell);
 	vgpu_doorbell_connect(kernel->queue->hw);
 	return 0;
+}
+
+/** vfence_job_retime - start the timer of the first submission again, with today's delay */
+void vfence_job_retime(struct vfence_kernel_queue *kernel)
+{
+	struct drm_gpu_scheduler *sched = &kernel->sched;
+	long timeout;
+
+	/*
+	 * Read the delay under the lock: of two threads the second one reads it after both
+	 * have changed it.
+	 */
+	spin_lock(&sched->job_list_lock);
+	timeout = msecs_to_jiffies(READ_ONCE(kernel->queue->adapter->tdr.delay_ms));
+	sched->timeout = timeout;
+	spin_unlock(&sched->job_list_lock);
+	/* If the queue has no submission any more, this stops the timer. */
+	drm_sched_resume_timeout(sched, timeout);
 }
 
 static struct vfence_submission *job_first_running(struct vfence_kernel_queue *kernel)

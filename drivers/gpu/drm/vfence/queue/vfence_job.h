@@ -6,6 +6,7 @@ struct vfence_kernel_queue;
 struct work_struct;
 
 int vfence_job_init(struct vfence_kernel_queue *kernel);
+void vfence_job_retime(struct vfence_kernel_queue *kernel);
 void vfence_job_retire(struct vfence_kernel_queue *kernel);
 void vfence_job_retire_work(struct work_struct *work);
 

@@ -177,6 +177,18 @@ static const struct vfence_irq_source queue_faulted_source = {
 	.scan = queue_scan,
 };
 
+static void queue_retime(struct vfence_queue *queue, void *unused)
+{
+	if (queue->kernel)
+		vfence_job_retime(queue->kernel);
+}
+
+/** vfence_queue_retime_all - the time that submissions may take has changed */
+void vfence_queue_retime_all(struct vfence_adapter *adapter)
+{
+	vfence_queue_for_each(adapter, queue_retime, NULL);
+}
+
 static void queue_retire_one(struct vfence_queue *queue, void *unused)
 {
 	if (queue->kernel)
@@ -458,6 +470,8 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 	smp_mb();
 	if (!vfence_device_active(queue->device))
 		vfence_queue_stop(queue, -ECANCELED);
+	/* The time that submissions may take may have changed before the queue was visible. */
+	queue_retime(queue, NULL);
 
 	context->queues++;
 	return 0;

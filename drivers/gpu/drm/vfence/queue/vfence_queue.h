@@ -80,6 +80,7 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
 u64 vfence_queue_busy_ns(struct vfence_queue *queue);
 void vfence_queue_stop(struct vfence_queue *queue, int error);
 void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
+void vfence_queue_retime_all(struct vfence_adapter *adapter);
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
 int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -9,6 +9,7 @@
 #include "queue/vfence_doorbell.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_tdr.h"
 
 /**
  * vfence_engine_reset - reset an engine that does not respond
@@ -81,7 +82,8 @@ static void engine_state_work(struct work_struct *work)
 	for (node = 0; node < adapter->config.gpu.nodes; node++) {
 		switch (vgpu_engine_query_state(adapter->gpu, node)) {
 		case VGPU_ENGINE_HUNG:
-			vfence_engine_reset(adapter, node, false);
+			if (vfence_tdr_timed_out(adapter))
+				vfence_engine_reset(adapter, node, false);
 			break;
 		case VGPU_ENGINE_TRANSITION_TO_F1:
 			engine_enter_f1(adapter, node);

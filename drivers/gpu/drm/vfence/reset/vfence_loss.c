@@ -22,6 +22,7 @@
 #include "queue/vfence_queue.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_tdr.h"
 
 /*
  * A queue with a bad packet fails the submission that it was executing. The submissions of
@@ -135,6 +136,7 @@ static void loss_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
 static const struct vfence_loss_ops loss_ops = {
 	.device_failed = vfence_loss_fail_device,
 	.stop_device = loss_stop_device_work,
+	.timed_out = vfence_tdr_timed_out,
 	.engine_stuck = loss_engine_stuck,
 	.adapter_lost = loss_adapter_lost,
 };

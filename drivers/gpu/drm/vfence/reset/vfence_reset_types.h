@@ -12,6 +12,9 @@ struct vfence_reset {
 	/** @lock: serialises resets of engines */
 	struct mutex lock;
 
+	/** @tdr_lock: protects &vfence_adapter.tdr against other writers */
+	struct mutex tdr_lock;
+
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
 	/** @lost_work: work that ends all queues and waits of a lost adapter */

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_TIMEOUT_H_
+#define _VFENCE_TIMEOUT_H_
+
+/*
+ * Decisions about time-outs (WDDM-142, WDDM-163 to WDDM-165). These are pure functions, so that
+ * the module and the property tests in user space compile the same source.
+ */
+
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <linux/types.h>
+#endif
+
+/**
+ * enum vfence_timeout_level - what a time-out leads to; the values are those of TdrLevel
+ *
+ * Level 2 of Windows, which falls back to a simple display driver, does not exist here.
+ */
+enum vfence_timeout_level {
+	/** @VFENCE_TIMEOUT_LEVEL_OFF: Nothing. */
+	VFENCE_TIMEOUT_LEVEL_OFF = 0,
+	/** @VFENCE_TIMEOUT_LEVEL_BUGCHECK: The adapter is lost. */
+	VFENCE_TIMEOUT_LEVEL_BUGCHECK = 1,
+	/** @VFENCE_TIMEOUT_LEVEL_RECOVER: What hangs is reset, the rest goes on. */
+	VFENCE_TIMEOUT_LEVEL_RECOVER = 3,
+};
+
+/**
+ * enum vfence_timeout_debug_mode - exceptions for debugging; the values are those of TdrDebugMode
+ *
+ * Mode 0 of Windows, which breaks into the kernel debugger, does not exist here.
+ */
+enum vfence_timeout_debug_mode {
+	/** @VFENCE_TIMEOUT_DEBUG_IGNORE: Ignore time-outs. */
+	VFENCE_TIMEOUT_DEBUG_IGNORE = 1,
+	/** @VFENCE_TIMEOUT_DEBUG_NORMAL: No exception. */
+	VFENCE_TIMEOUT_DEBUG_NORMAL = 2,
+	/** @VFENCE_TIMEOUT_DEBUG_ALWAYS: Recover, even if limits are exceeded. */
+	VFENCE_TIMEOUT_DEBUG_ALWAYS = 3,
+};
+
+/**
+ * struct vfence_timeout_config - how an adapter handles time-outs
+ *
+ * An administrator changes the members at any time; read each of them once.
+ */
+struct vfence_timeout_config {
+	/** @level: &enum vfence_timeout_level */
+	__u32 level;
+	/** @delay_ms: TdrDelay in ms: how long a queue may take to leave its engine */
+	__u32 delay_ms;
+	/** @debug_mode: &enum vfence_timeout_debug_mode */
+	__u32 debug_mode;
+};
+
+/* Defaults, those of Windows. */
+#define VFENCE_TIMEOUT_DEFAULTS {						\
+	.level = VFENCE_TIMEOUT_LEVEL_RECOVER,				\
+	.delay_ms = 2000,						\
+	.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL,				\
+}
+
+/* Upper limit of @delay_ms. */
+#define VFENCE_TIMEOUT_MAX_DELAY_MS		900000
+
+/**
+ * enum vfence_timeout_action - what to do about a time-out
+ */
+enum vfence_timeout_action {
+	/** @VFENCE_TIMEOUT_IGNORE: Do nothing; the same time-out may be reported again. */
+	VFENCE_TIMEOUT_IGNORE,
+	/** @VFENCE_TIMEOUT_RECOVER: Reset what hangs. */
+	VFENCE_TIMEOUT_RECOVER,
+	/** @VFENCE_TIMEOUT_FATAL: The adapter is lost. */
+	VFENCE_TIMEOUT_FATAL,
+};
+
+static inline bool vfence_timeout_level_valid(__u32 level)
+{
+	return level == VFENCE_TIMEOUT_LEVEL_OFF || level == VFENCE_TIMEOUT_LEVEL_BUGCHECK ||
+	       level == VFENCE_TIMEOUT_LEVEL_RECOVER;
+}
+
+static inline bool vfence_timeout_delay_ms_valid(__u32 delay_ms)
+{
+	return delay_ms && delay_ms <= VFENCE_TIMEOUT_MAX_DELAY_MS;
+}
+
+static inline bool vfence_timeout_debug_mode_valid(__u32 mode)
+{
+	return mode >= VFENCE_TIMEOUT_DEBUG_IGNORE && mode <= VFENCE_TIMEOUT_DEBUG_ALWAYS;
+}
+
+/** vfence_timeout_decide - what to do about a time-out under a configuration (WDDM-165) */
+static inline enum vfence_timeout_action vfence_timeout_decide(const struct vfence_timeout_config *config)
+{
+	if (config->level == VFENCE_TIMEOUT_LEVEL_OFF ||
+	    config->debug_mode == VFENCE_TIMEOUT_DEBUG_IGNORE)
+		return VFENCE_TIMEOUT_IGNORE;
+	return config->level == VFENCE_TIMEOUT_LEVEL_BUGCHECK ? VFENCE_TIMEOUT_FATAL : VFENCE_TIMEOUT_RECOVER;
+}
+
+#endif

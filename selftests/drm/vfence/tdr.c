@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Timeout detection and recovery as an administrator configures it. Each test leaves the
+ * configuration as it was.
+ */
+
+#include "vfence_test.h"
+
+/* Return: the value of an attribute of the first adapter, or -1. */
+static long configured(const char *name)
+{
+	char path[100], text[32] = "";
+	int fd, n;
+
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/tdr/%s",
+		 first_adapter(), name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 ? strtol(text, NULL, 0) : -1;
+}
+
+static const struct {
+	const char *name, *initial;
+} attribute[] = {
+	{ "level", "3" }, { "delay_ms", "2000" }, { "debug_mode", "2" },
+};
+
+FIXTURE(tdr) {
+	VFENCE_MEMBERS;
+	struct vf_fence *fence;
+	/* A submission of this queue hangs, and out_sync tells of its end. */
+	struct vf_device *other;
+	struct vf_queue *kernel;
+	uint32_t out_sync;
+};
+
+FIXTURE_SETUP(tdr)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+	VFENCE_SETUP(0);
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &self->other));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->other, DRM_VFENCE_NODE_COMPUTE, &self->kernel));
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &self->out_sync));
+}
+
+FIXTURE_TEARDOWN(tdr)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attribute); i++)
+		EXPECT_EQ(0, tdr_configure(0, attribute[i].name, attribute[i].initial));
+	drmSyncobjDestroy(self->fd, self->out_sync);
+	vf_queue_destroy(self->kernel);
+	vf_device_destroy(self->other);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+}
+
+static const struct drm_vfence_packet_header hang = {
+	.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
+};
+
+static int submit_hang(FIXTURE_DATA(tdr) *self)
+{
+	struct drm_vfence_syncobj out = { .handle = self->out_sync };
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+
+	vf_cmd_raw(self->kernel, &hang, sizeof(hang));
+	return vf_submit(&self->kernel, 1, &what);
+}
+
+static bool ended(FIXTURE_DATA(tdr) *self)
+{
+	return syncobj_status(self->fd, self->out_sync) != 0;
+}
+
+TEST_F(tdr, WDDM_142_165_the_defaults_are_those_of_windows)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attribute); i++)
+		EXPECT_EQ(atol(attribute[i].initial), configured(attribute[i].name));
+}
+
+TEST_F(tdr, what_is_out_of_range_changes_nothing)
+{
+	static const struct {
+		const char *name, *value;
+		int error;
+	} bad[] = {
+		{ "level", "2", -EINVAL }, { "level", "4", -EINVAL },
+		{ "level", "-1", -EINVAL },
+		{ "level", "4294967299", -ERANGE }, { "level", "3x", -EINVAL },
+		{ "delay_ms", "0", -EINVAL }, { "delay_ms", "900001", -EINVAL },
+		{ "delay_ms", "4294969296", -ERANGE }, { "delay_ms", "2000 1", -EINVAL },
+		{ "debug_mode", "0", -EINVAL }, { "debug_mode", "4", -EINVAL },
+		{ "debug_mode", "two", -EINVAL },
+	};
+	static const struct {
+		const char *name, *value;
+	} good[] = {
+		{ "level", "0" }, { "level", "1" }, { "level", "3" },
+		{ "delay_ms", "1" }, { "delay_ms", "900000" },
+		{ "debug_mode", "1" }, { "debug_mode", "3" }, { "debug_mode", "2" },
+	};
+	unsigned int i;
+	long before;
+
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		before = configured(bad[i].name);
+		EXPECT_EQ(bad[i].error, tdr_configure(0, bad[i].name, bad[i].value))
+			TH_LOG("%s = %s", bad[i].name, bad[i].value);
+		EXPECT_EQ(before, configured(bad[i].name));
+	}
+	for (i = 0; i < ARRAY_SIZE(good); i++) {
+		EXPECT_EQ(0, tdr_configure(0, good[i].name, good[i].value));
+		EXPECT_EQ(atol(good[i].value), configured(good[i].name));
+	}
+}
+
+/* Return: ms until the submission that hangs has ended. */
+static int64_t hang_ms(FIXTURE_DATA(tdr) *self)
+{
+	int64_t begun = vf_deadline(0);
+
+	if (submit_hang(self) || !EVENTUALLY(ended(self)))
+		return -1;
+	return (vf_deadline(0) - begun) / 1000000;
+}
+
+TEST_F(tdr, WDDM_142_a_submission_is_found_after_the_delay)
+{
+	int64_t ms;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
+	ms = hang_ms(self);
+	TH_LOG("found after %lld ms", (long long)ms);
+	EXPECT_LE(300, ms);
+	/* The kernel's timers are late by up to an eighth. */
+	if (deterministic())
+		EXPECT_GT(300 + 300 / 8 + 10, ms);
+	EXPECT_EQ(-ETIME, syncobj_status(self->fd, self->out_sync));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other) == DRM_VFENCE_DEVICE_HUNG));
+}
+
+TEST_F(tdr, WDDM_142_a_suspension_is_given_up_after_the_delay)
+{
+	int64_t begun;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	begun = vf_deadline(0);
+	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	begun = (vf_deadline(0) - begun) / 1000000;
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	TH_LOG("given up after %lld ms", (long long)begun);
+	EXPECT_LE(300, begun);
+	if (deterministic())
+		EXPECT_GT(300 + 300 / 8 + 10, begun);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+}
+
+/* What runs already ends by the new delay, whether that is shorter or longer. */
+TEST_F(tdr, a_new_delay_holds_at_once)
+{
+	int64_t begun = vf_deadline(0), ms;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "900000"));
+	ASSERT_EQ(0, submit_hang(self));
+	EXPECT_NOT_YET(ended(self));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "200"));
+	EXPECT_TRUE(EVENTUALLY(ended(self)));
+	ms = (vf_deadline(0) - begun) / 1000000;
+	TH_LOG("found after %lld ms", (long long)ms);
+	EXPECT_LE(200, ms);
+	if (deterministic())
+		EXPECT_GT(200 + 200 / 8 + 10, ms);
+}
+
+struct suspension {
+	struct vf_queue *queue;
+	int ret, returned;
+};
+
+static void *suspend_thread(void *arg)
+{
+	struct suspension *suspension = arg;
+
+	suspension->ret = vf_queue_suspend(suspension->queue, NULL);
+	__atomic_store_n(&suspension->returned, 1, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Sleep for some delays of 50 ms. */
+static void wait_for_delays(FIXTURE_DATA(tdr) *self)
+{
+	vf_fence_wait(self->fence, 1, vf_deadline(SECOND / 2));
+}
+
+TEST_F(tdr, a_new_delay_holds_at_once_for_a_suspension)
+{
+	struct suspension suspension = { .queue = self->gfx };
+	pthread_t thread;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "900000"));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, &suspension));
+	wait_for_delays(self);
+	EXPECT_FALSE(__atomic_load_n(&suspension.returned, __ATOMIC_ACQUIRE));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "200"));
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	EXPECT_EQ(-ETIME, suspension.ret);
+}
+
+/* Nothing times out while detection is off, and all that hangs is found when it is on again. */
+static void ignored_until(struct __test_metadata *_metadata, FIXTURE_DATA(tdr) *self,
+			  const char *name, const char *off, const char *on)
+{
+	struct suspension suspension = { .queue = self->gfx };
+	pthread_t thread;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "50"));
+	ASSERT_EQ(0, tdr_configure(0, name, off));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, &suspension));
+	ASSERT_EQ(0, submit_hang(self));
+	wait_for_delays(self);
+	EXPECT_FALSE(ended(self));
+	EXPECT_FALSE(__atomic_load_n(&suspension.returned, __ATOMIC_ACQUIRE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, tdr_configure(0, name, on));
+	pthread_join(thread, NULL);
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	EXPECT_EQ(-ETIME, suspension.ret);
+	EXPECT_TRUE(EVENTUALLY(ended(self)));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+}
+
+TEST_F(tdr, WDDM_165_level_0_ignores_time_outs)
+{
+	ignored_until(_metadata, self, "level", "0", "3");
+}
+
+TEST_F(tdr, WDDM_165_debug_mode_1_ignores_time_outs)
+{
+	ignored_until(_metadata, self, "debug_mode", "1", "2");
+}
+
+/* The GPU itself limits how long a queue keeps others off its engine, at any level. */
+TEST_F(tdr, TDR_27_detection_off_does_not_switch_preemption_off)
+{
+	struct client other;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, tdr_configure(0, "level", "0"));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	/* Another client: the queues of one client do not take the engine from each other. */
+	ASSERT_EQ(0, client_open(&other));
+	ASSERT_EQ(0, vf_queue_create(other.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	vf_queue_destroy(queue);
+	client_close(&other);
+}
+
+TEST_HARNESS_MAIN
