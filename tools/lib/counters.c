@@ -69,6 +69,7 @@ static const size_t member_of[] = {
 	M(SUBMISSIONS_TIMED_OUT, submissions_timed_out),
 	M(HANDLER_NS, handler_ns),
 	M(HANDLER_MAX_NS, handler_max_ns),
+	M(PROCESSES_BLOCKED, processes_blocked),
 };
 
 #undef M

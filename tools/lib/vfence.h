@@ -197,6 +197,8 @@ struct vf_counters {
 	uint64_t handler_ns;
 	/** @handler_max_ns: %DRM_VFENCE_COUNTER_HANDLER_MAX_NS */
 	uint64_t handler_max_ns;
+	/** @processes_blocked: %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED */
+	uint64_t processes_blocked;
 };
 
 /**

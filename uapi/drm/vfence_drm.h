@@ -109,6 +109,8 @@ extern "C" {
  *   gets its maximum when a device that may signal it is lost.
  * - 1.31: %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
  * - 1.32: %DRM_VFENCE_QUERY_LIMITS.
+ * - 1.33: a process whose devices hang too often is blocked: EACCES from DEVICE_CREATE,
+ *   %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -984,6 +986,11 @@ enum drm_vfence_counter_id {
 	 * hard half of the interrupt handler.
 	 */
 	DRM_VFENCE_COUNTER_HANDLER_MAX_NS = 60,
+	/**
+	 * @DRM_VFENCE_COUNTER_PROCESSES_BLOCKED: Processes that were blocked because they
+	 * hung engines too often (WDDM-164).
+	 */
+	DRM_VFENCE_COUNTER_PROCESSES_BLOCKED = 61,
 };
 
 /**
@@ -1106,7 +1113,11 @@ struct drm_vfence_counter_info {
 /**
  * struct drm_vfence_device_create - create a device, the unit of error
  *
- * Errors: ENOSPC if the file has 64 devices.
+ * The device belongs to the calling process, whoever opened the file.
+ *
+ * Errors: ENOSPC if the file has 64 devices. EACCES if the process is blocked: five of its
+ * devices became %DRM_VFENCE_DEVICE_HUNG within a minute because of what the driver timed out,
+ * or as many and as soon as an administrator has configured (WDDM-164).
  */
 struct drm_vfence_device_create {
 	/** @flags: Zero. */
@@ -1133,7 +1144,7 @@ enum drm_vfence_device_state {
 	 * clients off its engine, see %DRM_VFENCE_FAULT_PREEMPTION.
 	 */
 	DRM_VFENCE_DEVICE_HUNG = 3,
-	/** @DRM_VFENCE_DEVICE_STOPPED: The adapter is gone or lost. */
+	/** @DRM_VFENCE_DEVICE_STOPPED: The adapter is gone or lost, or the process is blocked. */
 	DRM_VFENCE_DEVICE_STOPPED = 4,
 	/** @DRM_VFENCE_DEVICE_ERROR_DMAFAULT: A queue stopped at an illegal packet. */
 	DRM_VFENCE_DEVICE_ERROR_DMAFAULT = 6,

@@ -77,6 +77,7 @@ static const struct known {
 	K(SUBMISSIONS_TIMED_OUT, submissions_timed_out, TOTAL, COUNT),
 	K(HANDLER_NS, handler_ns, TOTAL, NS),
 	K(HANDLER_MAX_NS, handler_max_ns, MAXIMUM, NS),
+	K(PROCESSES_BLOCKED, processes_blocked, TOTAL, COUNT),
 };
 
 #define N_KNOWN		(sizeof(known) / sizeof(known[0]))

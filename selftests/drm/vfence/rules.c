@@ -242,4 +242,39 @@ TEST(WDDM_142_a_delay_is_a_time_that_a_timer_can_have)
 	}
 }
 
+/* The reference keeps all times and counts those that are within the limit. */
+TEST(WDDM_164_a_process_is_blocked_by_as_many_hangs_as_the_limit_within_its_time)
+{
+	struct vfence_timeout_config config = VFENCE_TIMEOUT_DEFAULTS;
+	unsigned int round, i, k;
+
+	for (round = 0; round < 2000; round++) {
+		struct vfence_timeout_window window = { 0 };
+		uint64_t now = next() % 1000, at[100];
+
+		config.limit_count = 1 + next() % VFENCE_TIMEOUT_MAX_HANGS;
+		config.limit_time_s = 1 + next() % 10;
+		for (i = 0; i < 100; i++) {
+			unsigned int within = 0;
+
+			at[i] = now;
+			vfence_timeout_note(&window, now);
+			for (k = 0; k <= i; k++)
+				within += now - at[k] <= config.limit_time_s * 1000ull;
+			ASSERT_EQ(within >= config.limit_count,
+				  vfence_timeout_blocks(&config, &window));
+			config.debug_mode = VFENCE_TIMEOUT_DEBUG_ALWAYS;
+			ASSERT_FALSE(vfence_timeout_blocks(&config, &window));
+			config.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL;
+			now += next() % 4 ? next() % 500 : next() % 5000;
+		}
+	}
+	EXPECT_FALSE(vfence_timeout_limit_count_valid(0));
+	EXPECT_TRUE(vfence_timeout_limit_count_valid(VFENCE_TIMEOUT_MAX_HANGS));
+	EXPECT_FALSE(vfence_timeout_limit_count_valid(VFENCE_TIMEOUT_MAX_HANGS + 1));
+	EXPECT_FALSE(vfence_timeout_limit_time_s_valid(0));
+	EXPECT_TRUE(vfence_timeout_limit_time_s_valid(VFENCE_TIMEOUT_MAX_TIME_S));
+	EXPECT_FALSE(vfence_timeout_limit_time_s_valid(VFENCE_TIMEOUT_MAX_TIME_S + 1));
+}
+
 TEST_HARNESS_MAIN

@@ -24,6 +24,7 @@ static const struct {
 	const char *name, *initial;
 } attribute[] = {
 	{ "level", "3" }, { "delay_ms", "2000" }, { "debug_mode", "2" },
+	{ "limit_count", "5" }, { "limit_time_s", "60" },
 };
 
 FIXTURE(tdr) {
@@ -46,12 +47,20 @@ FIXTURE_SETUP(tdr)
 	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &self->out_sync));
 }
 
-FIXTURE_TEARDOWN(tdr)
+/* Return: 0 if all attributes have their defaults again. */
+static int restore(void)
 {
 	unsigned int i;
+	int ret = 0;
 
 	for (i = 0; i < ARRAY_SIZE(attribute); i++)
-		EXPECT_EQ(0, tdr_configure(0, attribute[i].name, attribute[i].initial));
+		ret |= tdr_configure(0, attribute[i].name, attribute[i].initial);
+	return ret;
+}
+
+FIXTURE_TEARDOWN(tdr)
+{
+	EXPECT_EQ(0, restore());
 	drmSyncobjDestroy(self->fd, self->out_sync);
 	vf_queue_destroy(self->kernel);
 	vf_device_destroy(self->other);
@@ -98,6 +107,8 @@ TEST_F(tdr, what_is_out_of_range_changes_nothing)
 		{ "delay_ms", "4294969296", -ERANGE }, { "delay_ms", "2000 1", -EINVAL },
 		{ "debug_mode", "0", -EINVAL }, { "debug_mode", "4", -EINVAL },
 		{ "debug_mode", "two", -EINVAL },
+		{ "limit_count", "0", -EINVAL }, { "limit_count", "33", -EINVAL },
+		{ "limit_time_s", "0", -EINVAL }, { "limit_time_s", "3601", -EINVAL },
 	};
 	static const struct {
 		const char *name, *value;
@@ -105,6 +116,8 @@ TEST_F(tdr, what_is_out_of_range_changes_nothing)
 		{ "level", "0" }, { "level", "1" }, { "level", "3" },
 		{ "delay_ms", "1" }, { "delay_ms", "900000" },
 		{ "debug_mode", "1" }, { "debug_mode", "3" }, { "debug_mode", "2" },
+		{ "limit_count", "1" }, { "limit_count", "32" },
+		{ "limit_time_s", "1" }, { "limit_time_s", "3600" },
 	};
 	unsigned int i;
 	long before;
@@ -278,6 +291,268 @@ TEST_F(tdr, TDR_27_detection_off_does_not_switch_preemption_off)
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	vf_queue_destroy(queue);
 	client_close(&other);
+}
+
+/* Hang a new device. Return: 0 once it is HUNG, or a negative error. */
+static int hang_on(struct vf_adapter *adapter)
+{
+	struct drm_vfence_syncobj out = { 0 };
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+	struct vf_device *device = NULL;
+	struct vf_queue *queue = NULL;
+	int ret = vf_device_create(adapter, &device);
+
+	ret = ret ? ret : vf_kernel_queue_create(device, DRM_VFENCE_NODE_COMPUTE, &queue);
+	ret = ret ? ret : drmSyncobjCreate(vf_adapter_fd(adapter), 0, &out.handle);
+	if (!ret) {
+		vf_cmd_raw(queue, &hang, sizeof(hang));
+		ret = vf_submit(&queue, 1, &what);
+	}
+	if (!ret && !EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG))
+		ret = -ETIME;
+	drmSyncobjDestroy(vf_adapter_fd(adapter), out.handle);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return ret;
+}
+
+/* The same with a new file, which is closed afterwards. */
+static int hang_once(void)
+{
+	struct vf_adapter *adapter;
+	int ret = vf_adapter_open(0, &adapter);
+
+	if (ret)
+		return ret;
+	ret = hang_on(adapter);
+	vf_adapter_close(adapter);
+	return ret;
+}
+
+/* Return: 0 if a process can use the adapter, or a negative error. */
+static int use(void)
+{
+	struct vf_queue *queue = NULL;
+	struct client client = { 0 };
+	int ret = client_open(&client);
+
+	ret = ret ? ret : vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &queue);
+	ret = ret ? ret : vf_queue_submit(queue);
+	if (!ret && !drained(queue))
+		ret = -EIO;
+	vf_queue_destroy(queue);
+	client_close(&client);
+	return ret;
+}
+
+/* Return: what use() returns in another process, as a positive number. */
+static int use_elsewhere(void)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child)
+		_exit(-use());
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_F(tdr, WDDM_164_a_process_that_hangs_engines_repeatedly_is_blocked)
+{
+	uint64_t blocked = counters(self->adapter).processes_blocked;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	for (i = 1; i < 5; i++) {
+		ASSERT_EQ(0, hang_once());
+		ASSERT_EQ(0, use());
+	}
+	EXPECT_EQ(blocked, counters(self->adapter).processes_blocked);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, hang_once());
+	EXPECT_EQ(blocked + 1, counters(self->adapter).processes_blocked);
+	/* The process gets no new device, and those that it has are stopped. */
+	EXPECT_EQ(-EACCES, vf_device_create(self->adapter, &device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(self->device));
+	/* Nobody waits for ever for a fence that its devices were to signal. */
+	EXPECT_EQ(0, vf_fence_wait(self->fence, UINT64_MAX, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->gfx) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_EQ(-EIO, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	/* Nor with another file. Other processes go on, and those that it starts, too. */
+	EXPECT_EQ(-EACCES, use());
+	EXPECT_EQ(0, use_elsewhere());
+	EXPECT_EQ(blocked + 1, counters(self->adapter).processes_blocked);
+}
+
+/* A process without an open file. */
+FIXTURE(closed) {
+	char none;
+};
+
+FIXTURE_SETUP(closed)
+{
+	if (geteuid())
+		SKIP(return, "needs root");
+}
+
+FIXTURE_TEARDOWN(closed)
+{
+	EXPECT_EQ(0, restore());
+}
+
+TEST_F(closed, WDDM_164_a_process_stays_blocked_without_an_open_file)
+{
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
+	EXPECT_EQ(0, hang_once());
+	EXPECT_EQ(0, use());
+	EXPECT_EQ(0, hang_once());
+	EXPECT_EQ(-EACCES, use());
+	EXPECT_EQ(-EACCES, use());
+	EXPECT_EQ(0, use_elsewhere());
+}
+
+TEST_F(tdr, WDDM_164_hangs_that_are_far_apart_block_nobody)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "3"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_time_s", "1"));
+	for (i = 0; i < 6; i++) {
+		ASSERT_EQ(0, hang_once());
+		vf_fence_wait(self->fence, 1, vf_deadline(6 * SECOND / 10));
+	}
+	EXPECT_EQ(0, use());
+}
+
+TEST_F(tdr, WDDM_165_debug_mode_3_recovers_whatever_the_limits_say)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "1"));
+	ASSERT_EQ(0, tdr_configure(0, "debug_mode", "3"));
+	for (i = 0; i < 6; i++)
+		ASSERT_EQ(0, hang_once());
+	EXPECT_EQ(0, use());
+}
+
+/* A child that has hung an engine and is blocked, and asks again when it is told to. */
+static pid_t blocked_child(int ask[2], int answer[2])
+{
+	pid_t child;
+	char byte;
+
+	if (pipe(ask) || pipe(answer))
+		return -1;
+	child = fork();
+	if (child)
+		return child;
+	byte = hang_once() ? 1 : use() == -EACCES ? 0 : 2;
+	if (write(answer[1], &byte, 1) == 1 && read(ask[0], &byte, 1) == 1) {
+		byte = -use();
+		byte = write(answer[1], &byte, 1) != 1;
+	}
+	_exit(0);
+}
+
+static int told_by(int answer[2])
+{
+	char byte = -1;
+
+	return read(answer[0], &byte, 1) == 1 ? byte : -1;
+}
+
+#define REMEMBERED	64
+
+/* An adapter remembers a bounded number of processes that have no device. */
+TEST_F_TIMEOUT(closed, the_oldest_of_too_many_processes_is_forgotten, 120)
+{
+	int ask[REMEMBERED + 1][2], answer[REMEMBERED + 1][2];
+	pid_t child[REMEMBERED + 1];
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "1"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "1"));
+	for (i = 0; i <= REMEMBERED; i++) {
+		child[i] = blocked_child(ask[i], answer[i]);
+		ASSERT_LT(0, child[i]);
+		ASSERT_EQ(0, told_by(answer[i]));
+	}
+	for (i = 0; i <= REMEMBERED; i++) {
+		ASSERT_EQ(1, write(ask[i][1], "", 1));
+		EXPECT_EQ(i ? EACCES : 0, told_by(answer[i]));
+		EXPECT_EQ(child[i], waitpid(child[i], NULL, 0));
+	}
+}
+
+TEST_F_TIMEOUT(closed, processes_that_have_ended_are_forgotten_first, 120)
+{
+	int ask[2], answer[2];
+	pid_t oldest, child;
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "1"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "1"));
+	oldest = blocked_child(ask, answer);
+	ASSERT_LT(0, oldest);
+	ASSERT_EQ(0, told_by(answer));
+	for (i = 0; i <= REMEMBERED; i++) {
+		int status;
+
+		child = fork();
+		if (!child)
+			_exit(-hang_once());
+		ASSERT_EQ(child, waitpid(child, &status, 0));
+		ASSERT_EQ(0, status);
+	}
+	ASSERT_EQ(1, write(ask[1], "", 1));
+	EXPECT_EQ(EACCES, told_by(answer));
+	EXPECT_EQ(oldest, waitpid(oldest, NULL, 0));
+}
+
+/* A device belongs to the process that creates it, whoever opened the file. */
+TEST_F(tdr, a_process_is_not_blocked_for_what_others_do_with_its_file)
+{
+	pid_t child;
+	int status;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
+	child = fork();
+	if (!child) {
+		int ret = hang_on(self->adapter);
+
+		ret = ret ? ret : hang_on(self->adapter);
+		_exit(ret ? 1 : hang_on(self->adapter) == -EACCES ? 0 : 2);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(0, use());
+}
+
+/* Others decide whether they want the engine from a queue that does not stop. */
+TEST_F(tdr, a_queue_that_others_preempt_does_not_block_its_process)
+{
+	uint64_t blocked = counters(self->adapter).processes_blocked;
+
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "1"));
+	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	EXPECT_EQ(0, use_elsewhere());
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(0, use());
+	EXPECT_EQ(blocked, counters(self->adapter).processes_blocked);
 }
 
 TEST_HARNESS_MAIN

@@ -153,6 +153,7 @@ static const struct counter counter_table[] = {
 		SUBMISSIONS_TIMED_OUT),
 	COUNTED(HANDLER_NS, "handler_ns", TOTAL, NS, HANDLER_NS),
 	SAMPLED(HANDLER_MAX_NS, "handler_max_ns", MAXIMUM, NS, handler_max_ns),
+	COUNTED(PROCESSES_BLOCKED, "processes_blocked", TOTAL, COUNT, PROCESSES_BLOCKED),
 };
 
 static void sample_add_unread(struct vfence_queue *queue, void *arg)

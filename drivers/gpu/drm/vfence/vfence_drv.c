@@ -186,7 +186,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 32,
+	.minor = 33,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -9,6 +9,7 @@
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_power.h"
+#include "core/vfence_process.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_notify.h"
 #include "irq/vfence_irq.h"
@@ -119,6 +120,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 		probe_forget_chip(adapter);
 	}
 
+	vfence_process_fini(adapter);
 	vfence_tdr_fini(adapter);
 	vfence_engine_fini(adapter);
 	vfence_log_fini(adapter);
@@ -195,6 +197,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 
 static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
+	vfence_process_init(adapter);
 	vfence_segment_init(adapter);
 	vfence_irq_init(adapter);
 	vfence_fence_init(adapter);

@@ -3,6 +3,9 @@
 #define _VFENCE_ADAPTER_H_
 
 #include <linux/atomic.h>
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include <drm/drm_device.h>
@@ -64,6 +67,7 @@ enum vfence_count {
 	VFENCE_COUNT_SUBMISSIONS_LOST,
 	VFENCE_COUNT_SUBMISSIONS_TIMED_OUT,
 	VFENCE_COUNT_HANDLER_NS,
+	VFENCE_COUNT_PROCESSES_BLOCKED,
 	VFENCE_COUNTS,
 };
 
@@ -74,6 +78,8 @@ enum vfence_count {
  * run in process context unless their description says otherwise.
  */
 struct vfence_loss_ops {
+	/** @device_hung: @device is HUNG, because of a time-out that the driver has found */
+	void (*device_hung)(struct vfence_adapter *adapter, struct vfence_device *device);
 	/**
 	 * @device_failed: @device is in error; set its state to @state, unless it has an
 	 * error state already, and stop all its queues
@@ -91,6 +97,20 @@ struct vfence_loss_ops {
 	void (*engine_stuck)(struct vfence_adapter *adapter, unsigned int node);
 	/** @adapter_lost: the hardware of the adapter has failed for good; any context */
 	void (*adapter_lost)(struct vfence_adapter *adapter);
+};
+
+/**
+ * struct vfence_processes - the processes of an adapter
+ */
+struct vfence_processes {
+	/** @lock: protects all members, and &vfence_process.users */
+	spinlock_t lock;
+	/** @tree: &struct vfence_process */
+	struct rb_root tree;
+	/** @kept: &struct vfence_process without devices, the oldest one first */
+	struct list_head kept;
+	/** @kept_count: number of entries of @kept */
+	unsigned int kept_count;
 };
 
 /**
@@ -121,6 +141,11 @@ struct vfence_adapter {
 	 * &vfence_reset.tdr_lock, and everybody reads them without it
 	 */
 	struct vfence_timeout_config tdr;
+	/** @tdr_changes: number of changes of @tdr; written under &vfence_reset.tdr_lock */
+	unsigned int tdr_changes;
+
+	/** @processes: processes that have devices; owned by core/vfence_process.c */
+	struct vfence_processes processes;
 
 	/** @lost: the hardware has failed for good; vfence_adapter_lose() sets it once */
 	bool lost;

@@ -11,6 +11,7 @@
 struct drm_device;
 struct drm_file;
 struct vfence_adapter;
+struct vfence_process;
 
 /**
  * struct vfence_device - owner of contexts, queues and fences, which fail together
@@ -20,6 +21,8 @@ struct vfence_device {
 	struct kref ref;
 	/** @adapter: parent */
 	struct vfence_adapter *adapter;
+	/** @process: the process that created it, with a reference */
+	struct vfence_process *process;
 
 	/** @state: &enum drm_vfence_device_state; atomic, the first error state stays */
 	atomic_t state;

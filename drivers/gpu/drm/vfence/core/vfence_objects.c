@@ -19,6 +19,7 @@ atomic_long_t vfence_objects[VFENCE_OBJECTS];
 void vfence_objects_report(void)
 {
 	static const char * const names[VFENCE_OBJECTS] = {
+		[VFENCE_OBJECT_PROCESS] = "processes",
 		[VFENCE_OBJECT_FILE] = "files",
 		[VFENCE_OBJECT_DEVICE] = "devices",
 		[VFENCE_OBJECT_CONTEXT] = "contexts",

@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 
 enum vfence_object {
+	VFENCE_OBJECT_PROCESS,
 	VFENCE_OBJECT_FILE,
 	VFENCE_OBJECT_DEVICE,
 	VFENCE_OBJECT_CONTEXT,

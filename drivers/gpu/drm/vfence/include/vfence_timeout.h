@@ -54,17 +54,37 @@ struct vfence_timeout_config {
 	__u32 delay_ms;
 	/** @debug_mode: &enum vfence_timeout_debug_mode */
 	__u32 debug_mode;
+	/** @limit_count: TdrLimitCount: as many hangs within @limit_time_s block a process */
+	__u32 limit_count;
+	/** @limit_time_s: TdrLimitTime in s */
+	__u32 limit_time_s;
 };
 
 /* Defaults, those of Windows. */
 #define VFENCE_TIMEOUT_DEFAULTS {						\
 	.level = VFENCE_TIMEOUT_LEVEL_RECOVER,				\
 	.delay_ms = 2000,						\
-	.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL,				\
+	.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL,			\
+	.limit_count = 5,						\
+	.limit_time_s = 60,						\
 }
 
 /* Upper limit of @delay_ms. */
 #define VFENCE_TIMEOUT_MAX_DELAY_MS		900000
+/* Upper limit of @limit_count. */
+#define VFENCE_TIMEOUT_MAX_HANGS		32
+/* Upper limit of @limit_time_s. */
+#define VFENCE_TIMEOUT_MAX_TIME_S		3600
+
+/**
+ * struct vfence_timeout_window - when the last hangs were
+ */
+struct vfence_timeout_window {
+	/** @at_ms: times in ms, in a ring */
+	__u64 at_ms[VFENCE_TIMEOUT_MAX_HANGS];
+	/** @hangs: number of all hangs; the next one goes to this place, modulo the size */
+	__u64 hangs;
+};
 
 /**
  * enum vfence_timeout_action - what to do about a time-out
@@ -94,13 +114,58 @@ static inline bool vfence_timeout_debug_mode_valid(__u32 mode)
 	return mode >= VFENCE_TIMEOUT_DEBUG_IGNORE && mode <= VFENCE_TIMEOUT_DEBUG_ALWAYS;
 }
 
+static inline bool vfence_timeout_limit_count_valid(__u32 count)
+{
+	return count && count <= VFENCE_TIMEOUT_MAX_HANGS;
+}
+
+static inline bool vfence_timeout_limit_time_s_valid(__u32 time_s)
+{
+	return time_s && time_s <= VFENCE_TIMEOUT_MAX_TIME_S;
+}
+
+/** vfence_timeout_note - there was a hang at this time, which is not before the last one */
+static inline void vfence_timeout_note(struct vfence_timeout_window *window, __u64 now_ms)
+{
+	window->at_ms[window->hangs++ % VFENCE_TIMEOUT_MAX_HANGS] = now_ms;
+}
+
+static inline bool vfence_timeout_hung_ever(const struct vfence_timeout_window *window)
+{
+	return window->hangs;
+}
+
+/**
+ * vfence_timeout_blocks - does the last hang exceed what a process may hang (WDDM-164)
+ * @config: the configuration
+ * @window: hangs of the process, at least one
+ *
+ * A process may hang engines once less often than Windows lets an adapter hang: the hang that
+ * reaches the limit blocks it. That hang and the one @limit_count - 1 before it are within the
+ * time.
+ */
+static inline bool vfence_timeout_blocks(const struct vfence_timeout_config *config,
+					 const struct vfence_timeout_window *window)
+{
+	__u64 last = window->hangs - 1, first = window->hangs - config->limit_count;
+
+	if (config->debug_mode == VFENCE_TIMEOUT_DEBUG_ALWAYS ||
+	    window->hangs < config->limit_count)
+		return false;
+	return window->at_ms[last % VFENCE_TIMEOUT_MAX_HANGS] -
+	       window->at_ms[first % VFENCE_TIMEOUT_MAX_HANGS] <=
+	       (__u64)config->limit_time_s * 1000;
+}
+
 /** vfence_timeout_decide - what to do about a time-out under a configuration (WDDM-165) */
-static inline enum vfence_timeout_action vfence_timeout_decide(const struct vfence_timeout_config *config)
+static inline enum vfence_timeout_action
+vfence_timeout_decide(const struct vfence_timeout_config *config)
 {
 	if (config->level == VFENCE_TIMEOUT_LEVEL_OFF ||
 	    config->debug_mode == VFENCE_TIMEOUT_DEBUG_IGNORE)
 		return VFENCE_TIMEOUT_IGNORE;
-	return config->level == VFENCE_TIMEOUT_LEVEL_BUGCHECK ? VFENCE_TIMEOUT_FATAL : VFENCE_TIMEOUT_RECOVER;
+	return config->level == VFENCE_TIMEOUT_LEVEL_BUGCHECK ? VFENCE_TIMEOUT_FATAL :
+								 VFENCE_TIMEOUT_RECOVER;
 }
 
 #endif

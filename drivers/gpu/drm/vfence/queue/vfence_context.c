@@ -251,12 +251,13 @@ static bool context_suspend_decided(struct vfence_adapter *adapter, struct vfenc
 static int context_sleep_suspended(struct vfence_adapter *adapter, struct vfence_context *context,
 				   unsigned long begun)
 {
-	u32 delay_ms = READ_ONCE(adapter->tdr.delay_ms);
-	long left = begun + msecs_to_jiffies(delay_ms) - jiffies;
+	/* Acquire: the configuration after this many changes. Partner: tdr_store(). */
+	unsigned int changes = smp_load_acquire(&adapter->tdr_changes);
+	long left = begun + msecs_to_jiffies(READ_ONCE(adapter->tdr.delay_ms)) - jiffies;
 
 	left = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
 						context_suspend_decided(adapter, context) ||
-						READ_ONCE(adapter->tdr.delay_ms) != delay_ms,
+						READ_ONCE(adapter->tdr_changes) != changes,
 						max(left, 0L));
 	return left < 0 ? left : !left;
 }
@@ -295,7 +296,7 @@ static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_
 	 * before other clients see that the device has failed.
 	 */
 	adapter->loss->engine_stuck(adapter, context->node);
-	adapter->loss->device_failed(adapter, context->device, DRM_VFENCE_DEVICE_HUNG);
+	adapter->loss->device_hung(adapter, context->device);
 	return -ETIME;
 }
 

@@ -204,6 +204,9 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 		    queue->adapter->loss->timed_out(queue->adapter);
 	if (timed_out)
 		vfence_kernel_queue_halt(kernel, -ETIME);
+	else if (READ_ONCE(queue->adapter->lost))
+		/* Do not leave it to a work: waiters for the dma_fence depend on it. */
+		vfence_kernel_queue_halt(kernel, -ENODEV);
 
 	job_restore_parents(&kernel->sched);
 	dma_fence_end_signalling(signalling);
@@ -212,8 +215,7 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	vfence_sched_start(&kernel->sched);
 	if (timed_out) {
 		vfence_count(queue->adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
-		queue->adapter->loss->device_failed(queue->adapter, queue->device,
-						    DRM_VFENCE_DEVICE_HUNG);
+		queue->adapter->loss->device_hung(queue->adapter, queue->device);
 	}
 
 	return VFENCE_SCHED_STAT_RESET;

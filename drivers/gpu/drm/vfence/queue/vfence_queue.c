@@ -465,7 +465,8 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 	/*
 	 * Order the queue's entry in the table before the read of the device's state: either
 	 * the thread that stops queues finds this one, or this thread finds the device
-	 * failed. Partners: the atomics of vfence_loss_fail_device() and vfence_adapter_lose().
+	 * failed. Partners: the atomics of vfence_loss_fail_device(), vfence_adapter_lose()
+	 * and vfence_process_hung().
 	 */
 	smp_mb();
 	if (!vfence_device_active(queue->device))

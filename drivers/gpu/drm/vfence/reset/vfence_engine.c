@@ -49,8 +49,7 @@ void vfence_engine_invalidated(void *host, u32 global, bool collateral)
 	if (!context)
 		return;
 	/* The engine is held until this function returns. */
-	vfence_loss_fail_device_later(context->device, collateral ? DRM_VFENCE_DEVICE_RESET :
-				      DRM_VFENCE_DEVICE_HUNG);
+	vfence_loss_reset_device_later(context->device, !collateral);
 	vfence_context_put(context);
 }
 

@@ -7,16 +7,20 @@
  *
  *    bad packet of a queue      --> device_failed(DMAFAULT, DMAPAGEFAULT)
  *    queue kept others off      --> device_failed(HUNG)
- *    submission took too long   --> device_failed(HUNG)
- *    suspension took too long   --> engine_stuck(), device_failed(HUNG)
+ *    submission took too long   --> device_hung()
+ *    suspension took too long   --> engine_stuck(), device_hung()
  *    reset of an engine         --> HUNG for the cause, RESET for collateral
  *    adapter lost, or unplugged --> STOPPED
+ *    process blocked            --> STOPPED
  *
  * A device keeps its first error state.
  */
 
+#include <linux/pid.h>
+
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
+#include "core/vfence_process.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "queue/vfence_queue.h"
@@ -49,6 +53,20 @@ static void loss_mark_device(struct vfence_device *device, enum drm_vfence_devic
 	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
 }
 
+/* A device that hung counts for the process that created it, which may be blocked for that. */
+static void loss_mark_hung(struct vfence_device *device)
+{
+	struct vfence_adapter *adapter = device->adapter;
+
+	if (atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_HUNG) !=
+	    DRM_VFENCE_DEVICE_ACTIVE || !vfence_process_hung(device->process))
+		return;
+	vfence_count(adapter, VFENCE_COUNT_PROCESSES_BLOCKED);
+	drm_dbg_driver(&adapter->drm, "process %d is blocked (0x142)\n",
+		       pid_nr(device->process->pid));
+	queue_work(adapter->work_wq, &adapter->reset.block_work);
+}
+
 static void loss_stop_device(struct vfence_adapter *adapter, struct vfence_device *device)
 {
 	vfence_queue_for_each(adapter, loss_fail_queue, device);
@@ -71,6 +89,12 @@ void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_devic
 	loss_stop_device(adapter, device);
 }
 
+static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device)
+{
+	loss_mark_hung(device);
+	loss_stop_device(adapter, device);
+}
+
 static void loss_stop_device_work(struct work_struct *work)
 {
 	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
@@ -80,17 +104,21 @@ static void loss_stop_device_work(struct work_struct *work)
 }
 
 /**
- * vfence_loss_fail_device_later - as vfence_loss_fail_device(), but stop the queues in a work
+ * vfence_loss_reset_device_later - the reset of an engine has hit a device
  * @device: the device
- * @state: &enum drm_vfence_device_state; an earlier error state stays
+ * @cause: the device hung the engine
+ *
+ * The device becomes HUNG or RESET, and its queues are stopped in a work.
  *
  * For a caller whom others wait for. The client decides how long it takes to stop its queues:
  * the eventfds of completed submissions are signaled first.
  */
-void vfence_loss_fail_device_later(struct vfence_device *device,
-				   enum drm_vfence_device_state state)
+void vfence_loss_reset_device_later(struct vfence_device *device, bool cause)
 {
-	loss_mark_device(device, state);
+	if (cause)
+		loss_mark_hung(device);
+	else
+		loss_mark_device(device, DRM_VFENCE_DEVICE_RESET);
 	vfence_device_get(device);
 	if (!queue_work(device->adapter->work_wq, &device->stop_work))
 		vfence_device_put(device);
@@ -101,6 +129,42 @@ static void loss_stop_queue(struct vfence_queue *queue, void *unused)
 	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
 		       DRM_VFENCE_DEVICE_STOPPED);
 	vfence_queue_stop(queue, -ENODEV);
+}
+
+/* The queues of a device in another error state are stopped already, or soon. */
+static void loss_stop_blocked(struct vfence_queue *queue, void *unused)
+{
+	struct vfence_device *device = queue->device;
+	int state;
+
+	if (!READ_ONCE(device->process->blocked))
+		return;
+	state = atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_STOPPED);
+	if (state == DRM_VFENCE_DEVICE_ACTIVE || state == DRM_VFENCE_DEVICE_STOPPED)
+		vfence_queue_stop(queue, -ECANCELED);
+}
+
+/* All queues of the device are stopped: they signal no smaller value any more. */
+static void loss_signal_blocked(struct vfence_queue *queue, void *unused)
+{
+	struct vfence_device *device = queue->device;
+
+	if (READ_ONCE(device->process->blocked) &&
+	    atomic_read(&device->state) == DRM_VFENCE_DEVICE_STOPPED)
+		vfence_local_signal_max(device);
+}
+
+/*
+ * New queues check ->blocked after becoming visible; existing ones are walked here. Full
+ * barrier: the xchg() of vfence_process_hung(). Partner: queue_create_locked().
+ */
+static void loss_block_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, reset.block_work);
+
+	vfence_queue_for_each(adapter, loss_stop_blocked, NULL);
+	vfence_queue_for_each(adapter, loss_signal_blocked, NULL);
 }
 
 /** vfence_loss_stop_queues - stop all queues of an adapter that is lost or unplugged */
@@ -134,6 +198,7 @@ static void loss_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
 }
 
 static const struct vfence_loss_ops loss_ops = {
+	.device_hung = loss_device_hung,
 	.device_failed = vfence_loss_fail_device,
 	.stop_device = loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
@@ -145,5 +210,6 @@ static const struct vfence_loss_ops loss_ops = {
 void vfence_loss_init(struct vfence_adapter *adapter)
 {
 	INIT_WORK(&adapter->reset.lost_work, loss_adapter_work);
+	INIT_WORK(&adapter->reset.block_work, loss_block_work);
 	adapter->loss = &loss_ops;
 }

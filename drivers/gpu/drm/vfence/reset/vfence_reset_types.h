@@ -17,6 +17,8 @@ struct vfence_reset {
 
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
+	/** @block_work: work that ends all queues of blocked processes */
+	struct work_struct block_work;
 	/** @lost_work: work that ends all queues and waits of a lost adapter */
 	struct work_struct lost_work;
 };

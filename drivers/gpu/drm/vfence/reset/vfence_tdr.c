@@ -21,8 +21,30 @@ static void tdr_apply(struct vfence_adapter *adapter)
 	queue_work(adapter->work_wq, &adapter->reset.engine_work);
 }
 
-static ssize_t tdr_store(struct device *dev, const char *buf, size_t count,
-			 bool (*valid)(u32 value), u32 *member)
+/**
+ * struct tdr_attribute - an attribute that is a member of the configuration
+ */
+struct tdr_attribute {
+	/** @attr: the attribute */
+	struct device_attribute attr;
+	/** @valid: is the value in range */
+	bool (*valid)(u32 value);
+	/** @offset: offset of the member in &struct vfence_timeout_config */
+	size_t offset;
+};
+
+static u32 *tdr_member(struct vfence_adapter *adapter, struct device_attribute *attr)
+{
+	return (void *)&adapter->tdr + container_of(attr, struct tdr_attribute, attr)->offset;
+}
+
+static ssize_t tdr_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%u\n", READ_ONCE(*tdr_member(dev_get_drvdata(dev), attr)));
+}
+
+static ssize_t tdr_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			 size_t count)
 {
 	struct vfence_adapter *adapter = dev_get_drvdata(dev);
 	u32 value;
@@ -30,46 +52,37 @@ static ssize_t tdr_store(struct device *dev, const char *buf, size_t count,
 
 	if (ret)
 		return ret;
-	if (!valid(value))
+	if (!container_of(attr, struct tdr_attribute, attr)->valid(value))
 		return -EINVAL;
 
 	mutex_lock(&adapter->reset.tdr_lock);
-	WRITE_ONCE(*member, value);
+	WRITE_ONCE(*tdr_member(adapter, attr), value);
+	/* Release: the change before its number. Partner: context_sleep_suspended(). */
+	smp_store_release(&adapter->tdr_changes, adapter->tdr_changes + 1);
 	tdr_apply(adapter);
 	mutex_unlock(&adapter->reset.tdr_lock);
 	return count;
 }
 
-static struct vfence_timeout_config *tdr_of(struct device *dev)
-{
-	struct vfence_adapter *adapter = dev_get_drvdata(dev);
+#define TDR_ATTR(name)		.attr = __ATTR(name, 0644, tdr_show, tdr_store)
+#define TDR_MEMBER(name)	.offset = offsetof(struct vfence_timeout_config, name)
 
-	return &adapter->tdr;
-}
-
-#define TDR_DEFINE_ATTRIBUTE(name)							\
-static ssize_t tdr_##name##_show(struct device *dev, struct device_attribute *attr,	\
-				 char *buf)						\
-{											\
-	return sysfs_emit(buf, "%u\n", READ_ONCE(tdr_of(dev)->name));			\
-}											\
-											\
-static ssize_t tdr_##name##_store(struct device *dev, struct device_attribute *attr,	\
-				  const char *buf, size_t count)			\
-{											\
-	return tdr_store(dev, buf, count, vfence_timeout_##name##_valid,		\
-			 &tdr_of(dev)->name);						\
-}											\
-static DEVICE_ATTR(name, 0644, tdr_##name##_show, tdr_##name##_store)
-
-TDR_DEFINE_ATTRIBUTE(level);
-TDR_DEFINE_ATTRIBUTE(delay_ms);
-TDR_DEFINE_ATTRIBUTE(debug_mode);
+static struct tdr_attribute tdr_attributes[] = {
+	{ TDR_ATTR(level), TDR_MEMBER(level), .valid = vfence_timeout_level_valid },
+	{ TDR_ATTR(delay_ms), TDR_MEMBER(delay_ms), .valid = vfence_timeout_delay_ms_valid },
+	{ TDR_ATTR(debug_mode), TDR_MEMBER(debug_mode), .valid = vfence_timeout_debug_mode_valid },
+	{ TDR_ATTR(limit_count), TDR_MEMBER(limit_count),
+	  .valid = vfence_timeout_limit_count_valid },
+	{ TDR_ATTR(limit_time_s), TDR_MEMBER(limit_time_s),
+	  .valid = vfence_timeout_limit_time_s_valid },
+};
 
 static struct attribute *tdr_attrs[] = {
-	&dev_attr_level.attr,
-	&dev_attr_delay_ms.attr,
-	&dev_attr_debug_mode.attr,
+	&tdr_attributes[0].attr.attr,
+	&tdr_attributes[1].attr.attr,
+	&tdr_attributes[2].attr.attr,
+	&tdr_attributes[3].attr.attr,
+	&tdr_attributes[4].attr.attr,
 	NULL,
 };
 

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_PROCESS_H_
+#define _VFENCE_PROCESS_H_
+
+#include <linux/list.h>
+#include <linux/rbtree.h>
+#include <linux/spinlock.h>
+
+#include "vfence_timeout.h"
+
+struct pid;
+struct vfence_adapter;
+
+/**
+ * struct vfence_process - a process that has created devices
+ */
+struct vfence_process {
+	/** @adapter: the adapter */
+	struct vfence_adapter *adapter;
+	/** @pid: the process, with a reference; sorts the tree */
+	struct pid *pid;
+	/** @node: node in &vfence_processes.tree */
+	struct rb_node node;
+	/** @users: its devices; under &vfence_processes.lock */
+	unsigned int users;
+	/** @kept: link in &vfence_processes.kept while it has no device */
+	struct list_head kept;
+
+	/** @lock: protects @hangs while the process has a device */
+	spinlock_t lock;
+	/** @hangs: when devices of the process have hung */
+	struct vfence_timeout_window hangs;
+	/** @blocked: the process may not use the adapter any more; set once */
+	bool blocked;
+};
+
+struct vfence_process *vfence_process_get_current(struct vfence_adapter *adapter);
+void vfence_process_put(struct vfence_process *process);
+bool vfence_process_hung(struct vfence_process *process);
+void vfence_process_init(struct vfence_adapter *adapter);
+void vfence_process_fini(struct vfence_adapter *adapter);
+
+#endif
