@@ -1057,22 +1057,22 @@ TEST_F(any, a_call_that_asks_for_it_waits_for_room)
 	pthread_t thread[2];
 	unsigned int i;
 
-	vf_cmd_draw(self->gfx, 1, SECOND / 2);
-	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
 	for (i = 1; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
-		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 2));
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, pthread_create(&thread[i], NULL, submit_thread, &more[i]));
 	EXPECT_TRUE(EVENTUALLY(asleep(&more[0]) && asleep(&more[1])));
-	EXPECT_NOT_YET(look(self->gfx).last_queued > DRM_VFENCE_MAX_SUBMISSIONS);
+	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS, look(self->gfx).last_queued);
 	/*
-	 * The draw ends, and its place is for the first call. The second call publishes a
-	 * dma_fence, so it comes behind all that waits.
+	 * The first submission ends, and its place is for the first call. The second call
+	 * publishes a dma_fence, so it comes behind all that waits.
 	 */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
 	EXPECT_TRUE(EVENTUALLY(returned(&more[0])));
 	EXPECT_FALSE(returned(&more[1]));
 	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS + 1, look(self->gfx).last_queued);
-	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 2));
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, pthread_join(thread[i], NULL));
 		EXPECT_EQ(0, more[i].ret);
