@@ -70,6 +70,8 @@ static const size_t member_of[] = {
 	M(HANDLER_NS, handler_ns),
 	M(HANDLER_MAX_NS, handler_max_ns),
 	M(PROCESSES_BLOCKED, processes_blocked),
+	M(ADAPTER_RESETS, adapter_resets),
+	M(FALSE_ALARMS, false_alarms),
 };
 
 #undef M

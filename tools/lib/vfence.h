@@ -199,6 +199,10 @@ struct vf_counters {
 	uint64_t handler_max_ns;
 	/** @processes_blocked: %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED */
 	uint64_t processes_blocked;
+	/** @adapter_resets: %DRM_VFENCE_COUNTER_ADAPTER_RESETS */
+	uint64_t adapter_resets;
+	/** @false_alarms: %DRM_VFENCE_COUNTER_FALSE_ALARMS */
+	uint64_t false_alarms;
 };
 
 /**

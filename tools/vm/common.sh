@@ -28,7 +28,7 @@ KCC=${CC:-gcc}
 #   8  interrupts that name the queue, with monitored values in video memory
 #   9  as 8, without room for interrupt records; engines that report when they hang
 #   10 interrupts that name nothing; engines that ask for F1
-#   11 engines that report when they hang
+#   11 engines that report when they hang; COMPUTE and MM are reset together
 #   12 the GPU writes 32 bits at once
 #   13 as 12, with interrupts for monitored fences
 #   14 native fences that are experimental, which is allowed
@@ -44,7 +44,8 @@ map_to_system=0,0,1 native_fence_min=0,0,1,0,0,2,1 native_fence_max=0,0,2,0,0,3,
 native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1,1,1,1,1,1,1,2 \
 allow_experimental=0,0,0,0,0,0,0,0,0,0,0,0,0,0,1 \
 user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
-hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
+hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 \
+dependent_nodes=0,0,0,0,0,0,0,0,0,0,0,0xa intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
 optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
 # Adapter 15 is a second function of the chip of adapter 0.
 TWO_FUNCTIONS="adapters=16 chip=0,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,0"

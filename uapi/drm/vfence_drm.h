@@ -111,6 +111,8 @@ extern "C" {
  * - 1.32: %DRM_VFENCE_QUERY_LIMITS.
  * - 1.33: a process whose devices hang too often is blocked: EACCES from DEVICE_CREATE,
  *   %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED.
+ * - 1.34: the whole adapter can be reset: all its devices are %DRM_VFENCE_DEVICE_RESET then, and
+ *   new ones work. %DRM_VFENCE_COUNTER_ADAPTER_RESETS, %DRM_VFENCE_COUNTER_FALSE_ALARMS.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -991,6 +993,16 @@ enum drm_vfence_counter_id {
 	 * hung engines too often (WDDM-164).
 	 */
 	DRM_VFENCE_COUNTER_PROCESSES_BLOCKED = 61,
+	/**
+	 * @DRM_VFENCE_COUNTER_ADAPTER_RESETS: Resets of the whole adapter that began
+	 * (WDDM-155).
+	 */
+	DRM_VFENCE_COUNTER_ADAPTER_RESETS = 62,
+	/**
+	 * @DRM_VFENCE_COUNTER_FALSE_ALARMS: Resets of an engine that were called off, because
+	 * its work had ended by itself (WDDM-144).
+	 */
+	DRM_VFENCE_COUNTER_FALSE_ALARMS = 63,
 };
 
 /**

@@ -78,6 +78,8 @@ static const struct known {
 	K(HANDLER_NS, handler_ns, TOTAL, NS),
 	K(HANDLER_MAX_NS, handler_max_ns, MAXIMUM, NS),
 	K(PROCESSES_BLOCKED, processes_blocked, TOTAL, COUNT),
+	K(ADAPTER_RESETS, adapter_resets, TOTAL, COUNT),
+	K(FALSE_ALARMS, false_alarms, TOTAL, COUNT),
 };
 
 #define N_KNOWN		(sizeof(known) / sizeof(known[0]))

@@ -242,8 +242,21 @@ TEST(WDDM_142_a_delay_is_a_time_that_a_timer_can_have)
 	}
 }
 
+TEST(WDDM_150_the_aborted_id_is_from_the_last_completed_one_to_the_last_submitted_one)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++) {
+		uint64_t completed = next() % 10, submitted = completed + next() % 3;
+		uint64_t aborted = next() % 15;
+
+		ASSERT_EQ(!(aborted < completed || aborted > submitted),
+			  vfence_timeout_aborted_valid(completed, submitted, aborted));
+	}
+}
+
 /* The reference keeps all times and counts those that are within the limit. */
-TEST(WDDM_164_a_process_is_blocked_by_as_many_hangs_as_the_limit_within_its_time)
+TEST(WDDM_163_164_hangs_count_that_are_within_the_time)
 {
 	struct vfence_timeout_config config = VFENCE_TIMEOUT_DEFAULTS;
 	unsigned int round, i, k;
@@ -263,8 +276,11 @@ TEST(WDDM_164_a_process_is_blocked_by_as_many_hangs_as_the_limit_within_its_time
 				within += now - at[k] <= config.limit_time_s * 1000ull;
 			ASSERT_EQ(within >= config.limit_count,
 				  vfence_timeout_blocks(&config, &window));
+			ASSERT_EQ(within > config.limit_count,
+				  vfence_timeout_ends_adapter(&config, &window));
 			config.debug_mode = VFENCE_TIMEOUT_DEBUG_ALWAYS;
 			ASSERT_FALSE(vfence_timeout_blocks(&config, &window));
+			ASSERT_FALSE(vfence_timeout_ends_adapter(&config, &window));
 			config.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL;
 			now += next() % 4 ? next() % 500 : next() % 5000;
 		}

@@ -984,21 +984,9 @@ static bool returned(struct told *told)
 	return __atomic_load_n(&told->returned, __ATOMIC_ACQUIRE);
 }
 
-/* Return: true if the thread sleeps in a system call. */
 static bool asleep(struct told *told)
 {
-	pid_t tid = __atomic_load_n(&told->tid, __ATOMIC_ACQUIRE);
-	char path[64], text[16] = "";
-	int fd;
-
-	if (!tid)
-		return false;
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	return atoi(text) == SYS_ioctl;
+	return sleeps_in(&told->tid, SYS_ioctl);
 }
 
 /* A submission that a client can block must not publish a dma_fence. */
@@ -1390,11 +1378,14 @@ TEST_F(submit, a_submission_signals_a_fence_by_import)
 TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximum)
 {
 	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
-	struct vf_fence *stays, *theirs, *mine;
+	struct vf_fence *stays, *theirs, *mine, *more[8];
 	struct vf_device *device;
+	size_t i;
 	int fd;
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	for (i = 0; i < ARRAY_SIZE(more); i++)
+		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &more[i]));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
 			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	/* A fence that the device may only wait for keeps its value, too. */
@@ -1413,6 +1404,10 @@ TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximu
 		EXPECT_EQ(UINT64_MAX, vf_fence_current(self->fence));
 	}
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->other) >= INT32_MAX));
+	for (i = 0; i < ARRAY_SIZE(more); i++) {
+		EXPECT_TRUE(EVENTUALLY(vf_fence_current(more[i]) >= INT32_MAX));
+		vf_fence_destroy(more[i]);
+	}
 	EXPECT_EQ(0, vf_fence_current(stays));
 	EXPECT_EQ(0, vf_fence_current(theirs));
 	vf_fence_destroy(stays);

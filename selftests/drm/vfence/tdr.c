@@ -24,7 +24,7 @@ static const struct {
 	const char *name, *initial;
 } attribute[] = {
 	{ "level", "3" }, { "delay_ms", "2000" }, { "debug_mode", "2" },
-	{ "limit_count", "5" }, { "limit_time_s", "60" },
+	{ "ddi_delay_ms", "5000" }, { "limit_count", "5" }, { "limit_time_s", "60" },
 };
 
 FIXTURE(tdr) {
@@ -107,6 +107,7 @@ TEST_F(tdr, what_is_out_of_range_changes_nothing)
 		{ "delay_ms", "4294969296", -ERANGE }, { "delay_ms", "2000 1", -EINVAL },
 		{ "debug_mode", "0", -EINVAL }, { "debug_mode", "4", -EINVAL },
 		{ "debug_mode", "two", -EINVAL },
+		{ "ddi_delay_ms", "0", -EINVAL }, { "ddi_delay_ms", "900001", -EINVAL },
 		{ "limit_count", "0", -EINVAL }, { "limit_count", "33", -EINVAL },
 		{ "limit_time_s", "0", -EINVAL }, { "limit_time_s", "3601", -EINVAL },
 	};
@@ -116,6 +117,7 @@ TEST_F(tdr, what_is_out_of_range_changes_nothing)
 		{ "level", "0" }, { "level", "1" }, { "level", "3" },
 		{ "delay_ms", "1" }, { "delay_ms", "900000" },
 		{ "debug_mode", "1" }, { "debug_mode", "3" }, { "debug_mode", "2" },
+		{ "ddi_delay_ms", "1" }, { "ddi_delay_ms", "900000" },
 		{ "limit_count", "1" }, { "limit_count", "32" },
 		{ "limit_time_s", "1" }, { "limit_time_s", "3600" },
 	};

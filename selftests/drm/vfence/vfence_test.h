@@ -329,6 +329,23 @@ static inline void pin_kthread(const char *name, int cpu)
 	each_kthread(name, pin, cpu);
 }
 
+/* Return: true if the thread that has stored its number sleeps in that system call. */
+static inline bool sleeps_in(const pid_t *thread, int number)
+{
+	pid_t tid = __atomic_load_n(thread, __ATOMIC_ACQUIRE);
+	char path[64], text[16] = "";
+	int fd;
+
+	if (!tid)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	return atoi(text) == number;
+}
+
 static inline int write_text(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);

@@ -154,6 +154,8 @@ static const struct counter counter_table[] = {
 	COUNTED(HANDLER_NS, "handler_ns", TOTAL, NS, HANDLER_NS),
 	SAMPLED(HANDLER_MAX_NS, "handler_max_ns", MAXIMUM, NS, handler_max_ns),
 	COUNTED(PROCESSES_BLOCKED, "processes_blocked", TOTAL, COUNT, PROCESSES_BLOCKED),
+	COUNTED(ADAPTER_RESETS, "adapter_resets", TOTAL, COUNT, ADAPTER_RESETS),
+	COUNTED(FALSE_ALARMS, "false_alarms", TOTAL, COUNT, FALSE_ALARMS),
 };
 
 static void sample_add_unread(struct vfence_queue *queue, void *arg)

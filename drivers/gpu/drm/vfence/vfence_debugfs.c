@@ -5,12 +5,16 @@
  */
 
 #include <linux/debugfs.h>
+#include <linux/delay.h>
 
 #include <drm/drm_file.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_gate.h"
+#include "core/vfence_power.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
+#include "reset/vfence_recovery.h"
 #include "vfence_debugfs.h"
 
 static int debugfs_logging_level_get(void *data, u64 *level)
@@ -66,6 +70,56 @@ static int debugfs_notify_work_set(void *data, u64 on)
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_notify_work, debugfs_notify_work_get, debugfs_notify_work_set,
 			 "%llu\n");
 
+/* WDDM-170: reset an engine, whatever it does. */
+static int debugfs_reset_engine_set(void *data, u64 node)
+{
+	static const struct vfence_recovery_cause anyway;
+	struct vfence_adapter *adapter = data;
+
+	if (node >= adapter->config.gpu.nodes)
+		return -EINVAL;
+	vfence_recovery_engine(adapter, node, &anyway);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_reset_engine, NULL, debugfs_reset_engine_set, "%llu\n");
+
+/* WDDM-170: reset the adapter. */
+static int debugfs_reset_adapter_set(void *data, u64 on)
+{
+	struct vfence_adapter *adapter = data;
+	int ret;
+
+	if (on != 1)
+		return -EINVAL;
+	ret = vfence_power_get(adapter);
+	if (ret)
+		return ret;
+	vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_FORCED);
+	vfence_power_put(adapter);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_reset_adapter, NULL, debugfs_reset_adapter_set, "%llu\n");
+
+/* A thread stays in the driver for so many ms, as a test of TdrDdiDelay needs it. */
+static int debugfs_stay_ms_set(void *data, u64 ms)
+{
+	struct vfence_adapter *adapter = data;
+	int ret, idx;
+
+	if (ms > VFENCE_TIMEOUT_MAX_DELAY_MS)
+		return -EINVAL;
+	ret = vfence_gate_enter(adapter, &idx);
+	if (ret)
+		return ret;
+	msleep_interruptible(ms);
+	vfence_gate_leave(adapter, idx);
+	return 0;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_stay_ms, NULL, debugfs_stay_ms_set, "%llu\n");
+
 /** vfence_debugfs_init - create the files of an adapter; DRM removes them with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
@@ -81,6 +135,26 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file("notify_work", 0600, minor->debugfs_root, adapter,
 			    &debugfs_notify_work);
 
+	debugfs_create_file("reset_engine", 0200, minor->debugfs_root, adapter,
+			    &debugfs_reset_engine);
+	debugfs_create_file("reset_adapter", 0200, minor->debugfs_root, adapter,
+			    &debugfs_reset_adapter);
+	debugfs_create_file("stay_ms", 0200, minor->debugfs_root, adapter, &debugfs_stay_ms);
+
+	debugfs_create_bool("hang_paging", 0600, minor->debugfs_root, &knobs->hang_paging);
+	debugfs_create_bool("finish_before_snapshot", 0600, minor->debugfs_root,
+			    &knobs->finish_before_snapshot);
+	debugfs_create_bool("finish_before_reset", 0600, minor->debugfs_root,
+			    &knobs->finish_before_reset);
+	debugfs_create_bool("wrong_last_aborted", 0600, minor->debugfs_root,
+			    &knobs->wrong_last_aborted);
+	debugfs_create_bool("fail_engine_reset", 0600, minor->debugfs_root,
+			    &knobs->fail_engine_reset);
+	debugfs_create_bool("fail_engine_resume", 0600, minor->debugfs_root,
+			    &knobs->fail_engine_resume);
+	debugfs_create_bool("fail_adapter_reset", 0600, minor->debugfs_root,
+			    &knobs->fail_adapter_reset);
+	debugfs_create_bool("fail_restart", 0600, minor->debugfs_root, &knobs->fail_restart);
 	debugfs_create_bool("fail_monitored_update", 0600, minor->debugfs_root,
 			    &knobs->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,

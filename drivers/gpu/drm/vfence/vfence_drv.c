@@ -23,6 +23,7 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
+#include "core/vfence_gate.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_request.h"
@@ -49,7 +50,7 @@ static int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struc
 	return ioctl(drm, data, file);
 }
 
-/* For ioctls that may sleep for a long time: they call drm_dev_enter() by themselves. */
+/* For ioctls that may sleep for a long time: they call vfence_gate_enter() by themselves. */
 static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {
 	int ret = drv_run(ioctl, drm, data, file);
@@ -58,9 +59,34 @@ static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, stru
 	return ret;
 }
 
-/* For all other ioctls: they return -ENODEV after unplug, and unplug waits for them. */
+/*
+ * For all other ioctls: they return -ENODEV after unplug, and unplug and a reset of the adapter
+ * wait for them.
+ */
 static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
 			    struct drm_file *file)
+{
+	struct vfence_adapter *adapter = to_vfence_adapter(drm);
+	int ret, idx;
+
+	ret = vfence_gate_enter(adapter, &idx);
+	if (ret)
+		return ret;
+	ret = drv_run(ioctl, drm, data, file);
+	vfence_gate_leave(adapter, idx);
+
+	/* Do this here: a client decides how long it takes, and unplug need not wait for it. */
+	vfence_event_flush(file->driver_priv);
+	return ret;
+}
+
+/*
+ * For ioctls that copy arrays from or to a client, who decides how long that takes: unplug waits
+ * for them, and a reset of the adapter does not. They touch nothing that it takes away: counters,
+ * logs, and values in system memory.
+ */
+static int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
+			   struct drm_file *file)
 {
 	int ret, idx;
 
@@ -68,8 +94,6 @@ static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *da
 		return -ENODEV;
 	ret = drv_run(ioctl, drm, data, file);
 	drm_dev_exit(idx);
-
-	/* Do this here: a client decides how long it takes, and unplug need not wait for it. */
 	vfence_event_flush(file->driver_priv);
 	return ret;
 }
@@ -81,7 +105,7 @@ static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *da
 		return how(vfence_##name##_ioctl, drm, data, file);		\
 	}
 
-DRV_DEFINE_ENTRY(query, drv_call_entered)
+DRV_DEFINE_ENTRY(query, drv_call_beside)
 DRV_DEFINE_ENTRY(device_create, drv_call_entered)
 DRV_DEFINE_ENTRY(file_destroy_device, drv_call_entered)
 DRV_DEFINE_ENTRY(device_query, drv_call_entered)
@@ -94,7 +118,7 @@ DRV_DEFINE_ENTRY(local_create, drv_call_entered)
 DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(share_export, drv_call_entered)
 DRV_DEFINE_ENTRY(share_open, drv_call_entered)
-DRV_DEFINE_ENTRY(request_signal, drv_call_entered)
+DRV_DEFINE_ENTRY(request_signal, drv_call_beside)
 DRV_DEFINE_ENTRY(local_query, drv_call_entered)
 DRV_DEFINE_ENTRY(request_wait, drv_call)
 DRV_DEFINE_ENTRY(event_arm, drv_call)
@@ -106,7 +130,7 @@ DRV_DEFINE_ENTRY(queue_abort, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_create, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_connect, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_destroy, drv_call_entered)
-DRV_DEFINE_ENTRY(log_read, drv_call_entered)
+DRV_DEFINE_ENTRY(log_read, drv_call_beside)
 DRV_DEFINE_ENTRY(doorbell_notify, drv_call_entered)
 DRV_DEFINE_ENTRY(context_suspend, drv_call)
 DRV_DEFINE_ENTRY(context_resume, drv_call)
@@ -186,7 +210,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 33,
+	.minor = 34,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -107,6 +107,9 @@ static void file_destroy_device_locked(struct vfence_file *file, u32 handle,
 	/* A reset may still have to take fences of others to the maximum. */
 	flush_work(&device->stop_work);
 	vfence_queue_destroy_all(file, device);
+	/* A reset of the adapter has no work for each device, and its work may not have begun. */
+	if (vfence_device_was_reset(device))
+		vfence_local_signal_max(device);
 	vfence_local_destroy_all(file, device);
 	vfence_context_destroy_all(file, device);
 	vfence_table_remove(&file->devices, handle);

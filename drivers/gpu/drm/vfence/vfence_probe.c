@@ -8,6 +8,8 @@
 #include <drm/drm_managed.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_device.h"
+#include "core/vfence_gate.h"
 #include "core/vfence_power.h"
 #include "core/vfence_process.h"
 #include "fence/vfence_fence.h"
@@ -21,7 +23,9 @@
 #include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_engine.h"
+#include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
 #include "vfence_probe.h"
 
@@ -51,7 +55,7 @@ static const struct vgpu_host_ops probe_host_ops = {
 	.raise_vector = probe_raise_vector,
 	.arm_doorbell = vfence_doorbell_arm,
 	.is_feature_enabled = probe_is_feature_enabled,
-	.invalidate_hw_context = vfence_engine_invalidated,
+	.invalidate_hw_context = vfence_recovery_invalidated,
 	.native_fence_os_caps = probe_native_fence_os_caps,
 };
 
@@ -120,9 +124,10 @@ static void probe_release(struct drm_device *drm, void *unused)
 		probe_forget_chip(adapter);
 	}
 
+	vfence_gate_fini(adapter);
 	vfence_process_fini(adapter);
 	vfence_tdr_fini(adapter);
-	vfence_engine_fini(adapter);
+	vfence_recovery_fini(adapter);
 	vfence_log_fini(adapter);
 	vfence_doorbell_fini(adapter);
 	vfence_queue_fini(adapter);
@@ -198,6 +203,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
 	vfence_process_init(adapter);
+	vfence_device_init(adapter);
 	vfence_segment_init(adapter);
 	vfence_irq_init(adapter);
 	vfence_fence_init(adapter);
@@ -205,6 +211,8 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_queue_init(adapter);
 	vfence_doorbell_init(adapter);
 	vfence_log_init(adapter);
+	vfence_recovery_init(adapter);
+	vfence_dump_init(adapter);
 	vfence_engine_init(adapter);
 	vfence_loss_init(adapter);
 	vfence_tdr_init(adapter);
@@ -253,6 +261,8 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 	if (!ret)
 		ret = vfence_segment_alloc_dummy(adapter);
 	if (!ret)
+		ret = vfence_gate_init(adapter);
+	if (!ret)
 		ret = probe_alloc_workqueues(adapter);
 	if (!ret)
 		ret = probe_create_gpu(adapter);
@@ -273,6 +283,7 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
 	vfence_power_stop(adapter);
+	vfence_recovery_stop(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_loss_stop_queues(adapter);
 

@@ -3,9 +3,12 @@
 #define _VFENCE_ADAPTER_H_
 
 #include <linux/atomic.h>
+#include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/percpu-refcount.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include <drm/drm_device.h>
@@ -24,6 +27,7 @@
 #include "vfence_timeout.h"
 
 struct vfence_adapter;
+struct vfence_context;
 struct vfence_device;
 
 /**
@@ -68,6 +72,8 @@ enum vfence_count {
 	VFENCE_COUNT_SUBMISSIONS_TIMED_OUT,
 	VFENCE_COUNT_HANDLER_NS,
 	VFENCE_COUNT_PROCESSES_BLOCKED,
+	VFENCE_COUNT_ADAPTER_RESETS,
+	VFENCE_COUNT_FALSE_ALARMS,
 	VFENCE_COUNTS,
 };
 
@@ -93,10 +99,40 @@ struct vfence_loss_ops {
 	 * true if the caller is to recover, and false if it is to do nothing; any context
 	 */
 	bool (*timed_out)(struct vfence_adapter *adapter);
-	/** @engine_stuck: a context did not leave the engine of @node in time; reset the engine */
-	void (*engine_stuck)(struct vfence_adapter *adapter, unsigned int node);
+	/**
+	 * @engine_stuck: @context did not leave its engine in time; reset the engine. Returns
+	 * false if the context has left meanwhile
+	 */
+	bool (*engine_stuck)(struct vfence_adapter *adapter, struct vfence_context *context);
+	/**
+	 * @paging_stuck: a packet of the paging ring takes too long; reset the engine of @node in
+	 * a work
+	 */
+	void (*paging_stuck)(struct vfence_adapter *adapter, unsigned int node);
 	/** @adapter_lost: the hardware of the adapter has failed for good; any context */
 	void (*adapter_lost)(struct vfence_adapter *adapter);
+};
+
+/**
+ * struct vfence_gate - what clients pass on their way to the hardware; core/vfence_gate.c
+ */
+struct vfence_gate {
+	/** @threads: threads in the gate; killed while it is closed */
+	struct percpu_ref threads;
+	/** @counted: @threads counts exactly, which it does only while it is killed */
+	struct completion counted;
+	/** @wait: threads sleep here that wait for the gate, and the one that closes it */
+	wait_queue_head_t wait;
+};
+
+/**
+ * struct vfence_devices - the devices of an adapter
+ */
+struct vfence_devices {
+	/** @lock: protects @list */
+	spinlock_t lock;
+	/** @list: &struct vfence_device */
+	struct list_head list;
 };
 
 /**
@@ -146,6 +182,16 @@ struct vfence_adapter {
 
 	/** @processes: processes that have devices; owned by core/vfence_process.c */
 	struct vfence_processes processes;
+
+	/** @gate: closed while the adapter is reset */
+	struct vfence_gate gate;
+	/** @devices: all devices; owned by core/vfence_device.c */
+	struct vfence_devices devices;
+	/**
+	 * @resets: number of resets of the whole adapter; written under &vfence_reset.lock, read
+	 * without it
+	 */
+	unsigned int resets;
 
 	/** @lost: the hardware has failed for good; vfence_adapter_lose() sets it once */
 	bool lost;
@@ -201,6 +247,9 @@ static inline void vfence_count_add(struct vfence_adapter *adapter, enum vfence_
 /* Windows' stop codes: see vfence_adapter_lose(). */
 #define VFENCE_STOP_TDR_FAILURE		0x116
 #define VFENCE_STOP_SCHEDULER_ERROR	0x119
+/* These do not stop anything: they are reasons of a dump. */
+#define VFENCE_STOP_TIMEOUT_DETECTED	0x117
+#define VFENCE_STOP_ENGINE_TIMEOUT	0x141
 
 void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int code, unsigned int subcode);
 

@@ -68,6 +68,11 @@ module_param_array(cpu_percent, uint, NULL, 0444);
 MODULE_PARM_DESC(cpu_percent,
 		 "per adapter: percent of a processor that its engines may use together, 1 to 90 (default 25)");
 
+static unsigned int dependent_nodes[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
+module_param_array(dependent_nodes, uint, NULL, 0444);
+MODULE_PARM_DESC(dependent_nodes,
+		 "per adapter: mask of nodes of which one cannot be reset without the others (default 0: each alone)");
+
 static bool native_fence[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(true);
 module_param_array(native_fence, bool, NULL, 0444);
 MODULE_PARM_DESC(native_fence,
@@ -188,7 +193,8 @@ static bool config_chip_valid(unsigned int index)
 		if (chip[i] == chip[index] &&
 		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index] ||
 		     preempt_us[i] != preempt_us[index] ||
-		     cpu_percent[i] != cpu_percent[index]))
+		     cpu_percent[i] != cpu_percent[index] ||
+		     dependent_nodes[i] != dependent_nodes[index]))
 			return false;
 	return true;
 }
@@ -219,6 +225,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.hung_us = hung_us[index],
 		.gpu.preempt_us = preempt_us[index],
 		.gpu.cpu_percent = cpu_percent[index],
+		.gpu.dependent_nodes = dependent_nodes[index],
 		.gpu.local_pages = local_pages[index],
 		.gpu.visible_pages = visible_pages[index],
 		.gpu.native_fence = gpu_native_fence[index],
@@ -240,7 +247,9 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
 	if (!config_chip_valid(index))
 		return -EINVAL;
-	if (config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||
+	/* The paging node is reset with no other node. */
+	if (config->gpu.dependent_nodes >= BIT(ARRAY_SIZE(classes) - 1) ||
+	    config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||
 	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
 				     &config->native_fence_versions))
 		return -EINVAL;

@@ -14,7 +14,11 @@
 static void device_free(struct kref *ref)
 {
 	struct vfence_device *device = container_of(ref, struct vfence_device, ref);
+	struct vfence_devices *devices = &device->adapter->devices;
 
+	spin_lock(&devices->lock);
+	list_del(&device->link);
+	spin_unlock(&devices->lock);
 	vfence_process_put(device->process);
 	vfence_object_free(DEVICE, device);
 }
@@ -29,14 +33,58 @@ void vfence_device_put(struct vfence_device *device)
 	kref_put(&device->ref, device_free);
 }
 
+/* Return the first device from @link on that lives, with a reference, or NULL. */
+static struct vfence_device *device_get_locked(struct vfence_devices *devices,
+					       struct list_head *link)
+{
+	lockdep_assert_held(&devices->lock);
+	for (; link != &devices->list; link = link->next) {
+		struct vfence_device *device = list_entry(link, struct vfence_device, link);
+
+		if (kref_get_unless_zero(&device->ref))
+			return device;
+	}
+	return NULL;
+}
+
+/**
+ * vfence_device_for_each - visit all devices of an adapter; process context
+ * @adapter: the adapter
+ * @fn: function to call for each device, with a reference and without a lock
+ *
+ * Devices that are created meanwhile may be left out.
+ */
+void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vfence_device *))
+{
+	struct vfence_devices *devices = &adapter->devices;
+	struct vfence_device *device, *next;
+
+	spin_lock(&devices->lock);
+	device = device_get_locked(devices, devices->list.next);
+	spin_unlock(&devices->lock);
+	while (device) {
+		fn(device);
+		/* The reference keeps the device on the list. */
+		spin_lock(&devices->lock);
+		next = device_get_locked(devices, device->link.next);
+		spin_unlock(&devices->lock);
+		vfence_device_put(device);
+		device = next;
+		cond_resched();
+	}
+}
+
 /*
- * Every device of a lost adapter or of a blocked process is stopped, unless it has an earlier
- * error state.
+ * Every device from before a reset of the adapter is reset. Every device of a lost adapter or of
+ * a blocked process is stopped. An earlier error state stays.
  */
 static int device_state(struct vfence_device *device)
 {
 	int state = atomic_read(&device->state);
 
+	if (state == DRM_VFENCE_DEVICE_ACTIVE &&
+	    READ_ONCE(device->adapter->resets) != device->resets)
+		return DRM_VFENCE_DEVICE_RESET;
 	if (state == DRM_VFENCE_DEVICE_ACTIVE &&
 	    (READ_ONCE(device->adapter->lost) || READ_ONCE(device->process->blocked)))
 		return DRM_VFENCE_DEVICE_STOPPED;
@@ -48,13 +96,39 @@ bool vfence_device_active(struct vfence_device *device)
 	return device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
 }
 
+/**
+ * vfence_device_fail - put a device in an error state, unless it is in one
+ * @device: the device
+ * @state: &enum drm_vfence_device_state
+ *
+ * For reset/ alone. Full barrier. Partner: queue_create_locked(). Any context.
+ *
+ * Return: the state before.
+ */
+int vfence_device_fail(struct vfence_device *device, int state)
+{
+	if (READ_ONCE(device->adapter->resets) == device->resets)
+		return atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
+
+	/* The reset of the adapter came first. */
+	state = atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_RESET);
+	return state == DRM_VFENCE_DEVICE_ACTIVE ? DRM_VFENCE_DEVICE_RESET : state;
+}
+
 /** vfence_device_was_reset - is the device HUNG or RESET, or was its process blocked */
 bool vfence_device_was_reset(struct vfence_device *device)
 {
-	int state = atomic_read(&device->state);
+	int state = device_state(device);
 
 	return state == DRM_VFENCE_DEVICE_HUNG || state == DRM_VFENCE_DEVICE_RESET ||
 	       (state == DRM_VFENCE_DEVICE_STOPPED && READ_ONCE(device->process->blocked));
+}
+
+/** vfence_device_init - prepare an adapter for devices; cannot fail */
+void vfence_device_init(struct vfence_adapter *adapter)
+{
+	spin_lock_init(&adapter->devices.lock);
+	INIT_LIST_HEAD(&adapter->devices.list);
 }
 
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -81,10 +155,14 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	kref_init(&device->ref);
 	device->adapter = file->adapter;
 	device->process = process;
+	device->resets = READ_ONCE(device->adapter->resets);
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
 	INIT_WORK(&device->stop_work, device->adapter->loss->stop_device);
 	spin_lock_init(&device->lock);
 	INIT_LIST_HEAD(&device->max_signals);
+	spin_lock(&device->adapter->devices.lock);
+	list_add_tail(&device->link, &device->adapter->devices.list);
+	spin_unlock(&device->adapter->devices.lock);
 
 	mutex_lock(&file->lock);
 	if (vfence_reject(drm, READ_ONCE(process->blocked)))

@@ -24,8 +24,15 @@ struct vfence_device {
 	/** @process: the process that created it, with a reference */
 	struct vfence_process *process;
 
+	/** @link: link in &vfence_devices.list */
+	struct list_head link;
+	/** @resets: &vfence_adapter.resets at its creation; constant */
+	unsigned int resets;
+
 	/** @state: &enum drm_vfence_device_state; atomic, the first error state stays */
 	atomic_t state;
+	/** @told: user space was told that the device is HUNG; set by @stop_work */
+	bool told;
 	/** @stop_work: stops the queues of a device that has failed; holds a reference */
 	struct work_struct stop_work;
 
@@ -38,7 +45,10 @@ struct vfence_device {
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
+int vfence_device_fail(struct vfence_device *device, int state);
 bool vfence_device_was_reset(struct vfence_device *device);
+void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vfence_device *));
+void vfence_device_init(struct vfence_adapter *adapter);
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

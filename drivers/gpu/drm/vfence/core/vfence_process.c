@@ -14,6 +14,7 @@
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/string.h>
 #include <linux/timekeeping.h>
 
 #include "core/vfence_adapter.h"
@@ -141,6 +142,19 @@ void vfence_process_put(struct vfence_process *process)
 		unused = process_keep_locked(processes, process);
 	spin_unlock(&processes->lock);
 	process_free(unused);
+}
+
+/** vfence_process_name - the name of the process, or "" if it has ended */
+void vfence_process_name(struct vfence_process *process, char name[TASK_COMM_LEN])
+{
+	struct task_struct *task;
+
+	name[0] = 0;
+	rcu_read_lock();
+	task = pid_task(process->pid, PIDTYPE_TGID);
+	if (task)
+		strscpy(name, task->comm, TASK_COMM_LEN);
+	rcu_read_unlock();
 }
 
 /**

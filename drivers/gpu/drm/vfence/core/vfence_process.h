@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/rbtree.h>
+#include <linux/sched.h>
 #include <linux/spinlock.h>
 
 #include "vfence_timeout.h"
@@ -36,6 +37,7 @@ struct vfence_process {
 
 struct vfence_process *vfence_process_get_current(struct vfence_adapter *adapter);
 void vfence_process_put(struct vfence_process *process);
+void vfence_process_name(struct vfence_process *process, char name[TASK_COMM_LEN]);
 bool vfence_process_hung(struct vfence_process *process);
 void vfence_process_init(struct vfence_adapter *adapter);
 void vfence_process_fini(struct vfence_adapter *adapter);

@@ -98,6 +98,49 @@ TRACE_EVENT(vfence_monitored,
 	TP_printk("fence=%u from=%llu to=%llu", __entry->fence, __entry->from, __entry->to)
 );
 
+/* The steps are those of reset/vfence_recovery.c. */
+TRACE_EVENT(vfence_recovery,
+	TP_PROTO(u32 adapter, unsigned int node, unsigned int step, u64 submitted, u64 completed,
+		 u64 aborted),
+	TP_ARGS(adapter, node, step, submitted, completed, aborted),
+	TP_STRUCT__entry(
+		__field(u32, adapter)
+		__field(unsigned int, node)
+		__field(unsigned int, step)
+		__field(u64, submitted)
+		__field(u64, completed)
+		__field(u64, aborted)
+	),
+	TP_fast_assign(
+		__entry->adapter = adapter;
+		__entry->node = node;
+		__entry->step = step;
+		__entry->submitted = submitted;
+		__entry->completed = completed;
+		__entry->aborted = aborted;
+	),
+	TP_printk("adapter=%u node=%u step=%u submitted=%llu completed=%llu aborted=%llu",
+		  __entry->adapter, __entry->node, __entry->step, __entry->submitted,
+		  __entry->completed, __entry->aborted)
+);
+
+TRACE_EVENT(vfence_adapter_reset,
+	TP_PROTO(u32 adapter, unsigned int type, bool begins),
+	TP_ARGS(adapter, type, begins),
+	TP_STRUCT__entry(
+		__field(u32, adapter)
+		__field(unsigned int, type)
+		__field(bool, begins)
+	),
+	TP_fast_assign(
+		__entry->adapter = adapter;
+		__entry->type = type;
+		__entry->begins = begins;
+	),
+	TP_printk("adapter=%u type=%u begins=%d", __entry->adapter, __entry->type,
+		  __entry->begins)
+);
+
 #endif
 
 #undef TRACE_INCLUDE_PATH

@@ -125,7 +125,8 @@ struct vgpu_host_ops {
 	/**
 	 * @invalidate_hw_context: DxgkCbInvalidateHwContext. The reset of an engine aborted
 	 * a queue of the context with the OS-side handle @context. @collateral is true if
-	 * the context did not cause the reset. vgpu_reset_engine() makes the call.
+	 * the context did not cause the reset. vgpu_reset_engine() and vgpu_reset_adapter()
+	 * make the call.
 	 */
 	void (*invalidate_hw_context)(void *host, u32 context, bool collateral);
 
@@ -186,6 +187,9 @@ struct vgpu_config {
 	 * VGPU_MAX_CPU_PERCENT.
 	 */
 	unsigned int cpu_percent;
+
+	/** @dependent_nodes: Mask of nodes that are reset together, or 0. */
+	u32 dependent_nodes;
 
 	/** @irq_form: &enum vgpu_irq_form. */
 	unsigned int irq_form;
@@ -391,6 +395,25 @@ struct vgpu_knobs {
 	bool wrong_fence;
 	/** @notify_work: Doorbells connect as CONNECTED_NOTIFY. */
 	bool notify_work;
+	/** @hang_paging: Packets that move or clear values make no progress. */
+	bool hang_paging;
+	/** @end_hangs: Packets that make no progress end; set by the two knobs below. */
+	bool end_hangs;
+	/** @finish_before_snapshot: A hang ends between its detection and the snapshot. */
+	bool finish_before_snapshot;
+	/** @finish_before_reset: A hang ends between the snapshot and the reset. */
+	bool finish_before_reset;
+	/** @wrong_last_aborted: The next reset of an engine returns an id that is not in use. */
+	bool wrong_last_aborted;
+	/** @fail_engine_reset: An engine cannot be reset alone. */
+	bool fail_engine_reset;
+	/** @fail_engine_resume: An engine does not go on after its reset. */
+	bool fail_engine_resume;
+	/** @fail_adapter_reset: The GPU cannot be reset. */
+	bool fail_adapter_reset;
+	/** @fail_restart: The GPU does not start after its reset. */
+	bool fail_restart;
+
 	/** @hold_posts: The CMP leaves posts in its FIFO until vgpu_cmp_flush() waits for them. */
 	bool hold_posts;
 };
@@ -477,19 +500,124 @@ bool vgpu_power_in_f1(struct vgpu *gpu, unsigned int node);
  */
 enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int node);
 /**
- * vgpu_reset_engine - DxgkDdiResetHwEngine
+ * struct vgpu_engine_status - what DxgkDdiQueryEngineStatus returns, and what a snapshot holds
+ *
+ * A turn is what an engine executes of a queue from its pick until it leaves: one packet of the
+ * engine's hardware queue, in WDDM's words. The turns of a node have ids, which count up.
+ */
+struct vgpu_engine_status {
+	/** @responsive: The engine makes progress. */
+	bool responsive;
+	/** @turn: Id of the turn on the engine; 0 if the engine runs nothing of this function. */
+	u64 turn;
+	/** @context: OS-side handle of its context; 0 for the paging ring, and without a turn. */
+	u32 context;
+	/** @queue: OS-side handle of its queue; 0 for the paging ring, and without a turn. */
+	u32 queue;
+	/** @submitted: Id of the last turn that began. */
+	u64 submitted;
+	/**
+	 * @completed: Id of the last turn that ended without preemption, or that a reset has
+	 * aborted.
+	 */
+	u64 completed;
+};
+
+/** VGPU_DEBUG_WORDS: number of words of a ring in &struct vgpu_debug_info */
+#define VGPU_DEBUG_WORDS	64
+
+/**
+ * struct vgpu_debug_info - what DxgkDdiCollectDbgInfo returns of an engine
+ */
+struct vgpu_debug_info {
+	/** @status: The status of the engine. */
+	struct vgpu_engine_status status;
+	/** @opcode: &enum drm_vfence_opcode of the packet in flight, or 0. */
+	u32 opcode;
+	/** @busy_ns: GPU time charged to the queue so far, in ns. */
+	u64 busy_ns;
+	/** @packets: Number of packets that the queue has completed. */
+	u64 packets;
+	/** @read_ptr: Ring pointer of the packet in flight. */
+	u64 read_ptr;
+	/** @write_ptr: Ring pointer of the end of the last packet. */
+	u64 write_ptr;
+	/** @count: Number of entries of @ring; 0 if the engine runs nothing of this function. */
+	unsigned int count;
+	/** @from: Ring pointer of the first entry of @ring. */
+	u64 from;
+	/** @ring: The ring around @read_ptr. */
+	u64 ring[VGPU_DEBUG_WORDS];
+};
+
+/** vgpu_reset_collect_debug - DxgkDdiCollectDbgInfo; changes nothing. Any context. */
+void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info);
+/** vgpu_reset_query_engine - DxgkDdiQueryEngineStatus; may sleep */
+void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
+			     struct vgpu_engine_status *status);
+/**
+ * vgpu_reset_dependent_nodes - DxgkDdiQueryDependentEngineGroup
+ * @gpu: the GPU
+ * @node: node of an engine
+ *
+ * Return: mask of the nodes that a reset of this node also resets, with the node itself.
+ */
+u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node);
+/**
+ * vgpu_reset_hold - let an engine pick no other queue
  * @gpu: the GPU
  * @node: node of the engine
- * @force: reset the engine even if it is not HUNG
+ * @preempt: take the queue off that runs, even inside a packet
+ * @status: output: the status at that moment
  *
- * If a queue runs on the engine, it is aborted at once, and invalidate_hw_context() reports
- * its context. The engine picks no queue until vgpu_reset_resume_engine().
- *
- * Return: false if the engine is not HUNG any more and was not reset.
+ * Until vgpu_reset_resume_engine() or vgpu_reset_restart(). Any context.
  */
-bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force);
-/** vgpu_reset_resume_engine - DxgkDdiResumeHwEngine: the engine picks queues again */
-void vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node);
+void vgpu_reset_hold(struct vgpu *gpu, unsigned int node, bool preempt,
+		     struct vgpu_engine_status *status);
+/** vgpu_reset_wait_left - wait until an engine runs nothing; returns false after @ms */
+bool vgpu_reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned int ms);
+/**
+ * vgpu_reset_engine - DxgkDdiResetEngine, DxgkDdiResetHwEngine
+ * @gpu: the GPU
+ * @node: node of the engine, which is held
+ * @last_aborted: output: LastAbortedFenceId, the id of the turn that was aborted, or of the
+ *                last one that completed
+ *
+ * If a queue of this GPU runs on the engine, it is aborted at once, and invalidate_hw_context()
+ * reports its context. If the queue has left by itself since the engine was held, its context is
+ * reported as well (WDDM-151).
+ *
+ * Return: 0, or -EIO if the engine cannot be reset: nothing has changed then.
+ */
+int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted);
+/**
+ * vgpu_reset_resume_engine - DxgkDdiResumeHwEngine: the engine picks queues again
+ * @gpu: the GPU
+ * @node: node of the engine, which is held
+ *
+ * Return: 0, or -EIO: the engine stays held, and vgpu_reset_adapter() is the way out.
+ */
+int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node);
+/**
+ * vgpu_reset_adapter - DxgkDdiResetFromTimeout: reset all that this function has
+ * @gpu: the GPU
+ *
+ * All queues that exist are dead. On return the GPU accesses no memory, the contents of video
+ * memory are lost, and the last completed id of each node is the last submitted one
+ * (WDDM-158).
+ *
+ * Return: 0, or -EIO if the GPU cannot be reset.
+ */
+int vgpu_reset_adapter(struct vgpu *gpu);
+/**
+ * vgpu_reset_restart - DxgkDdiRestartFromTimeout: engines pick new queues
+ * @gpu: the GPU, after vgpu_reset_adapter(); nothing is in video memory
+ *
+ * Return: 0, or -EIO if the GPU does not start.
+ */
+int vgpu_reset_restart(struct vgpu *gpu);
+/** vgpu_reset_give_up - no engine picks queues of this GPU any more, and other GPUs go on */
+void vgpu_reset_give_up(struct vgpu *gpu);
 /** vgpu_power_is_idle - return true if no queue has work or is blocked. Any context. */
 bool vgpu_power_is_idle(struct vgpu *gpu);
 /**
@@ -577,6 +705,13 @@ struct vgpu_storage;
 struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva);
 /** vgpu_storage_create_local - create a storage in a page of video memory, without clearing it */
 struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page);
+/**
+ * vgpu_storage_evicted - BuildPagingBuffer(TRANSFER) with size 0: a storage has lost its contents
+ * @gpu: the GPU
+ * @storage: the storage, in video memory before vgpu_reset_adapter()
+ * @kva: where it is from now on, in system memory
+ */
+void vgpu_storage_evicted(struct vgpu *gpu, struct vgpu_storage *storage, void *kva);
 /** vgpu_storage_destroy - free a storage that no fence and no mapping uses */
 void vgpu_storage_destroy(struct vgpu_storage *storage);
 
@@ -901,6 +1036,8 @@ struct vgpu_queue_status {
 	/** @state: &enum drm_vfence_queue_state. */
 	u32 state;
 
+	/** @guilty: It caused the reset that aborted it. */
+	bool guilty;
 	/** @fault: &enum drm_vfence_fault. */
 	u32 fault;
 	/** @opcode: Opcode of the packet that faulted. */

@@ -47,6 +47,7 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 	chip->hung_us = config->hung_us;
 	chip->preempt_us = config->preempt_us;
 	chip->cpu_percent = config->cpu_percent;
+	chip->dependent_nodes = config->dependent_nodes;
 	mutex_init(&chip->lock);
 	rwlock_init(&chip->residency);
 	spin_lock_init(&chip->sched);

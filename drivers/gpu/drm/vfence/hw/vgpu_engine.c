@@ -19,7 +19,8 @@ static bool engine_is_aborting(struct vgpu_queue *queue)
 /* Return true if the engine must preempt the queue, even inside a packet. */
 static bool engine_must_preempt(struct vgpu_queue *queue)
 {
-	return vgpu_queue_is_suspended(queue) && !READ_ONCE(queue->gpu->knobs.ignore_suspend);
+	return (vgpu_queue_is_suspended(queue) || READ_ONCE(queue->node->preempt)) &&
+	       !READ_ONCE(queue->gpu->knobs.ignore_suspend);
 }
 
 static bool engine_must_stop(struct vgpu_queue *queue)
@@ -89,7 +90,8 @@ static u64 engine_grace(struct vgpu_engine *engine)
 static bool engine_overstayed(struct vgpu_engine *engine, struct vgpu_queue *queue,
 			      enum vgpu_work work)
 {
-	if (engine_grace(engine) || engine_may_yield(engine, queue, work))
+	/* The ring of the kernel is not taken off: the driver watches it. */
+	if (!queue->context || engine_grace(engine) || engine_may_yield(engine, queue, work))
 		return false;
 	engine_note_request(engine, queue);
 	return engine->asked;
@@ -193,7 +195,7 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	engine_charge(engine, queue, cost);
 	if (step != VGPU_STEP_STALLED)
 		return step;
-	if (!engine_must_stop(queue))
+	if (!engine_must_stop(queue) && !READ_ONCE(queue->gpu->knobs.end_hangs))
 		vgpu_reset_hung(engine, queue);
 	return VGPU_STEP_MORE;
 }

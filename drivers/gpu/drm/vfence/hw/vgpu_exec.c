@@ -436,6 +436,12 @@ static enum vgpu_step exec_timestamp(struct vgpu_engine *engine, struct vgpu_que
 	return exec_complete(engine, queue);
 }
 
+/* Return the time of one step of a packet that makes no progress. */
+static u64 exec_hang_ns(const struct vgpu_engine *engine)
+{
+	return (u64)engine->chip->hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
+}
+
 static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
 {
 	*cost = VGPU_PACKET_NS;
@@ -457,8 +463,10 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_TIMESTAMP:
 		return exec_timestamp(engine, queue);
 	case DRM_VFENCE_OP_HANG:
+		if (READ_ONCE(queue->gpu->knobs.end_hangs))
+			return exec_complete(engine, queue);
 		/* The packet does not complete; each step takes hung_us. */
-		*cost = (u64)engine->chip->hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
+		*cost = exec_hang_ns(engine);
 		return VGPU_STEP_STALLED;
 	default:
 		return exec_complete(engine, queue);
@@ -483,6 +491,10 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 		return step;
 
 	if (exec_is_kernel_packet(queue, &queue->exec.packet)) {
+		if (vgpu_kernel_hangs(queue, &queue->exec.packet)) {
+			*cost = exec_hang_ns(engine);
+			return VGPU_STEP_STALLED;
+		}
 		*cost = VGPU_PACKET_NS;
 		vgpu_kernel_execute(engine, queue, &queue->exec.packet);
 		return exec_complete(engine, queue);

@@ -113,11 +113,14 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 		/* vgpu_queue_abort() found the queue RUNNING and waits until it has left. */
 		fence_unlink_locked(queue);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
-		vgpu_sched_left_locked(queue);
+		vgpu_sched_left_locked(queue, false);
 		wake_up_all(&fence->gpu->chip->queue_left);
 	} else {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_BLOCKED);
-		vgpu_sched_left_locked(queue);
+		vgpu_sched_left_locked(queue, true);
+		/* A reset waits until the engine is empty. */
+		if (queue->engine->held)
+			wake_up_all(&fence->gpu->chip->queue_left);
 	}
 	spin_unlock_irqrestore(&fence->gpu->chip->sched, flags);
 

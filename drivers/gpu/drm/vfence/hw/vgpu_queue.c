@@ -25,6 +25,7 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	INIT_LIST_HEAD(&queue->context_link);
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
+	queue->generation = gpu->generation;
 	if (queue->context)
 		list_add_tail(&queue->context_link, &queue->context->queues);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
@@ -58,6 +59,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	status->state = queue->state;
+	status->guilty = queue->guilty;
 	status->fault = queue->fault;
 	status->opcode = queue->fault_opcode;
 	status->ring_ptr = queue->fault ? queue->read_ptr : 0;

@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hung engines and their reset under hardware scheduling (WDDM-174, WDDM-175, WDDM-176).
+ * Resets of an engine and of all that a function has on the chip (WDDM-143 to WDDM-161,
+ * WDDM-174 to WDDM-176).
  *
  * ::
  *
- *            no progress for hung_us          reset            resume
- *    ACTIVE --------------------------> HUNG --------> held ----------> ACTIVE
+ *            no progress for hung_us            hold, reset              resume
+ *    ACTIVE --------------------------> HUNG ----------------> held ----------> ACTIVE
  *       ^                                 |
  *       +-- abort, or a suspension -------+
  *
- * A forced reset is possible in any state; the queue that runs is aborted.
+ * A held engine finishes what it executes and picks nothing else. An engine can be held in any
+ * state.
  */
 
+#include <linux/compiler.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
+#include <linux/string.h>
+
 #include "vgpu_types.h"
+
+/* Contents of video memory after a reset of the function. */
+#define RESET_LOST_BYTE		0xd7
+/* Added by a knob to the id that a reset returns. */
+#define RESET_WRONG_ID		1000
+/* Time for a packet to end that a knob lets go. */
+#define RESET_FINISH_MS		1000
 
 /*
  * The running queue makes no progress: report it once. The engine stays HUNG until the queue
@@ -36,12 +50,21 @@ void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue)
 }
 
 /*
- * Return true if the queue caused the reset: it made no progress or ignored a suspension.
- * Otherwise the reset hits it as collateral.
+ * Return true if the queue caused the reset: it made no progress, or ignored a suspension on the
+ * engine that is reset for that. Otherwise the reset hits it as collateral.
  */
 static bool reset_is_cause(const struct vgpu_queue *queue)
 {
-	return queue->engine->hung || queue->context->suspended;
+	const struct vgpu_node *node = queue->node;
+
+	return queue->engine->hung ||
+	       (node->holds && !node->preempt && vgpu_queue_is_suspended(queue));
+}
+
+static bool reset_runs_locked(const struct vgpu_engine *engine, const struct vgpu *gpu)
+{
+	lockdep_assert_held(&engine->chip->sched);
+	return engine->running && engine->running->gpu == gpu;
 }
 
 /* Return true if a queue of the function runs on the engine. */
@@ -51,54 +74,289 @@ static bool reset_engine_runs(struct vgpu_engine *engine, struct vgpu *gpu)
 	bool runs;
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
-	runs = engine->running && engine->running->gpu == gpu;
+	runs = reset_runs_locked(engine, gpu);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 	return runs;
 }
 
-bool vgpu_reset_engine(struct vgpu *gpu, unsigned int node, bool force)
+static void reset_query_locked(struct vgpu *gpu, unsigned int ordinal,
+			       struct vgpu_engine_status *status)
 {
-	struct vgpu_engine *engine = &gpu->chip->engine[node];
-	bool collateral = false;
-	struct vgpu_queue *queue;
-	unsigned long flags;
-	u32 context = 0;
+	struct vgpu_engine *engine = &gpu->chip->engine[ordinal];
+	struct vgpu_node *node = &gpu->node[ordinal];
+	struct vgpu_queue *queue = engine->running;
 
-	spin_lock_irqsave(&gpu->chip->sched, flags);
-	/* A queue of another function may have hung since the caller asked. */
-	if (!force && !(engine->hung && engine->running->gpu == gpu)) {
-		spin_unlock_irqrestore(&gpu->chip->sched, flags);
-		return false;
-	}
-
-	engine->held++;
-	queue = engine->running;
-	/*
-	 * Do not abort the paging ring, whose packets end in bounded time, nor a queue of
-	 * another function, which resets its own queues.
-	 */
-	if (queue && queue->gpu == gpu && queue->context) {
-		WRITE_ONCE(queue->abort, true);
-		context = queue->context->os_handle;
-		collateral = !reset_is_cause(queue);
-	}
-
-	wake_up_all(&engine->wait);
-	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-
-	wait_event(gpu->chip->queue_left, !reset_engine_runs(engine, gpu));
-	if (context)
-		gpu->ops->invalidate_hw_context(gpu->host, context, collateral);
-	return true;
+	lockdep_assert_held(&gpu->chip->sched);
+	*status = (struct vgpu_engine_status){
+		.responsive = !(engine->hung && reset_runs_locked(engine, gpu)),
+		.submitted = node->submitted,
+		.completed = node->completed,
+	};
+	if (!reset_runs_locked(engine, gpu))
+		return;
+	status->turn = queue->turn;
+	status->queue = queue->os_handle;
+	status->context = queue->context ? queue->context->os_handle : 0;
 }
 
-void vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
+/* Copy the ring around the packet in flight: one half before it, the other one behind it. */
+static void reset_collect_ring_locked(struct vgpu_queue *queue, struct vgpu_debug_info *info)
+{
+	u64 before = min_t(u64, info->read_ptr, VGPU_DEBUG_WORDS / 2 * sizeof(u64));
+	unsigned int i;
+
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	info->from = info->read_ptr - before;
+	info->count = min_t(u64, VGPU_DEBUG_WORDS, queue->ring_size / sizeof(u64));
+	for (i = 0; i < info->count; i++) {
+		u64 at = (info->from + i * sizeof(u64)) & (queue->ring_size - 1);
+
+		info->ring[i] = READ_ONCE(*(u64 *)(queue->ring + at));
+	}
+}
+
+void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
+	struct vgpu_queue *queue;
+	unsigned long flags;
+
+	memset(info, 0, sizeof(*info));
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	reset_query_locked(gpu, node, &info->status);
+	if (reset_runs_locked(engine, gpu)) {
+		queue = engine->running;
+		/* A data race: the engine may execute it, and what is read is a hint. */
+		info->opcode = data_race(queue->exec.in_flight ?
+					 queue->exec.packet.header.opcode : 0);
+		info->busy_ns = READ_ONCE(queue->busy_ns);
+		info->packets = READ_ONCE(queue->packets);
+		info->read_ptr = READ_ONCE(queue->read_ptr);
+		info->write_ptr = READ_ONCE(queue->control->write_ptr);
+		reset_collect_ring_locked(queue, info);
+	}
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
+
+/* A knob lets the packet end that makes no progress. On return its queue has left. */
+static void reset_finish(struct vgpu *gpu, unsigned int node, bool *knob)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[node];
+
+	if (!READ_ONCE(*knob) || !xchg(knob, false))
+		return;
+	WRITE_ONCE(gpu->knobs.end_hangs, true);
+	wake_up_all(&engine->wait);
+	wait_event_timeout(gpu->chip->queue_left, !reset_engine_runs(engine, gpu),
+			   msecs_to_jiffies(RESET_FINISH_MS));
+	WRITE_ONCE(gpu->knobs.end_hangs, false);
+}
+
+void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
+			     struct vgpu_engine_status *status)
+{
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	engine->held--;
+	reset_query_locked(gpu, node, status);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	reset_finish(gpu, node, &gpu->knobs.finish_before_snapshot);
+}
+
+u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node)
+{
+	u32 mask = gpu->chip->dependent_nodes;
+
+	return mask & BIT(node) ? mask : BIT(node);
+}
+
+void vgpu_reset_hold(struct vgpu *gpu, unsigned int ordinal, bool preempt,
+		     struct vgpu_engine_status *status)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[ordinal];
+	struct vgpu_node *node = &gpu->node[ordinal];
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	reset_query_locked(gpu, ordinal, status);
+	engine->held++;
+	node->holds++;
+	WRITE_ONCE(node->preempt, preempt);
+	node->held_completed = node->completed;
+	node->held_cause = reset_runs_locked(engine, gpu) && reset_is_cause(engine->running);
 	wake_up_all(&engine->wait);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
+
+bool vgpu_reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned int ms)
+{
+	return wait_event_timeout(gpu->chip->queue_left,
+				  !reset_engine_runs(&gpu->chip->engine[node], gpu),
+				  msecs_to_jiffies(ms));
+}
+
+/**
+ * struct reset_hit - what a reset has taken off an engine
+ */
+struct reset_hit {
+	/** @turn: Id of the turn, or 0. */
+	u64 turn;
+	/** @context: OS-side handle of the context, or 0. */
+	u32 context;
+	/** @collateral: The context did not cause the reset. */
+	bool collateral;
+};
+
+static void reset_abort_locked(struct vgpu_engine *engine, struct reset_hit *hit)
+{
+	struct vgpu_queue *queue = engine->running;
+
+	lockdep_assert_held(&engine->chip->sched);
+	WRITE_ONCE(queue->abort, true);
+	wake_up_all(&engine->wait);
+	hit->turn = queue->turn;
+	if (!queue->context)
+		return;
+	hit->context = queue->context->os_handle;
+	hit->collateral = !reset_is_cause(queue);
+	queue->guilty = !hit->collateral;
+}
+
+/* Abort what the function runs on the engine, and wait until it has left. */
+static struct reset_hit reset_abort(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[node];
+	struct reset_hit hit = {};
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	/* A queue of another function stays: that function resets its own queues. */
+	if (reset_runs_locked(engine, gpu))
+		reset_abort_locked(engine, &hit);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	wait_event(gpu->chip->queue_left, !reset_engine_runs(engine, gpu));
+	return hit;
+}
+
+static void reset_report(struct vgpu *gpu, const struct reset_hit *hit)
+{
+	if (hit->context)
+		gpu->ops->invalidate_hw_context(gpu->host, hit->context, hit->collateral);
+}
+
+/*
+ * Return the id that the reset has aborted. If the queue that hung has left by itself since the
+ * engine was held, that is its turn, and its context counts as the cause (WDDM-151).
+ */
+static u64 reset_last_aborted(struct vgpu *gpu, unsigned int ordinal, struct reset_hit *hit)
+{
+	struct vgpu_node *node = &gpu->node[ordinal];
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	if (!hit->turn && node->held_cause && node->completed != node->held_completed)
+		hit->context = node->completed_context;
+	if (!hit->turn)
+		hit->turn = node->completed;
+	node->completed = hit->turn;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return hit->turn;
+}
+
+int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted)
+{
+	struct reset_hit hit;
+
+	if (READ_ONCE(gpu->knobs.fail_engine_reset))
+		return -EIO;
+	reset_finish(gpu, node, &gpu->knobs.finish_before_reset);
+
+	hit = reset_abort(gpu, node);
+	*last_aborted = reset_last_aborted(gpu, node, &hit);
+	if (READ_ONCE(gpu->knobs.wrong_last_aborted) &&
+	    xchg(&gpu->knobs.wrong_last_aborted, false))
+		*last_aborted += RESET_WRONG_ID;
+	reset_report(gpu, &hit);
+	return 0;
+}
+
+static void reset_release_locked(struct vgpu *gpu, unsigned int ordinal)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[ordinal];
+	struct vgpu_node *node = &gpu->node[ordinal];
+
+	lockdep_assert_held(&gpu->chip->sched);
+	engine->held -= node->holds;
+	node->holds = 0;
+	WRITE_ONCE(node->preempt, false);
+	wake_up_all(&engine->wait);
+}
+
+int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
+{
+	unsigned long flags;
+
+	if (READ_ONCE(gpu->knobs.fail_engine_resume))
+		return -EIO;
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	reset_release_locked(gpu, node);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return 0;
+}
+
+int vgpu_reset_adapter(struct vgpu *gpu)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	if (READ_ONCE(gpu->knobs.fail_adapter_reset))
+		return -EIO;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	WRITE_ONCE(gpu->resetting, true);
+	/* Queues of before are dead: an engine that picks one drops it. */
+	gpu->generation++;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+
+	for (i = 0; i < gpu->config.nodes; i++) {
+		struct reset_hit hit = reset_abort(gpu, i);
+
+		reset_report(gpu, &hit);
+	}
+	for (i = 0; i < gpu->config.nodes; i++) {
+		spin_lock_irqsave(&gpu->chip->sched, flags);
+		gpu->node[i].completed = gpu->node[i].submitted;
+		spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	}
+
+	/* The CMP compares with values in video memory: it handles all posts before they go. */
+	vgpu_cmp_flush(gpu);
+	memset(gpu->local, RESET_LOST_BYTE, (size_t)gpu->config.local_pages * PAGE_SIZE);
+	return 0;
+}
+
+/* Release all engines. With @resetting they pick queues of other functions alone. */
+static void reset_release_all(struct vgpu *gpu, bool resetting)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	WRITE_ONCE(gpu->resetting, resetting);
+	for (i = 0; i < gpu->config.nodes; i++)
+		reset_release_locked(gpu, i);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
+
+int vgpu_reset_restart(struct vgpu *gpu)
+{
+	if (READ_ONCE(gpu->knobs.fail_restart))
+		return -EIO;
+	reset_release_all(gpu, false);
+	return 0;
+}
+
+void vgpu_reset_give_up(struct vgpu *gpu)
+{
+	reset_release_all(gpu, true);
 }

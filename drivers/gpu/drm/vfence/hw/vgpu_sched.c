@@ -105,7 +105,7 @@ static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 	for (i = 0; i < chip->functions && !engine->held; i++) {
 		struct vgpu *gpu = chip->function[(engine->turn + i) % chip->functions];
 
-		if (gpu && !gpu->d3 &&
+		if (gpu && !gpu->d3 && !gpu->resetting &&
 		    !RB_EMPTY_ROOT(&gpu->node[engine->node].shares.rb_root))
 			return gpu;
 	}
@@ -193,10 +193,14 @@ static void sched_context_left_locked(struct vgpu_context *context)
 		sched_acknowledge_locked(context);
 }
 
-/* A queue has left its engine, in any state. */
-void vgpu_sched_left_locked(struct vgpu_queue *queue)
+/*
+ * A queue has left its engine, in any state. @completed: it was not preempted, and not aborted
+ * (WDDM-157).
+ */
+void vgpu_sched_left_locked(struct vgpu_queue *queue, bool completed)
 {
 	struct vgpu_engine *engine = queue->engine;
+	struct vgpu_node *node = queue->node;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	/* What the step that blocked the queue has burned is not charged yet. */
@@ -205,11 +209,29 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue)
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy - 1);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
+	if (completed) {
+		node->completed = queue->turn;
+		node->completed_context = queue->context ? queue->context->os_handle : 0;
+	}
 	if (queue->context)
 		sched_context_left_locked(queue->context);
 }
 
-/* Take the next queue off the run list. It is RUNNING, and only the engine executes it. */
+static void sched_run_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&engine->chip->sched);
+	queue->turn = ++queue->node->submitted;
+	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
+	WRITE_ONCE(engine->running, queue);
+	WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);
+	if (queue->context)
+		queue->context->running++;
+}
+
+/*
+ * Take the next queue off the run list. It is RUNNING, and only the engine executes it. A queue
+ * from before a reset of its function is dropped: the engine asks for another one.
+ */
 struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 {
 	struct vgpu_queue *queue = NULL;
@@ -221,11 +243,12 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	if (gpu) {
 		engine->turn = gpu->index + 1;
 		queue = vgpu_share_take_locked(&gpu->node[engine->node]);
-		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
-		WRITE_ONCE(engine->running, queue);
-		WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);
-		if (queue->context)
-			queue->context->running++;
+		if (queue->generation == gpu->generation) {
+			sched_run_locked(engine, queue);
+		} else {
+			vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
+			queue = NULL;
+		}
 	}
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 
@@ -246,7 +269,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 
 	gpu = queue->gpu;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	vgpu_sched_left_locked(queue);
+	vgpu_sched_left_locked(queue, why == VGPU_STEP_IDLE || why == VGPU_STEP_FAULT);
 	if (why == VGPU_STEP_FAULT) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_FAULTED);
 		fault.queue = queue->os_handle;

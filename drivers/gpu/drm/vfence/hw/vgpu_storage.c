@@ -65,6 +65,16 @@ struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page)
 	return storage_create(gpu->local + page * PAGE_SIZE, true);
 }
 
+void vgpu_storage_evicted(struct vgpu *gpu, struct vgpu_storage *storage, void *kva)
+{
+	unsigned long flags;
+
+	write_lock_irqsave(&gpu->chip->residency, flags);
+	WRITE_ONCE(storage->kva, kva);
+	WRITE_ONCE(storage->local, false);
+	write_unlock_irqrestore(&gpu->chip->residency, flags);
+}
+
 void vgpu_storage_destroy(struct vgpu_storage *storage)
 {
 	vfence_object_free(HW_STORAGE, storage);

@@ -184,6 +184,32 @@ struct vgpu_node {
 	/** @f1_requests: Number of these requests; under vgpu_chip.sched. */
 	u64 f1_requests;
 
+	/**
+	 * @submitted: Number of turns: times that the engine picked a queue of the node; under
+	 * vgpu_chip.sched. The number is the id of the turn. A queue that was preempted gets a
+	 * new one.
+	 */
+	u64 submitted;
+	/**
+	 * @completed: Id of the last turn that ended without preemption, or of the last one that
+	 * a reset has aborted; under vgpu_chip.sched.
+	 */
+	u64 completed;
+	/** @completed_context: OS-side handle of the context of @completed; likewise. */
+	u32 completed_context;
+
+	/** @holds: Number of vgpu_engine.held that are of this function; under vgpu_chip.sched. */
+	unsigned int holds;
+	/** @held_completed: @completed at the last vgpu_reset_hold(); under vgpu_chip.sched. */
+	u64 held_completed;
+	/** @held_cause: What ran at that time was the cause of the reset; under vgpu_chip.sched. */
+	bool held_cause;
+	/**
+	 * @preempt: The running queue must leave; written under vgpu_chip.sched, read without
+	 * it.
+	 */
+	bool preempt;
+
 	/** @counters: Written by the engine's thread; read without a lock. */
 	struct drm_vfence_node_info counters;
 };
@@ -240,8 +266,8 @@ struct vgpu_engine {
 	/** @hung: @running makes no progress, which is reported; written under vgpu_chip.sched. */
 	bool hung;
 	/**
-	 * @held: Number of resets without a resume. The engine picks no queue while it is not
-	 * 0; under vgpu_chip.sched.
+	 * @held: Number of vgpu_reset_hold() without a resume. The engine picks no queue while
+	 * it is not 0; under vgpu_chip.sched.
 	 */
 	unsigned int held;
 
@@ -298,6 +324,8 @@ struct vgpu_chip {
 	unsigned int preempt_us;
 	/** @cpu_percent: See &vgpu_config.cpu_percent. */
 	unsigned int cpu_percent;
+	/** @dependent_nodes: See &vgpu_config.dependent_nodes. */
+	u32 dependent_nodes;
 
 	/** @sched: Protects the scheduling state of all engines and functions; irqsave. */
 	spinlock_t sched;
@@ -361,6 +389,13 @@ struct vgpu {
 	void *local;
 	/** @d3: Powered off: no engine picks queues of this function; under vgpu_chip.sched. */
 	bool d3;
+	/**
+	 * @resetting: From vgpu_reset_adapter() to vgpu_reset_restart(): no engine picks queues of
+	 * this function; under vgpu_chip.sched.
+	 */
+	bool resetting;
+	/** @generation: Number of vgpu_reset_adapter() so far; under vgpu_chip.sched. */
+	unsigned int generation;
 	/** @os_caps: VGPU_OS_* flags; constant. */
 	unsigned int os_caps;
 
@@ -659,6 +694,12 @@ struct vgpu_queue {
 	u32 state;
 	/** @abort: The queue must stop for good; written under vgpu_chip.sched, read without it. */
 	bool abort;
+	/** @guilty: It caused the reset that aborted it; under vgpu_chip.sched. */
+	bool guilty;
+	/** @generation: vgpu.generation at its creation; constant. */
+	unsigned int generation;
+	/** @turn: Id of its last turn; under vgpu_chip.sched. */
+	u64 turn;
 
 	/** @connected: The write pointer is control->write_ptr; written under vgpu_chip.sched. */
 	bool connected;
@@ -816,7 +857,7 @@ void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state);
 void vgpu_sched_ready_locked(struct vgpu_queue *queue);
 void vgpu_sched_check_ring_locked(struct vgpu_queue *queue);
 void vgpu_sched_stay_in_f0_locked(struct vgpu_node *node);
-void vgpu_sched_left_locked(struct vgpu_queue *queue);
+void vgpu_sched_left_locked(struct vgpu_queue *queue, bool completed);
 bool vgpu_sched_has_ready(struct vgpu_engine *engine);
 bool vgpu_sched_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue);
 bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue);
@@ -833,6 +874,7 @@ enum drm_vfence_fault vgpu_kernel_check(const struct drm_vfence_packet_header *h
 void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
 			 const union vgpu_packet *packet);
 void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id);
+bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *packet);
 
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);

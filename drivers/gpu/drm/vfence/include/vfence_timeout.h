@@ -3,8 +3,9 @@
 #define _VFENCE_TIMEOUT_H_
 
 /*
- * Decisions about time-outs (WDDM-142, WDDM-163 to WDDM-165). These are pure functions, so that
- * the module and the property tests in user space compile the same source.
+ * Decisions about time-outs and resets (WDDM-142, WDDM-150, WDDM-163 to WDDM-165). These are
+ * pure functions, so that the module and the property tests in user space compile the same
+ * source.
  */
 
 #ifdef __KERNEL__
@@ -54,7 +55,12 @@ struct vfence_timeout_config {
 	__u32 delay_ms;
 	/** @debug_mode: &enum vfence_timeout_debug_mode */
 	__u32 debug_mode;
-	/** @limit_count: TdrLimitCount: as many hangs within @limit_time_s block a process */
+	/** @ddi_delay_ms: TdrDdiDelay in ms: how long threads may take to leave the driver */
+	__u32 ddi_delay_ms;
+	/**
+	 * @limit_count: TdrLimitCount: as many resets of the adapter may be within
+	 * @limit_time_s, and as many hangs block a process
+	 */
 	__u32 limit_count;
 	/** @limit_time_s: TdrLimitTime in s */
 	__u32 limit_time_s;
@@ -65,14 +71,17 @@ struct vfence_timeout_config {
 	.level = VFENCE_TIMEOUT_LEVEL_RECOVER,				\
 	.delay_ms = 2000,						\
 	.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL,			\
+	.ddi_delay_ms = 5000,						\
 	.limit_count = 5,						\
 	.limit_time_s = 60,						\
 }
 
-/* Upper limit of @delay_ms. */
+/* Upper limit of @delay_ms and @ddi_delay_ms. */
 #define VFENCE_TIMEOUT_MAX_DELAY_MS		900000
 /* Upper limit of @limit_count. */
 #define VFENCE_TIMEOUT_MAX_HANGS		32
+/* Number of hangs that a window remembers: one more than may be, and a power of two. */
+#define VFENCE_TIMEOUT_WINDOW			64
 /* Upper limit of @limit_time_s. */
 #define VFENCE_TIMEOUT_MAX_TIME_S		3600
 
@@ -81,9 +90,25 @@ struct vfence_timeout_config {
  */
 struct vfence_timeout_window {
 	/** @at_ms: times in ms, in a ring */
-	__u64 at_ms[VFENCE_TIMEOUT_MAX_HANGS];
+	__u64 at_ms[VFENCE_TIMEOUT_WINDOW];
 	/** @hangs: number of all hangs; the next one goes to this place, modulo the size */
 	__u64 hangs;
+};
+
+/**
+ * enum vfence_timeout_type - why there is a recovery: DXGK_TDR_TYPE
+ */
+enum vfence_timeout_type {
+	/** @VFENCE_TIMEOUT_UNKNOWN: Never reported. */
+	VFENCE_TIMEOUT_UNKNOWN = 0,
+	/** @VFENCE_TIMEOUT_FORCED: An administrator has asked for it. */
+	VFENCE_TIMEOUT_FORCED = 1,
+	/** @VFENCE_TIMEOUT_PREEMPT: An engine hangs that cannot be reset alone. */
+	VFENCE_TIMEOUT_PREEMPT = 2,
+	/** @VFENCE_TIMEOUT_ENGINE: An engine neither ended its work nor gave it back in time. */
+	VFENCE_TIMEOUT_ENGINE = 6,
+	/** @VFENCE_TIMEOUT_PROMOTED: The reset of an engine did not help. */
+	VFENCE_TIMEOUT_PROMOTED = 9,
 };
 
 /**
@@ -127,12 +152,25 @@ static inline bool vfence_timeout_limit_time_s_valid(__u32 time_s)
 /** vfence_timeout_note - there was a hang at this time, which is not before the last one */
 static inline void vfence_timeout_note(struct vfence_timeout_window *window, __u64 now_ms)
 {
-	window->at_ms[window->hangs++ % VFENCE_TIMEOUT_MAX_HANGS] = now_ms;
+	window->at_ms[window->hangs++ % VFENCE_TIMEOUT_WINDOW] = now_ms;
 }
 
 static inline bool vfence_timeout_hung_ever(const struct vfence_timeout_window *window)
 {
 	return window->hangs;
+}
+
+/* Were the last hang and the one @back before it within the time? */
+static inline bool vfence_timeout_within(const struct vfence_timeout_config *config,
+					 const struct vfence_timeout_window *window, __u32 back)
+{
+	__u64 last = window->hangs - 1, first = last - back;
+
+	if (window->hangs <= back)
+		return false;
+	return window->at_ms[last % VFENCE_TIMEOUT_WINDOW] -
+	       window->at_ms[first % VFENCE_TIMEOUT_WINDOW] <=
+	       (__u64)config->limit_time_s * 1000;
 }
 
 /**
@@ -141,20 +179,38 @@ static inline bool vfence_timeout_hung_ever(const struct vfence_timeout_window *
  * @window: hangs of the process, at least one
  *
  * A process may hang engines once less often than Windows lets an adapter hang: the hang that
- * reaches the limit blocks it. That hang and the one @limit_count - 1 before it are within the
- * time.
+ * reaches the limit blocks it.
  */
 static inline bool vfence_timeout_blocks(const struct vfence_timeout_config *config,
 					 const struct vfence_timeout_window *window)
 {
-	__u64 last = window->hangs - 1, first = window->hangs - config->limit_count;
+	return config->debug_mode != VFENCE_TIMEOUT_DEBUG_ALWAYS &&
+	       vfence_timeout_within(config, window, config->limit_count - 1);
+}
 
-	if (config->debug_mode == VFENCE_TIMEOUT_DEBUG_ALWAYS ||
-	    window->hangs < config->limit_count)
-		return false;
-	return window->at_ms[last % VFENCE_TIMEOUT_MAX_HANGS] -
-	       window->at_ms[first % VFENCE_TIMEOUT_MAX_HANGS] <=
-	       (__u64)config->limit_time_s * 1000;
+/**
+ * vfence_timeout_ends_adapter - does the last hang exceed what an adapter may hang (WDDM-163)
+ * @config: the configuration
+ * @window: hangs that made the whole adapter be reset, at least one
+ *
+ * As many as @limit_count may be within the time; the next one is fatal.
+ */
+static inline bool vfence_timeout_ends_adapter(const struct vfence_timeout_config *config,
+					       const struct vfence_timeout_window *window)
+{
+	return config->debug_mode != VFENCE_TIMEOUT_DEBUG_ALWAYS &&
+	       vfence_timeout_within(config, window, config->limit_count);
+}
+
+/**
+ * vfence_timeout_aborted_valid - can the reset of an engine have aborted this id (WDDM-150)
+ * @completed: last id that was completed when the engine was held
+ * @submitted: last id that was submitted
+ * @aborted: LastAbortedFenceId
+ */
+static inline bool vfence_timeout_aborted_valid(__u64 completed, __u64 submitted, __u64 aborted)
+{
+	return aborted >= completed && aborted <= submitted;
 }
 
 /** vfence_timeout_decide - what to do about a time-out under a configuration (WDDM-165) */

@@ -30,6 +30,20 @@
 #define IRQ_HARD_WAITERS	4
 #define IRQ_HARD_WORK		16
 
+/*
+ * Is this a record of an engine that is being reset? Signals of fences are never ignored, nor
+ * that a context has left: they say for themselves what has happened.
+ */
+static bool irq_is_masked_locked(struct vfence_adapter *adapter,
+				 const struct vgpu_irq_record *record)
+{
+	lockdep_assert_held(&adapter->irq.lock);
+	return adapter->irq.masked & BIT(record->node) &&
+	       (record->type == VGPU_IRQ_DMA_COMPLETED ||
+		record->type == VGPU_IRQ_HWQUEUE_FAULTED ||
+		record->type == VGPU_IRQ_GPU_ENGINE_STATE_CHANGE);
+}
+
 static void irq_dispatch_locked(struct vfence_adapter *adapter,
 				const struct vgpu_irq_record *record,
 				struct vfence_irq_batch *batch)
@@ -37,6 +51,8 @@ static void irq_dispatch_locked(struct vfence_adapter *adapter,
 	unsigned int i;
 
 	lockdep_assert_held(&adapter->irq.lock);
+	if (irq_is_masked_locked(adapter, record))
+		return;
 	for (i = 0; i < adapter->irq.sources; i++) {
 		const struct vfence_irq_source *source = adapter->irq.source[i];
 
@@ -121,6 +137,39 @@ void vfence_irq_flush(struct vfence_adapter *adapter)
 void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes)
 {
 	atomic_or(nodes, &adapter->irq.scan_due);
+}
+
+/**
+ * vfence_irq_mask_locked - ignore the progress records of a node
+ * @adapter: the adapter, its &vfence_irq.lock held
+ * @node: the node
+ */
+void vfence_irq_mask_locked(struct vfence_adapter *adapter, unsigned int node)
+{
+	lockdep_assert_held(&adapter->irq.lock);
+	adapter->irq.masked |= BIT(node);
+}
+
+/**
+ * vfence_irq_unmask - handle the records of nodes again
+ * @adapter: the adapter
+ * @nodes: mask of the nodes
+ *
+ * What the ignored records said is read from the hardware, as if the ring had no room for them.
+ * May sleep.
+ */
+void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&adapter->irq.lock, flags);
+	adapter->irq.masked &= ~nodes;
+	spin_unlock_irqrestore(&adapter->irq.lock, flags);
+
+	vfence_irq_scan_later(adapter, nodes | VGPU_OVERFLOW_QUEUES);
+	irq_dispatch_overflow(adapter, nodes | VGPU_OVERFLOW_QUEUES);
+	/* The threaded half scans. */
+	vfence_vector_raise(&adapter->irq.vector);
 }
 
 static void irq_settle_locked(struct vfence_adapter *adapter)

@@ -35,6 +35,9 @@ struct vfence_irq {
 	/** @sources: number of entries of @source */
 	unsigned int sources;
 
+	/** @masked: mask of the nodes whose progress records are ignored; @lock */
+	u32 masked;
+
 	/**
 	 * @scan_due: mask of nodes whose records may be missing, and VGPU_OVERFLOW_*; either
 	 * half sets bits, the threaded half takes them

@@ -52,6 +52,13 @@ struct vfence_paging {
 	/** @control: read and write pointers of @queue, one page */
 	struct drm_vfence_ring_control *control;
 
+	/**
+	 * @failed: the GPU was reset, and @queue is dead; cleared under &vfence_segment.lock, set
+	 * and read without it
+	 */
+	bool failed;
+	/** @stuck: the thread that waits has found that @submitted takes too long */
+	bool stuck;
 	/** @submitted: last submitted fence id; under &vfence_segment.lock */
 	u64 submitted;
 	/** @done: the submitting thread sleeps here until the interrupt wakes it */

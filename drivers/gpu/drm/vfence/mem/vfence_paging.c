@@ -13,8 +13,6 @@
 #include "mem/vfence_paging.h"
 
 #define PAGING_RING_SIZE	DRM_VFENCE_RING_MIN
-/* A submission that takes longer than this means broken hardware. */
-#define PAGING_TIMEOUT	(10 * HZ)
 
 /* The paging node is the last one. */
 static unsigned int paging_node(struct vfence_adapter *adapter)
@@ -22,8 +20,7 @@ static unsigned int paging_node(struct vfence_adapter *adapter)
 	return adapter->config.gpu.nodes - 1;
 }
 
-/** vfence_paging_init - create the paging queue of an adapter */
-int vfence_paging_init(struct vfence_adapter *adapter)
+static int paging_create_queue(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->mem.paging;
 	struct vgpu_queue_args args = {
@@ -31,23 +28,31 @@ int vfence_paging_init(struct vfence_adapter *adapter)
 		.node = paging_node(adapter),
 		.kernel = true,
 	};
-	struct vgpu_doorbell_args doorbell = { .ring_size = PAGING_RING_SIZE };
+	struct vgpu_doorbell_args doorbell = {
+		.ring_size = PAGING_RING_SIZE,
+		.ring = paging->ring,
+		.control = paging->control,
+	};
+
+	paging->queue = vgpu_queue_create(adapter->gpu, &args);
+	if (IS_ERR(paging->queue))
+		return PTR_ERR(paging->queue);
+	vgpu_doorbell_create(paging->queue, &doorbell);
+	vgpu_doorbell_connect(paging->queue);
+	return 0;
+}
+
+/** vfence_paging_init - create the paging queue of an adapter */
+int vfence_paging_init(struct vfence_adapter *adapter)
+{
+	struct vfence_paging *paging = &adapter->mem.paging;
 
 	init_waitqueue_head(&paging->done);
 	paging->ring = (void *)get_zeroed_page(GFP_KERNEL);
 	paging->control = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!paging->ring || !paging->control)
 		return -ENOMEM;
-
-	paging->queue = vgpu_queue_create(adapter->gpu, &args);
-	if (IS_ERR(paging->queue))
-		return PTR_ERR(paging->queue);
-
-	doorbell.ring = paging->ring;
-	doorbell.control = paging->control;
-	vgpu_doorbell_create(paging->queue, &doorbell);
-	vgpu_doorbell_connect(paging->queue);
-	return 0;
+	return paging_create_queue(adapter);
 }
 
 /** vfence_paging_fini - destroy the paging queue; the GPU has stopped */
@@ -94,6 +99,28 @@ static bool paging_completed(struct vfence_adapter *adapter)
 	return vgpu_kernel_last_completed(paging->queue) == paging->submitted;
 }
 
+/* The packet is completed, or never will be. */
+static bool paging_decided(struct vfence_adapter *adapter)
+{
+	return paging_completed(adapter) || READ_ONCE(adapter->mem.paging.failed) ||
+	       READ_ONCE(adapter->lost);
+}
+
+static void paging_wait(struct vfence_adapter *adapter)
+{
+	long delay;
+
+	do {
+		delay = msecs_to_jiffies(READ_ONCE(adapter->tdr.delay_ms));
+		if (wait_event_timeout(adapter->mem.paging.done, paging_decided(adapter), delay))
+			return;
+		if (adapter->loss->timed_out(adapter)) {
+			WRITE_ONCE(adapter->mem.paging.stuck, true);
+			adapter->loss->paging_stuck(adapter, paging_node(adapter));
+		}
+	} while (!paging_decided(adapter));
+}
+
 /**
  * vfence_paging_run - let the GPU move or clear a page of values, and wait for it
  * @adapter: the adapter, its segment locked
@@ -101,9 +128,10 @@ static bool paging_completed(struct vfence_adapter *adapter)
  * @storage: the page
  * @kva: destination of an eviction, else NULL
  *
- * If the GPU does not complete the packet in time, the adapter is lost.
+ * If the GPU does not complete the packet in time, the adapter is reset (WDDM-154), which ends
+ * the wait.
  *
- * Return: 0, or -EIO when the adapter is lost.
+ * Return: 0, or -EIO when the adapter is reset or lost.
  */
 int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode opcode,
 		      struct vgpu_storage *storage, void *kva)
@@ -116,20 +144,49 @@ int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode op
 	};
 
 	lockdep_assert_held(&adapter->mem.segment.lock);
-	if (READ_ONCE(adapter->lost))
+	if (READ_ONCE(adapter->lost) || READ_ONCE(paging->failed))
 		return -EIO;
 
 	paging_submit(paging, &packet);
-	if (wait_event_timeout(paging->done, paging_completed(adapter), PAGING_TIMEOUT))
+	paging_wait(adapter);
+	/* Before the next packet: it is not the one that was stuck. */
+	WRITE_ONCE(paging->stuck, false);
+	if (paging_completed(adapter))
 		return 0;
-
-	vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x2);
 	/*
 	 * Abort the queue: the caller frees the memory that the packet names. After this the
 	 * packet is complete, or the GPU will never execute it.
 	 */
 	vgpu_queue_abort(paging->queue);
 	return paging_completed(adapter) ? 0 : -EIO;
+}
+
+/** vfence_paging_fail - the GPU is being reset: end the wait of vfence_paging_run() */
+void vfence_paging_fail(struct vfence_adapter *adapter)
+{
+	WRITE_ONCE(adapter->mem.paging.failed, true);
+	vfence_paging_wake(adapter);
+}
+
+/**
+ * vfence_paging_restart - make the paging queue anew, in a GPU that has been reset
+ * @adapter: the adapter, after vfence_paging_fail()
+ *
+ * Return: 0, or -ENOMEM, and there is no paging any more.
+ */
+int vfence_paging_restart(struct vfence_adapter *adapter)
+{
+	struct vfence_paging *paging = &adapter->mem.paging;
+	int ret;
+
+	mutex_lock(&adapter->mem.segment.lock);
+	vgpu_queue_destroy(paging->queue);
+	memset(paging->control, 0, PAGE_SIZE);
+	ret = paging_create_queue(adapter);
+	if (!ret)
+		WRITE_ONCE(paging->failed, false);
+	mutex_unlock(&adapter->mem.segment.lock);
+	return ret;
 }
 
 /** vfence_paging_wake - wake the submitting thread to check for completion; any context */

@@ -21,6 +21,19 @@ void vfence_segment_leave_locked(struct vfence_storage *storage)
 	segment->pages--;
 }
 
+/* The values of a page are in system memory from now on. */
+static void segment_moved_locked(struct vfence_storage *storage, void *kva)
+{
+	struct vfence_segment *segment = &storage->adapter->mem.segment;
+
+	lockdep_assert_held(&segment->lock);
+	if (storage->kva)
+		storage->kva = kva;
+	vfence_segment_leave_locked(storage);
+	segment->evictions++;
+	segment->moved(storage->slots, storage);
+}
+
 /*
  * Move a page of values to its system memory, by a packet of the paging queue. The engines
  * access the values either at the old place or at the new one, so that the fences stay in
@@ -35,15 +48,32 @@ static int segment_evict_locked(struct vfence_storage *storage)
 	lockdep_assert_held(&adapter->mem.segment.lock);
 
 	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, kva);
-	if (ret)
-		return ret;
+	if (!ret)
+		segment_moved_locked(storage, kva);
+	return ret;
+}
 
-	if (storage->kva)
-		storage->kva = kva;
-	vfence_segment_leave_locked(storage);
-	adapter->mem.segment.evictions++;
-	adapter->mem.segment.moved(storage->slots, storage);
-	return 0;
+/**
+ * vfence_segment_purge - the contents of video memory are lost (WDDM-160)
+ * @adapter: the adapter, after vgpu_reset_adapter()
+ *
+ * All pages are in system memory on return. Monitored values are stored again; values that only
+ * the GPU has written are 0.
+ */
+void vfence_segment_purge(struct vfence_adapter *adapter)
+{
+	struct vfence_segment *segment = &adapter->mem.segment;
+	struct vfence_storage *storage, *next;
+
+	mutex_lock(&segment->lock);
+	list_for_each_entry_safe(storage, next, &segment->resident, resident) {
+		void *kva = page_address(storage->system);
+
+		vgpu_storage_evicted(adapter->gpu, storage->hw, kva);
+		segment_moved_locked(storage, kva);
+		cond_resched();
+	}
+	mutex_unlock(&segment->lock);
 }
 
 /* The page between @start and @end that has been in video memory for the longest time. */

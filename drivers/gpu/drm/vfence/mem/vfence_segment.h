@@ -14,6 +14,7 @@ void vfence_segment_fini(struct vfence_adapter *adapter);
 int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_node *node,
 			       u64 start, u64 end);
 void vfence_segment_leave_locked(struct vfence_storage *storage);
+void vfence_segment_purge(struct vfence_adapter *adapter);
 int vfence_segment_power_off(struct vfence_adapter *adapter);
 void vfence_segment_power_on(struct vfence_adapter *adapter);
 

@@ -11,6 +11,7 @@
 
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
+#include "core/vfence_gate.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_context.h"
 
@@ -238,10 +239,16 @@ void vfence_context_fini(struct vfence_adapter *adapter)
 	xa_destroy(&adapter->queues.contexts);
 }
 
+/** vfence_context_has_left - has the GPU acknowledged the last suspension of the context */
+bool vfence_context_has_left(struct vfence_context *context)
+{
+	return vgpu_context_acknowledged(context->hw) == READ_ONCE(context->suspend_fence);
+}
+
 static bool context_suspend_decided(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	return vgpu_context_acknowledged(context->hw) == context->suspend_fence ||
-	       READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm);
+	return vfence_context_has_left(context) || READ_ONCE(adapter->lost) ||
+	       drm_dev_is_unplugged(&adapter->drm);
 }
 
 /*
@@ -295,7 +302,8 @@ static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_
 	 * Reset the engine before the device fails: what the context did last must happen
 	 * before other clients see that the device has failed.
 	 */
-	adapter->loss->engine_stuck(adapter, context->node);
+	if (!adapter->loss->engine_stuck(adapter, context))
+		return 0;
 	adapter->loss->device_hung(adapter, context->device);
 	return -ETIME;
 }
@@ -336,18 +344,19 @@ u64 vfence_context_suspended_ns(struct vfence_context *context)
 static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 					struct vfence_context *context)
 {
-	int idx;
+	int ret, idx;
 
 	lockdep_assert_held(&context->suspend_lock);
-	if (!drm_dev_enter(&adapter->drm, &idx))
-		return -ENODEV;
+	ret = vfence_gate_enter(adapter, &idx);
+	if (ret)
+		return ret;
 
 	context_note_time(context, true);
 	context->suspended = true;
 	/* Publish the number before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
 	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
-	drm_dev_exit(idx);
+	vfence_gate_leave(adapter, idx);
 	return 0;
 }
 
@@ -366,18 +375,19 @@ static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_
 
 static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	int idx;
+	int ret, idx;
 
 	lockdep_assert_held(&context->suspend_lock);
-	if (!drm_dev_enter(&adapter->drm, &idx))
-		return -ENODEV;
+	ret = vfence_gate_enter(adapter, &idx);
+	if (ret)
+		return ret;
 
 	if (context->suspended)
 		vgpu_context_resume(context->hw);
 	context->suspended = false;
 	context_note_time(context, false);
 	context->pending = false;
-	drm_dev_exit(idx);
+	vfence_gate_leave(adapter, idx);
 	return 0;
 }
 

@@ -60,6 +60,7 @@ void vfence_context_add_source(struct vfence_adapter *adapter);
 void vfence_context_fini(struct vfence_adapter *adapter);
 void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
+bool vfence_context_has_left(struct vfence_context *context);
 u64 vfence_context_suspended_ns(struct vfence_context *context);
 struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);

@@ -10,6 +10,7 @@
 #include <linux/string.h>
 #include <linux/vmalloc.h>
 
+#include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_sync.h"
 #include "queue/vfence_context.h"
@@ -146,6 +147,15 @@ static u64 job_busy_ns(struct vfence_kernel_queue *kernel)
 	return status.busy_ns;
 }
 
+/* Return true if the queue was aborted because it hung. */
+static bool job_was_guilty(struct vfence_kernel_queue *kernel)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(kernel->queue->hw, &status);
+	return status.guilty;
+}
+
 /*
  * Return true if the queue has not used the engine since the last call, and never will without
  * the help of a client.
@@ -207,6 +217,8 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	else if (READ_ONCE(queue->adapter->lost))
 		/* Do not leave it to a work: waiters for the dma_fence depend on it. */
 		vfence_kernel_queue_halt(kernel, -ENODEV);
+	else if (!vfence_device_active(queue->device))
+		vfence_kernel_queue_halt(kernel, job_was_guilty(kernel) ? -ETIME : -ECANCELED);
 
 	job_restore_parents(&kernel->sched);
 	dma_fence_end_signalling(signalling);

@@ -10,6 +10,7 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_device.h"
+#include "core/vfence_gate.h"
 #include "core/vfence_obj_array.h"
 #include "core/vfence_power.h"
 #include "fence/vfence_request.h"
@@ -420,10 +421,12 @@ static int submit_enter_all(struct vfence_submit *submit)
  */
 static int submit_try(struct vfence_submit *submit)
 {
+	struct vfence_adapter *adapter = to_vfence_adapter(submit->drm_file->minor->dev);
 	int ret, idx;
 
-	if (!drm_dev_enter(submit->drm_file->minor->dev, &idx))
-		return -ENODEV;
+	ret = vfence_gate_enter(adapter, &idx);
+	if (ret)
+		return ret;
 
 	ret = submit_enter_all(submit);
 	if (!ret && !submit->out_syncs) {
@@ -433,7 +436,7 @@ static int submit_try(struct vfence_submit *submit)
 		ret = -EAGAIN;
 	}
 
-	drm_dev_exit(idx);
+	vfence_gate_leave(adapter, idx);
 	return ret;
 }
 

@@ -1,57 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Engines: the driver's reaction to their state changes, and their reset.
+ * Engines: the driver's reaction to their state changes.
  */
 
 #include "core/vfence_adapter.h"
 #include "irq/vfence_irq.h"
-#include "queue/vfence_context.h"
 #include "queue/vfence_doorbell.h"
 #include "reset/vfence_engine.h"
-#include "reset/vfence_loss.h"
+#include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
-
-/**
- * vfence_engine_reset - reset an engine that does not respond
- * @adapter: the adapter
- * @node: node of the engine
- * @force: reset the engine even if it does not report HUNG
- *
- * The contexts that were on the engine are lost, and the GPU calls
- * vfence_engine_invalidated() for each of them. All other contexts continue after the
- * reset. Process context.
- */
-void vfence_engine_reset(struct vfence_adapter *adapter, unsigned int node, bool force)
-{
-	mutex_lock(&adapter->reset.lock);
-	if (vgpu_reset_engine(adapter->gpu, node, force)) {
-		vfence_count(adapter, VFENCE_COUNT_ENGINE_RESETS);
-		/* Handle the engine's earlier records before it can report new ones. */
-		vgpu_cmp_flush(adapter->gpu);
-		vfence_irq_flush(adapter);
-		vgpu_reset_resume_engine(adapter->gpu, node);
-	}
-	mutex_unlock(&adapter->reset.lock);
-}
-
-/**
- * vfence_engine_invalidated - DxgkCbInvalidateHwContext: a reset has lost a context
- * @host: the adapter
- * @global: global handle of the context
- * @collateral: the context did not cause the reset
- */
-void vfence_engine_invalidated(void *host, u32 global, bool collateral)
-{
-	struct vfence_adapter *adapter = host;
-	struct vfence_context *context = vfence_context_find(adapter, global);
-
-	/* The owner may have destroyed the context meanwhile. */
-	if (!context)
-		return;
-	/* The engine is held until this function returns. */
-	vfence_loss_reset_device_later(context->device, !collateral);
-	vfence_context_put(context);
-}
 
 /*
  * An idle engine asks for F1: disconnect all its doorbells first, then let it leave F0 for
@@ -74,15 +31,19 @@ static void engine_enter_f1(struct vfence_adapter *adapter, unsigned int node)
  */
 static void engine_state_work(struct work_struct *work)
 {
+	static const struct vfence_recovery_cause hung = { .hung = true };
+	static const struct vfence_recovery_cause paging = { .paging = true };
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.engine_work);
 	unsigned int node;
 
 	for (node = 0; node < adapter->config.gpu.nodes; node++) {
+		if (test_and_clear_bit(node, &adapter->reset.stuck))
+			vfence_recovery_engine(adapter, node, &paging);
 		switch (vgpu_engine_query_state(adapter->gpu, node)) {
 		case VGPU_ENGINE_HUNG:
 			if (vfence_tdr_timed_out(adapter))
-				vfence_engine_reset(adapter, node, false);
+				vfence_recovery_engine(adapter, node, &hung);
 			break;
 		case VGPU_ENGINE_TRANSITION_TO_F1:
 			engine_enter_f1(adapter, node);
@@ -116,10 +77,16 @@ static const struct vfence_irq_source engine_source = {
 	.overflow = engine_state_overflow,
 };
 
-/** vfence_engine_init - prepare an adapter for resets; cannot fail */
+/** vfence_engine_stuck - the paging ring is stuck: reset its engine in a work */
+void vfence_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
+{
+	set_bit(node, &adapter->reset.stuck);
+	queue_work(adapter->work_wq, &adapter->reset.engine_work);
+}
+
+/** vfence_engine_init - prepare an adapter for changes of its engines; cannot fail */
 void vfence_engine_init(struct vfence_adapter *adapter)
 {
-	mutex_init(&adapter->reset.lock);
 	INIT_WORK(&adapter->reset.engine_work, engine_state_work);
 }
 
@@ -127,10 +94,4 @@ void vfence_engine_init(struct vfence_adapter *adapter)
 void vfence_engine_add_source(struct vfence_adapter *adapter)
 {
 	vfence_irq_add(adapter, &engine_source);
-}
-
-/** vfence_engine_fini - undo vfence_engine_init() */
-void vfence_engine_fini(struct vfence_adapter *adapter)
-{
-	mutex_destroy(&adapter->reset.lock);
 }

@@ -10,6 +10,7 @@
  *    submission took too long   --> device_hung()
  *    suspension took too long   --> engine_stuck(), device_hung()
  *    reset of an engine         --> HUNG for the cause, RESET for collateral
+ *    reset of the adapter       --> the same, and RESET for all other devices
  *    adapter lost, or unplugged --> STOPPED
  *    process blocked            --> STOPPED
  *
@@ -23,10 +24,14 @@
 #include "core/vfence_process.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
+#include "mem/vfence_paging.h"
+#include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
+#include "reset/vfence_wedge.h"
 
 /*
  * A queue with a bad packet fails the submission that it was executing. The submissions of
@@ -37,6 +42,8 @@ static int loss_queue_error(struct vfence_queue *queue)
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
+	if (status.guilty)
+		return -ETIME;
 	if (status.state != DRM_VFENCE_QUEUE_FAULTED)
 		return -ECANCELED;
 	return status.fault == DRM_VFENCE_FAULT_PREEMPTION ? -ETIME : -EIO;
@@ -48,18 +55,13 @@ static void loss_fail_queue(struct vfence_queue *queue, void *device)
 		vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
-static void loss_mark_device(struct vfence_device *device, enum drm_vfence_device_state state)
-{
-	atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
-}
-
 /* A device that hung counts for the process that created it, which may be blocked for that. */
 static void loss_mark_hung(struct vfence_device *device)
 {
 	struct vfence_adapter *adapter = device->adapter;
 
-	if (atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_HUNG) !=
-	    DRM_VFENCE_DEVICE_ACTIVE || !vfence_process_hung(device->process))
+	if (vfence_device_fail(device, DRM_VFENCE_DEVICE_HUNG) != DRM_VFENCE_DEVICE_ACTIVE ||
+	    !vfence_process_hung(device->process))
 		return;
 	vfence_count(adapter, VFENCE_COUNT_PROCESSES_BLOCKED);
 	drm_dbg_driver(&adapter->drm, "process %d is blocked (0x142)\n",
@@ -85,13 +87,7 @@ static void loss_stop_device(struct vfence_adapter *adapter, struct vfence_devic
 void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
 			     enum drm_vfence_device_state state)
 {
-	loss_mark_device(device, state);
-	loss_stop_device(adapter, device);
-}
-
-static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device)
-{
-	loss_mark_hung(device);
+	vfence_device_fail(device, state);
 	loss_stop_device(adapter, device);
 }
 
@@ -100,7 +96,26 @@ static void loss_stop_device_work(struct work_struct *work)
 	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
 
 	loss_stop_device(device->adapter, device);
+	if (atomic_read(&device->state) == DRM_VFENCE_DEVICE_HUNG && !device->told) {
+		device->told = true;
+		vfence_wedge_recovered(device->adapter, device->process);
+	}
 	vfence_device_put(device);
+}
+
+static void loss_stop_device_later(struct vfence_device *device)
+{
+	vfence_device_get(device);
+	if (!queue_work(device->adapter->work_wq, &device->stop_work))
+		vfence_device_put(device);
+}
+
+static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device)
+{
+	loss_mark_hung(device);
+	loss_stop_device(adapter, device);
+	/* The work tells user space: a dma_fence may depend on this thread. */
+	loss_stop_device_later(device);
 }
 
 /**
@@ -118,16 +133,41 @@ void vfence_loss_reset_device_later(struct vfence_device *device, bool cause)
 	if (cause)
 		loss_mark_hung(device);
 	else
-		loss_mark_device(device, DRM_VFENCE_DEVICE_RESET);
-	vfence_device_get(device);
-	if (!queue_work(device->adapter->work_wq, &device->stop_work))
-		vfence_device_put(device);
+		vfence_device_fail(device, DRM_VFENCE_DEVICE_RESET);
+	loss_stop_device_later(device);
+}
+
+static void loss_stop_reset(struct vfence_queue *queue, void *unused)
+{
+	if (vfence_device_was_reset(queue->device))
+		vfence_queue_stop(queue, loss_queue_error(queue));
+}
+
+/* All queues of the device are stopped: they signal no smaller value any more. */
+static void loss_signal_reset(struct vfence_device *device)
+{
+	if (vfence_device_was_reset(device))
+		vfence_local_signal_max(device);
+}
+
+static void loss_reset_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, reset.reset_work);
+
+	vfence_queue_for_each(adapter, loss_stop_reset, NULL);
+	vfence_device_for_each(adapter, loss_signal_reset);
+}
+
+/** vfence_loss_reset_all_later - the adapter was reset: end its devices' queues in a work */
+void vfence_loss_reset_all_later(struct vfence_adapter *adapter)
+{
+	queue_work(adapter->work_wq, &adapter->reset.reset_work);
 }
 
 static void loss_stop_queue(struct vfence_queue *queue, void *unused)
 {
-	atomic_cmpxchg(&queue->device->state, DRM_VFENCE_DEVICE_ACTIVE,
-		       DRM_VFENCE_DEVICE_STOPPED);
+	vfence_device_fail(queue->device, DRM_VFENCE_DEVICE_STOPPED);
 	vfence_queue_stop(queue, -ENODEV);
 }
 
@@ -139,7 +179,7 @@ static void loss_stop_blocked(struct vfence_queue *queue, void *unused)
 
 	if (!READ_ONCE(device->process->blocked))
 		return;
-	state = atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_STOPPED);
+	state = vfence_device_fail(device, DRM_VFENCE_DEVICE_STOPPED);
 	if (state == DRM_VFENCE_DEVICE_ACTIVE || state == DRM_VFENCE_DEVICE_STOPPED)
 		vfence_queue_stop(queue, -ECANCELED);
 }
@@ -184,7 +224,9 @@ static void loss_adapter_work(struct work_struct *work)
 	 */
 	vfence_loss_stop_queues(adapter);
 	vfence_fence_fail_all(adapter, -EIO);
+	vfence_paging_wake(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
+	vfence_wedge_lost(adapter);
 }
 
 static void loss_adapter_lost(struct vfence_adapter *adapter)
@@ -192,9 +234,11 @@ static void loss_adapter_lost(struct vfence_adapter *adapter)
 	queue_work(adapter->work_wq, &adapter->reset.lost_work);
 }
 
-static void loss_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
+static bool loss_engine_stuck(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	vfence_engine_reset(adapter, node, true);
+	const struct vfence_recovery_cause cause = { .context = context };
+
+	return vfence_recovery_engine(adapter, context->node, &cause);
 }
 
 static const struct vfence_loss_ops loss_ops = {
@@ -203,6 +247,7 @@ static const struct vfence_loss_ops loss_ops = {
 	.stop_device = loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
 	.engine_stuck = loss_engine_stuck,
+	.paging_stuck = vfence_engine_stuck,
 	.adapter_lost = loss_adapter_lost,
 };
 
@@ -211,5 +256,6 @@ void vfence_loss_init(struct vfence_adapter *adapter)
 {
 	INIT_WORK(&adapter->reset.lost_work, loss_adapter_work);
 	INIT_WORK(&adapter->reset.block_work, loss_block_work);
+	INIT_WORK(&adapter->reset.reset_work, loss_reset_work);
 	adapter->loss = &loss_ops;
 }

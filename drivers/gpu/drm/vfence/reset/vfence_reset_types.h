@@ -3,14 +3,46 @@
 #define _VFENCE_RESET_TYPES_H_
 
 #include <linux/mutex.h>
+#include <linux/sched.h>
 #include <linux/workqueue.h>
+
+#include "hw/vgpu.h"
+#include "vfence_timeout.h"
+
+/**
+ * struct vfence_dump - what an engine did when it was found to hang
+ */
+struct vfence_dump {
+	/** @pending: @work has not read the other members yet */
+	bool pending;
+	/** @node: node of the engine */
+	unsigned int node;
+	/** @reason: 0x141 or 0x117 */
+	unsigned int reason;
+	/** @pid: process whose context was on the engine, or 0 */
+	int pid;
+	/** @name: name of that process */
+	char name[TASK_COMM_LEN];
+	/** @info: what the GPU says */
+	struct vgpu_debug_info info;
+	/** @work: makes a device core dump of it */
+	struct work_struct work;
+};
 
 /**
  * struct vfence_reset - an adapter's recovery; the part of the adapter that reset/ owns
  */
 struct vfence_reset {
-	/** @lock: serialises resets of engines */
+	/** @lock: serialises resets of engines and of the adapter */
 	struct mutex lock;
+	/** @stopped: the adapter is unplugged, and nothing is reset any more; @lock */
+	bool stopped;
+	/** @hangs: when the adapter was reset; @lock */
+	struct vfence_timeout_window hangs;
+	/** @dump: the last hang; written under @lock */
+	struct vfence_dump dump;
+	/** @stuck: nodes whose engines are to be reset by @engine_work; atomic bits */
+	unsigned long stuck;
 
 	/** @tdr_lock: protects &vfence_adapter.tdr against other writers */
 	struct mutex tdr_lock;
@@ -19,6 +51,8 @@ struct vfence_reset {
 	struct work_struct engine_work;
 	/** @block_work: work that ends all queues of blocked processes */
 	struct work_struct block_work;
+	/** @reset_work: work that ends all queues from before a reset of the adapter */
+	struct work_struct reset_work;
 	/** @lost_work: work that ends all queues and waits of a lost adapter */
 	struct work_struct lost_work;
 };

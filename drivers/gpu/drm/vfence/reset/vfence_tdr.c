@@ -70,6 +70,8 @@ static ssize_t tdr_store(struct device *dev, struct device_attribute *attr, cons
 static struct tdr_attribute tdr_attributes[] = {
 	{ TDR_ATTR(level), TDR_MEMBER(level), .valid = vfence_timeout_level_valid },
 	{ TDR_ATTR(delay_ms), TDR_MEMBER(delay_ms), .valid = vfence_timeout_delay_ms_valid },
+	{ TDR_ATTR(ddi_delay_ms), TDR_MEMBER(ddi_delay_ms),
+	  .valid = vfence_timeout_delay_ms_valid },
 	{ TDR_ATTR(debug_mode), TDR_MEMBER(debug_mode), .valid = vfence_timeout_debug_mode_valid },
 	{ TDR_ATTR(limit_count), TDR_MEMBER(limit_count),
 	  .valid = vfence_timeout_limit_count_valid },
@@ -83,6 +85,7 @@ static struct attribute *tdr_attrs[] = {
 	&tdr_attributes[2].attr.attr,
 	&tdr_attributes[3].attr.attr,
 	&tdr_attributes[4].attr.attr,
+	&tdr_attributes[5].attr.attr,
 	NULL,
 };
 

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Recovery
+ *
+ * An engine that hangs is reset in nine steps, and everything else goes on::
+ *
+ *    1 preempt    the queue was asked to leave, or the GPU says that it makes no progress
+ *    2 detected   the time is up
+ *    3 snapshot   at once: hold the engine, read its ids, and ignore its progress records
+ *    4 empty      the work has ended by itself? then nothing is reset
+ *    5 flush      handle what the engine has reported before
+ *    6 prepare    let what runs on dependent engines leave them
+ *    7 reset      reset the engine, and those that are not empty
+ *    8 check      the id that the reset returns must be one that the engine had
+ *    9 recover    read progress again, and let the engines go on
+ *
+ * If a step fails, or if the reset hits the paging ring, the whole adapter is reset: no client is
+ * in the driver, the contents of video memory are lost, every device is in error, and new
+ * devices work. If that fails, too, or happens too often, the adapter is lost.
+ */
+
+#include <linux/ktime.h>
+
+#include "core/vfence_adapter.h"
+#include "core/vfence_gate.h"
+#include "core/vfence_trace.h"
+#include "irq/vfence_irq.h"
+#include "mem/vfence_paging.h"
+#include "mem/vfence_segment.h"
+#include "queue/vfence_context.h"
+#include "reset/vfence_dump.h"
+#include "reset/vfence_loss.h"
+#include "reset/vfence_recovery.h"
+
+/* Time for the queues of dependent engines to leave them (WDDM-148). */
+#define RECOVERY_PREEMPT_MS	500
+
+/**
+ * struct recovery - the reset of one engine
+ */
+struct recovery {
+	/** @adapter: the adapter, its &vfence_reset.lock held */
+	struct vfence_adapter *adapter;
+	/** @node: node of the engine that hangs */
+	unsigned int node;
+	/** @nodes: mask of the nodes that are reset, with @node */
+	u32 nodes;
+	/** @cause: why */
+	const struct vfence_recovery_cause *cause;
+	/** @over: the cause is gone, and nothing is reset */
+	bool over;
+	/** @snapshot: status of the engine when it was held */
+	struct vgpu_engine_status snapshot;
+};
+
+static void recovery_trace(const struct recovery *recovery, enum vfence_recovery_step step,
+			   u64 aborted)
+{
+	trace_vfence_recovery(recovery->adapter->drm.primary->index, recovery->node, step,
+			      recovery->snapshot.submitted, recovery->snapshot.completed, aborted);
+}
+
+/*
+ * Hold an engine and ignore its progress records, in one section of the lock under which records
+ * are handled: what the snapshot says is what the driver knows (WDDM-145).
+ */
+static void recovery_hold(struct vfence_adapter *adapter, unsigned int node, bool preempt,
+			  struct vgpu_engine_status *snapshot)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&adapter->irq.lock, flags);
+	vfence_irq_mask_locked(adapter, node);
+	vgpu_reset_hold(adapter->gpu, node, preempt, snapshot);
+	spin_unlock_irqrestore(&adapter->irq.lock, flags);
+}
+
+/* Let the engines go on, and handle what was ignored. Returns 0 or the error of an engine. */
+static int recovery_resume(struct recovery *recovery)
+{
+	struct vfence_adapter *adapter = recovery->adapter;
+	unsigned int node;
+	int ret = 0;
+
+	vfence_irq_unmask(adapter, recovery->nodes);
+	for (node = 0; !ret && node < adapter->config.gpu.nodes; node++)
+		if (recovery->nodes & BIT(node))
+			ret = vgpu_reset_resume_engine(adapter->gpu, node);
+	return ret;
+}
+
+/* What was posted before the reset is handled before it (WDDM-146). */
+static void recovery_flush(struct vfence_adapter *adapter)
+{
+	vgpu_cmp_flush(adapter->gpu);
+	vfence_irq_flush(adapter);
+}
+
+/* Queues on dependent engines may leave them, and only those that do not are reset (WDDM-148). */
+static void recovery_prepare(struct recovery *recovery)
+{
+	struct vfence_adapter *adapter = recovery->adapter;
+	struct vgpu_engine_status unused;
+	unsigned int node;
+
+	recovery->nodes = vgpu_reset_dependent_nodes(adapter->gpu, recovery->node);
+	for (node = 0; node < adapter->config.gpu.nodes; node++)
+		if (recovery->nodes & ~BIT(recovery->node) & BIT(node))
+			recovery_hold(adapter, node, true, &unused);
+	for (node = 0; node < adapter->config.gpu.nodes; node++)
+		if (recovery->nodes & ~BIT(recovery->node) & BIT(node))
+			vgpu_reset_wait_left(adapter->gpu, node, RECOVERY_PREEMPT_MS);
+}
+
+static int recovery_reset_node(struct recovery *recovery, unsigned int node)
+{
+	struct vfence_adapter *adapter = recovery->adapter;
+	struct vgpu_engine_status status;
+	u64 aborted;
+	int ret;
+
+	vgpu_reset_query_engine(adapter->gpu, node, &status);
+	if (node != recovery->node && !status.turn)
+		return 0;
+
+	ret = vgpu_reset_engine(adapter->gpu, node, &aborted);
+	if (ret)
+		return ret;
+	vfence_count(adapter, VFENCE_COUNT_ENGINE_RESETS);
+	if (node != recovery->node)
+		return 0;
+
+	recovery_trace(recovery, VFENCE_RECOVERY_RESET, aborted);
+	if (vfence_timeout_aborted_valid(recovery->snapshot.completed,
+					 recovery->snapshot.submitted, aborted))
+		return 0;
+	drm_err(&adapter->drm, "reset of node %u aborted %llu, not from %llu to %llu\n", node,
+		aborted, recovery->snapshot.completed, recovery->snapshot.submitted);
+	vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0xa);
+	return 0;
+}
+
+/* Reset the engines in the order of their nodes (WDDM-148). */
+static int recovery_reset(struct recovery *recovery)
+{
+	unsigned int node;
+	int ret = 0;
+
+	for (node = 0; !ret && node < recovery->adapter->config.gpu.nodes; node++)
+		if (recovery->nodes & BIT(node))
+			ret = recovery_reset_node(recovery, node);
+	return ret;
+}
+
+/* Has the engine lost packets of the paging ring? Only that ring has no context. */
+static bool recovery_hit_paging(const struct recovery *recovery)
+{
+	return recovery->snapshot.turn && !recovery->snapshot.context;
+}
+
+static bool recovery_cause_is_gone(const struct recovery *recovery)
+{
+	const struct vfence_recovery_cause *cause = recovery->cause;
+
+	if (cause->hung)
+		return recovery->snapshot.responsive;
+	if (cause->paging)
+		return !READ_ONCE(recovery->adapter->mem.paging.stuck);
+	return cause->context && vfence_context_has_left(cause->context);
+}
+
+/* Returns true if there is nothing to reset any more (WDDM-144). */
+static bool recovery_is_over(struct recovery *recovery)
+{
+	recovery->over = recovery_cause_is_gone(recovery);
+	if (!recovery->over)
+		return false;
+	recovery_trace(recovery, VFENCE_RECOVERY_EMPTY, 0);
+	vfence_count(recovery->adapter, VFENCE_COUNT_FALSE_ALARMS);
+	return true;
+}
+
+/* Returns 0, or an error if the whole adapter has to be reset. */
+static int recovery_run(struct recovery *recovery)
+{
+	struct vfence_adapter *adapter = recovery->adapter;
+	int ret;
+
+	vgpu_reset_query_engine(adapter->gpu, recovery->node, &recovery->snapshot);
+	recovery_trace(recovery, VFENCE_RECOVERY_DETECTED, 0);
+
+	recovery_hold(adapter, recovery->node, false, &recovery->snapshot);
+	recovery->nodes = BIT(recovery->node);
+	recovery_trace(recovery, VFENCE_RECOVERY_SNAPSHOT, 0);
+	if (recovery_is_over(recovery))
+		return recovery_resume(recovery);
+
+	recovery_flush(adapter);
+	recovery_trace(recovery, VFENCE_RECOVERY_FLUSHED, 0);
+	vfence_dump_engine(adapter, recovery->node, VFENCE_STOP_ENGINE_TIMEOUT);
+	recovery_prepare(recovery);
+	recovery_trace(recovery, VFENCE_RECOVERY_PREPARED, 0);
+
+	ret = recovery_reset(recovery);
+	if (ret)
+		return ret;
+	if (READ_ONCE(adapter->lost))
+		return recovery_resume(recovery);
+	recovery_trace(recovery, VFENCE_RECOVERY_CHECKED, 0);
+	if (recovery_hit_paging(recovery))
+		return -EIO;
+
+	/* Handle the engines' earlier records before they can report new ones. */
+	recovery_flush(adapter);
+	ret = recovery_resume(recovery);
+	if (!ret)
+		recovery_trace(recovery, VFENCE_RECOVERY_RECOVERED, 0);
+	return ret;
+}
+
+/* Note one more reset of the adapter. Returns false if it was one too many (WDDM-163). */
+static bool recovery_may_reset_locked(struct vfence_adapter *adapter)
+{
+	const struct vfence_timeout_config config = {
+		.debug_mode = READ_ONCE(adapter->tdr.debug_mode),
+		.limit_count = READ_ONCE(adapter->tdr.limit_count),
+		.limit_time_s = READ_ONCE(adapter->tdr.limit_time_s),
+	};
+
+	lockdep_assert_held(&adapter->reset.lock);
+	vfence_timeout_note(&adapter->reset.hangs, ktime_to_ms(ktime_get()));
+	return !vfence_timeout_ends_adapter(&config, &adapter->reset.hangs);
+}
+
+/* The adapter is about to be reset: collect what the first engine does that does something. */
+static void recovery_dump(struct vfence_adapter *adapter)
+{
+	struct vgpu_engine_status status;
+	unsigned int node;
+
+	for (node = 0; node < adapter->config.gpu.nodes; node++) {
+		vgpu_reset_query_engine(adapter->gpu, node, &status);
+		if (!status.turn)
+			continue;
+		vfence_dump_engine(adapter, node, VFENCE_STOP_TIMEOUT_DETECTED);
+		return;
+	}
+}
+
+/*
+ * The GPU has stopped, and no client is in the driver. Forget what was in video memory, make the
+ * paging ring anew, and let the GPU go on.
+ */
+static int recovery_restart(struct vfence_adapter *adapter)
+{
+	int ret;
+
+	vfence_segment_purge(adapter);
+	ret = vfence_paging_restart(adapter);
+	return ret ? ret : vgpu_reset_restart(adapter->gpu);
+}
+
+static int recovery_reset_adapter_locked(struct vfence_adapter *adapter)
+{
+	int ret = vgpu_reset_adapter(adapter->gpu);
+
+	lockdep_assert_held(&adapter->reset.lock);
+	if (ret)
+		return ret;
+	/* All devices of before are in error from now on. */
+	WRITE_ONCE(adapter->resets, adapter->resets + 1);
+	/* A thread may wait in the driver for the paging ring. */
+	vfence_paging_fail(adapter);
+	ret = -ETIME;
+	if (vfence_gate_close(adapter, READ_ONCE(adapter->tdr.ddi_delay_ms)))
+		ret = recovery_restart(adapter);
+	vfence_gate_open(adapter);
+	return ret;
+}
+
+static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_timeout_type type)
+{
+	lockdep_assert_held(&adapter->reset.lock);
+	if (adapter->reset.stopped)
+		return;
+	if (READ_ONCE(adapter->lost)) {
+		/* An engine may be held, which other functions need. */
+		vgpu_reset_give_up(adapter->gpu);
+		return;
+	}
+
+	trace_vfence_adapter_reset(adapter->drm.primary->index, type, true);
+	/* The reset of an engine, if there was one, has been the first to collect. */
+	recovery_dump(adapter);
+	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
+	if (!recovery_may_reset_locked(adapter) || recovery_reset_adapter_locked(adapter)) {
+		vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
+		vgpu_reset_give_up(adapter->gpu);
+		return;
+	}
+	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
+	wake_up_all(&adapter->queues.suspend_wait);
+	vfence_loss_reset_all_later(adapter);
+	trace_vfence_adapter_reset(adapter->drm.primary->index, type, false);
+}
+
+/**
+ * vfence_recovery_adapter - reset the whole adapter
+ * @adapter: the adapter
+ * @type: why
+ *
+ * Process context, outside the gate.
+ */
+void vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type)
+{
+	mutex_lock(&adapter->reset.lock);
+	recovery_adapter_locked(adapter, type);
+	mutex_unlock(&adapter->reset.lock);
+}
+
+/**
+ * vfence_recovery_engine - reset an engine
+ * @adapter: the adapter
+ * @node: node of the engine
+ * @cause: why; the engine is held when it is looked at once more
+ *
+ * The contexts that were on the engine are lost, and the GPU calls
+ * vfence_recovery_invalidated() for each of them. All other contexts go on. Process context,
+ * outside the gate.
+ *
+ * Return: false if the cause is gone and nothing was reset.
+ */
+bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
+			    const struct vfence_recovery_cause *cause)
+{
+	struct recovery recovery = { .adapter = adapter, .node = node, .cause = cause };
+
+	mutex_lock(&adapter->reset.lock);
+	if (!adapter->reset.stopped && !READ_ONCE(adapter->lost) && recovery_run(&recovery))
+		recovery_adapter_locked(adapter, VFENCE_TIMEOUT_PROMOTED);
+	mutex_unlock(&adapter->reset.lock);
+	return !recovery.over;
+}
+
+/**
+ * vfence_recovery_invalidated - DxgkCbInvalidateHwContext: a reset has lost a context
+ * @host: the adapter
+ * @global: global handle of the context
+ * @collateral: the context did not cause the reset
+ */
+void vfence_recovery_invalidated(void *host, u32 global, bool collateral)
+{
+	struct vfence_adapter *adapter = host;
+	struct vfence_context *context = vfence_context_find(adapter, global);
+
+	/* The owner may have destroyed the context meanwhile. */
+	if (!context)
+		return;
+	/* The engine is held until this function returns. */
+	vfence_loss_reset_device_later(context->device, !collateral);
+	vfence_context_put(context);
+}
+
+/** vfence_recovery_init - prepare an adapter for resets; cannot fail */
+void vfence_recovery_init(struct vfence_adapter *adapter)
+{
+	mutex_init(&adapter->reset.lock);
+}
+
+/** vfence_recovery_stop - the adapter is unplugged: on return nothing is reset any more */
+void vfence_recovery_stop(struct vfence_adapter *adapter)
+{
+	mutex_lock(&adapter->reset.lock);
+	adapter->reset.stopped = true;
+	mutex_unlock(&adapter->reset.lock);
+}
+
+/** vfence_recovery_fini - undo vfence_recovery_init() */
+void vfence_recovery_fini(struct vfence_adapter *adapter)
+{
+	mutex_destroy(&adapter->reset.lock);
+}

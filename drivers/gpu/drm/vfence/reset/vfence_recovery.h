@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_RECOVERY_H_
+#define _VFENCE_RECOVERY_H_
+
+#include <linux/types.h>
+
+#include "vfence_timeout.h"
+
+struct vfence_adapter;
+struct vfence_context;
+
+/**
+ * enum vfence_recovery_step - steps that are traced; see reset/vfence_recovery.c
+ */
+enum vfence_recovery_step {
+	VFENCE_RECOVERY_DETECTED = 2,
+	VFENCE_RECOVERY_SNAPSHOT,
+	VFENCE_RECOVERY_EMPTY,
+	VFENCE_RECOVERY_FLUSHED,
+	VFENCE_RECOVERY_PREPARED,
+	VFENCE_RECOVERY_RESET,
+	VFENCE_RECOVERY_CHECKED,
+	VFENCE_RECOVERY_RECOVERED,
+};
+
+/**
+ * struct vfence_recovery_cause - why an engine is to be reset; if it is so no longer, it is not
+ *
+ * At most one member is set. With none the engine is reset in any case.
+ */
+struct vfence_recovery_cause {
+	/** @hung: the engine says that it makes no progress */
+	bool hung;
+	/** @paging: a packet of the paging ring takes too long */
+	bool paging;
+	/** @context: this context was suspended and has not left the engine */
+	struct vfence_context *context;
+};
+
+void vfence_recovery_init(struct vfence_adapter *adapter);
+void vfence_recovery_stop(struct vfence_adapter *adapter);
+void vfence_recovery_fini(struct vfence_adapter *adapter);
+bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
+			    const struct vfence_recovery_cause *cause);
+void vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type);
+void vfence_recovery_invalidated(void *host, u32 global, bool collateral);
+
+#endif

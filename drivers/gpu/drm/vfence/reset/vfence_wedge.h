@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_WEDGE_H_
+#define _VFENCE_WEDGE_H_
+
+struct vfence_adapter;
+struct vfence_process;
+
+void vfence_wedge_recovered(struct vfence_adapter *adapter, struct vfence_process *process);
+void vfence_wedge_lost(struct vfence_adapter *adapter);
+
+#endif
