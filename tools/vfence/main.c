@@ -18,6 +18,7 @@ static const struct command {
 	{ "demo", NULL, demo_main, "two processes, two engines, native fences, one picture" },
 	{ "bench", NULL, bench_main, "cost of single operations" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
+	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -35,7 +36,10 @@ static void usage(FILE *to)
 	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
 	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
 	      "                     bench fences: fences.svg, fences.json\n"
-	      "  -j, --json         print JSON\n"
+	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
+	      "  -k, --kind KIND    hang: submission (default), engine, adapter or lost\n"
+	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
+	      "  -j, --json         info, demo, bench: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
 
@@ -84,6 +88,9 @@ int main(int argc, char **argv)
 		{ "adapter", required_argument, NULL, 'a' },
 		{ "frames", required_argument, NULL, 'n' },
 		{ "output", required_argument, NULL, 'o' },
+		{ "node", required_argument, NULL, 'N' },
+		{ "kind", required_argument, NULL, 'k' },
+		{ "after", required_argument, NULL, 't' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -92,7 +99,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:jh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:jh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -104,6 +111,16 @@ int main(int argc, char **argv)
 			break;
 		case 'o':
 			options.output = optarg;
+			break;
+		case 'N':
+			options.node = optarg;
+			break;
+		case 'k':
+			options.kind = optarg;
+			break;
+		case 't':
+			if (!number(optarg, 0, 3600, &options.after))
+				return 2;
 			break;
 		case 'j':
 			options.json = true;

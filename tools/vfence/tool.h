@@ -15,6 +15,10 @@ struct options {
 	unsigned int adapter;
 	unsigned int frames;
 	const char *output;
+	/* hang: names, or NULL, and seconds. */
+	const char *node;
+	const char *kind;
+	unsigned int after;
 	bool json;
 };
 
@@ -35,5 +39,6 @@ int info_main(const struct options *options);
 int demo_main(const struct options *options);
 int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
+int hang_main(const struct options *options);
 
 #endif

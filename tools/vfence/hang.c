@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* vfence hang: let an engine hang on purpose, so that others can test what they do then. */
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tool.h"
+
+#define SECOND	1000000000ll
+/* More than the longest TdrDelay that makes sense in a test. */
+#define PATIENCE	(60 * SECOND)
+/* TdrDelay in ms while a queue does not leave its engine. */
+#define DELAY_MS	"50"
+
+/* What the command has of its own: a device that hangs, and one that looks on. */
+struct hang {
+	unsigned int index;
+	unsigned int node;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_device *bystander;
+	struct vf_queue *queue;
+	int64_t begun;
+};
+
+static int64_t now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static void rest(int64_t ns)
+{
+	struct timespec t = { ns / SECOND, ns % SECOND };
+
+	while (nanosleep(&t, &t) && errno == EINTR)
+		;
+}
+
+static const char *state_name(uint32_t state)
+{
+	static const char *const names[] = {
+		[DRM_VFENCE_DEVICE_ACTIVE] = "ACTIVE", [DRM_VFENCE_DEVICE_RESET] = "RESET",
+		[DRM_VFENCE_DEVICE_HUNG] = "HUNG", [DRM_VFENCE_DEVICE_STOPPED] = "STOPPED",
+	};
+
+	return state < sizeof(names) / sizeof(names[0]) && names[state] ? names[state] : "in error";
+}
+
+static int write_file(const char *path, const char *value)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int ret;
+
+	if (fd < 0)
+		return -errno;
+	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
+	close(fd);
+	return ret;
+}
+
+/* Write a switch in the adapter's folder in debugfs. */
+static int set_switch(const struct hang *hang, const char *name, const char *value)
+{
+	char path[PATH_MAX];
+	struct stat st;
+
+	if (fstat(vf_adapter_fd(hang->adapter), &st))
+		return -errno;
+	/* The folder has the number of the primary node, which the render node has, too. */
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev) & 63, name);
+	return write_file(path, value);
+}
+
+/*
+ * Set TdrDelay, and store what it was in @before if that is not NULL. The GPU takes a queue that
+ * other clients wait for off its engine after 100 ms: the driver has to be faster.
+ */
+static int set_delay(const struct hang *hang, const char *value, char *before, size_t size)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	ssize_t n = 0;
+	int fd;
+
+	if (fstat(vf_adapter_fd(hang->adapter), &st))
+		return -errno;
+	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/tdr/delay_ms", major(st.st_rdev),
+		 minor(st.st_rdev));
+	if (before) {
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+		n = read(fd, before, size - 1);
+		before[n > 0 ? n : 0] = 0;
+		close(fd);
+	}
+	return n < 0 ? -EIO : write_file(path, value);
+}
+
+/* Put a packet that does not end at the end of the queue's ring. */
+static int hang_queue(const struct hang *hang)
+{
+	struct drm_vfence_packet_header packet = {
+		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(packet),
+	};
+
+	vf_cmd_raw(hang->queue, &packet, sizeof(packet));
+	return vf_queue_submit(hang->queue);
+}
+
+/* A submission of a kernel-mode queue: the driver measures its time. */
+static int hang_submission(struct hang *hang)
+{
+	int ret = vf_kernel_queue_create(hang->device, hang->node, &hang->queue);
+
+	return ret ? ret : hang_queue(hang);
+}
+
+/* A user-mode queue is suspended, and stays on its engine. */
+static int hang_engine(struct hang *hang)
+{
+	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
+	struct drm_vfence_queue_query query = { 0 };
+	char before[32];
+
+	if (!ret)
+		ret = hang_queue(hang);
+	while (!ret && query.state != DRM_VFENCE_QUEUE_RUNNING) {
+		rest(SECOND / 1000);
+		ret = vf_queue_query(hang->queue, &query);
+	}
+	if (!ret)
+		ret = set_delay(hang, DELAY_MS, before, sizeof(before));
+	if (!ret)
+		ret = set_switch(hang, "ignore_suspend", "1");
+	if (ret)
+		return ret;
+	ret = vf_queue_suspend(hang->queue, NULL);
+	set_switch(hang, "ignore_suspend", "0");
+	set_delay(hang, before, NULL, 0);
+	return ret == -ETIME || ret == -EIO ? 0 : ret;
+}
+
+/* The same, on an engine that cannot be reset alone. */
+static int hang_adapter(struct hang *hang)
+{
+	int ret = set_switch(hang, "fail_engine_reset", "1");
+
+	if (ret)
+		return ret;
+	ret = hang_engine(hang);
+	set_switch(hang, "fail_engine_reset", "0");
+	return ret;
+}
+
+/* The same, on an adapter that cannot be reset either. */
+static int hang_for_good(struct hang *hang)
+{
+	int ret = set_switch(hang, "fail_adapter_reset", "1");
+
+	return ret ? ret : hang_adapter(hang);
+}
+
+static const struct kind {
+	const char *name;
+	const char *what;
+	int (*run)(struct hang *hang);
+} kinds[] = {
+	{ "submission", "a submission that does not end", hang_submission },
+	{ "engine", "a queue that does not leave its engine", hang_engine },
+	{ "adapter", "an engine that cannot be reset alone", hang_adapter },
+	{ "lost", "an adapter that cannot be reset", hang_for_good },
+};
+
+static void report(const struct hang *hang, const char *text, const char *more)
+{
+	printf("%7.3f s  %s%s\n", (double)(now() - hang->begun) / SECOND, text, more);
+}
+
+static bool new_device_works(struct hang *hang)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+	bool works;
+
+	if (vf_device_create(hang->adapter, &device))
+		return false;
+	works = !vf_queue_create(device, hang->node, 4096, &queue) && !vf_queue_submit(queue) &&
+		!vf_queue_wait_idle(queue, vf_deadline(PATIENCE));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return works;
+}
+
+/* Return 0, or an error if the device did not hang. */
+static int watch(struct hang *hang)
+{
+	int64_t until = now() + PATIENCE;
+
+	while (vf_device_state(hang->device) == DRM_VFENCE_DEVICE_ACTIVE) {
+		if (now() > until)
+			return -ETIME;
+		rest(SECOND / 1000);
+	}
+	report(hang, "the device is ", state_name(vf_device_state(hang->device)));
+	report(hang, "another device of this process is ",
+	       state_name(vf_device_state(hang->bystander)));
+	report(hang, "a new device ", new_device_works(hang) ? "works" : "does not work");
+	return 0;
+}
+
+static int run(struct hang *hang, const struct kind *kind)
+{
+	int ret = vf_device_create(hang->adapter, &hang->device);
+
+	if (!ret)
+		ret = vf_device_create(hang->adapter, &hang->bystander);
+	if (ret)
+		return ret;
+	hang->begun = now();
+	report(hang, kind->what, "");
+	ret = kind->run(hang);
+	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
+		fprintf(stderr, "vfence: hang: needs root and debugfs, but for --kind submission\n");
+	return ret ? ret : watch(hang);
+}
+
+static const struct kind *find_kind(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (!name || !strcmp(name, kinds[i].name))
+			return &kinds[i];
+	fprintf(stderr, "vfence: no such kind: %s; there are submission, engine, adapter, lost\n",
+		name);
+	return NULL;
+}
+
+/* Return the node, or -1. */
+static int find_node(const char *name)
+{
+	static const char *const nodes[] = { "gfx", "compute", "copy", "mm" };
+	int i;
+
+	for (i = 0; i < 4; i++)
+		if (!name || !strcmp(name, nodes[i]))
+			return i;
+	fprintf(stderr, "vfence: no such node: %s; there are gfx, compute, copy, mm\n", name);
+	return -1;
+}
+
+int hang_main(const struct options *options)
+{
+	struct hang hang = { .index = options->adapter == UINT32_MAX ? 0 : options->adapter };
+	const struct kind *kind = find_kind(options->kind);
+	int ret, node = find_node(options->node);
+
+	if (!kind || node < 0)
+		return -EINVAL;
+	hang.node = (unsigned int)node;
+	ret = vf_adapter_open(hang.index, &hang.adapter);
+	if (ret)
+		return tool_fail("hang", ret);
+	rest(options->after * SECOND);
+	ret = run(&hang, kind);
+	vf_queue_destroy(hang.queue);
+	vf_device_destroy(hang.bystander);
+	vf_device_destroy(hang.device);
+	vf_adapter_close(hang.adapter);
+	return ret ? tool_fail("hang", ret) : 0;
+}
