@@ -95,8 +95,7 @@ static uint32_t state_of(struct vf_queue *queue)
 /* After the abort of a hung queue of one function the other function gets the engine. */
 TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 {
-	vf_cmd_raw(self->queue[0], &(struct drm_vfence_packet_header){
-			   .opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	cmd_hang(self->queue[0]);
 	ASSERT_EQ(0, vf_queue_submit(self->queue[0]));
 	vf_cmd_draw(self->queue[1], 10, 100000);
 	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));

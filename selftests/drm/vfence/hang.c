@@ -51,8 +51,7 @@ FIXTURE_TEARDOWN(hung)
 
 static int hang(struct vf_queue *queue)
 {
-	vf_cmd_raw(queue, &(struct drm_vfence_packet_header){
-		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	cmd_hang(queue);
 	return vf_queue_publish(queue);
 }
 

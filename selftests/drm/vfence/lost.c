@@ -179,8 +179,7 @@ TEST_F(lost, WDDM_68_a_monitored_value_that_cannot_move_loses_the_adapter)
 
 TEST_F(lost, WDDM_195_an_unknown_suspend_fence_loses_the_adapter)
 {
-	vf_cmd_raw(self->gfx, &(struct drm_vfence_packet_header){
-		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(0, "wrong_suspend", "1"));
@@ -210,12 +209,11 @@ TEST_F(lost, WDDM_68_another_adapter_does_not_notice)
 
 TEST_F(lost, WDDM_165_at_level_1_a_time_out_loses_the_adapter)
 {
-	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
 
 	/* A new adapter has the default configuration. */
 	ASSERT_EQ(0, tdr_configure(0, "level", "1"));
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "100"));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));

@@ -767,7 +767,6 @@ TEST_F(mixed_written, a_packet_there_releases_all_waits_here)
 /* A dma_fence that fails makes the fence fail on all adapters. */
 TEST_F(mixed, a_failed_import_there_fails_it_here)
 {
-	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
 	struct drm_vfence_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
 	int fd = vf_adapter_fd(self->i_adapter);
@@ -785,7 +784,7 @@ TEST_F(mixed, a_failed_import_there_fails_it_here)
 	vf_cmd_wait(self->gfx, self->d, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
-	vf_cmd_raw(queue, &hang, sizeof(hang));
+	cmd_hang(queue);
 	ASSERT_EQ(0, vf_submit(&queue, 1, &told));
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->i, syncobj.handle, 0, 10));
 	EXPECT_EQ(-EIO, vf_fence_wait(self->d, UINT64_MAX, DEADLINE));

@@ -300,14 +300,11 @@ TEST_F(two, a_submission_ends_behind_a_queue_of_its_client_that_hangs)
 {
 	struct vf_queue *stuck = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, false);
 	struct vf_queue *kernel = tenant_add(&self->attacker, DRM_VFENCE_NODE_GFX, true);
-	struct drm_vfence_packet_header hang = {
-		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
-	};
 	struct vf_submit what = { 0 };
 
 	ASSERT_NE(NULL, stuck);
 	ASSERT_NE(NULL, kernel);
-	vf_cmd_raw(stuck, &hang, sizeof(hang));
+	cmd_hang(stuck);
 	ASSERT_EQ(0, vf_queue_submit(stuck));
 	ASSERT_TRUE(EVENTUALLY(queue_state(stuck) == DRM_VFENCE_QUEUE_RUNNING));
 	vf_cmd_nop(kernel, 8);
@@ -458,16 +455,13 @@ FIXTURE_TEARDOWN(hogs)
 
 TEST_F(hogs, what_keeps_others_off_is_stopped)
 {
-	struct drm_vfence_packet_header hang = {
-		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
-	};
 	struct vf_submit what = { 0 };
 	int64_t begun, took;
 
 	if (variant->draws)
 		vf_cmd_draw(self->hog, variant->draws, variant->draw_ns);
 	else
-		vf_cmd_raw(self->hog, &hang, sizeof(hang));
+		cmd_hang(self->hog);
 	ASSERT_EQ(0, variant->kernel ? vf_submit(&self->hog, 1, &what) :
 				       vf_queue_submit(self->hog));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->hog) == DRM_VFENCE_QUEUE_RUNNING));

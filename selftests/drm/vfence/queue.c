@@ -373,9 +373,6 @@ TEST_F(queue, WDDM_188_abort_is_permanent)
 
 TEST_F(queue, abort_cuts_any_packet_short)
 {
-	static const struct drm_vfence_packet_header hang = {
-		.opcode = DRM_VFENCE_OP_HANG, .length = 8,
-	};
 	struct vf_queue *queue;
 	int64_t begin;
 	unsigned int i;
@@ -387,7 +384,7 @@ TEST_F(queue, abort_cuts_any_packet_short)
 		else if (i == 1)
 			vf_cmd_draw(queue, UINT32_MAX, 0);
 		else
-			vf_cmd_raw(queue, &hang, sizeof(hang));
+			cmd_hang(queue);
 		ASSERT_EQ(0, vf_queue_submit(queue));
 		ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
 		begin = vf_deadline(0);

@@ -13,32 +13,6 @@
 
 #define TRACING	"/sys/kernel/tracing/"
 
-static const struct drm_vfence_packet_header hang = {
-	.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
-};
-
-static int hang_on(struct vf_queue *queue)
-{
-	vf_cmd_raw(queue, &hang, sizeof(hang));
-	return vf_queue_publish(queue);
-}
-
-static bool working(struct vf_adapter *adapter)
-{
-	struct vf_device *device;
-	struct vf_queue *queue;
-	bool works;
-
-	if (vf_device_create(adapter, &device))
-		return false;
-	works = !vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue) &&
-		!vf_queue_submit(queue) && drained(queue) &&
-		vf_device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
-	vf_queue_destroy(queue);
-	vf_device_destroy(device);
-	return works;
-}
-
 /* Return: a socket that gets all uevents from now on. */
 static int uevents(void)
 {
@@ -187,7 +161,7 @@ TEST_F(engine, WDDM_151_TDR_04_work_that_ends_after_the_snapshot_counts_as_abort
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR,
 				     0, &fence));
 	ASSERT_EQ(0, knob(HANGS, "finish_before_reset", "1"));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	vf_cmd_signal(self->gfx, fence, 7);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
@@ -435,7 +409,7 @@ TEST_F(engine, WDDM_172_TDR_11_errors_tell_the_guilty_from_the_cancelled)
 	vf_cmd_draw(queue[1], 1, 2 * SECOND);
 	what.signal_syncobjs = &out[2];
 	ASSERT_EQ(0, vf_submit(&queue[1], 1, &what));
-	vf_cmd_raw(queue[0], &hang, sizeof(hang));
+	cmd_hang(queue[0]);
 	what.signal_syncobjs = &out[0];
 	ASSERT_EQ(0, vf_submit(&queue[0], 1, &what));
 	vf_cmd_fill(queue[0], vf_buffer_va(buffer), 4096, 0x55);

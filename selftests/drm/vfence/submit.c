@@ -1123,7 +1123,6 @@ TEST_F(any, a_broadcast_that_waits_for_room_takes_no_place_elsewhere)
 
 TEST_F(submit, what_takes_too_long_is_aborted)
 {
-	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
 	struct vf_counters before = counters(self->adapter);
 	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 	struct vf_device *device;
@@ -1131,7 +1130,7 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, submit_told(self->gfx, &first));
 	ASSERT_EQ(0, submit_told(self->gfx, &next));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
@@ -1345,7 +1344,6 @@ TEST_F(submit, a_bad_address_fails_its_submission)
 /* Our own dma_fence signals our own import callback, also when it failed. */
 TEST_F(submit, a_submission_signals_a_fence_by_import)
 {
-	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
 	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
 	struct drm_vfence_syncobj timeline = syncobj_of(self->fd, 2);
 	struct vf_device *device;
@@ -1359,7 +1357,7 @@ TEST_F(submit, a_submission_signals_a_fence_by_import)
 	ASSERT_EQ(0, submit_told(self->gfx, &binary));
 	ASSERT_EQ(0, vf_fence_import_syncobj(good, binary.handle, 0, 6));
 	EXPECT_EQ(0, vf_fence_wait(good, 6, DEADLINE));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, submit_told(self->gfx, &binary));
 	ASSERT_EQ(0, submit_told(self->gfx, &timeline));
 	ASSERT_EQ(0, vf_fence_import_syncobj(bad[0], binary.handle, 0, 6));
@@ -1377,7 +1375,6 @@ TEST_F(submit, a_submission_signals_a_fence_by_import)
 
 TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximum)
 {
-	struct drm_vfence_packet_header hang = { .opcode = DRM_VFENCE_OP_HANG, .length = 8 };
 	struct vf_fence *stays, *theirs, *mine, *more[8];
 	struct vf_device *device;
 	size_t i;
@@ -1394,7 +1391,7 @@ TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximu
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &mine));
 	close(fd);
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1000, self->efd));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));

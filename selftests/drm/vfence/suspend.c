@@ -62,8 +62,7 @@ static uint64_t packets(struct vf_queue *queue)
 
 static void hang(struct vf_queue *queue)
 {
-	vf_cmd_raw(queue, &(struct drm_vfence_packet_header){
-		.opcode = DRM_VFENCE_OP_HANG, .length = 8 }, 8);
+	cmd_hang(queue);
 	vf_queue_publish(queue);
 }
 

@@ -68,16 +68,12 @@ FIXTURE_TEARDOWN(tdr)
 	VFENCE_TEARDOWN();
 }
 
-static const struct drm_vfence_packet_header hang = {
-	.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
-};
-
 static int submit_hang(FIXTURE_DATA(tdr) *self)
 {
 	struct drm_vfence_syncobj out = { .handle = self->out_sync };
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 
-	vf_cmd_raw(self->kernel, &hang, sizeof(hang));
+	cmd_hang(self->kernel);
 	return vf_submit(&self->kernel, 1, &what);
 }
 
@@ -166,7 +162,7 @@ TEST_F(tdr, WDDM_142_a_suspension_is_given_up_after_the_delay)
 	int64_t begun;
 
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
@@ -224,7 +220,7 @@ TEST_F(tdr, a_new_delay_holds_at_once_for_a_suspension)
 	pthread_t thread;
 
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "900000"));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
@@ -246,7 +242,7 @@ static void ignored_until(struct __test_metadata *_metadata, FIXTURE_DATA(tdr) *
 
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "50"));
 	ASSERT_EQ(0, tdr_configure(0, name, off));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
@@ -282,7 +278,7 @@ TEST_F(tdr, TDR_27_detection_off_does_not_switch_preemption_off)
 	struct vf_queue *queue;
 
 	ASSERT_EQ(0, tdr_configure(0, "level", "0"));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	/* Another client: the queues of one client do not take the engine from each other. */
@@ -296,7 +292,7 @@ TEST_F(tdr, TDR_27_detection_off_does_not_switch_preemption_off)
 }
 
 /* Hang a new device. Return: 0 once it is HUNG, or a negative error. */
-static int hang_on(struct vf_adapter *adapter)
+static int hang_device_of(struct vf_adapter *adapter)
 {
 	struct drm_vfence_syncobj out = { 0 };
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
@@ -307,7 +303,7 @@ static int hang_on(struct vf_adapter *adapter)
 	ret = ret ? ret : vf_kernel_queue_create(device, DRM_VFENCE_NODE_COMPUTE, &queue);
 	ret = ret ? ret : drmSyncobjCreate(vf_adapter_fd(adapter), 0, &out.handle);
 	if (!ret) {
-		vf_cmd_raw(queue, &hang, sizeof(hang));
+		cmd_hang(queue);
 		ret = vf_submit(&queue, 1, &what);
 	}
 	if (!ret && !EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG))
@@ -326,7 +322,7 @@ static int hang_once(void)
 
 	if (ret)
 		return ret;
-	ret = hang_on(adapter);
+	ret = hang_device_of(adapter);
 	vf_adapter_close(adapter);
 	return ret;
 }
@@ -529,10 +525,10 @@ TEST_F(tdr, a_process_is_not_blocked_for_what_others_do_with_its_file)
 	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
 	child = fork();
 	if (!child) {
-		int ret = hang_on(self->adapter);
+		int ret = hang_device_of(self->adapter);
 
-		ret = ret ? ret : hang_on(self->adapter);
-		_exit(ret ? 1 : hang_on(self->adapter) == -EACCES ? 0 : 2);
+		ret = ret ? ret : hang_device_of(self->adapter);
+		_exit(ret ? 1 : hang_device_of(self->adapter) == -EACCES ? 0 : 2);
 	}
 	ASSERT_EQ(child, waitpid(child, &status, 0));
 	EXPECT_EQ(0, status);
@@ -548,7 +544,7 @@ TEST_F(tdr, a_queue_that_others_preempt_does_not_block_its_process)
 	uint64_t blocked = counters(self->adapter).processes_blocked;
 
 	ASSERT_EQ(0, tdr_configure(0, "limit_count", "1"));
-	vf_cmd_raw(self->gfx, &hang, sizeof(hang));
+	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	EXPECT_EQ(0, use_elsewhere());

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/sync_file.h>
 #include <poll.h>
 #include <pthread.h>
@@ -241,6 +242,81 @@ static inline bool drained(struct vf_queue *queue)
 static inline bool logged(struct vf_queue *queue)
 {
 	return drained(queue) && EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_IDLE);
+}
+
+/* Append a packet that hangs the engine. */
+static inline void cmd_hang(struct vf_queue *queue)
+{
+	const struct drm_vfence_packet_header hang = {
+		.opcode = DRM_VFENCE_OP_HANG, .length = sizeof(hang),
+	};
+
+	vf_cmd_raw(queue, &hang, sizeof(hang));
+}
+
+/* Hang an engine, and ask for no progress value and no log entry. */
+static inline int hang_on(struct vf_queue *queue)
+{
+	cmd_hang(queue);
+	return vf_queue_publish(queue);
+}
+
+/* Return: true if a new device of the adapter works. */
+static inline bool working(struct vf_adapter *adapter)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+	bool works;
+
+	if (vf_device_create(adapter, &device))
+		return false;
+	works = !vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue) &&
+		!vf_queue_submit(queue) && drained(queue) &&
+		vf_device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return works;
+}
+
+#define EQUAL(index, a, b) ({								\
+	uint64_t _a = (a), _b = (b);							\
+	if (_a != _b)									\
+		printf("# adapter %u: " #a " is %" PRIu64 ", " #b " is %" PRIu64 "\n",	\
+		       index, _a, _b);							\
+	_a == _b; })
+
+/* Return: true if the counters of an adapter without clients add up and no object is left. */
+static inline bool balanced(unsigned int index)
+{
+	struct vf_counters c;
+	struct vf_adapter *adapter;
+	bool right = true;
+
+	if (vf_adapter_open(index, &adapter))
+		return false;
+	/* The kernel is still cleaning up after the processes that were killed last. */
+	if (!EVENTUALLY((c = counters(adapter), vf_counters_settled(&c) && !c.queues &&
+			 c.fences_created == c.fences_destroyed)))
+		printf("# adapter %u does not come to rest\n", index);
+	right &= EQUAL(index, c.signals + c.shadow_posts, c.suppressed + c.posts);
+	right &= EQUAL(index, c.posts, c.cmp_rechecked_out + c.cmp_recorded + c.cmp_overflowed);
+	right &= EQUAL(index, c.cmp_recorded, c.records_useful + c.records_spurious);
+	right &= EQUAL(index, c.handler_runs, c.interrupts_raised - c.interrupts_coalesced);
+	right &= EQUAL(index, c.log_packets,
+		       c.log_entries_read + c.log_entries_lost + c.log_entries_unread);
+	right &= EQUAL(index, c.waits_begun,
+		       c.waits_satisfied + c.waits_timed_out + c.waits_cancelled);
+	right &= EQUAL(index, c.submissions, c.submissions_done + c.submissions_lost);
+	right &= EQUAL(index, c.fences_created, c.fences_destroyed);
+	right &= EQUAL(index, c.fences_opened, c.fences_closed);
+	right &= EQUAL(index, c.queues, 0);
+	right &= EQUAL(index, c.doorbells_connected, 0);
+	printf("# adapter %u: %" PRIu64 " signals, %" PRIu64 " waits, %" PRIu64
+	       " interrupts, %" PRIu64 " submissions, %" PRIu64 " log entries lost\n", index,
+	       (uint64_t)c.signals, (uint64_t)c.waits_begun, (uint64_t)c.handler_runs,
+	       (uint64_t)c.submissions, (uint64_t)c.log_entries_lost);
+	vf_adapter_close(adapter);
+	return right;
 }
 
 static inline bool fired(int efd)
