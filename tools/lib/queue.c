@@ -93,7 +93,6 @@ static int create_parts(struct vf_device *device, unsigned int node, struct vf_q
 	if (ret)
 		return ret;
 	q->info.context = q->context;
-	q->info.flags = q->kernel ? 0 : DRM_VFENCE_QUEUE_USER_MODE;
 	ret = vf_ioctl(q->adapter, DRM_IOCTL_VFENCE_QUEUE_CREATE, &q->info);
 	if (!ret)
 		ret = vf_fence_init(q->adapter, q->info.progress_fence, &q->info.progress,
@@ -159,7 +158,7 @@ static void release(struct vf_queue *q)
 	free(q);
 }
 
-static int create(struct vf_device *device, unsigned int node, uint32_t ring_size, bool kernel,
+static int create(struct vf_device *device, unsigned int node, uint32_t ring_size, uint32_t flags,
 		  struct vf_queue **queue)
 {
 	struct vf_queue *q = calloc(1, sizeof(*q));
@@ -171,7 +170,8 @@ static int create(struct vf_device *device, unsigned int node, uint32_t ring_siz
 	q->device = device;
 	q->node = node;
 	q->ring_size = ring_size;
-	q->kernel = kernel;
+	q->info.flags = flags;
+	q->kernel = !(flags & DRM_VFENCE_QUEUE_USER_MODE);
 	q->slot = vf_lifetime_add_queue(q->adapter, q);
 	ret = q->slot < 0 ? q->slot : create_parts(device, node, q);
 	if (ret) {
@@ -185,13 +185,21 @@ static int create(struct vf_device *device, unsigned int node, uint32_t ring_siz
 VF_EXPORT int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_size,
 			      struct vf_queue **queue)
 {
-	return create(device, node, ring_size, false, queue);
+	return create(device, node, ring_size, DRM_VFENCE_QUEUE_USER_MODE, queue);
 }
 
 VF_EXPORT int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
 				     struct vf_queue **queue)
 {
-	return create(device, node, DRM_VFENCE_MAX_COMMANDS, true, queue);
+	return vf_kernel_queue_create_flags(device, node, 0, queue);
+}
+
+VF_EXPORT int vf_kernel_queue_create_flags(struct vf_device *device, unsigned int node,
+					   uint32_t flags, struct vf_queue **queue)
+{
+	if (flags & DRM_VFENCE_QUEUE_USER_MODE)
+		return -EINVAL;
+	return create(device, node, DRM_VFENCE_MAX_COMMANDS, flags, queue);
 }
 
 /*

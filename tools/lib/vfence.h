@@ -516,6 +516,17 @@ int vf_queue_create(struct vf_device *device, unsigned int node, uint32_t ring_s
 int vf_kernel_queue_create(struct vf_device *device, unsigned int node,
 			   struct vf_queue **queue);
 /**
+ * vf_kernel_queue_create_flags - create a kernel-mode queue with flags
+ * @device: parent
+ * @node: node ordinal
+ * @flags: 0 or %DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT
+ * @queue: out: the queue
+ *
+ * Return: as vf_kernel_queue_create(); -EINVAL for %DRM_VFENCE_QUEUE_USER_MODE.
+ */
+int vf_kernel_queue_create_flags(struct vf_device *device, unsigned int node, uint32_t flags,
+				 struct vf_queue **queue);
+/**
  * vf_queue_destroy - wait for all submissions, then destroy the queue (WDDM-201)
  * @queue: the queue
  *

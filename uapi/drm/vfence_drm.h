@@ -113,6 +113,7 @@ extern "C" {
  *   %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED.
  * - 1.34: the whole adapter can be reset: all its devices are %DRM_VFENCE_DEVICE_RESET then, and
  *   new ones work. %DRM_VFENCE_COUNTER_ADAPTER_RESETS, %DRM_VFENCE_COUNTER_FALSE_ALARMS.
+ * - 1.35: %DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1729,6 +1730,13 @@ struct drm_vfence_event_arm {
  * without native fences the progress fence of a kernel-mode queue is monitored (WDDM-200).
  */
 #define DRM_VFENCE_QUEUE_NATIVE_PROGRESS (1 << 1)
+/**
+ * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than TdrDelay
+ * (WDDM-166). They have no dma_fence, whose waiters rely on an end: SUBMIT refuses
+ * @signal_syncobjs. The queue must still leave its engine when another client wants it or its
+ * context is suspended (TDR-27). A user-mode queue has no limit of its own in any case.
+ */
+#define DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT (1 << 2)
 
 /**
  * struct drm_vfence_queue_create - create a hardware queue with its progress fence
@@ -1744,8 +1752,8 @@ struct drm_vfence_queue_create {
 	/** @context: Handle of the parent. */
 	__u32 context;
 	/**
-	 * @flags: In/out: The client writes %DRM_VFENCE_QUEUE_USER_MODE or 0. The kernel writes
-	 * DRM_VFENCE_QUEUE_*, and ignores NATIVE_PROGRESS from the client.
+	 * @flags: In/out: The client writes DRM_VFENCE_QUEUE_*. The kernel writes
+	 * NATIVE_PROGRESS or clears it, whatever the client has written there.
 	 */
 	__u32 flags;
 	/** @handle: Out: Handle of the queue. */
@@ -2050,7 +2058,8 @@ struct drm_vfence_syncobj {
  * %DRM_VFENCE_MAX_BROADCAST; EINVAL for commands or @signal_syncobjs with more than one queue;
  * EINVAL for commands of an illegal length, or with a packet that is not legal or not for
  * kernel-mode queues; EINVAL for a flag without the members that it needs, or with a member
- * that it excludes; EOPNOTSUPP for a user-mode queue (WDDM-179), for a MONITORED_SIGNAL packet
+ * that it excludes; EOPNOTSUPP for a user-mode queue (WDDM-179), for @signal_syncobjs with a
+ * queue without a time-out (WDDM-166), for a MONITORED_SIGNAL packet
  * if engines have none, or for a fence of type INTRA_GPU; ENOENT for a syncobj that does not
  * exist; EINVAL for a wait for a syncobj without a fence or for a point that is not submitted
  * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a

@@ -393,7 +393,7 @@ static void *map_at(struct attacker *c, uint64_t offset, int prot)
 static void make_queue(struct attacker *c)
 {
 	struct drm_vfence_queue_create create = { .context = pick(&c->context),
-						  .flags = (uint32_t)dice(2) };
+						  .flags = (uint32_t)(dice(2) | (dice(4) ? 0 : 4)) };
 	struct drm_vfence_bo_create bo = { .size = 4096 }, control = { .size = 4096 };
 	struct drm_vfence_doorbell_create doorbell = { .ring_size = 4096,
 						       .flags = (uint32_t)(dice(4) == 0) };

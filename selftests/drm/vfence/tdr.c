@@ -291,6 +291,73 @@ TEST_F(tdr, TDR_27_detection_off_does_not_switch_preemption_off)
 	client_close(&other);
 }
 
+TEST_F(tdr, WDDM_166_a_queue_without_a_time_out_is_never_timed_out)
+{
+	struct drm_vfence_syncobj out = { .handle = self->out_sync };
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+	struct drm_vfence_context_create context = {
+		.device = vf_device_handle(self->device), .node = DRM_VFENCE_NODE_GFX,
+	};
+	struct drm_vfence_queue_create user = {
+		.flags = DRM_VFENCE_QUEUE_USER_MODE | DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT,
+	};
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "100"));
+	ASSERT_EQ(0, vf_kernel_queue_create_flags(self->device, DRM_VFENCE_NODE_COMPUTE,
+						  DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT, &queue));
+	EXPECT_TRUE(vf_queue_info(queue)->flags & DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT);
+	/* No dma_fence: nothing promises that it would signal. */
+	vf_cmd_draw(queue, 1, 1000);
+	EXPECT_EQ(-EOPNOTSUPP, vf_submit(&queue, 1, &what));
+	EXPECT_EQ(-EBADF, syncobj_status(self->fd, self->out_sync));
+	EXPECT_EQ(0, vf_queue_last_queued(queue));
+
+	/* Seven times the delay, and a change of the delay meanwhile. */
+	vf_cmd_draw(queue, 7, SECOND / 10);
+	vf_cmd_signal(queue, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "50"));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	vf_queue_destroy(queue);
+
+	/* A user-mode queue takes the flag, too. */
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	user.context = context.handle;
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &user));
+	EXPECT_TRUE(user.flags & DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT);
+
+	/* An ordinary queue has the delay. */
+	vf_cmd_draw(self->kernel, 7, SECOND / 10);
+	ASSERT_EQ(0, vf_submit(&self->kernel, 1, &what));
+	EXPECT_TRUE(EVENTUALLY(ended(self)));
+	EXPECT_EQ(-ETIME, syncobj_status(self->fd, self->out_sync));
+}
+
+TEST_F(tdr, TDR_27_a_queue_without_a_time_out_leaves_its_engine_to_others)
+{
+	struct vf_queue *hog, *queue;
+	struct client other;
+
+	ASSERT_EQ(0, vf_kernel_queue_create_flags(self->device, DRM_VFENCE_NODE_GFX,
+						  DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT, &hog));
+	cmd_hang(hog);
+	ASSERT_EQ(0, vf_queue_submit(hog));
+	ASSERT_TRUE(EVENTUALLY(queue_state(hog) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, client_open(&other));
+	ASSERT_EQ(0, vf_queue_create(other.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(other.device));
+	vf_queue_destroy(hog);
+	vf_queue_destroy(queue);
+	client_close(&other);
+}
+
 /* Hang a new device. Return: 0 once it is HUNG, or a negative error. */
 static int hang_device_of(struct vf_adapter *adapter)
 {

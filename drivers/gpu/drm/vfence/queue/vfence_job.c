@@ -257,7 +257,7 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 		VFENCE_SCHED_WQ(adapter->queues.run_wq)
 		VFENCE_SCHED_RQS
 		.credit_limit = JOB_CREDITS,
-		/* vfence_job_retime() sets it. */
+		/* vfence_job_retime() sets it, unless the queue has no time-out. */
 		.timeout = MAX_SCHEDULE_TIMEOUT,
 		.name = adapter->name,
 		.dev = adapter->drm.dev,
@@ -289,11 +289,17 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 	return 0;
 }
 
-/** vfence_job_retime - start the timer of the first submission again, with today's delay */
+/**
+ * vfence_job_retime - start the timer of the first submission again, with today's delay
+ * @kernel: the queue; nothing happens if it has no time-out
+ */
 void vfence_job_retime(struct vfence_kernel_queue *kernel)
 {
 	struct drm_gpu_scheduler *sched = &kernel->sched;
 	long timeout;
+
+	if (kernel->untimed)
+		return;
 
 	/*
 	 * Read the delay under the lock: of two threads the second one reads it after both

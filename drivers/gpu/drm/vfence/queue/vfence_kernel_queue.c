@@ -406,15 +406,17 @@ int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
 /**
  * vfence_kernel_queue_create - initialise the kernel-mode part of a queue
  * @queue: the queue, with its progress fence
+ * @untimed: submissions may take as long as they want
  *
  * Return: 0 or an error, after which the caller still calls vfence_kernel_queue_free().
  */
-int vfence_kernel_queue_create(struct vfence_queue *queue)
+int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 {
 	struct vfence_kernel_queue *kernel = queue->kernel;
 
 	kernel->queue = queue;
 	kernel->file = queue->file;
+	kernel->untimed = untimed;
 	kernel->timeline = dma_fence_context_alloc(1);
 
 	mutex_init(&kernel->lock);

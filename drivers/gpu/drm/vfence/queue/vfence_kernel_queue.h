@@ -36,6 +36,9 @@ struct vfence_kernel_queue {
 	/** @scheduling: @sched and @entity are initialised */
 	bool scheduling;
 
+	/** @untimed: the queue has DISABLE_GPU_TIMEOUT: its submissions have no published fence */
+	bool untimed;
+
 	/** @ring: ring buffer in kernel memory, never mapped by clients */
 	void *ring;
 	/** @control: read and write pointer of @ring */
@@ -124,7 +127,7 @@ struct vfence_kernel_queue {
 	struct work_struct stage_work;
 };
 
-int vfence_kernel_queue_create(struct vfence_queue *queue);
+int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed);
 void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error);
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error);
 int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct vfence_wait *wait);

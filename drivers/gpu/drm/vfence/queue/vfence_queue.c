@@ -448,7 +448,8 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 		goto unmap_logs;
 
 	if (!user_mode)
-		ret = vfence_kernel_queue_create(queue);
+		ret = vfence_kernel_queue_create(queue, args->flags &
+						 DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT);
 	if (!ret)
 		ret = vfence_table_add(&file->queues, queue, &args->handle);
 	if (ret)
@@ -498,7 +499,8 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	/* The kernel writes NATIVE_PROGRESS itself, and may find what it wrote before. */
 	args->flags &= ~DRM_VFENCE_QUEUE_NATIVE_PROGRESS;
-	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_QUEUE_USER_MODE))
+	if (vfence_reject(drm, args->flags & ~(DRM_VFENCE_QUEUE_USER_MODE |
+					       DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT)))
 		return -EINVAL;
 
 	if (vfence_reject(drm, args->flags & DRM_VFENCE_QUEUE_USER_MODE &&

@@ -201,7 +201,10 @@ static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 	if (IS_ERR(queue))
 		return PTR_ERR(queue);
 
-	if (vfence_reject(&queue->adapter->drm, !queue->kernel)) {
+	/* A dma_fence must have an end, which nothing promises without a time-out (WDDM-166). */
+	if (vfence_reject(&queue->adapter->drm, !queue->kernel) ||
+	    vfence_reject(&queue->adapter->drm, queue->kernel->untimed &&
+			  submit->args->signal_syncobjs.count)) {
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
 	}
