@@ -345,6 +345,77 @@ TEST_F(engine, WDDM_147_148_156_174_TDR_24_a_dependent_engine_that_stays_is_rese
 	vf_device_destroy(third);
 }
 
+/* A client is told what it has done, and goes on with a new queue. */
+TEST_F(engine, TDR_12_the_guilty_one_is_refused_and_a_new_queue_of_its_process_works)
+{
+	struct drm_vfence_context_create context = {
+		.device = vf_device_handle(self->device), .node = DRM_VFENCE_NODE_COMPUTE,
+	};
+	struct drm_vfence_queue_create create = { .flags = DRM_VFENCE_QUEUE_USER_MODE };
+	struct vf_queue *compute, *kernel, *mm;
+	struct vf_device *third;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &third));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	create.context = context.handle;
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &kernel));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	vf_cmd_draw(mm, 10, SECOND);
+	ASSERT_EQ(0, vf_queue_submit(mm));
+	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, hang_on(compute));
+	EXPECT_TRUE(EVENTUALLY(queue_state(compute) == DRM_VFENCE_QUEUE_ABORTED));
+	EXPECT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_ABORTED));
+
+	/* Guilty, innocent, and not concerned. */
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->other.device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(third));
+	/* The calls of a lost device say so. */
+	EXPECT_TRUE(EVENTUALLY(vf_queue_submit(kernel) == -EIO));
+	EXPECT_EQ(-EIO, vf_queue_submit(compute));
+	EXPECT_EQ(-EIO, vf_queue_submit(mm));
+	EXPECT_EQ(-EIO, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &create));
+	EXPECT_EQ(-EIO, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	vf_queue_destroy(compute);
+	/* The same process and file, on the engine that hung. */
+	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_queue_submit(compute));
+	EXPECT_TRUE(drained(compute));
+	vf_queue_destroy(compute);
+	vf_queue_destroy(kernel);
+	vf_queue_destroy(mm);
+	vf_device_destroy(third);
+}
+
+/* Work that is long is not stuck: the same queue, and then one packet that does not go on. */
+TEST_F(engine, TDR_16_slow_work_is_left_alone_and_stuck_work_is_not)
+{
+	struct vf_fence *fence;
+	struct vf_counters after;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	/* Twenty times as long as a hang takes to be noticed, in one piece and in pieces. */
+	vf_cmd_draw(self->gfx, 1, 4 * SECOND / 10);
+	vf_cmd_draw(self->gfx, 100, SECOND / 250);
+	vf_cmd_signal(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_fence_wait(fence, 1, DEADLINE));
+	EXPECT_EQ(1, vf_fence_current(fence));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_EQ(self->before.false_alarms, after.false_alarms);
+
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 1)));
+	vf_fence_destroy(fence);
+}
+
 /* A completion comes while its engine is held, so its record is ignored at first. */
 TEST_F(engine, WDDM_145_what_was_ignored_is_read_when_the_engines_go_on)
 {

@@ -291,6 +291,65 @@ TEST_F(tdr, TDR_27_detection_off_does_not_switch_preemption_off)
 	client_close(&other);
 }
 
+/* Return: the parameter of the module for the first adapter, in us. */
+static int64_t preempt_us(void)
+{
+	FILE *f = fopen("/sys/module/vfence/parameters/preempt_us", "re");
+	long long us = -1;
+
+	if (f && fscanf(f, "%lld", &us) != 1)
+		us = -1;
+	if (f)
+		fclose(f);
+	return us;
+}
+
+/* Only that queue and its device are lost, after the time that is configured and one tick. */
+TEST_F(tdr, TDR_1_an_endless_draw_is_found_in_time_and_others_go_on)
+{
+	struct vf_counters before = counters(self->adapter);
+	struct vf_fence *fence, *copied;
+	struct vf_queue *gfx, *copy;
+	struct client other;
+	int64_t begun, us;
+
+	ASSERT_EQ(0, client_open(&other));
+	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &copied));
+	ASSERT_EQ(0, vf_queue_create(other.device, DRM_VFENCE_NODE_GFX, 4096, &gfx));
+	ASSERT_EQ(0, vf_queue_create(other.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	vf_cmd_draw(self->gfx, 1, 10 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_signal(gfx, fence, 1);
+	vf_cmd_draw(copy, 30, SECOND / 100);
+	vf_cmd_signal(copy, copied, 1);
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	ASSERT_EQ(0, vf_queue_submit(gfx));
+	EXPECT_EQ(0, vf_fence_wait(fence, 1, DEADLINE));
+	us = (vf_deadline(0) - begun) / 1000;
+	TH_LOG("the engine has gone on after %lld us", (long long)us);
+	EXPECT_LE(preempt_us(), us);
+	if (deterministic())
+		EXPECT_GE(preempt_us() + 4000, us);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+
+	/* The other engine has not noticed. */
+	EXPECT_EQ(0, vf_fence_wait(copied, 1, DEADLINE));
+	us = (vf_deadline(0) - begun) / 1000;
+	TH_LOG("300 ms of copying took %lld us", (long long)us);
+	if (deterministic())
+		EXPECT_GE(304000, us);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(other.device));
+	EXPECT_EQ(before.engine_resets, counters(self->adapter).engine_resets);
+	vf_queue_destroy(copy);
+	vf_queue_destroy(gfx);
+	vf_fence_destroy(copied);
+	vf_fence_destroy(fence);
+	client_close(&other);
+}
+
 TEST_F(tdr, WDDM_166_a_queue_without_a_time_out_is_never_timed_out)
 {
 	struct drm_vfence_syncobj out = { .handle = self->out_sync };
