@@ -136,7 +136,7 @@ FIXTURE_TEARDOWN(engine)
 	EXPECT_EQ(0, driver("bind", HANGS));
 }
 
-TEST_F(engine, WDDM_144_TDR_03_an_engine_that_has_ended_its_work_is_not_reset)
+TEST_F(engine, WDDM_144_145_TDR_03_an_engine_that_has_ended_its_work_is_not_reset)
 {
 	struct vf_counters after;
 
