@@ -416,6 +416,115 @@ TEST_F(engine, TDR_16_slow_work_is_left_alone_and_stuck_work_is_not)
 	vf_fence_destroy(fence);
 }
 
+#define HANGS_MEASURED	50
+/* hung_us of this adapter. */
+#define HANGS_FOUND_US	20000
+
+static int compare_us(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sort @us. Return: the value below which @percent of them are. */
+static int64_t percentile(int64_t *us, unsigned int count, unsigned int percent)
+{
+	qsort(us, count, sizeof(*us), compare_us);
+	return us[(count - 1) * percent / 100];
+}
+
+/* Hang the engine of @node. Return: us until a job that waited behind is done, or -1. */
+static int64_t hang_before(struct vf_adapter *adapter, struct vf_queue *behind, unsigned int node)
+{
+	int64_t begun = vf_deadline(0), us = -1;
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	if (vf_device_create(adapter, &device))
+		return -1;
+	if (!vf_queue_create(device, node, 4096, &queue) && !hang_on(queue) &&
+	    EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING)) {
+		begun = vf_deadline(0);
+		if (!vf_queue_submit(behind) && !vf_queue_wait_idle(behind, DEADLINE))
+			us = (vf_deadline(0) - begun) / 1000;
+	}
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return us;
+}
+
+/* From a hang that is found to the next job on the same engine, and to one on another engine. */
+TEST_F_TIMEOUT(engine, TDR_28_an_engine_that_was_reset_works_again_at_once, 120)
+{
+	int64_t us[HANGS_MEASURED], begun, alone, copied = 0;
+	struct vf_queue *copy;
+	unsigned int i;
+
+	/* Nobody is blocked because it hangs often. */
+	ASSERT_EQ(0, tdr_configure(HANGS, "debug_mode", "3"));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	for (i = 0; i < 2; i++) {
+		alone = vf_deadline(0);
+		vf_cmd_draw(copy, 200, SECOND / 1000);
+		ASSERT_EQ(0, vf_queue_submit(copy));
+		ASSERT_EQ(0, vf_queue_wait_idle(copy, DEADLINE));
+		alone = (vf_deadline(0) - alone) / 1000;
+	}
+	begun = vf_deadline(0);
+	vf_cmd_draw(copy, 200, SECOND / 1000);
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	for (i = 0; i < HANGS_MEASURED; i++) {
+		us[i] = hang_before(self->adapter, self->other_gfx, DRM_VFENCE_NODE_GFX);
+		ASSERT_LE(0, us[i]);
+		us[i] -= HANGS_FOUND_US;
+		if (i == 4) {
+			/* Five hangs took 100 ms and more. */
+			ASSERT_EQ(0, vf_queue_wait_idle(copy, DEADLINE));
+			copied = (vf_deadline(0) - begun) / 1000;
+		}
+	}
+	TH_LOG("engine: p50 %lld us, p99 %lld us; 200 ms of copying took %lld us, alone %lld us",
+	       (long long)percentile(us, HANGS_MEASURED, 50),
+	       (long long)percentile(us, HANGS_MEASURED, 99), (long long)copied,
+	       (long long)alone);
+	if (deterministic()) {
+		EXPECT_GE(1000, percentile(us, HANGS_MEASURED, 99));
+		EXPECT_GE(alone + 500, copied);
+	}
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
+	vf_queue_destroy(copy);
+}
+
+/* The same if the adapter has to be reset: the next job is one of a new device. */
+TEST_F_TIMEOUT(engine, TDR_28_an_adapter_that_was_reset_works_again_at_once, 120)
+{
+	int64_t us[HANGS_MEASURED], begun;
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "debug_mode", "3"));
+	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
+	for (i = 0; i < HANGS_MEASURED; i++) {
+		struct vf_device *device;
+		struct vf_queue *queue;
+
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+		ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+		begun = vf_deadline(0);
+		ASSERT_EQ(0, hang_on(queue));
+		ASSERT_TRUE(AT_ONCE(vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE));
+		ASSERT_TRUE(working(self->adapter));
+		us[i] = (vf_deadline(0) - begun) / 1000 - HANGS_FOUND_US;
+		vf_queue_destroy(queue);
+		vf_device_destroy(device);
+	}
+	TH_LOG("adapter: p50 %lld us, p99 %lld us",
+	       (long long)percentile(us, HANGS_MEASURED, 50),
+	       (long long)percentile(us, HANGS_MEASURED, 99));
+	if (deterministic())
+		EXPECT_GE(20000, percentile(us, HANGS_MEASURED, 99));
+}
+
 /* A completion comes while its engine is held, so its record is ignored at first. */
 TEST_F(engine, WDDM_145_what_was_ignored_is_read_when_the_engines_go_on)
 {
