@@ -19,6 +19,7 @@ static const struct command {
 	{ "bench", NULL, bench_main, "cost of single operations" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
+	{ "dump", NULL, dump_main, "what the first engine did that hung, packets decoded" },
 };
 
 #define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -39,6 +40,7 @@ static void usage(FILE *to)
 	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
 	      "  -k, --kind KIND    hang: submission (default), engine, adapter or lost\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
+	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
 	      "  -j, --json         info, demo, bench: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
@@ -91,6 +93,7 @@ int main(int argc, char **argv)
 		{ "node", required_argument, NULL, 'N' },
 		{ "kind", required_argument, NULL, 'k' },
 		{ "after", required_argument, NULL, 't' },
+		{ "release", no_argument, NULL, 'r' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -99,7 +102,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:jh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:rjh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -121,6 +124,9 @@ int main(int argc, char **argv)
 		case 't':
 			if (!number(optarg, 0, 3600, &options.after))
 				return 2;
+			break;
+		case 'r':
+			options.release = true;
 			break;
 		case 'j':
 			options.json = true;

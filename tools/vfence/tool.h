@@ -19,6 +19,8 @@ struct options {
 	const char *node;
 	const char *kind;
 	unsigned int after;
+	/* dump: let the kernel take the next one. */
+	bool release;
 	bool json;
 };
 
@@ -40,5 +42,6 @@ int demo_main(const struct options *options);
 int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
 int hang_main(const struct options *options);
+int dump_main(const struct options *options);
 
 #endif
