@@ -257,9 +257,22 @@ static bool hang_and_evict(struct culprit *me)
 	return right;
 }
 
+/* A page fault, which costs the device: its fences stay as they are. */
+static bool fault(struct culprit *me)
+{
+	struct vf_queue *queue;
+
+	if (vf_queue_create(me->device, dice(NODES), 4096, &queue))
+		return true;
+	vf_cmd_fill(queue, 0x7000, 64, 0);
+	vf_queue_publish(queue);
+	return dice(2) ||
+	       EVENTUALLY(vf_device_state(me->device) != DRM_VFENCE_DEVICE_ACTIVE);
+}
+
 static bool hang_somehow(struct culprit *me)
 {
-	switch (dice(6)) {
+	switch (dice(7)) {
 	case 0:
 		return hang_queues(me, 2);
 	case 1:
@@ -268,6 +281,8 @@ static bool hang_somehow(struct culprit *me)
 		return hang_suspended(me);
 	case 3:
 		return hang_and_evict(me);
+	case 4:
+		return fault(me);
 	default:
 		return hang_queues(me, 1);
 	}
@@ -422,9 +437,13 @@ static void reset_somehow(unsigned int index)
 	};
 	const char *name = fails[dice(ARRAY_SIZE(fails))];
 
-	switch (dice(4)) {
+	switch (dice(5)) {
 	case 0:
 		knob(index, name, "1");
+		break;
+	case 2:
+		knob(index, "page_fault_flags",
+		     (const char *[]){ "0x4", "0x8", "0x10" }[dice(3)]);
 		break;
 	case 1:
 		knob(index, "reset_engine", (const char *[]){ "0", "1", "2", "3" }[dice(4)]);

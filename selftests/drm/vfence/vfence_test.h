@@ -265,7 +265,7 @@ static inline int hang_on(struct vf_queue *queue)
 static inline bool working(struct vf_adapter *adapter)
 {
 	struct vf_device *device;
-	struct vf_queue *queue;
+	struct vf_queue *queue = NULL;
 	bool works;
 
 	if (vf_device_create(adapter, &device))

@@ -272,6 +272,22 @@ enum vgpu_engine_state {
 	VGPU_ENGINE_TRANSITION_TO_F1,
 	/** @VGPU_ENGINE_HUNG: The engine makes no progress and requests a reset (WDDM-204). */
 	VGPU_ENGINE_HUNG,
+	/** @VGPU_ENGINE_FAULTED: A page fault requests something; see vgpu_reset_fault_flags(). */
+	VGPU_ENGINE_FAULTED,
+};
+
+/**
+ * enum vgpu_fault_flags - DXGK_PAGE_FAULT_FLAGS: what a page fault requests (WDDM-177)
+ *
+ * With none of them the fault costs the queue alone.
+ */
+enum vgpu_fault_flags {
+	/** @VGPU_FAULT_ADAPTER_RESET_REQUIRED: The engine is unusable until the GPU is reset. */
+	VGPU_FAULT_ADAPTER_RESET_REQUIRED = 0x4,
+	/** @VGPU_FAULT_ENGINE_RESET_REQUIRED: The engine is unusable until it is reset. */
+	VGPU_FAULT_ENGINE_RESET_REQUIRED = 0x8,
+	/** @VGPU_FAULT_FATAL_HARDWARE_ERROR: The GPU is unusable. */
+	VGPU_FAULT_FATAL_HARDWARE_ERROR = 0x10,
 };
 
 /**
@@ -414,6 +430,8 @@ struct vgpu_knobs {
 	/** @fail_restart: The GPU does not start after its reset. */
 	bool fail_restart;
 
+	/** @page_fault_flags: What a page fault of a client requests: &enum vgpu_fault_flags. */
+	u32 page_fault_flags;
 	/** @hold_posts: The CMP leaves posts in its FIFO until vgpu_cmp_flush() waits for them. */
 	bool hold_posts;
 };
@@ -555,6 +573,8 @@ void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_d
 /** vgpu_reset_query_engine - DxgkDdiQueryEngineStatus; may sleep */
 void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
 			     struct vgpu_engine_status *status);
+/** vgpu_reset_fault_flags - what page faults on an engine request until a reset. Any context. */
+u32 vgpu_reset_fault_flags(struct vgpu *gpu, unsigned int node);
 /**
  * vgpu_reset_dependent_nodes - DxgkDdiQueryDependentEngineGroup
  * @gpu: the GPU

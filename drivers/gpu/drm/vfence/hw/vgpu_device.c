@@ -106,6 +106,7 @@ void vgpu_device_stop(struct vgpu *gpu)
 {
 	/* Stop the engines first, because they post to the CMP. */
 	vgpu_chip_stop(gpu->chip, gpu);
+	vgpu_reset_forget(gpu);
 	vgpu_cmp_stop(gpu);
 }
 

@@ -320,6 +320,8 @@ enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int no
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	if (engine->hung && engine->running->gpu == gpu)
 		state = VGPU_ENGINE_HUNG;
+	else if (gpu->node[node].fault_flags)
+		state = VGPU_ENGINE_FAULTED;
 	else if (gpu->node[node].wants_f1)
 		state = VGPU_ENGINE_TRANSITION_TO_F1;
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Resets of an engine and of all that a function has on the chip (WDDM-143 to WDDM-161,
- * WDDM-174 to WDDM-176).
+ * WDDM-174 to WDDM-177).
  *
  * ::
  *
@@ -9,6 +9,8 @@
  *    ACTIVE --------------------------> HUNG ----------------> held ----------> ACTIVE
  *       ^                                 |
  *       +-- abort, or a suspension -------+
+ *
+ *    ACTIVE -- page fault with a request --> FAULTED (held) -- reset, resume --> ACTIVE
  *
  * A held engine finishes what it executes and picks nothing else. An engine can be held in any
  * state.
@@ -47,6 +49,42 @@ void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	WRITE_ONCE(engine->hung, true);
 	vgpu_cmp_post(queue->gpu, &post);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
+}
+
+/*
+ * A queue has left its engine because of a fault. A page fault may make the engine unusable: it
+ * picks nothing until the request is met (WDDM-177).
+ */
+void vgpu_reset_faulted_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	struct vgpu_post post = {
+		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
+		.node = engine->node,
+	};
+	u32 flags = READ_ONCE(queue->gpu->knobs.page_fault_flags);
+	struct vgpu_node *node = queue->node;
+
+	lockdep_assert_held(&engine->chip->sched);
+	if (!flags || (queue->fault != DRM_VFENCE_FAULT_UNMAPPED &&
+		       queue->fault != DRM_VFENCE_FAULT_ACCESS))
+		return;
+	if (!node->fault_flags) {
+		engine->held++;
+		node->holds++;
+	}
+	node->fault_flags |= flags;
+	vgpu_cmp_post(queue->gpu, &post);
+}
+
+u32 vgpu_reset_fault_flags(struct vgpu *gpu, unsigned int node)
+{
+	unsigned long flags;
+	u32 requested;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	requested = gpu->node[node].fault_flags;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return requested;
 }
 
 /*
@@ -244,6 +282,19 @@ static void reset_report(struct vgpu *gpu, const struct reset_hit *hit)
 		gpu->ops->invalidate_hw_context(gpu->host, hit->context, hit->collateral);
 }
 
+/* Nothing that page faults have requested is open any more. */
+static void reset_meet_request_locked(struct vgpu *gpu, unsigned int ordinal)
+{
+	struct vgpu_node *node = &gpu->node[ordinal];
+
+	lockdep_assert_held(&gpu->chip->sched);
+	if (!node->fault_flags)
+		return;
+	node->fault_flags = 0;
+	node->holds--;
+	gpu->chip->engine[ordinal].held--;
+}
+
 /*
  * Return the id that the reset has aborted. If the queue that hung has left by itself since the
  * engine was held, that is its turn, and its context counts as the cause (WDDM-151).
@@ -259,6 +310,8 @@ static u64 reset_last_aborted(struct vgpu *gpu, unsigned int ordinal, struct res
 	if (!hit->turn)
 		hit->turn = node->completed;
 	node->completed = hit->turn;
+	/* The engine is still held by the caller. */
+	reset_meet_request_locked(gpu, ordinal);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return hit->turn;
 }
@@ -286,8 +339,9 @@ static void reset_release_locked(struct vgpu *gpu, unsigned int ordinal)
 	struct vgpu_node *node = &gpu->node[ordinal];
 
 	lockdep_assert_held(&gpu->chip->sched);
-	engine->held -= node->holds;
-	node->holds = 0;
+	/* The engine stays held if a page fault has made it unusable. */
+	engine->held -= node->holds - !!node->fault_flags;
+	node->holds = !!node->fault_flags;
 	WRITE_ONCE(node->preempt, false);
 	wake_up_all(&engine->wait);
 }
@@ -326,6 +380,7 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 	for (i = 0; i < gpu->config.nodes; i++) {
 		spin_lock_irqsave(&gpu->chip->sched, flags);
 		gpu->node[i].completed = gpu->node[i].submitted;
+		reset_meet_request_locked(gpu, i);
 		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	}
 
@@ -358,5 +413,20 @@ int vgpu_reset_restart(struct vgpu *gpu)
 
 void vgpu_reset_give_up(struct vgpu *gpu)
 {
+	vgpu_reset_forget(gpu);
 	reset_release_all(gpu, true);
+}
+
+/* Other functions may need the engines that page faults of this one have made unusable. */
+void vgpu_reset_forget(struct vgpu *gpu)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	for (i = 0; i < gpu->config.nodes; i++) {
+		reset_meet_request_locked(gpu, i);
+		wake_up_all(&gpu->chip->engine[i].wait);
+	}
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

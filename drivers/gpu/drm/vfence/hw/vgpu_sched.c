@@ -274,6 +274,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_FAULTED);
 		fault.queue = queue->os_handle;
 		vgpu_cmp_post(gpu, &fault);
+		vgpu_reset_faulted_locked(engine, queue);
 	} else if (queue->abort || why == VGPU_STEP_ABORTED) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	} else if (why == VGPU_STEP_PREEMPTED) {

@@ -200,6 +200,12 @@ struct vgpu_node {
 
 	/** @holds: Number of vgpu_engine.held that are of this function; under vgpu_chip.sched. */
 	unsigned int holds;
+	/**
+	 * @fault_flags: What page faults have requested since the last reset: &enum
+	 * vgpu_fault_flags. While there is anything, the engine is held once more; under
+	 * vgpu_chip.sched.
+	 */
+	u32 fault_flags;
 	/** @held_completed: @completed at the last vgpu_reset_hold(); under vgpu_chip.sched. */
 	u64 held_completed;
 	/** @held_cause: What ran at that time was the cause of the reset; under vgpu_chip.sched. */
@@ -882,6 +888,8 @@ bool vgpu_power_may_ask_f1(struct vgpu_engine *engine);
 
 /* vgpu_reset.c */
 void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue);
+void vgpu_reset_faulted_locked(struct vgpu_engine *engine, struct vgpu_queue *queue);
+void vgpu_reset_forget(struct vgpu *gpu);
 
 /* vgpu_chip.c */
 int vgpu_chip_join(struct vgpu_chip *chip, struct vgpu *gpu, unsigned int local_pages);

@@ -109,6 +109,8 @@ enum vfence_timeout_type {
 	VFENCE_TIMEOUT_ENGINE = 6,
 	/** @VFENCE_TIMEOUT_PROMOTED: The reset of an engine did not help. */
 	VFENCE_TIMEOUT_PROMOTED = 9,
+	/** @VFENCE_TIMEOUT_PAGE_FAULT: A page fault has requested a reset of the adapter. */
+	VFENCE_TIMEOUT_PAGE_FAULT = 10,
 };
 
 /**

@@ -101,6 +101,21 @@ void vfence_queue_stop(struct vfence_queue *queue, int error)
 	vfence_fence_set_always_signaled(queue->progress_fence);
 }
 
+/**
+ * vfence_queue_fault_state - the error state that a fault of a queue means for its device
+ * @queue: the queue
+ *
+ * Return: &enum drm_vfence_device_state; ACTIVE if the queue has not faulted.
+ */
+int vfence_queue_fault_state(struct vfence_queue *queue)
+{
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	return status.state == DRM_VFENCE_QUEUE_FAULTED ?
+		queue_fault_to_device_state(status.fault) : DRM_VFENCE_DEVICE_ACTIVE;
+}
+
 /* A queue has faulted. Take no lock of the owner: references keep all objects used here. */
 static void queue_fault_work(struct work_struct *work)
 {

@@ -81,6 +81,7 @@ u64 vfence_queue_busy_ns(struct vfence_queue *queue);
 void vfence_queue_stop(struct vfence_queue *queue, int error);
 void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
 void vfence_queue_retime_all(struct vfence_adapter *adapter);
+int vfence_queue_fault_state(struct vfence_queue *queue);
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
 int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -45,6 +45,9 @@ static void engine_state_work(struct work_struct *work)
 			if (vfence_tdr_timed_out(adapter))
 				vfence_recovery_engine(adapter, node, &hung);
 			break;
+		case VGPU_ENGINE_FAULTED:
+			vfence_recovery_page_fault(adapter, node);
+			break;
 		case VGPU_ENGINE_TRANSITION_TO_F1:
 			engine_enter_f1(adapter, node);
 			break;

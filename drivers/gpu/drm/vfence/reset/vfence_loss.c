@@ -137,6 +137,26 @@ void vfence_loss_reset_device_later(struct vfence_device *device, bool cause)
 	loss_stop_device_later(device);
 }
 
+static void loss_note_fault(struct vfence_queue *queue, void *unused)
+{
+	int state = vfence_queue_fault_state(queue);
+
+	if (state != DRM_VFENCE_DEVICE_ACTIVE)
+		vfence_device_fail(queue->device, state);
+}
+
+/**
+ * vfence_loss_note_faults - put devices whose queues have faulted in error
+ * @adapter: the adapter
+ *
+ * Before a reset puts all devices in error: what has faulted keeps its own error. The queues are
+ * stopped when the records of the faults are handled. Process context.
+ */
+void vfence_loss_note_faults(struct vfence_adapter *adapter)
+{
+	vfence_queue_for_each(adapter, loss_note_fault, NULL);
+}
+
 static void loss_stop_reset(struct vfence_queue *queue, void *unused)
 {
 	if (vfence_device_was_reset(queue->device))

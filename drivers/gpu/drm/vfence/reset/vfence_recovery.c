@@ -166,6 +166,8 @@ static bool recovery_cause_is_gone(const struct recovery *recovery)
 		return recovery->snapshot.responsive;
 	if (cause->paging)
 		return !READ_ONCE(recovery->adapter->mem.paging.stuck);
+	if (cause->page_fault)
+		return !vgpu_reset_fault_flags(recovery->adapter->gpu, recovery->node);
 	return cause->context && vfence_context_has_left(cause->context);
 }
 
@@ -336,10 +338,32 @@ bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
 	struct recovery recovery = { .adapter = adapter, .node = node, .cause = cause };
 
 	mutex_lock(&adapter->reset.lock);
-	if (!adapter->reset.stopped && !READ_ONCE(adapter->lost) && recovery_run(&recovery))
+	/* A lost adapter gives up its engines, which a fault may have made unusable. */
+	if (!adapter->reset.stopped && (READ_ONCE(adapter->lost) || recovery_run(&recovery)))
 		recovery_adapter_locked(adapter, VFENCE_TIMEOUT_PROMOTED);
 	mutex_unlock(&adapter->reset.lock);
 	return !recovery.over;
+}
+
+/**
+ * vfence_recovery_page_fault - do what page faults on an engine request (WDDM-177)
+ * @adapter: the adapter
+ * @node: node of the engine, which picks nothing meanwhile
+ *
+ * Process context, outside the gate.
+ */
+void vfence_recovery_page_fault(struct vfence_adapter *adapter, unsigned int node)
+{
+	static const struct vfence_recovery_cause fault = { .page_fault = true };
+	u32 flags = vgpu_reset_fault_flags(adapter->gpu, node);
+
+	vfence_loss_note_faults(adapter);
+	if (flags & VGPU_FAULT_FATAL_HARDWARE_ERROR)
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0xc);
+	if (flags & (VGPU_FAULT_FATAL_HARDWARE_ERROR | VGPU_FAULT_ADAPTER_RESET_REQUIRED))
+		vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_PAGE_FAULT);
+	else
+		vfence_recovery_engine(adapter, node, &fault);
 }
 
 /**

@@ -33,6 +33,8 @@ struct vfence_recovery_cause {
 	bool hung;
 	/** @paging: a packet of the paging ring takes too long */
 	bool paging;
+	/** @page_fault: a page fault has made the engine unusable */
+	bool page_fault;
 	/** @context: this context was suspended and has not left the engine */
 	struct vfence_context *context;
 };
@@ -43,6 +45,7 @@ void vfence_recovery_fini(struct vfence_adapter *adapter);
 bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
 			    const struct vfence_recovery_cause *cause);
 void vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type);
+void vfence_recovery_page_fault(struct vfence_adapter *adapter, unsigned int node);
 void vfence_recovery_invalidated(void *host, u32 global, bool collateral);
 
 #endif
