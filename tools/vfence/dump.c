@@ -203,6 +203,42 @@ static void print_packet(const struct dump *dump, uint64_t at, unsigned int opco
 	}
 }
 
+/* Print the end of a log, if the dump has one. */
+static void print_log(const struct dump *dump, const char *name)
+{
+	unsigned long long value, time;
+	unsigned int fence, operation;
+	char title[32];
+	const char *line;
+
+	snprintf(title, sizeof(title), "\n%s log:\n", name);
+	line = strstr(dump->text, title);
+	if (!line)
+		return;
+	printf("\nlast entries of the %s log:\n", name);
+	line += strlen(title);
+	while (line && sscanf(line, "fence %u, operation %u, value %llu, time %llu", &fence,
+			      &operation, &value, &time) == 4) {
+		printf("  %-9s fence %u, %llu, at %llu\n",
+		       operation == DRM_VFENCE_LOG_MARKER ? "MARKER" :
+		       operation == DRM_VFENCE_LOG_WAIT_UNBLOCKED ? "WAIT" : "SIGNAL",
+		       fence, value, time);
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+}
+
+/* The types of WDDM that occur here. */
+static const char *type_name(uint64_t type)
+{
+	static const char *const names[] = {
+		[1] = "FORCED", [6] = "ENGINE_TIMEOUT", [9] = "ENGINE_TIMEOUT_PROMOTED",
+		[10] = "PAGE_FAULT", [12] = "ENGINE_PAGE_FAULT",
+	};
+
+	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "UNKNOWN";
+}
+
 /* Where packets begin is known from the one in flight on. */
 static void print_packets(const struct dump *dump)
 {
@@ -245,6 +281,7 @@ static void print_dump(const struct dump *dump)
 	       node_name(number(dump, "class")), U(number(dump, "node")),
 	       number(dump, "responsive") ? "was busy" : "made no progress",
 	       engine ? "it" : "the adapter", U(number(dump, "reason")));
+	printf("type: %s (%llu)\n", type_name(number(dump, "type")), U(number(dump, "type")));
 	printf("turns: %llu submitted, %llu completed\n", U(number(dump, "submitted")),
 	       U(number(dump, "completed")));
 	if (!number(dump, "turn")) {
@@ -256,6 +293,8 @@ static void print_dump(const struct dump *dump)
 		printf("the queue: %llu packets completed, %.3f ms on engines\n",
 		       U(number(dump, "packets")), (double)number(dump, "busy_ns") / 1e6);
 		print_packets(dump);
+		print_log(dump, "wait");
+		print_log(dump, "signal");
 	}
 	free(command);
 	free(adapter);

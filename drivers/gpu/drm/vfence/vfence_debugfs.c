@@ -150,6 +150,9 @@ void vfence_debugfs_init(struct drm_minor *minor)
 			    &knobs->wrong_last_aborted);
 	debugfs_create_bool("fail_engine_reset", 0600, minor->debugfs_root,
 			    &knobs->fail_engine_reset);
+	debugfs_create_bool("survive_reset", 0600, minor->debugfs_root, &knobs->survive_reset);
+	debugfs_create_bool("interrupt_after_reset", 0600, minor->debugfs_root,
+			    &knobs->interrupt_after_reset);
 	debugfs_create_bool("fail_engine_resume", 0600, minor->debugfs_root,
 			    &knobs->fail_engine_resume);
 	debugfs_create_bool("fail_adapter_reset", 0600, minor->debugfs_root,

@@ -111,6 +111,8 @@ static void probe_release(struct drm_device *drm, void *unused)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 
+	probe_destroy_wq(adapter->reset.wq);
+	probe_destroy_wq(adapter->reset.loss_wq);
 	probe_destroy_wq(adapter->work_wq);
 	probe_destroy_wq(adapter->queues.signal_wq);
 	probe_destroy_wq(adapter->queues.run_wq);
@@ -149,8 +151,13 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	queues->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
 
+	adapter->reset.wq = alloc_workqueue("%s-reset", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM,
+					    1, adapter->name);
+	adapter->reset.loss_wq = alloc_workqueue("%s-loss", WQ_UNBOUND, 0, adapter->name);
+
 	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||
-	    !queues->run_wq || !queues->signal_wq || !adapter->work_wq)
+	    !queues->run_wq || !queues->signal_wq || !adapter->work_wq ||
+	    !adapter->reset.wq || !adapter->reset.loss_wq)
 		return -ENOMEM;
 	return 0;
 }
@@ -297,6 +304,8 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->queues.submit_wq);
 	flush_workqueue(adapter->queues.run_wq);
 	flush_workqueue(adapter->queues.signal_wq);
+	flush_workqueue(adapter->reset.wq);
+	flush_workqueue(adapter->reset.loss_wq);
 	flush_workqueue(adapter->work_wq);
 
 	/* From here on page faults map the dummy pages. */

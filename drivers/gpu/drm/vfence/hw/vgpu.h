@@ -423,6 +423,10 @@ struct vgpu_knobs {
 	bool wrong_last_aborted;
 	/** @fail_engine_reset: An engine cannot be reset alone. */
 	bool fail_engine_reset;
+	/** @survive_reset: What runs on an engine survives its reset. */
+	bool survive_reset;
+	/** @interrupt_after_reset: The next engine that is reset posts before it goes on. */
+	bool interrupt_after_reset;
 	/** @fail_engine_resume: An engine does not go on after its reset. */
 	bool fail_engine_resume;
 	/** @fail_adapter_reset: The GPU cannot be reset. */
@@ -526,6 +530,8 @@ enum vgpu_engine_state vgpu_engine_query_state(struct vgpu *gpu, unsigned int no
 struct vgpu_engine_status {
 	/** @responsive: The engine makes progress. */
 	bool responsive;
+	/** @stalled: The packet on it makes none, and vgpu_reset_hold() cannot preempt it. */
+	bool stalled;
 	/** @turn: Id of the turn on the engine; 0 if the engine runs nothing of this function. */
 	u64 turn;
 	/** @context: OS-side handle of its context; 0 for the paging ring, and without a turn. */
@@ -543,6 +549,8 @@ struct vgpu_engine_status {
 
 /** VGPU_DEBUG_WORDS: number of words of a ring in &struct vgpu_debug_info */
 #define VGPU_DEBUG_WORDS	64
+/** VGPU_DEBUG_ENTRIES: number of entries of a log in &struct vgpu_debug_info */
+#define VGPU_DEBUG_ENTRIES	4
 
 /**
  * struct vgpu_debug_info - what DxgkDdiCollectDbgInfo returns of an engine
@@ -566,6 +574,10 @@ struct vgpu_debug_info {
 	u64 from;
 	/** @ring: The ring around @read_ptr. */
 	u64 ring[VGPU_DEBUG_WORDS];
+	/** @logged: Number of entries in @log. */
+	unsigned int logged[2];
+	/** @log: The last entries of the wait log and of the signal log, the oldest one first. */
+	struct drm_vfence_log_entry log[2][VGPU_DEBUG_ENTRIES];
 };
 
 /** vgpu_reset_collect_debug - DxgkDdiCollectDbgInfo; changes nothing. Any context. */
@@ -587,7 +599,8 @@ u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node);
  * vgpu_reset_hold - let an engine pick no other queue
  * @gpu: the GPU
  * @node: node of the engine
- * @preempt: take the queue off that runs, even inside a packet
+ * @preempt: take the queue off that runs, even inside a packet, unless the packet makes no
+ *           progress
  * @status: output: the status at that moment
  *
  * Until vgpu_reset_resume_engine() or vgpu_reset_restart(). Any context.
@@ -1058,6 +1071,8 @@ struct vgpu_queue_status {
 
 	/** @guilty: It caused the reset that aborted it. */
 	bool guilty;
+	/** @requested: Its fault has requested a reset. */
+	bool requested;
 	/** @fault: &enum drm_vfence_fault. */
 	u32 fault;
 	/** @opcode: Opcode of the packet that faulted. */

@@ -19,7 +19,9 @@ static bool engine_is_aborting(struct vgpu_queue *queue)
 /* Return true if the engine must preempt the queue, even inside a packet. */
 static bool engine_must_preempt(struct vgpu_queue *queue)
 {
-	return (vgpu_queue_is_suspended(queue) || READ_ONCE(queue->node->preempt)) &&
+	bool preempt = READ_ONCE(queue->node->preempt) && !queue->exec.stalled;
+
+	return (vgpu_queue_is_suspended(queue) || preempt) &&
 	       !READ_ONCE(queue->gpu->knobs.ignore_suspend);
 }
 
@@ -192,6 +194,7 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	if (step == VGPU_STEP_BLOCKED)
 		return step;
 
+	WRITE_ONCE(queue->exec.stalled, step == VGPU_STEP_STALLED);
 	engine_charge(engine, queue, cost);
 	if (step != VGPU_STEP_STALLED)
 		return step;

@@ -7,6 +7,7 @@
  * engine needs one barrier for a signal instead of two (WDDM-91).
  */
 
+#include <linux/minmax.h>
 #include <linux/mm.h>
 
 #include "vgpu_types.h"
@@ -70,6 +71,41 @@ static void log_post_locked(struct vgpu_log *log, const struct drm_vfence_log_en
 	log->word = next;
 	/* Release: the entry. Partner: log_position()'s acquire. */
 	smp_store_release((u64 *)log->header, next);
+}
+
+static struct drm_vfence_log_entry log_entry_locked(const struct vgpu_log *log, u32 index)
+{
+	const struct drm_vfence_log_entry *entries = (void *)(log->header + 1);
+	unsigned int i;
+
+	lockdep_assert_held(&log->lock);
+	for (i = log->posted_count; i > 0; i--)
+		if (log->posted_at[i - 1] == index)
+			return log->posted[i - 1];
+	return entries[index];
+}
+
+/*
+ * Copy the last entries, the oldest one first, also those that are not in the buffer yet. Returns
+ * how many.
+ */
+unsigned int vgpu_log_collect(struct vgpu_log *log, struct drm_vfence_log_entry *entry,
+			      unsigned int max)
+{
+	unsigned int i, count = 0;
+	unsigned long flags;
+	u32 size, next;
+
+	spin_lock_irqsave(&log->lock, flags);
+	if (log->header) {
+		size = log->header->number_of_entries;
+		next = vfence_log_index(log->word);
+		count = min3((u64)max, (u64)size, vfence_log_position(log->word, size));
+		for (i = 0; i < count; i++)
+			entry[i] = log_entry_locked(log, (next + size - count + i) % size);
+	}
+	spin_unlock_irqrestore(&log->lock, flags);
+	return count;
 }
 
 /* Return true if the LOG packet at ring pointer @at names the next entry. */

@@ -18,7 +18,10 @@
 /* Contents of video memory after the power was off. */
 #define POWER_LOST_BYTE	0xd3
 
-/* Find a function from which the engine may request F1. No function may have work for it. */
+/*
+ * Find a function from which the engine may request F1. No function may have work for it or
+ * hold it.
+ */
 static struct vgpu_node *power_next_to_ask_locked(struct vgpu_engine *engine)
 {
 	struct vgpu_chip *chip = engine->chip;
@@ -26,6 +29,9 @@ static struct vgpu_node *power_next_to_ask_locked(struct vgpu_engine *engine)
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
+	/* A reset expects silence. */
+	if (engine->held)
+		return NULL;
 
 	for (i = 0; i < chip->functions; i++) {
 		struct vgpu *gpu = chip->function[i];

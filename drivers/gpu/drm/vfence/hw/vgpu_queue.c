@@ -60,6 +60,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	status->state = queue->state;
 	status->guilty = queue->guilty;
+	status->requested = queue->requested;
 	status->fault = queue->fault;
 	status->opcode = queue->fault_opcode;
 	status->ring_ptr = queue->fault ? queue->read_ptr : 0;

@@ -65,14 +65,17 @@ void vgpu_reset_faulted_locked(struct vgpu_engine *engine, struct vgpu_queue *qu
 	struct vgpu_node *node = queue->node;
 
 	lockdep_assert_held(&engine->chip->sched);
-	if (!flags || (queue->fault != DRM_VFENCE_FAULT_UNMAPPED &&
-		       queue->fault != DRM_VFENCE_FAULT_ACCESS))
+	/* A GPU that is being reset, or that was given up, needs no other reset. */
+	if (!flags || queue->gpu->resetting)
+		return;
+	if (queue->fault != DRM_VFENCE_FAULT_UNMAPPED && queue->fault != DRM_VFENCE_FAULT_ACCESS)
 		return;
 	if (!node->fault_flags) {
 		engine->held++;
 		node->holds++;
 	}
 	node->fault_flags |= flags;
+	queue->requested = true;
 	vgpu_cmp_post(queue->gpu, &post);
 }
 
@@ -88,15 +91,17 @@ u32 vgpu_reset_fault_flags(struct vgpu *gpu, unsigned int node)
 }
 
 /*
- * Return true if the queue caused the reset: it made no progress, or ignored a suspension on the
- * engine that is reset for that. Otherwise the reset hits it as collateral.
+ * Return true if the queue caused the reset: it made no progress, also if it was found so only
+ * because it was asked to leave, or it ignored a suspension on the engine that is reset for that.
+ * Otherwise the reset hits it as collateral.
  */
 static bool reset_is_cause(const struct vgpu_queue *queue)
 {
 	const struct vgpu_node *node = queue->node;
 
-	return queue->engine->hung ||
-	       (node->holds && !node->preempt && vgpu_queue_is_suspended(queue));
+	if (queue->engine->hung || (node->preempt && READ_ONCE(queue->exec.stalled)))
+		return true;
+	return node->holds && !node->preempt && vgpu_queue_is_suspended(queue);
 }
 
 static bool reset_runs_locked(const struct vgpu_engine *engine, const struct vgpu *gpu)
@@ -132,6 +137,7 @@ static void reset_query_locked(struct vgpu *gpu, unsigned int ordinal,
 	};
 	if (!reset_runs_locked(engine, gpu))
 		return;
+	status->stalled = READ_ONCE(queue->exec.stalled);
 	status->turn = queue->turn;
 	status->queue = queue->os_handle;
 	status->context = queue->context ? queue->context->os_handle : 0;
@@ -153,6 +159,15 @@ static void reset_collect_ring_locked(struct vgpu_queue *queue, struct vgpu_debu
 	}
 }
 
+static void reset_collect_logs(struct vgpu_queue *queue, struct vgpu_debug_info *info)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(info->log); i++)
+		info->logged[i] = vgpu_log_collect(&queue->log[i], info->log[i],
+						   VGPU_DEBUG_ENTRIES);
+}
+
 void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
@@ -172,6 +187,7 @@ void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_d
 		info->read_ptr = READ_ONCE(queue->read_ptr);
 		info->write_ptr = READ_ONCE(queue->control->write_ptr);
 		reset_collect_ring_locked(queue, info);
+		reset_collect_logs(queue, info);
 	}
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
@@ -190,6 +206,21 @@ static void reset_finish(struct vgpu *gpu, unsigned int node, bool *knob)
 	WRITE_ONCE(gpu->knobs.end_hangs, false);
 }
 
+/* A knob lets an engine report something between its reset and its resume. */
+static void reset_post_late(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_post post = { .type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE, .node = node };
+	bool *knob = &gpu->knobs.interrupt_after_reset;
+	unsigned long flags;
+
+	if (!READ_ONCE(*knob))
+		return;
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	if (gpu->node[node].was_reset && xchg(knob, false))
+		vgpu_cmp_post(gpu, &post);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
+
 void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
 			     struct vgpu_engine_status *status)
 {
@@ -199,6 +230,7 @@ void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
 	reset_query_locked(gpu, node, status);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	reset_finish(gpu, node, &gpu->knobs.finish_before_snapshot);
+	reset_post_late(gpu, node);
 }
 
 u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node)
@@ -220,8 +252,8 @@ void vgpu_reset_hold(struct vgpu *gpu, unsigned int ordinal, bool preempt,
 	engine->held++;
 	node->holds++;
 	WRITE_ONCE(node->preempt, preempt);
-	node->held_completed = node->completed;
-	node->held_cause = reset_runs_locked(engine, gpu) && reset_is_cause(engine->running);
+	node->held_cause = reset_runs_locked(engine, gpu) && reset_is_cause(engine->running) ?
+			   status->context : 0;
 	wake_up_all(&engine->wait);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
@@ -282,22 +314,26 @@ static void reset_report(struct vgpu *gpu, const struct reset_hit *hit)
 		gpu->ops->invalidate_hw_context(gpu->host, hit->context, hit->collateral);
 }
 
-/* Nothing that page faults have requested is open any more. */
-static void reset_meet_request_locked(struct vgpu *gpu, unsigned int ordinal)
+/* What page faults have requested is done, or part of it. The engine goes on after all of it. */
+static void reset_meet_request_locked(struct vgpu *gpu, unsigned int ordinal, u32 flags)
 {
 	struct vgpu_node *node = &gpu->node[ordinal];
 
 	lockdep_assert_held(&gpu->chip->sched);
 	if (!node->fault_flags)
 		return;
-	node->fault_flags = 0;
+	node->fault_flags &= ~flags;
+	if (node->fault_flags)
+		return;
 	node->holds--;
 	gpu->chip->engine[ordinal].held--;
+	wake_up_all(&gpu->chip->engine[ordinal].wait);
 }
 
 /*
- * Return the id that the reset has aborted. If the queue that hung has left by itself since the
- * engine was held, that is its turn, and its context counts as the cause (WDDM-151).
+ * Return the id that the reset has aborted. If the queue that hung has left since the engine was
+ * held, by itself or because its client has aborted it, that is the last one that completed, and
+ * its context counts as the cause (WDDM-151).
  */
 static u64 reset_last_aborted(struct vgpu *gpu, unsigned int ordinal, struct reset_hit *hit)
 {
@@ -305,15 +341,28 @@ static u64 reset_last_aborted(struct vgpu *gpu, unsigned int ordinal, struct res
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	if (!hit->turn && node->held_cause && node->completed != node->held_completed)
-		hit->context = node->completed_context;
-	if (!hit->turn)
+	if (!hit->turn) {
+		hit->context = node->held_cause;
 		hit->turn = node->completed;
+	}
 	node->completed = hit->turn;
+	node->was_reset = true;
 	/* The engine is still held by the caller. */
-	reset_meet_request_locked(gpu, ordinal);
+	reset_meet_request_locked(gpu, ordinal, VGPU_FAULT_ENGINE_RESET_REQUIRED);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return hit->turn;
+}
+
+/* A knob: the engine says that it was reset, and nothing has happened. */
+static u64 reset_nothing(struct vgpu *gpu, unsigned int ordinal)
+{
+	unsigned long flags;
+	u64 completed;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	completed = gpu->node[ordinal].completed;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return completed;
 }
 
 int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted)
@@ -324,6 +373,10 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted)
 		return -EIO;
 	reset_finish(gpu, node, &gpu->knobs.finish_before_reset);
 
+	if (READ_ONCE(gpu->knobs.survive_reset)) {
+		*last_aborted = reset_nothing(gpu, node);
+		return 0;
+	}
 	hit = reset_abort(gpu, node);
 	*last_aborted = reset_last_aborted(gpu, node, &hit);
 	if (READ_ONCE(gpu->knobs.wrong_last_aborted) &&
@@ -342,6 +395,7 @@ static void reset_release_locked(struct vgpu *gpu, unsigned int ordinal)
 	/* The engine stays held if a page fault has made it unusable. */
 	engine->held -= node->holds - !!node->fault_flags;
 	node->holds = !!node->fault_flags;
+	node->was_reset = false;
 	WRITE_ONCE(node->preempt, false);
 	wake_up_all(&engine->wait);
 }
@@ -380,7 +434,9 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 	for (i = 0; i < gpu->config.nodes; i++) {
 		spin_lock_irqsave(&gpu->chip->sched, flags);
 		gpu->node[i].completed = gpu->node[i].submitted;
-		reset_meet_request_locked(gpu, i);
+		reset_meet_request_locked(gpu, i, U32_MAX);
+		/* Engines pick nothing of this function anyway: let them serve others. */
+		reset_release_locked(gpu, i);
 		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	}
 
@@ -413,8 +469,8 @@ int vgpu_reset_restart(struct vgpu *gpu)
 
 void vgpu_reset_give_up(struct vgpu *gpu)
 {
-	vgpu_reset_forget(gpu);
 	reset_release_all(gpu, true);
+	vgpu_reset_forget(gpu);
 }
 
 /* Other functions may need the engines that page faults of this one have made unusable. */
@@ -424,9 +480,7 @@ void vgpu_reset_forget(struct vgpu *gpu)
 	unsigned int i;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	for (i = 0; i < gpu->config.nodes; i++) {
-		reset_meet_request_locked(gpu, i);
-		wake_up_all(&gpu->chip->engine[i].wait);
-	}
+	for (i = 0; i < gpu->config.nodes; i++)
+		reset_meet_request_locked(gpu, i, U32_MAX);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

@@ -209,10 +209,8 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue, bool completed)
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy - 1);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
-	if (completed) {
+	if (completed)
 		node->completed = queue->turn;
-		node->completed_context = queue->context ? queue->context->os_handle : 0;
-	}
 	if (queue->context)
 		sched_context_left_locked(queue->context);
 }

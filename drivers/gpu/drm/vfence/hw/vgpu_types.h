@@ -195,8 +195,6 @@ struct vgpu_node {
 	 * a reset has aborted; under vgpu_chip.sched.
 	 */
 	u64 completed;
-	/** @completed_context: OS-side handle of the context of @completed; likewise. */
-	u32 completed_context;
 
 	/** @holds: Number of vgpu_engine.held that are of this function; under vgpu_chip.sched. */
 	unsigned int holds;
@@ -206,10 +204,13 @@ struct vgpu_node {
 	 * vgpu_chip.sched.
 	 */
 	u32 fault_flags;
-	/** @held_completed: @completed at the last vgpu_reset_hold(); under vgpu_chip.sched. */
-	u64 held_completed;
-	/** @held_cause: What ran at that time was the cause of the reset; under vgpu_chip.sched. */
-	bool held_cause;
+	/** @was_reset: The engine was reset and has not gone on; under vgpu_chip.sched. */
+	bool was_reset;
+	/**
+	 * @held_cause: OS-side handle of the context that ran at the last vgpu_reset_hold() and was
+	 * the cause of the reset, or 0; under vgpu_chip.sched.
+	 */
+	u32 held_cause;
 	/**
 	 * @preempt: The running queue must leave; written under vgpu_chip.sched, read without
 	 * it.
@@ -659,6 +660,11 @@ struct vgpu_exec {
 	 * engine, in ns.
 	 */
 	u64 remaining_ns;
+	/**
+	 * @stalled: The packet makes no progress, so that a reset that asks the queue to leave
+	 * asks in vain; written by the engine's thread, read without a lock.
+	 */
+	bool stalled;
 };
 
 /**
@@ -702,6 +708,8 @@ struct vgpu_queue {
 	bool abort;
 	/** @guilty: It caused the reset that aborted it; under vgpu_chip.sched. */
 	bool guilty;
+	/** @requested: Its fault has requested a reset; under vgpu_chip.sched. */
+	bool requested;
 	/** @generation: vgpu.generation at its creation; constant. */
 	unsigned int generation;
 	/** @turn: Id of its last turn; under vgpu_chip.sched. */
@@ -905,6 +913,8 @@ void vgpu_engine_stop(struct vgpu_engine *engine);
 void vgpu_log_init(struct vgpu_log *log);
 void vgpu_log_new_ring(struct vgpu_log *log);
 void vgpu_log_forget(struct vgpu_queue *queue);
+unsigned int vgpu_log_collect(struct vgpu_log *log, struct drm_vfence_log_entry *entry,
+			      unsigned int max);
 enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 				     const struct drm_vfence_packet_log *packet);
 

@@ -96,21 +96,24 @@ struct vfence_timeout_window {
 };
 
 /**
- * enum vfence_timeout_type - why there is a recovery: DXGK_TDR_TYPE
+ * enum vfence_timeout_type - why there is a recovery: DXGK_TDR_TYPE (WDDM-169)
+ *
+ * The other types are of displays, of engines that cannot be reset alone (2), and of fences of
+ * old drivers (11).
  */
 enum vfence_timeout_type {
 	/** @VFENCE_TIMEOUT_UNKNOWN: Never reported. */
 	VFENCE_TIMEOUT_UNKNOWN = 0,
 	/** @VFENCE_TIMEOUT_FORCED: An administrator has asked for it. */
 	VFENCE_TIMEOUT_FORCED = 1,
-	/** @VFENCE_TIMEOUT_PREEMPT: An engine hangs that cannot be reset alone. */
-	VFENCE_TIMEOUT_PREEMPT = 2,
 	/** @VFENCE_TIMEOUT_ENGINE: An engine neither ended its work nor gave it back in time. */
 	VFENCE_TIMEOUT_ENGINE = 6,
 	/** @VFENCE_TIMEOUT_PROMOTED: The reset of an engine did not help. */
 	VFENCE_TIMEOUT_PROMOTED = 9,
 	/** @VFENCE_TIMEOUT_PAGE_FAULT: A page fault has requested a reset of the adapter. */
 	VFENCE_TIMEOUT_PAGE_FAULT = 10,
+	/** @VFENCE_TIMEOUT_ENGINE_PAGE_FAULT: A page fault has requested a reset of its engine. */
+	VFENCE_TIMEOUT_ENGINE_PAGE_FAULT = 12,
 };
 
 /**

@@ -31,17 +31,29 @@
 #define IRQ_HARD_WORK		16
 
 /*
- * Is this a record of an engine that is being reset? Signals of fences are never ignored, nor
- * that a context has left: they say for themselves what has happened.
+ * Does the record tell what its engine does? Signals of fences do not, nor that a context has
+ * left: they say for themselves what has happened.
+ */
+static bool irq_is_progress(const struct vgpu_irq_record *record)
+{
+	return record->type == VGPU_IRQ_DMA_COMPLETED ||
+	       record->type == VGPU_IRQ_HWQUEUE_FAULTED ||
+	       record->type == VGPU_IRQ_GPU_ENGINE_STATE_CHANGE;
+}
+
+/*
+ * Is this a record of an engine that is being reset? If the engine has been reset and has not
+ * gone on, give up the adapter: it does something that nobody has asked for (WDDM-175).
  */
 static bool irq_is_masked_locked(struct vfence_adapter *adapter,
 				 const struct vgpu_irq_record *record)
 {
 	lockdep_assert_held(&adapter->irq.lock);
-	return adapter->irq.masked & BIT(record->node) &&
-	       (record->type == VGPU_IRQ_DMA_COMPLETED ||
-		record->type == VGPU_IRQ_HWQUEUE_FAULTED ||
-		record->type == VGPU_IRQ_GPU_ENGINE_STATE_CHANGE);
+	if (!irq_is_progress(record))
+		return false;
+	if (adapter->irq.silent & BIT(record->node))
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x10);
+	return (adapter->irq.masked | adapter->irq.silent) & BIT(record->node);
 }
 
 static void irq_dispatch_locked(struct vfence_adapter *adapter,
@@ -148,6 +160,22 @@ void vfence_irq_mask_locked(struct vfence_adapter *adapter, unsigned int node)
 {
 	lockdep_assert_held(&adapter->irq.lock);
 	adapter->irq.masked |= BIT(node);
+}
+
+/**
+ * vfence_irq_expect_silence - these nodes are expected to post no progress records
+ * @adapter: the adapter
+ * @nodes: mask of the nodes; 0: none any more
+ *
+ * A progress record that is handled meanwhile loses the adapter.
+ */
+void vfence_irq_expect_silence(struct vfence_adapter *adapter, u32 nodes)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&adapter->irq.lock, flags);
+	adapter->irq.silent = nodes;
+	spin_unlock_irqrestore(&adapter->irq.lock, flags);
 }
 
 /**

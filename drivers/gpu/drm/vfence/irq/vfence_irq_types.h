@@ -37,6 +37,8 @@ struct vfence_irq {
 
 	/** @masked: mask of the nodes whose progress records are ignored; @lock */
 	u32 masked;
+	/** @silent: mask of the nodes that are expected to post no progress records; @lock */
+	u32 silent;
 
 	/**
 	 * @scan_due: mask of nodes whose records may be missing, and VGPU_OVERFLOW_*; either

@@ -17,7 +17,7 @@
 #include "queue/vfence_context.h"
 #include "reset/vfence_dump.h"
 
-/* Size of a dump in bytes; a dump of 64 words of a ring has about 3,000. */
+/* Size of a dump in bytes; 64 words of a ring and the ends of two logs have about 3,500. */
 #define DUMP_SIZE	SZ_8K
 
 static void dump_ring(struct drm_printer *p, const struct vgpu_debug_info *info)
@@ -33,13 +33,27 @@ static void dump_ring(struct drm_printer *p, const struct vgpu_debug_info *info)
 	}
 }
 
+static void dump_log(struct drm_printer *p, const struct drm_vfence_log_entry *entry,
+		     unsigned int count, const char *name)
+{
+	unsigned int i;
+
+	if (count)
+		drm_printf(p, "%s log:\n", name);
+	for (i = 0; i < count; i++)
+		drm_printf(p, "fence %u, operation %u, value %llu, time %llu\n", entry[i].fence,
+			   entry[i].operation, entry[i].fence_value,
+			   entry[i].end_gpu_timestamp);
+}
+
 static void dump_print(struct drm_printer *p, struct vfence_adapter *adapter,
 		       const struct vfence_dump *dump)
 {
 	const struct vgpu_debug_info *info = &dump->info;
 
 	drm_printf(p, "**** vfence device core dump ****\n");
-	drm_printf(p, "adapter: %s\nreason: 0x%x\n", adapter->name, dump->reason);
+	drm_printf(p, "adapter: %s\nreason: 0x%x\ntype: %u\n", adapter->name, dump->reason,
+		   dump->type);
 	drm_printf(p, "node: %u\nclass: %u\nresponsive: %d\n", dump->node,
 		   adapter->config.gpu.node_class[dump->node], info->status.responsive);
 	drm_printf(p, "submitted: %llu\ncompleted: %llu\nturn: %llu\n", info->status.submitted,
@@ -47,11 +61,18 @@ static void dump_print(struct drm_printer *p, struct vfence_adapter *adapter,
 	if (!info->status.turn)
 		return;
 	drm_printf(p, "context: %u\nqueue: %u\n", info->status.context, info->status.queue);
-	drm_printf(p, "process: %d\ncommand: %s\n", dump->pid, dump->name);
+	/* The client chooses its name, and a line of it must not look like one of the dump. */
+	drm_printf(p, "process: %d\ncommand: %*pE\n", dump->pid, (int)strlen(dump->name),
+		   dump->name);
 	drm_printf(p, "opcode: %u\nbusy_ns: %llu\npackets: %llu\n", info->opcode, info->busy_ns,
 		   info->packets);
+	/* Packets of the kernel's own ring have its addresses. */
+	if (!info->status.context)
+		return;
 	drm_printf(p, "read_ptr: 0x%llx\nwrite_ptr: 0x%llx\n", info->read_ptr, info->write_ptr);
 	dump_ring(p, info);
+	dump_log(p, info->log[0], info->logged[0], "wait");
+	dump_log(p, info->log[1], info->logged[1], "signal");
 }
 
 static void dump_work(struct work_struct *work)
@@ -89,11 +110,13 @@ static void dump_find_process(struct vfence_adapter *adapter, struct vfence_dump
  * @adapter: the adapter, its &vfence_reset.lock held
  * @node: node of the engine
  * @reason: 0x141 for the reset of an engine, 0x117 for that of the adapter
+ * @type: why there is a reset
  *
  * dma_fences may depend on the reset, so nothing is allocated here: a work makes the dump. If it
  * has not done so yet for an earlier hang, this one has no dump.
  */
-void vfence_dump_engine(struct vfence_adapter *adapter, unsigned int node, unsigned int reason)
+void vfence_dump_engine(struct vfence_adapter *adapter, unsigned int node, unsigned int reason,
+			enum vfence_timeout_type type)
 {
 	struct vfence_dump *dump = &adapter->reset.dump;
 
@@ -104,6 +127,7 @@ void vfence_dump_engine(struct vfence_adapter *adapter, unsigned int node, unsig
 	dump->pending = true;
 	dump->node = node;
 	dump->reason = reason;
+	dump->type = type;
 	vgpu_reset_collect_debug(adapter->gpu, node, &dump->info);
 	dump_find_process(adapter, dump);
 	queue_work(adapter->work_wq, &dump->work);

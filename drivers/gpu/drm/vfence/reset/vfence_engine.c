@@ -62,7 +62,7 @@ static void engine_state_hard(struct vfence_adapter *adapter,
 			      const struct vgpu_irq_record *record,
 			      struct vfence_irq_batch *batch)
 {
-	queue_work(adapter->work_wq, &adapter->reset.engine_work);
+	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }
 
 /*
@@ -71,7 +71,7 @@ static void engine_state_hard(struct vfence_adapter *adapter,
  */
 static void engine_state_overflow(struct vfence_adapter *adapter, u32 overflow)
 {
-	queue_work(adapter->work_wq, &adapter->reset.engine_work);
+	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }
 
 static const struct vfence_irq_source engine_source = {
@@ -84,7 +84,7 @@ static const struct vfence_irq_source engine_source = {
 void vfence_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
 {
 	set_bit(node, &adapter->reset.stuck);
-	queue_work(adapter->work_wq, &adapter->reset.engine_work);
+	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }
 
 /** vfence_engine_init - prepare an adapter for changes of its engines; cannot fail */

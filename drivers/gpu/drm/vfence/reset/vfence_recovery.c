@@ -4,14 +4,15 @@
  *
  * An engine that hangs is reset in nine steps, and everything else goes on::
  *
- *    1 preempt    the queue was asked to leave, or the GPU says that it makes no progress
- *    2 detected   the time is up
+ *    1 preempt    let what runs on the engine leave it
+ *    2 detected   it has not left
  *    3 snapshot   at once: hold the engine, read its ids, and ignore its progress records
  *    4 empty      the work has ended by itself? then nothing is reset
  *    5 flush      handle what the engine has reported before
  *    6 prepare    let what runs on dependent engines leave them
  *    7 reset      reset the engine, and those that are not empty
- *    8 check      the id that the reset returns must be one that the engine had
+ *    8 check      the id that the reset returns must be one that the engine had, and the engine
+ *                 runs nothing and reports nothing
  *    9 recover    read progress again, and let the engines go on
  *
  * If a step fails, or if the reset hits the paging ring, the whole adapter is reset: no client is
@@ -32,7 +33,7 @@
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
 
-/* Time for the queues of dependent engines to leave them (WDDM-148). */
+/* Time for queues to leave an engine (WDDM-148). */
 #define RECOVERY_PREEMPT_MS	500
 
 /**
@@ -58,6 +59,23 @@ static void recovery_trace(const struct recovery *recovery, enum vfence_recovery
 {
 	trace_vfence_recovery(recovery->adapter->drm.primary->index, recovery->node, step,
 			      recovery->snapshot.submitted, recovery->snapshot.completed, aborted);
+}
+
+/*
+ * Let what runs on the engine leave it (WDDM-143): an engine that can be preempted is not reset.
+ * Who was suspended has been asked before, and a page fault has left nothing on the engine.
+ */
+static void recovery_preempt(struct recovery *recovery)
+{
+	struct vgpu *gpu = recovery->adapter->gpu;
+	struct vgpu_engine_status *status = &recovery->snapshot;
+
+	if (!recovery->cause->hung && !recovery->cause->paging)
+		return;
+	vgpu_reset_hold(gpu, recovery->node, true, status);
+	recovery_trace(recovery, VFENCE_RECOVERY_PREEMPT, 0);
+	if (status->turn && !status->stalled)
+		vgpu_reset_wait_left(gpu, recovery->node, RECOVERY_PREEMPT_MS);
 }
 
 /*
@@ -100,15 +118,20 @@ static void recovery_flush(struct vfence_adapter *adapter)
 static void recovery_prepare(struct recovery *recovery)
 {
 	struct vfence_adapter *adapter = recovery->adapter;
-	struct vgpu_engine_status unused;
+	struct vgpu_engine_status status;
+	u32 leaving = 0;
 	unsigned int node;
 
 	recovery->nodes = vgpu_reset_dependent_nodes(adapter->gpu, recovery->node);
+	for (node = 0; node < adapter->config.gpu.nodes; node++) {
+		if (!(recovery->nodes & ~BIT(recovery->node) & BIT(node)))
+			continue;
+		recovery_hold(adapter, node, true, &status);
+		if (status.turn && !status.stalled)
+			leaving |= BIT(node);
+	}
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
-		if (recovery->nodes & ~BIT(recovery->node) & BIT(node))
-			recovery_hold(adapter, node, true, &unused);
-	for (node = 0; node < adapter->config.gpu.nodes; node++)
-		if (recovery->nodes & ~BIT(recovery->node) & BIT(node))
+		if (leaving & BIT(node))
 			vgpu_reset_wait_left(adapter->gpu, node, RECOVERY_PREEMPT_MS);
 }
 
@@ -152,6 +175,46 @@ static int recovery_reset(struct recovery *recovery)
 	return ret;
 }
 
+/*
+ * Nothing runs on an engine that was reset, and it can be used (WDDM-149): no page fault requests
+ * more than the reset of its engine.
+ */
+static bool recovery_is_usable(struct recovery *recovery, unsigned int node)
+{
+	struct vfence_adapter *adapter = recovery->adapter;
+	struct vgpu_engine_status status;
+	u32 requested;
+
+	vgpu_reset_query_engine(adapter->gpu, node, &status);
+	requested = vgpu_reset_fault_flags(adapter->gpu, node);
+	if (requested & VGPU_FAULT_FATAL_HARDWARE_ERROR)
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0xc);
+	/* The engine of a dependent node may have to be reset itself, later. */
+	requested &= ~VGPU_FAULT_ENGINE_RESET_REQUIRED;
+	return status.responsive && !status.turn && !requested;
+}
+
+/*
+ * Until the engines go on nothing runs on them, and they report nothing (WDDM-175). Returns 0, or
+ * an error if the whole adapter has to be reset.
+ */
+static int recovery_check(struct recovery *recovery)
+{
+	struct vfence_adapter *adapter = recovery->adapter;
+	unsigned int node;
+	int ret = 0;
+
+	/* Handle the engines' earlier records before they can report new ones. */
+	recovery_flush(adapter);
+	vfence_irq_expect_silence(adapter, recovery->nodes);
+	for (node = 0; node < adapter->config.gpu.nodes; node++)
+		if (recovery->nodes & BIT(node) && !recovery_is_usable(recovery, node))
+			ret = -EBUSY;
+	recovery_flush(adapter);
+	vfence_irq_expect_silence(adapter, 0);
+	return ret;
+}
+
 /* Has the engine lost packets of the paging ring? Only that ring has no context. */
 static bool recovery_hit_paging(const struct recovery *recovery)
 {
@@ -165,7 +228,8 @@ static bool recovery_cause_is_gone(const struct recovery *recovery)
 	if (cause->hung)
 		return recovery->snapshot.responsive;
 	if (cause->paging)
-		return !READ_ONCE(recovery->adapter->mem.paging.stuck);
+		return !recovery->snapshot.turn ||
+		       !READ_ONCE(recovery->adapter->mem.paging.stuck);
 	if (cause->page_fault)
 		return !vgpu_reset_fault_flags(recovery->adapter->gpu, recovery->node);
 	return cause->context && vfence_context_has_left(cause->context);
@@ -175,11 +239,19 @@ static bool recovery_cause_is_gone(const struct recovery *recovery)
 static bool recovery_is_over(struct recovery *recovery)
 {
 	recovery->over = recovery_cause_is_gone(recovery);
+	recovery_trace(recovery, VFENCE_RECOVERY_EMPTY, 0);
 	if (!recovery->over)
 		return false;
-	recovery_trace(recovery, VFENCE_RECOVERY_EMPTY, 0);
 	vfence_count(recovery->adapter, VFENCE_COUNT_FALSE_ALARMS);
 	return true;
+}
+
+static enum vfence_timeout_type recovery_type(const struct vfence_recovery_cause *cause)
+{
+	if (cause->page_fault)
+		return VFENCE_TIMEOUT_ENGINE_PAGE_FAULT;
+	return cause->hung || cause->paging || cause->context ? VFENCE_TIMEOUT_ENGINE :
+								VFENCE_TIMEOUT_FORCED;
 }
 
 /* Returns 0, or an error if the whole adapter has to be reset. */
@@ -188,6 +260,7 @@ static int recovery_run(struct recovery *recovery)
 	struct vfence_adapter *adapter = recovery->adapter;
 	int ret;
 
+	recovery_preempt(recovery);
 	vgpu_reset_query_engine(adapter->gpu, recovery->node, &recovery->snapshot);
 	recovery_trace(recovery, VFENCE_RECOVERY_DETECTED, 0);
 
@@ -199,11 +272,14 @@ static int recovery_run(struct recovery *recovery)
 
 	recovery_flush(adapter);
 	recovery_trace(recovery, VFENCE_RECOVERY_FLUSHED, 0);
-	vfence_dump_engine(adapter, recovery->node, VFENCE_STOP_ENGINE_TIMEOUT);
+	vfence_dump_engine(adapter, recovery->node, VFENCE_STOP_ENGINE_TIMEOUT,
+			   recovery_type(recovery->cause));
 	recovery_prepare(recovery);
 	recovery_trace(recovery, VFENCE_RECOVERY_PREPARED, 0);
 
 	ret = recovery_reset(recovery);
+	if (!ret)
+		ret = recovery_check(recovery);
 	if (ret)
 		return ret;
 	if (READ_ONCE(adapter->lost))
@@ -212,8 +288,6 @@ static int recovery_run(struct recovery *recovery)
 	if (recovery_hit_paging(recovery))
 		return -EIO;
 
-	/* Handle the engines' earlier records before they can report new ones. */
-	recovery_flush(adapter);
 	ret = recovery_resume(recovery);
 	if (!ret)
 		recovery_trace(recovery, VFENCE_RECOVERY_RECOVERED, 0);
@@ -235,7 +309,7 @@ static bool recovery_may_reset_locked(struct vfence_adapter *adapter)
 }
 
 /* The adapter is about to be reset: collect what the first engine does that does something. */
-static void recovery_dump(struct vfence_adapter *adapter)
+static void recovery_dump(struct vfence_adapter *adapter, enum vfence_timeout_type type)
 {
 	struct vgpu_engine_status status;
 	unsigned int node;
@@ -244,7 +318,7 @@ static void recovery_dump(struct vfence_adapter *adapter)
 		vgpu_reset_query_engine(adapter->gpu, node, &status);
 		if (!status.turn)
 			continue;
-		vfence_dump_engine(adapter, node, VFENCE_STOP_TIMEOUT_DETECTED);
+		vfence_dump_engine(adapter, node, VFENCE_STOP_TIMEOUT_DETECTED, type);
 		return;
 	}
 }
@@ -293,7 +367,7 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 
 	trace_vfence_adapter_reset(adapter->drm.primary->index, type, true);
 	/* The reset of an engine, if there was one, has been the first to collect. */
-	recovery_dump(adapter);
+	recovery_dump(adapter, type);
 	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
 	if (!recovery_may_reset_locked(adapter) || recovery_reset_adapter_locked(adapter)) {
 		vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);

@@ -13,7 +13,8 @@ struct vfence_context;
  * enum vfence_recovery_step - steps that are traced; see reset/vfence_recovery.c
  */
 enum vfence_recovery_step {
-	VFENCE_RECOVERY_DETECTED = 2,
+	VFENCE_RECOVERY_PREEMPT = 1,
+	VFENCE_RECOVERY_DETECTED,
 	VFENCE_RECOVERY_SNAPSHOT,
 	VFENCE_RECOVERY_EMPTY,
 	VFENCE_RECOVERY_FLUSHED,

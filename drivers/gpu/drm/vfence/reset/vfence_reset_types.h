@@ -19,6 +19,8 @@ struct vfence_dump {
 	unsigned int node;
 	/** @reason: 0x141 or 0x117 */
 	unsigned int reason;
+	/** @type: why there is a recovery */
+	enum vfence_timeout_type type;
 	/** @pid: process whose context was on the engine, or 0 */
 	int pid;
 	/** @name: name of that process */
@@ -47,6 +49,13 @@ struct vfence_reset {
 	/** @tdr_lock: protects &vfence_adapter.tdr against other writers */
 	struct mutex tdr_lock;
 
+	/**
+	 * @wq: resets, on which dma_fences depend. A work here waits for no client, nor for a work
+	 * that does
+	 */
+	struct workqueue_struct *wq;
+	/** @loss_wq: ends of queues after a reset; how long each takes is decided by its client */
+	struct workqueue_struct *loss_wq;
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
 	/** @block_work: work that ends all queues of blocked processes */

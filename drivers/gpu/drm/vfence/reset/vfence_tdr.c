@@ -18,7 +18,7 @@ static void tdr_apply(struct vfence_adapter *adapter)
 {
 	vfence_queue_retime_all(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
-	queue_work(adapter->work_wq, &adapter->reset.engine_work);
+	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }
 
 /**
