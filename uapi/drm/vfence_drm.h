@@ -114,6 +114,7 @@ extern "C" {
  * - 1.34: the whole adapter can be reset: all its devices are %DRM_VFENCE_DEVICE_RESET then, and
  *   new ones work. %DRM_VFENCE_COUNTER_ADAPTER_RESETS, %DRM_VFENCE_COUNTER_FALSE_ALARMS.
  * - 1.35: %DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT.
+ * - 1.36: fences also get their maximum when a device has executed an illegal packet or address.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1345,8 +1346,8 @@ struct drm_vfence_fence_mapping {
 /**
  * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
  * lost. Without the flag a fence of type DEFAULT gets its maximum when a device that has a
- * handle with the right to signal it becomes HUNG or RESET (WDDM-123, WDDM-124), so that no
- * wait for it hangs.
+ * handle with the right to signal it is lost and the adapter is not (WDDM-123, WDDM-124,
+ * WDDM-173), so that no wait for it hangs.
  */
 #define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 
@@ -1413,7 +1414,7 @@ struct drm_vfence_fence_create {
 /**
  * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
  * lost. Without the flag a monitored fence gets its maximum when a device that has a handle
- * with the right to signal it becomes HUNG or RESET (WDDM-123, WDDM-124).
+ * with the right to signal it is lost and the adapter is not (WDDM-123, WDDM-124, WDDM-173).
  */
 #define DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 /** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: The fence has no GPU address (WDDM-121). */

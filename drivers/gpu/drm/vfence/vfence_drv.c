@@ -50,7 +50,10 @@ static int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struc
 	return ioctl(drm, data, file);
 }
 
-/* For ioctls that may sleep for a long time: they call vfence_gate_enter() by themselves. */
+/*
+ * For ioctls that may sleep for a long time: those that use the hardware call vfence_gate_enter()
+ * by themselves, except those that only stop and free, as a file that is closed does at any time.
+ */
 static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {
 	int ret = drv_run(ioctl, drm, data, file);
@@ -107,7 +110,7 @@ static int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device *drm, void *dat
 
 DRV_DEFINE_ENTRY(query, drv_call_beside)
 DRV_DEFINE_ENTRY(device_create, drv_call_entered)
-DRV_DEFINE_ENTRY(file_destroy_device, drv_call_entered)
+DRV_DEFINE_ENTRY(file_destroy_device, drv_call)
 DRV_DEFINE_ENTRY(device_query, drv_call_entered)
 DRV_DEFINE_ENTRY(context_create, drv_call_entered)
 DRV_DEFINE_ENTRY(context_destroy, drv_call_entered)
@@ -124,9 +127,9 @@ DRV_DEFINE_ENTRY(request_wait, drv_call)
 DRV_DEFINE_ENTRY(event_arm, drv_call)
 DRV_DEFINE_ENTRY(event_cancel, drv_call_entered)
 DRV_DEFINE_ENTRY(queue_create, drv_call_entered)
-DRV_DEFINE_ENTRY(queue_destroy, drv_call_entered)
+DRV_DEFINE_ENTRY(queue_destroy, drv_call)
 DRV_DEFINE_ENTRY(queue_query, drv_call_entered)
-DRV_DEFINE_ENTRY(queue_abort, drv_call_entered)
+DRV_DEFINE_ENTRY(queue_abort, drv_call)
 DRV_DEFINE_ENTRY(doorbell_create, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_connect, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_destroy, drv_call_entered)
@@ -210,7 +213,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 35,
+	.minor = 36,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

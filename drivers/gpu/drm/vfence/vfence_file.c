@@ -80,6 +80,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_event_init(file);
 	vfence_sync_init(file);
 	mutex_init(&file->lock);
+	mutex_init(&file->destroy_lock);
 
 	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
 	vfence_table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
@@ -99,48 +100,83 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	return 0;
 }
 
-/* Destroy a device and all objects that it owns; other devices are not affected. */
-static void file_destroy_device_locked(struct vfence_file *file, u32 handle,
-				       struct vfence_device *device)
+/* Take a handle and the queues of a device: no call finds them any more. */
+static struct vfence_device *file_begin_destroy(struct vfence_file *file, u32 handle,
+						struct list_head *dead)
 {
-	lockdep_assert_held(&file->lock);
-	/* A reset may still have to take fences of others to the maximum. */
-	flush_work(&device->stop_work);
-	vfence_queue_destroy_all(file, device);
+	struct vfence_device *device;
+
+	mutex_lock(&file->lock);
+	device = vfence_table_remove(&file->devices, handle);
+	if (device) {
+		device->closing = true;
+		vfence_queue_begin_destroy_all(file, device, dead);
+	}
+	mutex_unlock(&file->lock);
+	return device;
+}
+
+/* Free the objects of a device whose queues are settled. */
+static void file_end_destroy(struct vfence_file *file, struct vfence_device *device,
+			     struct list_head *dead)
+{
+	mutex_lock(&file->lock);
+	vfence_queue_end_destroy_all(file, dead);
 	/* A reset of the adapter has no work for each device, and its work may not have begun. */
-	if (vfence_device_was_reset(device))
+	if (vfence_device_was_removed(device))
 		vfence_local_signal_max(device);
 	vfence_local_destroy_all(file, device);
 	vfence_context_destroy_all(file, device);
-	vfence_table_remove(&file->devices, handle);
+	mutex_unlock(&file->lock);
 	vfence_device_put(device);
 }
 
+/*
+ * Destroy a device and all objects that it owns; other devices are not affected. The client decides
+ * how long the second step takes.
+ */
+static int file_destroy_device(struct vfence_file *file, u32 handle)
+{
+	struct vfence_device *device;
+	LIST_HEAD(dead);
+
+	lockdep_assert_held(&file->destroy_lock);
+	device = file_begin_destroy(file, handle, &dead);
+	if (!device)
+		return -ENOENT;
+	vfence_queue_settle_dead(&dead);
+	/* A reset may still have to take fences of others to the maximum. */
+	flush_work(&device->stop_work);
+	file_end_destroy(file, device, &dead);
+	return 0;
+}
+
+/* Enters no gate, as a file that is closed does not: the client decides how long this takes. */
 int vfence_file_destroy_device_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_destroy *args = data;
-	struct vfence_device *device;
+	int ret;
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
 
-	mutex_lock(&file->lock);
-	device = xa_load(&file->devices.objects, args->handle);
-	if (device)
-		file_destroy_device_locked(file, args->handle, device);
-	mutex_unlock(&file->lock);
-	return device ? 0 : -ENOENT;
+	if (mutex_lock_killable(&file->destroy_lock))
+		return -ERESTARTSYS;
+	ret = file_destroy_device(file, args->handle);
+	mutex_unlock(&file->destroy_lock);
+	return ret;
 }
 
-static void file_destroy_devices_locked(struct vfence_file *file)
+static void file_destroy_devices(struct vfence_file *file)
 {
 	struct vfence_device *device;
 	unsigned long handle;
 
-	lockdep_assert_held(&file->lock);
+	mutex_lock(&file->destroy_lock);
 	xa_for_each(&file->devices.objects, handle, device)
-		file_destroy_device_locked(file, handle, device);
+		file_destroy_device(file, handle);
+	mutex_unlock(&file->destroy_lock);
 }
 
 /*
@@ -155,8 +191,8 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_restart_drop_all(file);
 	vfence_sync_cancel_all(file);
 
+	file_destroy_devices(file);
 	mutex_lock(&file->lock);
-	file_destroy_devices_locked(file);
 	vfence_vm_unbind_all(file);
 	mutex_unlock(&file->lock);
 
@@ -176,6 +212,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->mappings);
 	xa_destroy(&file->addresses);
 	mutex_destroy(&file->deliver_lock);
+	mutex_destroy(&file->destroy_lock);
 	mutex_destroy(&file->lock);
 	vfence_object_free(FILE, file);
 }

@@ -84,14 +84,18 @@ enum vfence_count {
  * run in process context unless their description says otherwise.
  */
 struct vfence_loss_ops {
-	/** @device_hung: @device is HUNG, because of a time-out that the driver has found */
-	void (*device_hung)(struct vfence_adapter *adapter, struct vfence_device *device);
+	/**
+	 * @device_hung: @device is HUNG, because of a time-out that the driver has found.
+	 * @counts: it counts against the process that created the device
+	 */
+	void (*device_hung)(struct vfence_adapter *adapter, struct vfence_device *device,
+			    bool counts);
 	/**
 	 * @device_failed: @device is in error; set its state to @state, unless it has an
-	 * error state already, and stop all its queues
+	 * error state already, and stop all its queues. @counts: as above
 	 */
 	void (*device_failed)(struct vfence_adapter *adapter, struct vfence_device *device,
-			      enum drm_vfence_device_state state);
+			      enum drm_vfence_device_state state, bool counts);
 	/** @stop_device: work function of &vfence_device.stop_work */
 	work_func_t stop_device;
 	/**
@@ -200,7 +204,10 @@ struct vfence_adapter {
 	struct vgpu *gpu;
 	/** @loss: operations of reset/, set before the first object exists */
 	const struct vfence_loss_ops *loss;
-	/** @work_wq: work that no dma_fence depends on: frees, reports, ends of submissions */
+	/**
+	 * @work_wq: work that no dma_fence depends on, and whose time clients decide: frees,
+	 * reports, ends of submissions
+	 */
 	struct workqueue_struct *work_wq;
 	/** @counts: exact counters, indexed by &enum vfence_count; atomic */
 	atomic64_t counts[VFENCE_COUNTS];

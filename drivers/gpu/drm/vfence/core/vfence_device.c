@@ -4,6 +4,7 @@
  */
 
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include <drm/drm_file.h>
 
@@ -115,13 +116,49 @@ int vfence_device_fail(struct vfence_device *device, int state)
 	return state == DRM_VFENCE_DEVICE_ACTIVE ? DRM_VFENCE_DEVICE_RESET : state;
 }
 
-/** vfence_device_was_reset - is the device HUNG or RESET, or was its process blocked */
-bool vfence_device_was_reset(struct vfence_device *device)
+/**
+ * vfence_device_was_removed - is the device lost, and the adapter is not
+ * @device: the device
+ *
+ * Then its fences jump to their maximum (WDDM-173). Waits for fences of a lost adapter end in
+ * another way.
+ */
+bool vfence_device_was_removed(struct vfence_device *device)
 {
 	int state = device_state(device);
 
-	return state == DRM_VFENCE_DEVICE_HUNG || state == DRM_VFENCE_DEVICE_RESET ||
-	       (state == DRM_VFENCE_DEVICE_STOPPED && READ_ONCE(device->process->blocked));
+	return state != DRM_VFENCE_DEVICE_ACTIVE &&
+	       (state != DRM_VFENCE_DEVICE_STOPPED || READ_ONCE(device->process->blocked));
+}
+
+/** vfence_device_begin_stop - a queue of the device is stopped, and has signals to perform */
+void vfence_device_begin_stop(struct vfence_device *device)
+{
+	atomic_inc(&device->stopping);
+}
+
+/** vfence_device_end_stop - a stopped queue of the device has performed its signals */
+void vfence_device_end_stop(struct vfence_device *device)
+{
+	if (atomic_dec_and_test(&device->stopping))
+		wake_up_var(&device->stopping);
+}
+
+/** vfence_device_stops - does a stopped queue of the device have signals to perform? */
+bool vfence_device_stops(struct vfence_device *device)
+{
+	return atomic_read(&device->stopping);
+}
+
+/**
+ * vfence_device_wait_stopped - wait until all stopped queues have performed their signals
+ * @device: the device
+ *
+ * The client decides how long this takes: eventfds are signaled, too.
+ */
+void vfence_device_wait_stopped(struct vfence_device *device)
+{
+	wait_var_event(&device->stopping, !vfence_device_stops(device));
 }
 
 /** vfence_device_init - prepare an adapter for devices; cannot fail */

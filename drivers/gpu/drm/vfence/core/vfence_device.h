@@ -24,6 +24,8 @@ struct vfence_device {
 	/** @process: the process that created it, with a reference */
 	struct vfence_process *process;
 
+	/** @closing: it is being destroyed and gets no more queues; under the file's lock */
+	bool closing;
 	/** @link: link in &vfence_devices.list */
 	struct list_head link;
 	/** @resets: &vfence_adapter.resets at its creation; constant */
@@ -31,10 +33,14 @@ struct vfence_device {
 
 	/** @state: &enum drm_vfence_device_state; atomic, the first error state stays */
 	atomic_t state;
-	/** @told: user space was told that the device is HUNG; set by @stop_work */
-	bool told;
+	/** @tell: @stop_work is to tell user space that the device is HUNG; atomic */
+	bool tell;
+	/** @blamed: what it did counts against its process; atomic */
+	bool blamed;
 	/** @stop_work: stops the queues of a device that has failed; holds a reference */
 	struct work_struct stop_work;
+	/** @stopping: queues that are stopped and have signals to perform; atomic */
+	atomic_t stopping;
 
 	/** @lock: protects @max_signals */
 	spinlock_t lock;
@@ -45,8 +51,12 @@ struct vfence_device {
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
+void vfence_device_begin_stop(struct vfence_device *device);
+void vfence_device_end_stop(struct vfence_device *device);
+bool vfence_device_stops(struct vfence_device *device);
+void vfence_device_wait_stopped(struct vfence_device *device);
 int vfence_device_fail(struct vfence_device *device, int state);
-bool vfence_device_was_reset(struct vfence_device *device);
+bool vfence_device_was_removed(struct vfence_device *device);
 void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vfence_device *));
 void vfence_device_init(struct vfence_adapter *adapter);
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

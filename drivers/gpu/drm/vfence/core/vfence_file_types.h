@@ -42,6 +42,11 @@ struct vfence_file {
 	 * @vm
 	 */
 	struct mutex lock;
+	/**
+	 * @destroy_lock: Held by a thread that destroys queues or a device, outside @lock. How
+	 * long it is held is decided by the client, so no thread in the gate takes it.
+	 */
+	struct mutex destroy_lock;
 	/** @devices: handles of &struct vfence_device */
 	struct vfence_table devices;
 	/** @contexts: handles of &struct vfence_context */

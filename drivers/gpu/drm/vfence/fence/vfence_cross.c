@@ -226,8 +226,7 @@ void vfence_cross_fail(struct vfence_cross *cross, int error)
 
 	n = cross_get_members(cross, NULL, member, &unused);
 	while (n--) {
-		vfence_point_fail_all(member[n], error);
-		vfence_fence_set_always_signaled(member[n]);
+		vfence_fence_end(member[n], error);
 		vfence_fence_put(member[n]);
 	}
 }
@@ -325,7 +324,7 @@ void vfence_cross_end(struct vfence_cross *cross)
 	struct vfence_fence *fence;
 
 	while ((fence = cross_take_member(cross))) {
-		vfence_fence_end(fence);
+		vfence_fence_end(fence, -ECANCELED);
 		vfence_fence_put(fence);
 	}
 }

@@ -446,11 +446,34 @@ static atomic_t *fence_holders(struct vfence_fence *fence)
 	return fence->cross ? &fence->cross->holders : &fence->holders;
 }
 
-/** vfence_fence_end - cancel all waits of a fence that has lost its last holder */
-void vfence_fence_end(struct vfence_fence *fence)
+/*
+ * Every GPU wait for the fence is satisfied from now on (WDDM-66). No queue of the hardware waits
+ * for a monitored fence.
+ */
+static void fence_set_always_signaled(struct vfence_fence *fence)
 {
-	vfence_point_fail_all(fence, -ECANCELED);
-	vfence_fence_set_always_signaled(fence);
+	struct vgpu_value_update update = {
+		.fence = fence->hw,
+		.kernel_va = fence->current_value,
+	};
+
+	if (fence->hw &&
+	    vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
+					     VGPU_UPDATE_ALWAYS_SIGNALED))
+		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
+}
+
+/**
+ * vfence_fence_end - nobody will signal a fence any more
+ * @fence: the fence
+ * @error: error that present and new CPU waits return
+ *
+ * Queues that wait for the fence proceed. Process context.
+ */
+void vfence_fence_end(struct vfence_fence *fence, int error)
+{
+	vfence_point_fail_all(fence, error);
+	fence_set_always_signaled(fence);
 }
 
 /**
@@ -480,29 +503,9 @@ void vfence_fence_put_handle(struct vfence_fence *fence)
 		if (fence->cross)
 			vfence_cross_end(fence->cross);
 		else
-			vfence_fence_end(fence);
+			vfence_fence_end(fence, -ECANCELED);
 	}
 	vfence_fence_put(fence);
-}
-
-/**
- * vfence_fence_set_always_signaled - let all queues pass a fence
- * @fence: the fence, which no client will signal any more
- *
- * Every GPU wait for the fence is satisfied from now on (WDDM-66). The function does
- * nothing for a monitored fence, as no queue of the hardware waits for one.
- */
-void vfence_fence_set_always_signaled(struct vfence_fence *fence)
-{
-	struct vgpu_value_update update = {
-		.fence = fence->hw,
-		.kernel_va = fence->current_value,
-	};
-
-	if (fence->hw &&
-	    vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
-					     VGPU_UPDATE_ALWAYS_SIGNALED))
-		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 }
 
 /** vfence_fence_private_data - copy the creator's private data of a native fence */

@@ -168,8 +168,7 @@ void vfence_fence_update_scan_locked(struct vfence_fence *fence);
 void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored);
 bool vfence_fence_get_handle(struct vfence_fence *fence);
 void vfence_fence_put_handle(struct vfence_fence *fence);
-void vfence_fence_end(struct vfence_fence *fence);
-void vfence_fence_set_always_signaled(struct vfence_fence *fence);
+void vfence_fence_end(struct vfence_fence *fence, int error);
 void vfence_fence_private_data(struct vfence_fence *fence, u8 *data);
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
 

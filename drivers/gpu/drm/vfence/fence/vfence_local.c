@@ -139,6 +139,7 @@ static struct vfence_wait *local_take_max_locked(struct vfence_local *local)
 	return signal;
 }
 
+/* A device that is lost has no other chance to take the fence to its maximum. */
 static void local_drop_max(struct vfence_local *local)
 {
 	struct vfence_wait *signal;
@@ -146,8 +147,11 @@ static void local_drop_max(struct vfence_local *local)
 	spin_lock(&local->device->lock);
 	signal = local_take_max_locked(local);
 	spin_unlock(&local->device->lock);
-	if (signal)
-		vfence_wait_destroy(signal);
+	if (!signal)
+		return;
+	if (vfence_device_was_removed(local->device))
+		vfence_signal_perform(signal, VFENCE_SIGNAL_MAX);
+	vfence_wait_destroy(signal);
 }
 
 /**
@@ -259,10 +263,10 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	/*
 	 * Full barrier: either the reset that loses the device finds this handle, or this
 	 * thread finds the device lost and signals. Partner: the atomic of
-	 * vfence_loss_fail_device().
+	 * vfence_device_fail().
 	 */
 	smp_mb();
-	if (vfence_device_was_reset(device))
+	if (vfence_device_was_removed(device))
 		vfence_local_signal_max(device);
 	return 0;
 

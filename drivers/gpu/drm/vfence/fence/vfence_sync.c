@@ -83,8 +83,7 @@ static void sync_perform_import(struct vfence_import *import)
 		return;
 	}
 
-	vfence_point_fail_all(fence, -EIO);
-	vfence_fence_set_always_signaled(fence);
+	vfence_fence_end(fence, -EIO);
 }
 
 static void sync_finish_import(struct vfence_import *import)

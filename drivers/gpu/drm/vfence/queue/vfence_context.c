@@ -304,7 +304,7 @@ static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_
 	 */
 	if (!adapter->loss->engine_stuck(adapter, context))
 		return 0;
-	adapter->loss->device_hung(adapter, context->device);
+	adapter->loss->device_hung(adapter, context->device, true);
 	return -ETIME;
 }
 

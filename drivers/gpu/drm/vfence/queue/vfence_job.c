@@ -183,15 +183,18 @@ static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
  * end, so the time counts for which it has used the engine or its owner has suspended it, and no
  * other queue of the owner may keep it off the engine. Time in which other clients had the engine
  * does not count. It is bounded, because clients share engines in equal parts.
+ *
+ * @starved: output: the submission was kept off the engine, so it is not what hangs
  */
-static bool job_used_up(struct vfence_kernel_queue *kernel)
+static bool job_used_up(struct vfence_kernel_queue *kernel, bool *starved)
 {
 	s64 delay_ms = READ_ONCE(kernel->queue->adapter->tdr.delay_ms);
 	u64 busy_ns = job_busy_ns(kernel);
 	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw) +
 		   job_suspended_ns(kernel);
 
-	return job_starved(kernel, busy_ns) || used >= delay_ms * NSEC_PER_MSEC;
+	*starved = job_starved(kernel, busy_ns);
+	return *starved || used >= delay_ms * NSEC_PER_MSEC;
 }
 
 /*
@@ -203,14 +206,14 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	struct vfence_submission *submission = job_to_submission(job);
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	struct vfence_queue *queue = kernel->queue;
-	bool timed_out, signalling;
+	bool timed_out, signalling, starved;
 
 	drm_sched_stop(&kernel->sched, job);
 
 	signalling = dma_fence_begin_signalling();
 	/* The GPU may have completed it before the retire work has run. */
 	vfence_job_retire(kernel);
-	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel) &&
+	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel, &starved) &&
 		    queue->adapter->loss->timed_out(queue->adapter);
 	if (timed_out)
 		vfence_kernel_queue_halt(kernel, -ETIME);
@@ -227,7 +230,7 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	vfence_sched_start(&kernel->sched);
 	if (timed_out) {
 		vfence_count(queue->adapter, VFENCE_COUNT_SUBMISSIONS_TIMED_OUT);
-		queue->adapter->loss->device_hung(queue->adapter, queue->device);
+		queue->adapter->loss->device_hung(queue->adapter, queue->device, !starved);
 	}
 
 	return VFENCE_SCHED_STAT_RESET;

@@ -17,6 +17,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
@@ -310,8 +311,8 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
  * @kernel: the queue
  * @error: error of the submission that the GPU was executing
  *
- * On return all signals of completed submissions are performed. Submissions that were held
- * back end shortly after the return.
+ * The signals of completed submissions are performed in a work, which then ends the progress
+ * fence. Submissions that were held back end shortly after the return. Does not wait for a client.
  */
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 {
@@ -321,8 +322,23 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	mutex_unlock(&kernel->lock);
 	wake_up_all(&kernel->wait);
 	wake_up_all(&kernel->room);
+
+	/* Who finds @stopped set finds the queue counted. */
+	vfence_device_begin_stop(kernel->queue->device);
+	if (xchg(&kernel->stopped, true))
+		vfence_device_end_stop(kernel->queue->device);
 	/* Packets of uncompleted submissions may have written monitored fences: rescan them. */
 	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
+}
+
+/**
+ * vfence_kernel_queue_settle - wait until the signals of completed submissions are performed
+ * @kernel: the queue, on which the caller has a reference
+ *
+ * The client decides how long this takes: eventfds are signaled, too.
+ */
+void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel)
+{
 	flush_work(&kernel->stage_work);
 }
 

@@ -78,6 +78,10 @@ struct vfence_kernel_queue {
 	atomic_t live;
 	/** @wait: threads that wait for @live, @unbounded, @error or fence points sleep here */
 	wait_queue_head_t wait;
+	/** @stopped: vfence_kernel_queue_stop() has been called; set once */
+	bool stopped;
+	/** @ended: The last signals are performed, and the progress fence is ended. @stage_work. */
+	bool ended;
 	/** @room: threads that wait for a place sleep here, exclusively */
 	wait_queue_head_t room;
 	/** @advance: work that passes submissions from @held to @sched */
@@ -123,13 +127,14 @@ struct vfence_kernel_queue {
 	struct mutex retire_lock;
 	/** @retire: work that retires what the GPU has completed */
 	struct work_struct retire;
-	/** @stage_work: work that performs @due_stages, then signals @progress */
+	/** @stage_work: performs @due_stages, signals @progress and ends it once @stopped */
 	struct work_struct stage_work;
 };
 
 int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed);
 void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error);
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error);
+void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct vfence_wait *wait);
 int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel);

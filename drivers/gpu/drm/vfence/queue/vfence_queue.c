@@ -10,7 +10,6 @@
 #include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
-#include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_paging.h"
 #include "queue/vfence_doorbell.h"
@@ -18,11 +17,9 @@
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 
-/* Free a queue with its last reference; queue_destroy_locked() has run long before. */
-static void queue_release(struct kref *ref)
+/* Its owner has destroyed it long before. */
+static void queue_free(struct vfence_queue *queue)
 {
-	struct vfence_queue *queue = container_of(ref, struct vfence_queue, ref);
-
 	might_sleep();
 	if (!IS_ERR_OR_NULL(queue->hw))
 		vgpu_queue_destroy(queue->hw);
@@ -37,6 +34,28 @@ static void queue_release(struct kref *ref)
 	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
 	vfence_object_free_rcu(QUEUE, queue);
+}
+
+static void queue_release(struct kref *ref)
+{
+	queue_free(container_of(ref, struct vfence_queue, ref));
+}
+
+static void queue_free_work(struct work_struct *work)
+{
+	queue_free(container_of(work, struct vfence_queue, free_work));
+}
+
+/*
+ * Freeing may wait for the paging ring, when video memory is given back. That ring may wait for a
+ * reset, and resets visit queues, as do works that dma_fences depend on.
+ */
+static void queue_release_later(struct kref *ref)
+{
+	struct vfence_queue *queue = container_of(ref, struct vfence_queue, ref);
+
+	INIT_WORK(&queue->free_work, queue_free_work);
+	queue_work(queue->adapter->work_wq, &queue->free_work);
 }
 
 /** vfence_queue_put - drop a reference; process context */
@@ -63,7 +82,7 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 			continue;
 		rcu_read_unlock();
 		fn(queue, arg);
-		vfence_queue_put(queue);
+		kref_put(&queue->ref, queue_release_later);
 		cond_resched();
 		rcu_read_lock();
 	}
@@ -88,8 +107,9 @@ static int queue_fault_to_device_state(u32 fault)
  * @queue: the queue, with a reference
  * @error: error of the submission that the queue was executing
  *
- * The progress fence is never signaled again: CPU waits for it fail, and the queues of all
- * clients that wait for it proceed. Process context.
+ * The progress fence ends: CPU waits for it fail, and the queues of all clients that wait for it
+ * proceed. That of a kernel-mode queue ends in a work, after the signals of completed submissions.
+ * Does not wait for a client. Process context.
  */
 void vfence_queue_stop(struct vfence_queue *queue, int error)
 {
@@ -97,8 +117,8 @@ void vfence_queue_stop(struct vfence_queue *queue, int error)
 	vgpu_queue_abort(queue->hw);
 	if (queue->kernel)
 		vfence_kernel_queue_stop(queue->kernel, error);
-	vfence_point_fail_all(queue->progress_fence, -EIO);
-	vfence_fence_set_always_signaled(queue->progress_fence);
+	else
+		vfence_fence_end(queue->progress_fence, -EIO);
 }
 
 /**
@@ -124,7 +144,8 @@ static void queue_fault_work(struct work_struct *work)
 
 	vgpu_queue_query(queue->hw, &status);
 	queue->adapter->loss->device_failed(queue->adapter, queue->device,
-					    queue_fault_to_device_state(status.fault));
+					    queue_fault_to_device_state(status.fault),
+					    status.requested);
 	vfence_queue_put(queue);
 }
 
@@ -161,7 +182,7 @@ static void queue_progressed_hard(struct vfence_adapter *adapter,
 		vfence_paging_wake(adapter);
 		return;
 	}
-	/* queue_destroy_locked() takes the lock before it cancels the work. */
+	/* vfence_queue_settle_dead() takes the lock before it cancels the work. */
 	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue && queue->kernel)
 		queue_work(adapter->queues.run_wq, &queue->kernel->retire);
@@ -266,10 +287,13 @@ u64 vfence_queue_busy_ns(struct vfence_queue *queue)
 }
 
 /*
- * Destroy a queue for its owner. On return no work of the queue runs, and the queue uses
- * nothing of the file any more. queue_release() frees the rest with the last reference.
+ * Destroy a queue for its owner, in three steps: take its handle and stop it; wait for what the
+ * client may delay, in vfence_queue_settle_dead(); free what belongs to the file. The file's lock
+ * is not held in the second step, so that other calls of the client, which may be in the gate, do
+ * not wait.
  */
-static void queue_destroy_locked(struct vfence_file *file, u32 handle)
+static void queue_begin_destroy_locked(struct vfence_file *file, u32 handle,
+				       struct list_head *dead)
 {
 	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
 
@@ -290,29 +314,64 @@ static void queue_destroy_locked(struct vfence_file *file, u32 handle)
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
 	xa_erase(&queue->adapter->queues.table, queue->global);
-
-	if (queue->kernel) {
-		/* Wait for a queue_progressed_hard() that has found the queue. */
-		spin_lock_irq(&queue->adapter->irq.lock);
-		spin_unlock_irq(&queue->adapter->irq.lock);
-		vfence_kernel_queue_destroy(queue->kernel);
-	}
-
-	atomic_dec(&queue->adapter->queues.count);
-	vfence_local_destroy(file, queue->progress);
-	queue->context->queues--;
-	vfence_queue_put(queue);
+	list_add_tail(&queue->dead_link, dead);
 }
 
-/** vfence_queue_destroy_all - destroy every queue of @device */
-void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device)
+/**
+ * vfence_queue_begin_destroy_all - take all queues from a device
+ * @file: the client, with its lock held
+ * @device: the device
+ * @dead: output, for vfence_queue_settle_dead() and vfence_queue_end_destroy_all()
+ */
+void vfence_queue_begin_destroy_all(struct vfence_file *file, struct vfence_device *device,
+				    struct list_head *dead)
 {
 	struct vfence_queue *queue;
 	unsigned long handle;
 
 	xa_for_each(&file->queues.objects, handle, queue)
 		if (queue->device == device)
-			queue_destroy_locked(file, handle);
+			queue_begin_destroy_locked(file, handle, dead);
+}
+
+/**
+ * vfence_queue_settle_dead - wait until no work of some queues is left
+ * @dead: the queues
+ *
+ * The client decides how long that takes. The file lives until this returns.
+ */
+void vfence_queue_settle_dead(struct list_head *dead)
+{
+	struct vfence_queue *queue;
+
+	list_for_each_entry(queue, dead, dead_link) {
+		if (!queue->kernel)
+			continue;
+		/* Wait for a queue_progressed_hard() that has found the queue. */
+		spin_lock_irq(&queue->adapter->irq.lock);
+		spin_unlock_irq(&queue->adapter->irq.lock);
+		vfence_kernel_queue_destroy(queue->kernel);
+	}
+}
+
+/**
+ * vfence_queue_end_destroy_all - free what queues have of their file
+ * @file: the client, with its lock held
+ * @dead: the queues
+ *
+ * On return they use nothing of the file. queue_free() frees the rest with the last reference.
+ */
+void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *dead)
+{
+	struct vfence_queue *queue, *next;
+
+	lockdep_assert_held(&file->lock);
+	list_for_each_entry_safe(queue, next, dead, dead_link) {
+		atomic_dec(&queue->adapter->queues.count);
+		vfence_local_destroy(file, queue->progress);
+		queue->context->queues--;
+		vfence_queue_put(queue);
+	}
 }
 
 static int queue_create_progress(struct vfence_queue *queue,
@@ -438,6 +497,9 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 		return -ENOENT;
 	if (!vfence_device_active(context->device))
 		return -EIO;
+	/* DEVICE_DESTROY has taken its queues, and waits for them. */
+	if (context->device->closing)
+		return -ENOENT;
 
 	if (vfence_reject(&file->adapter->drm,
 			  !queue_node_allowed(file->adapter, context->node, user_mode)))
@@ -481,7 +543,7 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 	/*
 	 * Order the queue's entry in the table before the read of the device's state: either
 	 * the thread that stops queues finds this one, or this thread finds the device
-	 * failed. Partners: the atomics of vfence_loss_fail_device(), vfence_adapter_lose()
+	 * failed. Partners: the atomics of vfence_device_fail(), vfence_adapter_lose()
 	 * and vfence_process_hung().
 	 */
 	smp_mb();
@@ -528,29 +590,46 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	return ret;
 }
 
-int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+static int queue_begin_destroy(struct vfence_file *file, u32 handle, struct list_head *dead)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
 	struct vfence_queue *queue;
 	int ret = 0;
 
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-
 	mutex_lock(&file->lock);
-	queue = xa_load(&file->queues.objects, args->handle);
+	queue = xa_load(&file->queues.objects, handle);
 	if (!queue)
 		ret = -ENOENT;
 	else if (queue->doorbell)
 		ret = -EBUSY;
 	else
-		queue_destroy_locked(file, args->handle);
+		queue_begin_destroy_locked(file, handle, dead);
 	mutex_unlock(&file->lock);
-
 	return ret;
 }
 
+/* Enters no gate, as a file that is closed does not: the client decides how long this takes. */
+int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	LIST_HEAD(dead);
+	int ret;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+
+	if (mutex_lock_killable(&file->destroy_lock))
+		return -ERESTARTSYS;
+	ret = queue_begin_destroy(file, args->handle, &dead);
+	vfence_queue_settle_dead(&dead);
+	mutex_lock(&file->lock);
+	vfence_queue_end_destroy_all(file, &dead);
+	mutex_unlock(&file->lock);
+	mutex_unlock(&file->destroy_lock);
+	return ret;
+}
+
+/* Enters no gate: the client decides how long the last signals take. */
 int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
@@ -563,6 +642,8 @@ int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file
 	if (!queue)
 		return -ENOENT;
 	vfence_queue_stop(queue, -ECANCELED);
+	if (queue->kernel)
+		vfence_kernel_queue_settle(queue->kernel);
 	vfence_queue_put(queue);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #define _VFENCE_QUEUE_H_
 
 #include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/workqueue.h>
 
@@ -60,10 +61,15 @@ struct vfence_queue {
 	/** @signaled_link: in vfence_queues.signaled while @signaled is not 0 */
 	struct llist_node signaled_link;
 
+	/** @dead_link: among the queues that a thread destroys; of that thread alone */
+	struct list_head dead_link;
+
 	/** @fault_reported: @fault_work has been queued; set once */
 	atomic_t fault_reported;
 	/** @fault_work: work that puts the device in error */
 	struct work_struct fault_work;
+	/** @free_work: frees the queue if a visit has dropped the last reference */
+	struct work_struct free_work;
 };
 
 static inline struct vfence_log *vfence_queue_log(struct vfence_queue *queue,
@@ -79,7 +85,10 @@ void vfence_queue_put(struct vfence_queue *queue);
 struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
 u64 vfence_queue_busy_ns(struct vfence_queue *queue);
 void vfence_queue_stop(struct vfence_queue *queue, int error);
-void vfence_queue_destroy_all(struct vfence_file *file, struct vfence_device *device);
+void vfence_queue_begin_destroy_all(struct vfence_file *file, struct vfence_device *device,
+				    struct list_head *dead);
+void vfence_queue_settle_dead(struct list_head *dead);
+void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *dead);
 void vfence_queue_retime_all(struct vfence_adapter *adapter);
 int vfence_queue_fault_state(struct vfence_queue *queue);
 void vfence_queue_for_each(struct vfence_adapter *adapter,

@@ -63,7 +63,7 @@ struct vfence_queues {
 	struct workqueue_struct *run_wq;
 	/** @retire_all: work that retires submissions of all queues, as records are missing */
 	struct work_struct retire_all;
-	/** @signal_wq: performs stage signals; a thread that stops a queue waits for it */
+	/** @signal_wq: performs stage signals; clients decide how long each takes */
 	struct workqueue_struct *signal_wq;
 };
 

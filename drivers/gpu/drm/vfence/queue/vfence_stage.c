@@ -7,6 +7,7 @@
 #include <linux/eventfd.h>
 #include <linux/slab.h>
 
+#include "core/vfence_device.h"
 #include "fence/vfence_address.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
@@ -378,6 +379,16 @@ static void stage_signal_progress(struct vfence_kernel_queue *kernel, u64 delive
 	vfence_signal_perform(kernel->progress, VFENCE_SIGNAL_KEEP);
 }
 
+/* Waits for the progress of a stopped queue fail, and queues of all clients proceed. */
+static void stage_end_progress(struct vfence_kernel_queue *kernel)
+{
+	if (kernel->ended)
+		return;
+	kernel->ended = true;
+	vfence_fence_end(kernel->queue->progress_fence, -EIO);
+	vfence_device_end_stop(kernel->queue->device);
+}
+
 /**
  * vfence_stage_work - perform the due stage signals of a queue, then signal its progress
  * @work: vfence_kernel_queue.stage_work
@@ -390,6 +401,8 @@ void vfence_stage_work(struct work_struct *work)
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, stage_work);
 	struct vfence_adapter *adapter = kernel->queue->adapter;
+	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
+	bool stopped = smp_load_acquire(&kernel->stopped);
 	u64 delivered = stage_perform_due(kernel);
 	struct vfence_file *file;
 
@@ -406,4 +419,6 @@ void vfence_stage_work(struct work_struct *work)
 		vfence_event_flush(file);
 
 	stage_signal_progress(kernel, delivered);
+	if (stopped)
+		stage_end_progress(kernel);
 }

@@ -55,51 +55,64 @@ static void loss_fail_queue(struct vfence_queue *queue, void *device)
 		vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
-/* A device that hung counts for the process that created it, which may be blocked for that. */
-static void loss_mark_hung(struct vfence_device *device)
+/* A hang counts for the process that created the device, which may be blocked for that. */
+static void loss_blame(struct vfence_device *device)
 {
 	struct vfence_adapter *adapter = device->adapter;
 
-	if (vfence_device_fail(device, DRM_VFENCE_DEVICE_HUNG) != DRM_VFENCE_DEVICE_ACTIVE ||
-	    !vfence_process_hung(device->process))
+	if (xchg(&device->blamed, true) || !vfence_process_hung(device->process))
 		return;
 	vfence_count(adapter, VFENCE_COUNT_PROCESSES_BLOCKED);
 	drm_dbg_driver(&adapter->drm, "process %d is blocked (0x142)\n",
 		       pid_nr(device->process->pid));
-	queue_work(adapter->work_wq, &adapter->reset.block_work);
+	queue_work(adapter->reset.loss_wq, &adapter->reset.block_work);
 }
 
-static void loss_stop_device(struct vfence_adapter *adapter, struct vfence_device *device)
+static void loss_mark_hung(struct vfence_device *device, bool counts)
 {
-	vfence_queue_for_each(adapter, loss_fail_queue, device);
-	if (vfence_device_was_reset(device))
+	/* What a blocked process has left makes no noise. */
+	bool tell = !READ_ONCE(device->process->blocked);
+
+	if (vfence_device_fail(device, DRM_VFENCE_DEVICE_HUNG) != DRM_VFENCE_DEVICE_ACTIVE)
+		return;
+	WRITE_ONCE(device->tell, tell);
+	if (counts)
+		loss_blame(device);
+}
+
+/*
+ * The queues of a device are stopped, or soon. Take its fences to the maximum when no queue signals
+ * a smaller value any more. The client decides how long that takes.
+ */
+static void loss_end_device(struct vfence_device *device)
+{
+	vfence_device_wait_stopped(device);
+	if (vfence_device_was_removed(device))
 		vfence_local_signal_max(device);
 }
 
-/**
- * vfence_loss_fail_device - put a device in an error state and stop all its queues
- * @adapter: the adapter
- * @device: the device; the caller holds a reference
- * @state: &enum drm_vfence_device_state; an earlier error state stays
- *
- * WDDM-205. Other devices are not affected. Process context.
+/*
+ * Put a device in an error state and stop all its queues (WDDM-205). An earlier error state
+ * stays, and other devices are not affected. The client decides how long that takes.
  */
-void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
-			     enum drm_vfence_device_state state)
+static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_device *device,
+			       enum drm_vfence_device_state state, bool counts)
 {
 	vfence_device_fail(device, state);
-	loss_stop_device(adapter, device);
+	vfence_queue_for_each(adapter, loss_fail_queue, device);
+	if (counts)
+		loss_blame(device);
+	loss_end_device(device);
 }
 
 static void loss_stop_device_work(struct work_struct *work)
 {
 	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
 
-	loss_stop_device(device->adapter, device);
-	if (atomic_read(&device->state) == DRM_VFENCE_DEVICE_HUNG && !device->told) {
-		device->told = true;
+	vfence_queue_for_each(device->adapter, loss_fail_queue, device);
+	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(device->adapter, device->process);
-	}
+	loss_end_device(device);
 	vfence_device_put(device);
 }
 
@@ -110,11 +123,12 @@ static void loss_stop_device_later(struct vfence_device *device)
 		vfence_device_put(device);
 }
 
-static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device)
+static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device,
+			     bool counts)
 {
-	loss_mark_hung(device);
-	loss_stop_device(adapter, device);
-	/* The work tells user space: a dma_fence may depend on this thread. */
+	loss_mark_hung(device, counts);
+	vfence_queue_for_each(adapter, loss_fail_queue, device);
+	/* The work tells user space and waits for it: a dma_fence may depend on this thread. */
 	loss_stop_device_later(device);
 }
 
@@ -131,7 +145,7 @@ static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_devic
 void vfence_loss_reset_device_later(struct vfence_device *device, bool cause)
 {
 	if (cause)
-		loss_mark_hung(device);
+		loss_mark_hung(device, true);
 	else
 		vfence_device_fail(device, DRM_VFENCE_DEVICE_RESET);
 	loss_stop_device_later(device);
@@ -159,14 +173,21 @@ void vfence_loss_note_faults(struct vfence_adapter *adapter)
 
 static void loss_stop_reset(struct vfence_queue *queue, void *unused)
 {
-	if (vfence_device_was_reset(queue->device))
+	if (vfence_device_was_removed(queue->device))
 		vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
-/* All queues of the device are stopped: they signal no smaller value any more. */
-static void loss_signal_reset(struct vfence_device *device)
+/*
+ * The queues of a removed device are stopped. Do not wait here for its client: other devices have
+ * to get their maximum, too.
+ */
+static void loss_end_removed(struct vfence_device *device)
 {
-	if (vfence_device_was_reset(device))
+	if (!vfence_device_was_removed(device))
+		return;
+	if (vfence_device_stops(device))
+		loss_stop_device_later(device);
+	else
 		vfence_local_signal_max(device);
 }
 
@@ -176,13 +197,13 @@ static void loss_reset_work(struct work_struct *work)
 		container_of(work, struct vfence_adapter, reset.reset_work);
 
 	vfence_queue_for_each(adapter, loss_stop_reset, NULL);
-	vfence_device_for_each(adapter, loss_signal_reset);
+	vfence_device_for_each(adapter, loss_end_removed);
 }
 
 /** vfence_loss_reset_all_later - the adapter was reset: end its devices' queues in a work */
 void vfence_loss_reset_all_later(struct vfence_adapter *adapter)
 {
-	queue_work(adapter->work_wq, &adapter->reset.reset_work);
+	queue_work(adapter->reset.loss_wq, &adapter->reset.reset_work);
 }
 
 static void loss_stop_queue(struct vfence_queue *queue, void *unused)
@@ -204,14 +225,14 @@ static void loss_stop_blocked(struct vfence_queue *queue, void *unused)
 		vfence_queue_stop(queue, -ECANCELED);
 }
 
-/* All queues of the device are stopped: they signal no smaller value any more. */
-static void loss_signal_blocked(struct vfence_queue *queue, void *unused)
+static void loss_end_blocked(struct vfence_device *device)
 {
-	struct vfence_device *device = queue->device;
+	int state = atomic_read(&device->state);
 
+	/* The queues of a device in another error state may not be stopped yet. */
 	if (READ_ONCE(device->process->blocked) &&
-	    atomic_read(&device->state) == DRM_VFENCE_DEVICE_STOPPED)
-		vfence_local_signal_max(device);
+	    (state == DRM_VFENCE_DEVICE_ACTIVE || state == DRM_VFENCE_DEVICE_STOPPED))
+		loss_end_removed(device);
 }
 
 /*
@@ -224,7 +245,7 @@ static void loss_block_work(struct work_struct *work)
 		container_of(work, struct vfence_adapter, reset.block_work);
 
 	vfence_queue_for_each(adapter, loss_stop_blocked, NULL);
-	vfence_queue_for_each(adapter, loss_signal_blocked, NULL);
+	vfence_device_for_each(adapter, loss_end_blocked);
 }
 
 /** vfence_loss_stop_queues - stop all queues of an adapter that is lost or unplugged */
@@ -251,7 +272,7 @@ static void loss_adapter_work(struct work_struct *work)
 
 static void loss_adapter_lost(struct vfence_adapter *adapter)
 {
-	queue_work(adapter->work_wq, &adapter->reset.lost_work);
+	queue_work(adapter->reset.loss_wq, &adapter->reset.lost_work);
 }
 
 static bool loss_engine_stuck(struct vfence_adapter *adapter, struct vfence_context *context)
@@ -263,7 +284,7 @@ static bool loss_engine_stuck(struct vfence_adapter *adapter, struct vfence_cont
 
 static const struct vfence_loss_ops loss_ops = {
 	.device_hung = loss_device_hung,
-	.device_failed = vfence_loss_fail_device,
+	.device_failed = loss_device_failed,
 	.stop_device = loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
 	.engine_stuck = loss_engine_stuck,

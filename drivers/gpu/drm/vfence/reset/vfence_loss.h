@@ -8,8 +8,6 @@ struct vfence_adapter;
 struct vfence_device;
 
 void vfence_loss_init(struct vfence_adapter *adapter);
-void vfence_loss_fail_device(struct vfence_adapter *adapter, struct vfence_device *device,
-			     enum drm_vfence_device_state state);
 void vfence_loss_reset_device_later(struct vfence_device *device, bool cause);
 void vfence_loss_note_faults(struct vfence_adapter *adapter);
 void vfence_loss_reset_all_later(struct vfence_adapter *adapter);
