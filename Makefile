@@ -30,7 +30,7 @@ GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_
 all: module lib tool
 
 help:
-	@echo 'make demo            two processes, two engines, one picture: out/demo/timeline.svg'
+	@echo 'make demo            two processes, two engines, one picture: out/demo'
 	@echo 'make check           the selftests, in guests on a stock kernel (KERNEL=$(KERNEL));'
 	@echo '                     PARTS="behaviour demo" for some of them'
 	@echo 'make shell           a guest with module, library and command, and a shell for you'

@@ -11,6 +11,9 @@
 #include <unistd.h>
 
 #include "demo.h"
+#include "demo_trace.h"
+
+#define INTERRUPT	"vfence_interrupt"
 
 struct demo {
 	struct vf_adapter *adapter;
@@ -205,6 +208,34 @@ static int write_files(const struct demo_result *result, const char *dir)
 	return fclose(f) ? -errno : 0;
 }
 
+/* An interrupt was handled. */
+static int record_interrupt(struct tep_event *event, struct tep_record *rec, int cpu, void *context)
+{
+	struct demo_result *result = context;
+	unsigned int n = result->interrupt_count;
+	unsigned long long node, value, completed;
+
+	(void)cpu;
+	if (!(n & (n - 1))) {
+		void *more = realloc(result->interrupt,
+				     sizeof(*result->interrupt) * (n ? 2 * n : 1));
+
+		if (!more)
+			return -ENOMEM;
+		result->interrupt = more;
+	}
+	if (tep_get_field_val(NULL, event, "node", rec, &node, 0) ||
+	    tep_get_field_val(NULL, event, "value", rec, &value, 0) ||
+	    tep_get_field_val(NULL, event, "completed", rec, &completed, 0))
+		return 0;
+	result->interrupt[n] = (struct demo_interrupt){
+		.time = (int64_t)rec->ts, .value = value, .node = (unsigned int)node,
+		.completed = (unsigned int)completed,
+	};
+	result->interrupt_count++;
+	return 0;
+}
+
 int demo_main(const struct options *options)
 {
 	struct demo_shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
@@ -220,10 +251,10 @@ int demo_main(const struct options *options)
 	ret = vf_adapter_open(shared->adapter, &demo.adapter);
 	if (ret)
 		return tool_fail("demo", ret);
-	result.traced = !demo_trace_start();
+	result.traced = !demo_trace_start(INTERRUPT);
 	ret = play(&demo);
 	if (result.traced)
-		demo_trace_stop(&result);
+		demo_trace_stop(INTERRUPT, record_interrupt, &result);
 	vf_adapter_close(demo.adapter);
 	if (!ret && options->output)
 		ret = write_files(&result, options->output);

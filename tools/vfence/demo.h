@@ -78,9 +78,6 @@ struct demo_result {
 
 void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared);
 
-int demo_trace_start(void);
-int demo_trace_stop(struct demo_result *result);
-
 int demo_summary(const struct demo_result *result, FILE *to, bool json);
 int demo_write_svg(const struct demo_result *result, const char *path);
 int demo_write_json(const struct demo_result *result, const char *path);

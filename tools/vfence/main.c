@@ -16,6 +16,7 @@ static const struct command {
 } commands[] = {
 	{ "info", NULL, info_main, "adapters, engines, capabilities, counters" },
 	{ "demo", NULL, demo_main, "two processes, two engines, native fences, one picture" },
+	{ "demo", "hang", demo_hang_main, "an engine hangs; what others do meanwhile, one picture" },
 	{ "bench", NULL, bench_main, "cost of single operations" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
@@ -36,7 +37,7 @@ static void usage(FILE *to)
 	      "  -a, --adapter N    adapter number (default 0; info: all)\n"
 	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
 	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
-	      "                     bench fences: fences.svg, fences.json\n"
+	      "                     demo hang: hang.svg; bench fences: fences.svg, fences.json\n"
 	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
 	      "  -k, --kind KIND    hang: submission (default), engine, adapter or lost\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"

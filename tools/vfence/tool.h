@@ -39,6 +39,7 @@ static inline int tool_fail(const char *command, int error)
 
 int info_main(const struct options *options);
 int demo_main(const struct options *options);
+int demo_hang_main(const struct options *options);
 int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
 int hang_main(const struct options *options);
