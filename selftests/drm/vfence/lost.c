@@ -81,7 +81,7 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_monitored_value_loses_the_adapter)
 	/* No waiter stays: the armed event fires, and the new wait ends. */
 	EXPECT_EQ(-EIO, vf_fence_wait(self->fence, 40, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
-	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x12)"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x12)")));
 	expect_lost(_metadata, self);
 }
 
@@ -97,7 +97,7 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_current_value_loses_the_adapter)
 	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 70));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
-	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x13)")));
 	expect_lost(_metadata, self);
 }
 
@@ -112,7 +112,7 @@ TEST_F(lost, WDDM_68_a_fence_that_cannot_be_let_go_loses_the_adapter)
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
 	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
 	vf_fence_destroy(fence);
-	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x13)")));
 	expect_lost(_metadata, self);
 }
 
@@ -133,7 +133,7 @@ TEST_F(lost, WDDM_68_a_failed_notification_loses_the_adapter_notified)
 	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
 	/* The adapter that signals continues to work. */
 	EXPECT_EQ(0, vf_fence_signal(there, 5));
-	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x13)"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x13)")));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
 	EXPECT_EQ(0, vf_fence_signal(there, 6));
 	EXPECT_EQ(6, vf_fence_current(there));
@@ -165,7 +165,7 @@ TEST_F(lost, WDDM_68_a_monitored_value_that_cannot_move_loses_the_adapter)
 	ASSERT_EQ(0, knob(2, "fail_monitored_update", "1"));
 	if (vf_fence_create(device[2], 0, 0, &fence[2]))
 		fence[2] = NULL;
-	EXPECT_TRUE(kernel_said(self->log, "(0x119, 0x12)"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x12)")));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(device[0]));
 	for (i = 0; i < 3; i++) {
@@ -218,7 +218,7 @@ TEST_F(lost, WDDM_165_at_level_1_a_time_out_loses_the_adapter)
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
 	EXPECT_EQ(-EIO, vf_queue_suspend(self->gfx, NULL));
-	EXPECT_TRUE(kernel_said(self->log, "adapter lost (0x116"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116")));
 	expect_lost(_metadata, self);
 }
 

@@ -510,12 +510,16 @@ TEST_F(both_kinds, both_kinds_in_one_call)
 
 TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 {
-	const struct drm_vfence_fence_mapping *at = vf_fence_mapping(self->fence);
+	const uint32_t stays = DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR;
+	const struct drm_vfence_fence_mapping *at;
 	struct drm_vfence_queue_query query;
 	struct vf_queue *queue;
 	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
+		vf_fence_destroy(self->fence);
+		ASSERT_EQ(0, vf_monitored_fence_create(self->device, stays, 5, &self->fence));
+		at = vf_fence_mapping(self->fence);
 		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &queue));
 		if (i)
 			vf_cmd_signal(queue, self->fence, 6);
@@ -535,7 +539,6 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 		vf_device_destroy(self->device);
 		ASSERT_EQ(0, vf_device_create(self->adapter, &self->device));
 		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 5, &self->fence));
-		at = vf_fence_mapping(self->fence);
 	}
 }
 

@@ -299,6 +299,33 @@ TEST_F(packet, waits_for_a_lost_queue_end)
 	EXPECT_EQ(0, vf_fence_wait(vf_queue_progress(self->gfx), 0, VF_FOREVER));
 }
 
+/* Whoever waits for what the device was to signal must not wait for ever. */
+TEST_F(packet, WDDM_173_the_fences_of_a_device_that_faults_get_their_maximum)
+{
+	struct vf_fence *native, *monitored, *stays, *theirs;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &native));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &monitored));
+	ASSERT_EQ(0, vf_fence_create(self->device,
+				     DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
+	ASSERT_EQ(0, vf_fence_create(self->other, 0, 0, &theirs));
+	ASSERT_EQ(0, arm(self->adapter, native, 5, efd));
+	vf_cmd_fill(self->gfx, NOWHERE, 64, 0);
+	vf_queue_publish(self->gfx);
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(native));
+	EXPECT_EQ(0, vf_fence_wait(monitored, 7, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(self->device));
+	EXPECT_EQ(0, vf_fence_current(stays));
+	EXPECT_EQ(0, vf_fence_current(theirs));
+	vf_fence_destroy(theirs);
+	vf_fence_destroy(stays);
+	vf_fence_destroy(monitored);
+	vf_fence_destroy(native);
+	close(efd);
+}
+
 TEST_F(packet, a_fault_takes_its_device_along_and_no_other)
 {
 	struct vf_device *device;

@@ -264,7 +264,7 @@ static bool fault(struct culprit *me)
 
 	if (vf_queue_create(me->device, dice(NODES), 4096, &queue))
 		return true;
-	vf_cmd_fill(queue, 0x7000, 64, 0);
+	vf_cmd_fill(queue, NOWHERE, 64, 0);
 	vf_queue_publish(queue);
 	return dice(2) ||
 	       EVENTUALLY(vf_device_state(me->device) != DRM_VFENCE_DEVICE_ACTIVE);
@@ -433,7 +433,8 @@ static void reset_somehow(unsigned int index)
 {
 	static const char *const fails[] = {
 		"fail_engine_reset", "fail_engine_resume", "fail_adapter_reset", "fail_restart",
-		"wrong_last_aborted", "hang_paging", "ignore_suspend",
+		"wrong_last_aborted", "hang_paging", "ignore_suspend", "survive_reset",
+		"interrupt_after_reset",
 	};
 	const char *name = fails[dice(ARRAY_SIZE(fails))];
 

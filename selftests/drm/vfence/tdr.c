@@ -513,6 +513,33 @@ TEST_F(tdr, WDDM_164_a_process_that_hangs_engines_repeatedly_is_blocked)
 	EXPECT_EQ(blocked + 1, counters(self->adapter).processes_blocked);
 }
 
+/* Another queue of the same client has the engine: the one that waits for it did not hang. */
+TEST_F(tdr, WDDM_164_a_submission_that_is_kept_off_the_engine_does_not_count)
+{
+	uint64_t blocked = counters(self->adapter).processes_blocked;
+	struct vf_queue *hog, *queue;
+	struct vf_submit what = {};
+	struct vf_device *device;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "50"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "1"));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create_flags(device, DRM_VFENCE_NODE_GFX,
+						  DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT, &hog));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_draw(hog, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_submit(&hog, 1, &what));
+	ASSERT_TRUE(EVENTUALLY(queue_state(hog) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(queue, 1, 1000);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(0, use());
+	EXPECT_EQ(blocked, counters(self->adapter).processes_blocked);
+	vf_queue_destroy(queue);
+	vf_queue_destroy(hog);
+	vf_device_destroy(device);
+}
+
 /* A process without an open file. */
 FIXTURE(closed) {
 	char none;

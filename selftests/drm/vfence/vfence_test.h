@@ -244,6 +244,9 @@ static inline bool logged(struct vf_queue *queue)
 	return drained(queue) && EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_IDLE);
 }
 
+/* No buffer is there. */
+#define NOWHERE	UINT64_C(0x7000)
+
 /* Append a packet that hangs the engine. */
 static inline void cmd_hang(struct vf_queue *queue)
 {
@@ -270,8 +273,11 @@ static inline bool working(struct vf_adapter *adapter)
 
 	if (vf_device_create(adapter, &device))
 		return false;
+	/* A device that is lost meanwhile does not work, and another one may. */
 	works = !vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue) &&
-		!vf_queue_submit(queue) && drained(queue) &&
+		!vf_queue_submit(queue) &&
+		EVENTUALLY(vf_fence_current(vf_queue_progress(queue)) == 1 ||
+			   vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE) &&
 		vf_device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
 	vf_queue_destroy(queue);
 	vf_device_destroy(device);

@@ -1,0 +1,645 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Resets of the whole adapter. Each test leaves new adapters behind.
+ */
+
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "recovery_test.h"
+
+/* Adapter 2 has values in video memory. */
+#define LOCAL	2
+
+FIXTURE(whole) {
+	VFENCE_MEMBERS;
+	struct vf_counters before;
+	struct vf_fence *fence;
+	int efd;
+	int log;
+};
+
+FIXTURE_SETUP(whole)
+{
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.2/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	VFENCE_SETUP(LOCAL);
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0,
+				     &self->fence));
+	self->before = counters(self->adapter);
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	self->log = kernel_log();
+	ASSERT_LE(0, self->log);
+}
+
+FIXTURE_TEARDOWN(whole)
+{
+	close(self->log);
+	close(self->efd);
+	vf_fence_destroy(self->fence);
+	VFENCE_TEARDOWN();
+	EXPECT_EQ(0, driver("unbind", LOCAL));
+	EXPECT_EQ(0, driver("bind", LOCAL));
+	/* TDR-15: whatever has happened, the adapter works after it was bound again. */
+	VFENCE_SETUP(LOCAL);
+	EXPECT_TRUE(working(self->adapter));
+	VFENCE_TEARDOWN();
+}
+
+TEST_F(whole, WDDM_158_170_171_173_all_devices_are_reset_and_new_ones_work)
+{
+	static char text[16384];
+	struct vf_device *device, *empty;
+	struct vf_fence *fence, *lone;
+	struct vf_counters after;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	/* This device has no queue. */
+	ASSERT_EQ(0, vf_device_create(self->adapter, &empty));
+	ASSERT_EQ(0, vf_fence_create(empty, 0, 0, &lone));
+	ASSERT_EQ(0, arm(self->adapter, lone, 5, self->efd));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_TRUE(release_dump(LOCAL));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+
+	/* WDDM-167: what hung was collected before. */
+	if (!access(DUMPS, F_OK)) {
+		EXPECT_TRUE(EVENTUALLY(read_dump(LOCAL, text, sizeof(text)) > 0));
+		EXPECT_NE(NULL, strstr(text, "\nadapter: vfence2\nreason: 0x117\ntype: 1\nnode: 0\n"));
+		EXPECT_TRUE(release_dump(LOCAL));
+	}
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(empty));
+	EXPECT_EQ(-EIO, vf_queue_create(self->device, 0, 4096, &queue));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_ABORTED));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(fence) == UINT64_MAX));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(lone) == UINT64_MAX));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(-EIO, vf_fence_wait(vf_queue_progress(self->gfx), 1, DEADLINE));
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	vf_cmd_signal(queue, self->fence, 3);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 3, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.adapter_resets + 1, after.adapter_resets);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_fence_destroy(lone);
+	vf_device_destroy(empty);
+	vf_fence_destroy(fence);
+}
+
+/* The context leaves its engine when the driver has lost its patience, and is not reset. */
+TEST_F(whole, WDDM_144_a_context_that_has_left_is_not_reset)
+{
+	struct vf_counters after;
+
+	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "1"));
+	ASSERT_EQ(0, knob(LOCAL, "finish_before_snapshot", "1"));
+	EXPECT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "0"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.false_alarms + 1, after.false_alarms);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_EQ(0, vf_queue_resume(self->gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+}
+
+/* Work that waits in a ring when the adapter is reset is never executed. */
+TEST_F(whole, WDDM_172_queued_work_of_before_is_cancelled)
+{
+	struct vf_device *device, *innocent;
+	struct vf_queue *behind, *later;
+	struct vf_buffer *buffer;
+
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 4096, &buffer));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &innocent));
+	ASSERT_EQ(0, vf_queue_create(innocent, DRM_VFENCE_NODE_GFX, 4096, &behind));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_fill(behind, vf_buffer_va(buffer), 4096, 0x55);
+	ASSERT_EQ(0, vf_queue_submit(behind));
+	ASSERT_TRUE(EVENTUALLY(queue_state(behind) == DRM_VFENCE_QUEUE_READY));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	/* The engine has had its chance when it executes new work. */
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &later));
+	ASSERT_EQ(0, vf_queue_submit(later));
+	EXPECT_TRUE(drained(later));
+	EXPECT_TRUE(EVENTUALLY(queue_state(behind) == DRM_VFENCE_QUEUE_ABORTED));
+	EXPECT_EQ(0, *(uint32_t *)vf_buffer_map(buffer));
+	vf_queue_destroy(later);
+	vf_device_destroy(device);
+	vf_queue_destroy(behind);
+	vf_device_destroy(innocent);
+	vf_buffer_destroy(buffer);
+}
+
+TEST_F(whole, WDDM_158_TDR_07_a_reset_completes_all_ids_of_all_nodes)
+{
+	struct step step[32];
+	unsigned int i;
+
+	if (!may_patch_kernel())
+		SKIP(return, MAY_NOT_PATCH_KERNEL);
+	ASSERT_EQ(0, hang_on(self->gfx));
+	ASSERT_EQ(0, hang_on(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING &&
+			       queue_state(self->copy) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	/* Resets of idle engines tell the ids. */
+	if (trace_recovery("1"))
+		SKIP(return, "no tracing");
+	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "0"));
+	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "2"));
+	EXPECT_EQ(0, write_text(TRACING "events/vfence/vfence_recovery/enable", "0"));
+	ASSERT_EQ(16, traced(step, 32));
+	for (i = 0; i < 16; i++) {
+		EXPECT_LT(0, step[i].submitted);
+		EXPECT_EQ(step[i].submitted, step[i].completed);
+	}
+	EXPECT_TRUE(working(self->adapter));
+}
+
+/* The monitored value was in video memory. */
+TEST_F(whole, WDDM_160_a_wait_outlives_the_loss_of_video_memory)
+{
+	int later_efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_queue *queue, *later_queue;
+	uint64_t events = 0, more;
+	struct vf_counters after;
+	struct vf_device *device;
+	struct vf_fence *fence[6];
+	struct client later;
+	unsigned int i;
+
+	ASSERT_LT(0, self->before.local_pages);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	after = counters(self->adapter);
+	EXPECT_EQ(0, after.local_pages);
+	EXPECT_EQ(self->before.evictions + self->before.local_pages, after.evictions);
+	EXPECT_FALSE(fired(self->efd));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	vf_cmd_signal(queue, self->fence, 4);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_FALSE(fired(self->efd));
+	vf_cmd_signal(queue, self->fence, 5);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+
+	/* The page belongs to another client now, whose values no wait of this one changes. */
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &later.adapter));
+	ASSERT_EQ(0, vf_device_create(later.adapter, &later.device));
+	ASSERT_EQ(0, vf_queue_create(later.device, DRM_VFENCE_NODE_GFX, 4096, &later_queue));
+	for (i = 0; i < ARRAY_SIZE(fence); i++) {
+		ASSERT_EQ(0, vf_fence_create(later.device, 0, 0, &fence[i]));
+		ASSERT_EQ(0, arm(later.adapter, fence[i], 5, later_efd));
+	}
+	after = counters(self->adapter);
+	EXPECT_LT(0, after.local_pages);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1000, self->efd));
+	EXPECT_EQ(999, monitored(self->fence));
+	for (i = 0; i < ARRAY_SIZE(fence); i++) {
+		EXPECT_EQ(4, monitored(fence[i]));
+		vf_cmd_signal(later_queue, fence[i], 5);
+	}
+	ASSERT_EQ(0, vf_queue_submit(later_queue));
+	EXPECT_TRUE(EVENTUALLY((events += read(later_efd, &more, 8) == 8 ? more : 0) ==
+			       ARRAY_SIZE(fence)));
+	close(later_efd);
+	for (i = 0; i < ARRAY_SIZE(fence); i++)
+		vf_fence_destroy(fence[i]);
+	vf_queue_destroy(later_queue);
+	vf_device_destroy(later.device);
+	vf_adapter_close(later.adapter);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+}
+
+TEST_F(whole, WDDM_154_TDR_09_a_paging_packet_that_hangs_takes_the_adapter_along)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct vf_counters after;
+	struct vf_fence *fence;
+	struct client later;
+
+	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
+	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
+	/* The call clears a page of video memory, or would. */
+	if (!vf_fence_create_desc(self->device, &desc, &fence))
+		vf_fence_destroy(fence);
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.adapter_resets == self->before.adapter_resets + 1)));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_RESET));
+	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "0"));
+
+	/* The kernel's own ring works again, for a client without pages in system memory. */
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &later.adapter));
+	ASSERT_EQ(0, vf_device_create(later.adapter, &later.device));
+	ASSERT_EQ(0, vf_fence_create_desc(later.device, &desc, &fence));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.adapter_resets + 1, after.adapter_resets);
+	EXPECT_LT(0, after.local_pages);
+	vf_fence_destroy(fence);
+	vf_device_destroy(later.device);
+	vf_adapter_close(later.adapter);
+	EXPECT_TRUE(working(self->adapter));
+}
+
+/* Threads of the test write a switch, and may be looked at meanwhile. */
+struct call {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	const char *name, *value;
+	pid_t tid;
+	int ret;
+	uint32_t state;
+};
+
+static void *write_thread(void *arg)
+{
+	struct call *call = arg;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	call->ret = knob(LOCAL, call->name, call->value);
+	return NULL;
+}
+
+static void *suspend_thread(void *arg)
+{
+	struct call *call = arg;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	call->ret = vf_queue_suspend(call->queue, NULL);
+	return NULL;
+}
+
+static void *device_thread(void *arg)
+{
+	struct call *call = arg;
+	struct vf_device *device;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	call->ret = vf_device_create(call->adapter, &device);
+	call->state = call->ret ? 0 : vf_device_state(device);
+	if (!call->ret)
+		vf_device_destroy(device);
+	return NULL;
+}
+
+TEST_F(whole, WDDM_177_a_page_fault_may_request_the_reset_of_the_adapter)
+{
+	struct vf_device *device, *innocent;
+	struct vf_counters after;
+	struct vf_queue *queue, *copy;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &innocent));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	/* Without a request it costs the device alone. */
+	fault_on(queue);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.adapter_resets, after.adapter_resets);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_TRUE(working(self->adapter));
+
+	/* WDDM-169: the dump tells why, if there is something else on an engine to tell of. */
+	ASSERT_TRUE(release_dump(LOCAL));
+	ASSERT_EQ(0, vf_queue_create(innocent, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	vf_cmd_draw(copy, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(copy) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(LOCAL, "page_fault_flags", "0x4"));
+	fault_on(self->gfx);
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.adapter_resets == self->before.adapter_resets + 1)));
+	if (!access(DUMPS, F_OK))
+		EXPECT_TRUE(dump_says(LOCAL, "\nreason: 0x117\ntype: 10\n"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(innocent) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(self->device));
+	EXPECT_TRUE(EVENTUALLY(working(self->adapter)));
+	vf_queue_destroy(copy);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_device_destroy(innocent);
+}
+
+/* The interrupt ring of this adapter has no room: faults of queues are found by a scan. */
+#define SCANNED	9
+
+TEST_F(whole, WDDM_177_a_device_with_a_page_fault_keeps_its_own_error)
+{
+	struct vf_counters before;
+	struct vf_queue *queue;
+	struct client late;
+
+	ASSERT_EQ(0, vf_adapter_open(SCANNED, &late.adapter));
+	ASSERT_EQ(0, vf_device_create(late.adapter, &late.device));
+	ASSERT_EQ(0, vf_queue_create(late.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	before = counters(late.adapter);
+	ASSERT_EQ(0, knob(SCANNED, "page_fault_flags", "0x4"));
+	fault_on(queue);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(late.device) != DRM_VFENCE_DEVICE_ACTIVE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(late.device));
+	EXPECT_TRUE(EVENTUALLY(counters(late.adapter).adapter_resets ==
+			       before.adapter_resets + 1));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(late.device));
+	ASSERT_EQ(0, knob(SCANNED, "page_fault_flags", "0x0"));
+	EXPECT_TRUE(EVENTUALLY(working(late.adapter)));
+	vf_queue_destroy(queue);
+	client_close(&late);
+}
+
+TEST_F(whole, WDDM_177_a_page_fault_may_be_fatal)
+{
+	struct vf_device *device, *innocent;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &innocent));
+	ASSERT_EQ(0, knob(LOCAL, "page_fault_flags", "0x10"));
+	fault_on(self->gfx);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(innocent) == DRM_VFENCE_DEVICE_STOPPED));
+	EXPECT_NE(0, vf_device_create(self->adapter, &device));
+	EXPECT_EQ(self->before.adapter_resets, counters(self->adapter).adapter_resets);
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "0x119")));
+	vf_device_destroy(innocent);
+}
+
+/* Who is being suspended when something else makes the adapter be reset did nothing wrong. */
+TEST_F(whole, WDDM_174_TDR_11_a_suspension_is_no_guilt)
+{
+	struct call suspend = { .queue = self->gfx };
+	pthread_t thread;
+
+	ASSERT_EQ(0, hang_on(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "1"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, &suspend));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&suspend.tid, SYS_ioctl)));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, suspend.ret);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
+}
+
+TEST_F(whole, WDDM_159_a_reset_waits_for_calls_and_calls_wait_for_a_reset)
+{
+	struct call stay = { .name = "stay_ms", .value = "900" };
+	struct call reset = { .name = "reset_adapter", .value = "1" };
+	struct call create = { .adapter = self->adapter };
+	pthread_t thread[3];
+	int64_t begun;
+
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, write_thread, &stay));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
+	ASSERT_EQ(0, pthread_create(&thread[1], NULL, write_thread, &reset));
+	/* The reset has begun, and does not end before the thread has left the driver. */
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&reset.tid, SYS_write)));
+	ASSERT_EQ(0, pthread_create(&thread[2], NULL, device_thread, &create));
+	ASSERT_EQ(0, pthread_join(thread[1], NULL));
+	EXPECT_LE(900 * 1000000ll, vf_deadline(0) - begun);
+	ASSERT_EQ(0, pthread_join(thread[2], NULL));
+	ASSERT_EQ(0, pthread_join(thread[0], NULL));
+	EXPECT_EQ(0, stay.ret);
+	EXPECT_EQ(0, reset.ret);
+	/* The device was created after the reset: it did not see half of it. */
+	EXPECT_EQ(0, create.ret);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, create.state);
+	EXPECT_TRUE(working(self->adapter));
+}
+
+TEST_F(whole, WDDM_162_a_thread_that_stays_in_the_driver_loses_the_adapter)
+{
+	struct call stay = { .name = "stay_ms", .value = "3000" };
+	pthread_t thread;
+
+	ASSERT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "100"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, write_thread, &stay));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
+	EXPECT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
+	EXPECT_FALSE(working(self->adapter));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+static void *abort_thread(void *arg)
+{
+	struct call *call = arg;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	call->ret = vf_queue_abort(call->queue);
+	return NULL;
+}
+
+static void *destroy_thread(void *arg)
+{
+	struct drm_vfence_destroy args = {};
+	struct call *call = arg;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	/* The library waits until the queue is idle first. */
+	args.handle = vf_queue_handle(call->queue);
+	call->ret = ioctl(vf_adapter_fd(call->adapter), DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args);
+	return NULL;
+}
+
+static void *destroy_device_thread(void *arg)
+{
+	struct call *call = arg;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	vf_device_destroy(call->device);
+	return NULL;
+}
+
+/* A thread that waits for its client's eventfds is not in the driver, and keeps no other there. */
+TEST_F(whole, WDDM_162_eventfds_of_a_client_do_not_keep_the_reset)
+{
+	void *(*const ends[])(void *arg) = { abort_thread, destroy_thread, destroy_device_thread };
+	const struct rlimit files = { 2000, 2000 };
+	/* Where time is not exact, a few are enough. */
+	const unsigned int armed = deterministic() ? 4000 : 40;
+	struct call create = { .adapter = self->adapter }, end;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), set[900];
+	uint64_t events, more;
+	unsigned int i, n;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	ASSERT_TRUE(slow_down(efd, set, 900));
+	ASSERT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "200"));
+	for (n = 0; n < 3; n++) {
+		struct vf_point done = { .value = 1 };
+		struct vf_submit what = { .signals = &done, .signal_count = 1 };
+		pthread_t thread, beside;
+		struct vf_device *device;
+
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+		end = (struct call){ .adapter = self->adapter };
+		ASSERT_EQ(0, vf_device_create(self->adapter, &end.device));
+		ASSERT_EQ(0, vf_kernel_queue_create(end.device, DRM_VFENCE_NODE_COPY, &end.queue));
+		ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &done.fence));
+		for (i = 0; i < armed; i++)
+			ASSERT_EQ(0, arm(self->adapter, done.fence, 1, efd));
+		ASSERT_EQ(0, vf_submit(&end.queue, 1, &what));
+		ASSERT_TRUE(EVENTUALLY(vf_fence_current(done.fence) == 1));
+		ASSERT_EQ(0, pthread_create(&thread, NULL, ends[n], &end));
+		ASSERT_TRUE(EVENTUALLY(sleeps_in(&end.tid, SYS_ioctl) || !deterministic()));
+		/* Needs what the first thread may hold. */
+		create.tid = 0;
+		create.ret = 1;
+		ASSERT_EQ(0, pthread_create(&beside, NULL, device_thread, &create));
+		ASSERT_TRUE(EVENTUALLY(__atomic_load_n(&create.ret, __ATOMIC_ACQUIRE) <= 0 ||
+				       sleeps_in(&create.tid, SYS_ioctl)));
+		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		EXPECT_TRUE(working(self->adapter));
+		for (events = 0; events < armed;)
+			events += read(efd, &more, sizeof(more)) == sizeof(more) ? more : 0;
+		ASSERT_EQ(0, pthread_join(beside, NULL));
+		ASSERT_EQ(0, pthread_join(thread, NULL));
+		EXPECT_EQ(0, end.ret);
+		vf_queue_destroy(end.queue);
+		if (n != 2)
+			vf_device_destroy(end.device);
+		vf_fence_destroy(done.fence);
+		vf_device_destroy(device);
+	}
+	for (i = 0; i < 900; i++)
+		close(set[i]);
+	close(efd);
+}
+
+/* The devices of other clients do not wait for a client, and a handle that goes forgets nothing. */
+TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
+{
+	const struct rlimit files = { 2000, 2000 };
+	const unsigned int armed = deterministic() ? 4000 : 40;
+	int slow = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), set[900], fd;
+	struct vf_fence *shared, *opened, *theirs;
+	struct vf_point done = { .value = 1 };
+	struct vf_submit what = { .signals = &done, .signal_count = 1 };
+	struct vf_device *device;
+	struct client other;
+	struct vf_queue *queue;
+	int64_t begun, took;
+	uint64_t events, more;
+	unsigned int i;
+
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	ASSERT_TRUE(slow_down(slow, set, 900));
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &done.fence));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &queue));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &shared));
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &other.adapter));
+	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
+	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &theirs));
+	fd = vf_fence_export(shared);
+	ASSERT_EQ(0, vf_fence_open_flags(other.device, fd, DRM_VFENCE_MONITORED_NO_SIGNAL,
+					 &opened));
+	close(fd);
+	for (i = 0; i < armed; i++)
+		ASSERT_EQ(0, arm(self->adapter, done.fence, 1, slow));
+
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(done.fence) == 1));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_EQ(0, vf_fence_wait(theirs, UINT64_MAX, DEADLINE));
+	took = vf_deadline(0) - begun;
+	vf_fence_destroy(shared);
+	EXPECT_EQ(0, vf_fence_wait(opened, UINT64_MAX, DEADLINE));
+	for (events = 0; events < armed;)
+		events += read(slow, &more, sizeof(more)) == sizeof(more) ? more : 0;
+	TH_LOG("the maximum came after %lld us, all events were set after %lld us",
+	       (long long)took / 1000, (long long)(vf_deadline(0) - begun) / 1000);
+	if (deterministic())
+		EXPECT_LE(2 * took, vf_deadline(0) - begun);
+
+	vf_fence_destroy(opened);
+	vf_fence_destroy(theirs);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(done.fence);
+	vf_device_destroy(device);
+	client_close(&other);
+	for (i = 0; i < 900; i++)
+		close(set[i]);
+	close(slow);
+}
+
+TEST_F(whole, WDDM_161_TDR_14_15_a_reset_that_fails_loses_the_adapter)
+{
+	int events = uevents();
+
+	ASSERT_LE(0, events);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
+	ASSERT_EQ(0, knob(LOCAL, "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(self->device));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_TRUE(EVENTUALLY(told(events, "WEDGED=rebind", "SUBSYSTEM=drm", "ACTION=change")));
+	close(events);
+	EXPECT_FALSE(working(self->adapter));
+}
+
+TEST_F(whole, WDDM_161_a_restart_that_fails_loses_the_adapter)
+{
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
+	ASSERT_EQ(0, knob(LOCAL, "fail_restart", "1"));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_FALSE(working(self->adapter));
+}
+
+TEST_F(whole, WDDM_163_TDR_23_one_reset_too_many_loses_the_adapter)
+{
+	unsigned int i;
+
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_TRUE(working(self->adapter));
+	}
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
+	EXPECT_FALSE(working(self->adapter));
+}
+
+TEST_F(whole, WDDM_163_165_debug_mode_3_recovers_whatever_the_limit)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(LOCAL, "debug_mode", "3"));
+	ASSERT_EQ(0, tdr_configure(LOCAL, "limit_count", "1"));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_TRUE(working(self->adapter));
+	}
+	ASSERT_EQ(0, tdr_configure(LOCAL, "debug_mode", "2"));
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_FALSE(working(self->adapter));
+}
+
+TEST_HARNESS_MAIN
