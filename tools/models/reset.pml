@@ -41,6 +41,7 @@ end:	do
 		completed = turn;
 		running = 0;
 		suspected = false }
+	      /* step SUBMISSION_DONE */
 	      irq!turn;
 	      break
 	   :: running != turn -> break
@@ -82,6 +83,7 @@ active proctype recovery()
 	byte k, aborted, turn, from, to;
 
 end:	suspected;
+	/* step HANG_FOUND */
 	/* The snapshot. */
 #ifdef SNAPSHOT_APART
 	atomic { turn = running; from = completed; to = submitted; held = true };
@@ -97,6 +99,7 @@ end:	suspected;
 #endif
 	};
 #endif
+	/* step ENGINE_HELD */
 	if
 #ifndef GONE_IS_RESET
 	:: turn != 1
@@ -104,11 +107,18 @@ end:	suspected;
 #else
 	:: true ->
 #endif
-		/* vgpu_reset_engine() */
+		/* vgpu_reset_engine(): what runs is told to leave, and leaves. */
 		atomic {
 			if
 			:: running != 0 -> aborted = running; running = 0
-			:: running == 0 -> aborted = completed
+			:: running == 0 -> aborted = 0
+			fi
+		};
+		/* step TURN_ABORTED */
+		atomic {
+			if
+			:: aborted == 0 -> aborted = completed
+			:: else
 			fi;
 			completed = aborted
 		};
@@ -123,6 +133,7 @@ end:	suspected;
 	masked = false
 #else
 	masked = false;
+	/* step UNMASKED */
 #ifndef NOT_READ_AGAIN
 	read_again();
 #endif

@@ -10,6 +10,9 @@
  *   hasty  waits for it, again and again, with a short timeout
  *   patient  waits for it, and for a value that comes and goes, while main interrupts it
  *
+ * After them it hangs GFX with another device, while the lab's queues work, and resets meet all
+ * that can happen to a queue: it is aborted or suspended in the middle, or left alone.
+ *
  * All threads sleep in the driver and none polls, so on the deterministic clock a loss
  * shows at once, because time jumps to the deadline. The program exits with 1 at the
  * first loss.
@@ -20,6 +23,7 @@
 #include "vfence_test.h"
 
 #define ROUNDS		12
+#define HANGS		4
 #define ADAPTERS	4
 #define LOST		(5 * SECOND)
 
@@ -27,7 +31,7 @@ struct lab {
 	unsigned int index;
 	struct vf_adapter *adapter;
 	struct vf_device *device;
-	struct vf_queue *gfx, *copy;
+	struct vf_queue *gfx, *copy, *kernel;
 	struct vf_fence *fence, *gone;
 	pthread_t hasty, patient;
 	pthread_barrier_t barrier;
@@ -121,6 +125,8 @@ static int lab_open(struct lab *lab, unsigned int index)
 	ret = ret ? ret : vf_device_create(lab->adapter, &lab->device);
 	ret = ret ? ret : vf_queue_create(lab->device, DRM_VFENCE_NODE_GFX, 4096, &lab->gfx);
 	ret = ret ? ret : vf_queue_create(lab->device, DRM_VFENCE_NODE_COPY, 4096, &lab->copy);
+	/* GFX hangs, and COPY is reset with it. */
+	ret = ret ? ret : vf_kernel_queue_create(lab->device, DRM_VFENCE_NODE_COPY, &lab->kernel);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->fence);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->gone);
 	pthread_barrier_init(&lab->barrier, NULL, 3);
@@ -134,6 +140,7 @@ static void lab_close(struct lab *lab)
 	pthread_barrier_wait(&lab->barrier);
 	pthread_join(lab->hasty, NULL);
 	pthread_join(lab->patient, NULL);
+	vf_queue_destroy(lab->kernel);
 	vf_queue_destroy(lab->gfx);
 	vf_queue_destroy(lab->copy);
 	vf_fence_destroy(lab->gone);
@@ -175,6 +182,79 @@ static const char *check_log(struct lab *lab)
 	return lost ? "entries of the log were lost" : NULL;
 }
 
+/* Who hangs GFX, with a device of its own, and what happens to its queue meanwhile. */
+struct culprit {
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+	pthread_t meddler;
+	enum { ALONE, ABORT, SUSPEND, MEDDLINGS } what;
+	useconds_t after;
+	int error;
+};
+
+static void *meddle(void *arg)
+{
+	struct culprit *culprit = arg;
+
+	usleep(culprit->after);
+	if (culprit->what == ABORT)
+		culprit->error = vf_queue_abort(culprit->queue);
+	if (culprit->what == SUSPEND)
+		culprit->error = vf_queue_suspend(culprit->queue, NULL);
+	/* The device may be lost by now, but no acknowledgment. */
+	if (culprit->what == SUSPEND && culprit->error != -ETIME)
+		culprit->error = vf_queue_resume(culprit->queue);
+	return NULL;
+}
+
+/* Hang GFX beside work of the lab on an engine that is reset with it. */
+static const char *culprit_begin(struct culprit *culprit, struct lab *lab)
+{
+	int ret;
+
+	*culprit = (struct culprit){ .what = dice(MEDDLINGS), .after = dice(600) };
+	ret = vf_device_create(lab->adapter, &culprit->device);
+	ret = ret ? ret : vf_queue_create(culprit->device, DRM_VFENCE_NODE_GFX, 4096,
+					  &culprit->queue);
+	ret = ret ? ret : vf_fence_create(culprit->device, 0, 0, &culprit->fence);
+	if (ret)
+		return "no device for a hang";
+	vf_cmd_draw(culprit->queue, 1, dice(20000));
+	cmd_hang(culprit->queue);
+	vf_cmd_draw(lab->kernel, 1, dice(500000));
+	if (vf_submit(&lab->kernel, 1, &(struct vf_submit){ 0 }))
+		return "a submission to the kernel failed";
+	/* The queue may be lost before the call returns. */
+	ret = vf_queue_submit(culprit->queue);
+	if (ret && ret != -EIO)
+		return "a hang cannot be submitted";
+	return pthread_create(&culprit->meddler, NULL, meddle, culprit) ? "no thread" : NULL;
+}
+
+/* Who hung has lost its device, unless its queue was aborted before that was noticed. */
+static const char *culprit_end(struct culprit *culprit, struct lab *lab)
+{
+	uint32_t state;
+
+	pthread_join(culprit->meddler, NULL);
+	if (culprit->error == -ETIME)
+		return "a suspension was not acknowledged";
+	if (culprit->what != ABORT &&
+	    vf_fence_wait(culprit->fence, UINT64_MAX, vf_deadline(LOST)))
+		return "a hang was not found, or its fence not ended";
+	state = vf_device_state(culprit->device);
+	if (state != DRM_VFENCE_DEVICE_HUNG &&
+	    (culprit->what != ABORT || state != DRM_VFENCE_DEVICE_ACTIVE))
+		return "who hung is not to blame";
+	vf_queue_abort(culprit->queue);
+	vf_queue_destroy(culprit->queue);
+	vf_fence_destroy(culprit->fence);
+	vf_device_destroy(culprit->device);
+	return vf_device_state(lab->device) == DRM_VFENCE_DEVICE_ACTIVE ? NULL :
+	       "an innocent device is lost";
+}
+
 /* Play one round. Return: NULL, or a text that names what was lost. */
 static const char *play(struct lab *lab)
 {
@@ -200,6 +280,17 @@ static const char *play(struct lab *lab)
 	return what ? what : check_log(lab);
 }
 
+/* Play one round while another client hangs GFX. */
+static const char *play_hang(struct lab *lab)
+{
+	struct culprit culprit;
+	const char *what = culprit_begin(&culprit, lab);
+
+	what = what ? what : play(lab);
+	what = what ? what : finish(lab->kernel);
+	return what ? what : culprit_end(&culprit, lab);
+}
+
 static const char *explore(struct lab *lab, uint64_t seed)
 {
 	const char *what = NULL;
@@ -208,6 +299,8 @@ static const char *explore(struct lab *lab, uint64_t seed)
 	state = seed;
 	for (i = 0; !what && i < ROUNDS; i++)
 		what = play(lab);
+	for (i = 0; !what && i < HANGS; i++)
+		what = play_hang(lab);
 	return what;
 }
 
@@ -224,6 +317,15 @@ int main(int argc, char **argv)
 	for (a = 0; a < ADAPTERS; a++)
 		if (lab_open(&lab[a], a)) {
 			fprintf(stderr, "races: no adapter %u\n", a);
+			return 2;
+		}
+	/*
+	 * Nothing is blocked or lost because it hangs often, and no time-out of the driver hides
+	 * a loss.
+	 */
+	for (a = 0; a < ADAPTERS; a++)
+		if (tdr_configure(a, "debug_mode", "3") || tdr_configure(a, "delay_ms", "20000")) {
+			fprintf(stderr, "races: adapter %u cannot be configured\n", a);
 			return 2;
 		}
 	for (seed = first; seed < first + count; seed++) {
@@ -249,7 +351,7 @@ int main(int argc, char **argv)
 	set_seed(0);
 	for (a = 0; a < ADAPTERS; a++)
 		lab_close(&lab[a]);
-	printf("# %" PRIu64 " seeds, %u rounds each on %u adapters: nothing lost\n", count, ROUNDS,
-	       ADAPTERS);
+	printf("# %" PRIu64 " seeds, %u rounds and %u hangs each on %u adapters: nothing lost\n",
+	       count, ROUNDS, HANGS, ADAPTERS);
 	return 0;
 }

@@ -378,6 +378,7 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted)
 		return 0;
 	}
 	hit = reset_abort(gpu, node);
+	vfence_step(TURN_ABORTED);
 	*last_aborted = reset_last_aborted(gpu, node, &hit);
 	if (READ_ONCE(gpu->knobs.wrong_last_aborted) &&
 	    xchg(&gpu->knobs.wrong_last_aborted, false))

@@ -50,6 +50,16 @@ enum vfence_step {
 	VFENCE_STEP_REREAD,
 	/* driver: the index of a log is read; its entries are not read yet */
 	VFENCE_STEP_LOG_READ,
+	/* engine: a submission is done; its record is not posted yet */
+	VFENCE_STEP_SUBMISSION_DONE,
+	/* reset: an engine has not answered; it is not held yet */
+	VFENCE_STEP_HANG_FOUND,
+	/* reset: the engine is held, and its records are ignored */
+	VFENCE_STEP_ENGINE_HELD,
+	/* GPU: what ran is off the engine; the ids do not say so yet */
+	VFENCE_STEP_TURN_ABORTED,
+	/* reset: records are handled again; what was ignored is not read yet */
+	VFENCE_STEP_UNMASKED,
 	/* the window that a mutant opens, see vfence_step_window() */
 	VFENCE_STEP_WINDOW,
 	VFENCE_STEPS_COUNT,

@@ -193,6 +193,7 @@ void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes)
 	spin_lock_irqsave(&adapter->irq.lock, flags);
 	adapter->irq.masked &= ~nodes;
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
+	vfence_step(UNMASKED);
 
 	vfence_irq_scan_later(adapter, nodes | VGPU_OVERFLOW_QUEUES);
 	irq_dispatch_overflow(adapter, nodes | VGPU_OVERFLOW_QUEUES);

@@ -32,6 +32,7 @@
 #include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
+#include "vfence_step.h"
 
 /* Time for queues to leave an engine (WDDM-148). */
 #define RECOVERY_PREEMPT_MS	500
@@ -263,8 +264,10 @@ static int recovery_run(struct recovery *recovery)
 	recovery_preempt(recovery);
 	vgpu_reset_query_engine(adapter->gpu, recovery->node, &recovery->snapshot);
 	recovery_trace(recovery, VFENCE_RECOVERY_DETECTED, 0);
+	vfence_step(HANG_FOUND);
 
 	recovery_hold(adapter, recovery->node, false, &recovery->snapshot);
+	vfence_step(ENGINE_HELD);
 	recovery->nodes = BIT(recovery->node);
 	recovery_trace(recovery, VFENCE_RECOVERY_SNAPSHOT, 0);
 	if (recovery_is_over(recovery))
