@@ -192,6 +192,22 @@ TEST_F(d3, WDDM_197_d3_takes_everything_off_and_a_connect_brings_it_back)
 	close(efd);
 }
 
+TEST_F(d3, WDDM_193_197_d3_does_not_end_a_suspension)
+{
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	ASSERT_TRUE(EVENTUALLY(status_is("suspended")));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	EXPECT_TRUE(drained(self->copy));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+}
+
 TEST_F(d3, work_keeps_it_awake)
 {
 	uint64_t before;

@@ -854,6 +854,67 @@ TEST_F(engine, WDDM_149_175_nothing_runs_before_the_engine_goes_on)
 	vf_fence_destroy(fence);
 }
 
+/* A suspension is the client's, and a hold of the engine is the reset's: none ends the other. */
+TEST_F(engine, WDDM_149_193_a_reset_does_not_end_a_suspension)
+{
+	struct vf_counters after;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_queue_suspend(self->other_gfx, NULL));
+	vf_cmd_signal(self->other_gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->other_gfx));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 1)));
+	/* Work of this queue that comes to its end shows that the engine goes on. */
+	EXPECT_TRUE(EVENTUALLY(working(self->adapter)));
+	EXPECT_EQ(0, vf_fence_current(fence));
+	ASSERT_EQ(0, vf_queue_resume(self->other_gfx));
+	EXPECT_EQ(0, vf_fence_wait(fence, 1, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
+	vf_fence_destroy(fence);
+}
+
+/* The reset waits for a queue on a dependent engine, and the client resumes its queue. */
+TEST_F(engine, WDDM_149_193_a_resume_does_not_end_a_reset)
+{
+	struct vf_queue *compute, *hanging, *mm;
+	static char text[16384];
+	struct vf_fence *fence;
+
+	if (access(DUMPS, F_OK))
+		SKIP(return, "needs a kernel with device core dumps");
+	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COMPUTE, 4096,
+				     &compute));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &hanging));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	ASSERT_EQ(0, vf_queue_suspend(compute, NULL));
+	vf_cmd_signal(compute, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(compute));
+
+	vf_cmd_draw(mm, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(mm));
+	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_TRUE(release_dump(HANGS));
+	ASSERT_EQ(0, hang_on(hanging));
+	/* The dump is taken after the snapshot, and before queues are waited for. */
+	ASSERT_TRUE(EVENTUALLY(read_dump(HANGS, text, sizeof(text)) > 0));
+	ASSERT_EQ(0, vf_queue_resume(compute));
+
+	EXPECT_EQ(0, vf_fence_wait(fence, 1, DEADLINE));
+	EXPECT_LE(self->before.engine_resets + 1, counters(self->adapter).engine_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
+	vf_queue_abort(mm);
+	vf_queue_destroy(mm);
+	vf_queue_destroy(hanging);
+	vf_queue_destroy(compute);
+	vf_fence_destroy(fence);
+}
+
 TEST_F(engine, WDDM_175_an_engine_that_reports_before_it_goes_on_loses_the_adapter)
 {
 	ASSERT_EQ(0, knob(HANGS, "interrupt_after_reset", "1"));
