@@ -247,7 +247,9 @@ TEST(WDDM_150_the_aborted_id_is_from_the_last_completed_one_to_the_last_submitte
 	unsigned int i;
 
 	for (i = 0; i < 100000; i++) {
-		uint64_t completed = next() % 10, submitted = completed + next() % 3;
+		/* The ids in between were preempted. */
+		uint64_t completed = next() % 10, between = next() % 3;
+		uint64_t turn = next() % 2 ? completed + between + 1 : 0;
 		uint64_t aborted = next() % 15;
 
 		ASSERT_EQ(!(aborted < completed || aborted > submitted),

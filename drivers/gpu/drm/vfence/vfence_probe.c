@@ -27,6 +27,7 @@
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
+#include "reset/vfence_watch.h"
 #include "vfence_probe.h"
 
 static void probe_raise_vector(void *host)
@@ -223,6 +224,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_engine_init(adapter);
 	vfence_loss_init(adapter);
 	vfence_tdr_init(adapter);
+	vfence_watch_init(adapter);
 }
 
 /* Start the interrupt first: the engines and the CMP raise it. */
@@ -291,6 +293,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
 	vfence_power_stop(adapter);
 	vfence_recovery_stop(adapter);
+	vfence_watch_stop(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_loss_stop_queues(adapter);
 

@@ -436,6 +436,15 @@ struct vgpu_knobs {
 
 	/** @page_fault_flags: What a page fault of a client requests: &enum vgpu_fault_flags. */
 	u32 page_fault_flags;
+	/**
+	 * @stop_engines: Mask of nodes: an engine that executes a queue stops until its reset,
+	 * and nothing takes the queue off.
+	 */
+	u32 stop_engines;
+	/** @stop_cmp: The CMP stops until the reset of the GPU. */
+	bool stop_cmp;
+	/** @lose_interrupt: The next interrupt is not delivered. */
+	bool lose_interrupt;
 	/** @hold_posts: The CMP leaves posts in its FIFO until vgpu_cmp_flush() waits for them. */
 	bool hold_posts;
 };
@@ -580,6 +589,27 @@ struct vgpu_debug_info {
 	struct drm_vfence_log_entry log[2][VGPU_DEBUG_ENTRIES];
 };
 
+/**
+ * vgpu_engine_ask - ask an engine that executes a queue of this GPU for a sign of life
+ * @gpu: the GPU
+ * @node: node of the engine
+ *
+ * Any context.
+ *
+ * Return: number of the request, not 0; or 0 if the engine executes nothing of this GPU.
+ */
+u64 vgpu_engine_ask(struct vgpu *gpu, unsigned int node);
+/**
+ * vgpu_engine_has_answered - has an engine answered a request
+ * @gpu: the GPU
+ * @node: node of the engine
+ * @request: from vgpu_engine_ask()
+ *
+ * Any context.
+ *
+ * Return: true also if the engine executes nothing of this GPU any more.
+ */
+bool vgpu_engine_has_answered(struct vgpu *gpu, unsigned int node, u64 request);
 /** vgpu_reset_collect_debug - DxgkDdiCollectDbgInfo; changes nothing. Any context. */
 void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info);
 /** vgpu_reset_query_engine - DxgkDdiQueryEngineStatus; may sleep */
@@ -945,6 +975,18 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
 u64 vgpu_fence_rewinds(struct vgpu_fence *fence);
 /** vgpu_cmp_flush - wait until every signal executed before the call is in the interrupt ring */
 void vgpu_cmp_flush(struct vgpu *gpu);
+/** vgpu_cmp_try_flush - as vgpu_cmp_flush(); returns false if that is not so after @ms */
+bool vgpu_cmp_try_flush(struct vgpu *gpu, unsigned int ms);
+/**
+ * vgpu_cmp_backlog - posts that the CMP has not handled
+ * @gpu: the GPU
+ * @done: output: number of posts that it has handled so far
+ *
+ * Any context.
+ *
+ * Return: true if there are any.
+ */
+bool vgpu_cmp_backlog(struct vgpu *gpu, u64 *done);
 /** vgpu_fence_signals - return the number of GPU signals of a fence. Any context. */
 u64 vgpu_fence_signals(struct vgpu_fence *fence);
 

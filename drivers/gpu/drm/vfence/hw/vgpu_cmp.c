@@ -303,6 +303,8 @@ static bool cmp_publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
 
 static void cmp_raise(struct vgpu *gpu)
 {
+	if (READ_ONCE(gpu->knobs.lose_interrupt) && xchg(&gpu->knobs.lose_interrupt, false))
+		return;
 	/*
 	 * Publish the record before raising the vector. The vector's latch is set by an
 	 * atomic operation that is a full barrier. Partner: irq_drain().
@@ -399,6 +401,19 @@ static void cmp_rest(struct vgpu_cmp *cmp, u64 begin)
 	__set_current_state(TASK_RUNNING);
 }
 
+/* A knob stops the CMP until the reset of the GPU, or until the GPU is switched off. */
+static bool cmp_is_stopped(struct vgpu *gpu)
+{
+	return READ_ONCE(gpu->knobs.stop_cmp) && !kthread_should_stop();
+}
+
+static void cmp_stay_stopped(struct vgpu *gpu)
+{
+	/* A file of debugfs may switch the knob off, which wakes nobody. */
+	while (cmp_is_stopped(gpu))
+		wait_event_interruptible_timeout(gpu->cmp.wait, !cmp_is_stopped(gpu), HZ / 100);
+}
+
 static int cmp_thread(void *data)
 {
 	struct vgpu *gpu = data;
@@ -410,8 +425,10 @@ static int cmp_thread(void *data)
 	while (!kthread_should_stop()) {
 		wait_event_interruptible(cmp->wait, kthread_should_stop() || cmp_has_work(cmp));
 		while (cmp_has_work(cmp)) {
-			u64 begin = ktime_get_ns();
+			u64 begin;
 
+			cmp_stay_stopped(gpu);
+			begin = ktime_get_ns();
 			cmp_handle_posts(gpu);
 			cmp_rest(cmp, begin);
 			cond_resched();
@@ -436,6 +453,7 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	struct vgpu_cmp *cmp = &gpu->cmp;
 
 	if (cmp->task) {
+		WRITE_ONCE(gpu->knobs.stop_cmp, false);
 		vgpu_cmp_flush(gpu);
 		kthread_stop(cmp->task);
 	}
@@ -449,10 +467,11 @@ static bool cmp_done_up_to(struct vgpu_cmp *cmp, u64 posted)
 	return READ_ONCE(cmp->done) >= posted || READ_ONCE(cmp->stopped);
 }
 
-void vgpu_cmp_flush(struct vgpu *gpu)
+/* Wait until all posts of before are handled. Return false if they are not after @timeout. */
+static bool cmp_flush(struct vgpu_cmp *cmp, long timeout)
 {
-	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned long flags;
+	bool flushed;
 	u64 posted;
 
 	spin_lock_irqsave(&cmp->lock, flags);
@@ -461,8 +480,31 @@ void vgpu_cmp_flush(struct vgpu *gpu)
 
 	atomic_inc(&cmp->flushers);
 	wake_up_all(&cmp->wait);
-	wait_event(cmp->wait, cmp_done_up_to(cmp, posted));
+	flushed = wait_event_timeout(cmp->wait, cmp_done_up_to(cmp, posted), timeout);
 	atomic_dec(&cmp->flushers);
+	return flushed;
+}
+
+void vgpu_cmp_flush(struct vgpu *gpu)
+{
+	cmp_flush(&gpu->cmp, MAX_SCHEDULE_TIMEOUT);
+}
+
+bool vgpu_cmp_try_flush(struct vgpu *gpu, unsigned int ms)
+{
+	return cmp_flush(&gpu->cmp, msecs_to_jiffies(ms));
+}
+
+bool vgpu_cmp_backlog(struct vgpu *gpu, u64 *done)
+{
+	unsigned long flags;
+	bool backlog;
+
+	spin_lock_irqsave(&gpu->cmp.lock, flags);
+	*done = gpu->cmp.done;
+	backlog = gpu->cmp.posted != gpu->cmp.done;
+	spin_unlock_irqrestore(&gpu->cmp.lock, flags);
+	return backlog;
 }
 
 void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c)

@@ -16,6 +16,37 @@ static bool engine_is_aborting(struct vgpu_queue *queue)
 	return READ_ONCE(queue->abort) || kthread_should_stop();
 }
 
+/* Answer the driver's requests for a sign of life. */
+static void engine_answer(struct vgpu_engine *engine)
+{
+	WRITE_ONCE(engine->answered, READ_ONCE(engine->requested));
+}
+
+static bool engine_must_answer(const struct vgpu_engine *engine)
+{
+	return engine->answered != READ_ONCE(engine->requested);
+}
+
+/* A knob stops the engine until its reset, or until the engine is switched off. */
+static bool engine_is_stopped(const struct vgpu_engine *engine, const struct vgpu_queue *queue)
+{
+	return READ_ONCE(queue->gpu->knobs.stop_engines) & BIT(engine->node) &&
+	       !kthread_should_stop();
+}
+
+static void engine_stay_stopped(struct vgpu_engine *engine, const struct vgpu_queue *queue)
+{
+	if (!engine_is_stopped(engine, queue))
+		return;
+
+	WRITE_ONCE(engine->stopped, true);
+	/* A file of debugfs may switch the knob off, which wakes nobody. */
+	while (engine_is_stopped(engine, queue))
+		wait_event_interruptible_timeout(engine->wait,
+						 !engine_is_stopped(engine, queue), HZ / 100);
+	WRITE_ONCE(engine->stopped, false);
+}
+
 /* Return true if the engine must preempt the queue, even inside a packet. */
 static bool engine_must_preempt(struct vgpu_queue *queue)
 {
@@ -129,9 +160,12 @@ static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	begun = ktime_get();
 	/* The result does not matter: the caller tests the reasons. */
 	(void)wait_event_interruptible_hrtimeout(engine->wait, engine_must_stop(queue) ||
+						 engine_must_answer(engine) ||
 						 (!wanted && vgpu_sched_is_wanted(engine, queue)),
 						 ns_to_ktime(ns));
 	vgpu_time_slept(engine, begun);
+	engine_stay_stopped(engine, queue);
+	engine_answer(engine);
 }
 
 /*
@@ -213,6 +247,8 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 	engine_charge_remaining(engine, queue);
 
 	for (;;) {
+		engine_stay_stopped(engine, queue);
+		engine_answer(engine);
 		if (engine_is_aborting(queue))
 			return VGPU_STEP_ABORTED;
 		if (engine_must_stop(queue))
@@ -297,6 +333,35 @@ void vgpu_engine_stop(struct vgpu_engine *engine)
 	if (engine->task)
 		kthread_stop(engine->task);
 	engine->task = NULL;
+}
+
+u64 vgpu_engine_ask(struct vgpu *gpu, unsigned int node)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[node];
+	unsigned long flags;
+	u64 request = 0;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	if (engine->running && engine->running->gpu == gpu) {
+		request = engine->requested + 1;
+		WRITE_ONCE(engine->requested, request);
+		wake_up_all(&engine->wait);
+	}
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return request;
+}
+
+bool vgpu_engine_has_answered(struct vgpu *gpu, unsigned int node, u64 request)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[node];
+	unsigned long flags;
+	bool answered;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	answered = !engine->running || engine->running->gpu != gpu ||
+		   READ_ONCE(engine->answered) >= request;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return answered;
 }
 
 void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)

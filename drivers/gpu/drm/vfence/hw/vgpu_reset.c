@@ -92,14 +92,16 @@ u32 vgpu_reset_fault_flags(struct vgpu *gpu, unsigned int node)
 
 /*
  * Return true if the queue caused the reset: it made no progress, also if it was found so only
- * because it was asked to leave, or it ignored a suspension on the engine that is reset for that.
+ * because it was asked to leave, or its engine has stopped under it, or it ignored a suspension on
+ * the engine that is reset for that.
  * Otherwise the reset hits it as collateral.
  */
 static bool reset_is_cause(const struct vgpu_queue *queue)
 {
 	const struct vgpu_node *node = queue->node;
 
-	if (queue->engine->hung || (node->preempt && READ_ONCE(queue->exec.stalled)))
+	if (queue->engine->hung || READ_ONCE(queue->engine->stopped) ||
+	    (node->preempt && READ_ONCE(queue->exec.stalled)))
 		return true;
 	return node->holds && !node->preempt && vgpu_queue_is_suspended(queue);
 }
@@ -171,7 +173,6 @@ static void reset_collect_logs(struct vgpu_queue *queue, struct vgpu_debug_info 
 void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
-	struct vgpu_queue *queue;
 	unsigned long flags;
 
 	memset(info, 0, sizeof(*info));
@@ -300,6 +301,8 @@ static struct reset_hit reset_abort(struct vgpu *gpu, unsigned int node)
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
+	/* An engine that has stopped works again from its reset on. */
+	WRITE_ONCE(gpu->knobs.stop_engines, gpu->knobs.stop_engines & ~BIT(node));
 	/* A queue of another function stays: that function resets its own queues. */
 	if (reset_runs_locked(engine, gpu))
 		reset_abort_locked(engine, &hit);

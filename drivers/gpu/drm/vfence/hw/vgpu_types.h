@@ -310,6 +310,13 @@ struct vgpu_engine {
 	bool asked;
 	/** @asked_at: vgpu_time_spent() when @asked was set; used by the thread only. */
 	u64 asked_at;
+
+	/** @requested: Number of the last request for a sign of life; under vgpu_chip.sched. */
+	u64 requested;
+	/** @answered: The last request that the thread has seen; written by the thread only. */
+	u64 answered;
+	/** @stopped: The engine has stopped and waits for its reset; written by the thread only. */
+	bool stopped;
 };
 
 /**

@@ -210,12 +210,14 @@ static inline bool vfence_timeout_ends_adapter(const struct vfence_timeout_confi
 /**
  * vfence_timeout_aborted_valid - can the reset of an engine have aborted this id (WDDM-150)
  * @completed: last id that was completed when the engine was held
- * @submitted: last id that was submitted
+ * @turn: id that was on the engine then, or 0
  * @aborted: LastAbortedFenceId
+ *
+ * It is an id that the engine had. Ids in between were preempted: the engine has them no more.
  */
 static inline bool vfence_timeout_aborted_valid(__u64 completed, __u64 submitted, __u64 aborted)
 {
-	return aborted >= completed && aborted <= submitted;
+	return aborted == completed || (turn && aborted == turn);
 }
 
 /** vfence_timeout_decide - what to do about a time-out under a configuration (WDDM-165) */

@@ -152,6 +152,21 @@ void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes)
 }
 
 /**
+ * vfence_irq_backlog - are there records that no handler has read
+ * @adapter: the adapter
+ * @read: output: index of the first one
+ *
+ * Any context.
+ */
+bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *read)
+{
+	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
+
+	*read = READ_ONCE(ring->read);
+	return READ_ONCE(ring->write) != *read || atomic_read(&ring->overflow);
+}
+
+/**
  * vfence_irq_mask_locked - ignore the progress records of a node
  * @adapter: the adapter, its &vfence_irq.lock held
  * @node: the node

@@ -31,6 +31,7 @@
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
+#include "reset/vfence_watch.h"
 #include "reset/vfence_wedge.h"
 
 /*
@@ -100,6 +101,8 @@ static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_dev
 {
 	vfence_device_fail(device, state);
 	vfence_queue_for_each(adapter, loss_fail_queue, device);
+	if (xchg(&device->tell, false))
+		vfence_wedge_recovered(adapter, device->process);
 	if (counts)
 		loss_blame(device);
 	loss_end_device(device);
@@ -289,6 +292,7 @@ static const struct vfence_loss_ops loss_ops = {
 	.timed_out = vfence_tdr_timed_out,
 	.engine_stuck = loss_engine_stuck,
 	.paging_stuck = vfence_engine_stuck,
+	.watch = vfence_watch_begin,
 	.adapter_lost = loss_adapter_lost,
 };
 

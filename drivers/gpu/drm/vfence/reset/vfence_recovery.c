@@ -32,10 +32,13 @@
 #include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
+#include "reset/vfence_wedge.h"
 #include "vfence_step.h"
 
 /* Time for queues to leave an engine (WDDM-148). */
 #define RECOVERY_PREEMPT_MS	500
+/* Time for the CMP to handle all posts, of which it can have 1024. */
+#define RECOVERY_FLUSH_MS	500
 
 /**
  * struct recovery - the reset of one engine
@@ -71,7 +74,7 @@ static void recovery_preempt(struct recovery *recovery)
 	struct vgpu *gpu = recovery->adapter->gpu;
 	struct vgpu_engine_status *status = &recovery->snapshot;
 
-	if (!recovery->cause->hung && !recovery->cause->paging)
+	if (!recovery->cause->hung && !recovery->cause->paging && !recovery->cause->unanswered)
 		return;
 	vgpu_reset_hold(gpu, recovery->node, true, status);
 	recovery_trace(recovery, VFENCE_RECOVERY_PREEMPT, 0);
@@ -108,11 +111,16 @@ static int recovery_resume(struct recovery *recovery)
 	return ret;
 }
 
-/* What was posted before the reset is handled before it (WDDM-146). */
-static void recovery_flush(struct vfence_adapter *adapter)
+/*
+ * What was posted before the reset is handled before it (WDDM-146). Returns 0, or an error if the
+ * CMP has stopped, so that the whole adapter has to be reset.
+ */
+static int recovery_flush(struct vfence_adapter *adapter)
 {
-	vgpu_cmp_flush(adapter->gpu);
+	if (!vgpu_cmp_try_flush(adapter->gpu, RECOVERY_FLUSH_MS))
+		return -ETIME;
 	vfence_irq_flush(adapter);
+	return 0;
 }
 
 /* Queues on dependent engines may leave them, and only those that do not are reset (WDDM-148). */
@@ -203,10 +211,11 @@ static int recovery_check(struct recovery *recovery)
 {
 	struct vfence_adapter *adapter = recovery->adapter;
 	unsigned int node;
-	int ret = 0;
-
 	/* Handle the engines' earlier records before they can report new ones. */
-	recovery_flush(adapter);
+	int ret = recovery_flush(adapter);
+
+	if (ret)
+		return ret;
 	vfence_irq_expect_silence(adapter, recovery->nodes);
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
 		if (recovery->nodes & BIT(node) && !recovery_is_usable(recovery, node))
@@ -231,6 +240,9 @@ static bool recovery_cause_is_gone(const struct recovery *recovery)
 	if (cause->paging)
 		return !recovery->snapshot.turn ||
 		       !READ_ONCE(recovery->adapter->mem.paging.stuck);
+	if (cause->unanswered)
+		return vgpu_engine_has_answered(recovery->adapter->gpu, recovery->node,
+						cause->unanswered);
 	if (cause->page_fault)
 		return !vgpu_reset_fault_flags(recovery->adapter->gpu, recovery->node);
 	return cause->context && vfence_context_has_left(cause->context);
@@ -251,8 +263,8 @@ static enum vfence_timeout_type recovery_type(const struct vfence_recovery_cause
 {
 	if (cause->page_fault)
 		return VFENCE_TIMEOUT_ENGINE_PAGE_FAULT;
-	return cause->hung || cause->paging || cause->context ? VFENCE_TIMEOUT_ENGINE :
-								VFENCE_TIMEOUT_FORCED;
+	return cause->hung || cause->paging || cause->context || cause->unanswered ?
+		VFENCE_TIMEOUT_ENGINE : VFENCE_TIMEOUT_FORCED;
 }
 
 /* Returns 0, or an error if the whole adapter has to be reset. */
@@ -273,11 +285,15 @@ static int recovery_run(struct recovery *recovery)
 	if (recovery_is_over(recovery))
 		return recovery_resume(recovery);
 
-	recovery_flush(adapter);
+	ret = recovery_flush(adapter);
+	if (ret)
+		return ret;
 	recovery_trace(recovery, VFENCE_RECOVERY_FLUSHED, 0);
 	vfence_dump_engine(adapter, recovery->node, VFENCE_STOP_ENGINE_TIMEOUT,
 			   recovery_type(recovery->cause));
 	recovery_prepare(recovery);
+	if (READ_ONCE(adapter->lost))
+		return -EIO;
 	recovery_trace(recovery, VFENCE_RECOVERY_PREPARED, 0);
 
 	ret = recovery_reset(recovery);

@@ -34,6 +34,8 @@ struct vfence_recovery_cause {
 	bool hung;
 	/** @paging: a packet of the paging ring takes too long */
 	bool paging;
+	/** @unanswered: request that the engine has not answered, from vgpu_engine_ask() */
+	u64 unanswered;
 	/** @page_fault: a page fault has made the engine unusable */
 	bool page_fault;
 	/** @context: this context was suspended and has not left the engine */

@@ -32,6 +32,24 @@ struct vfence_dump {
 };
 
 /**
+ * struct vfence_watch - what the last check of the GPU has seen; used by its work only
+ */
+struct vfence_watch {
+	/** @work: checks again; see reset/vfence_watch.c */
+	struct delayed_work work;
+	/** @request: request to the engine of a node, from vgpu_engine_ask(), or 0 */
+	u64 request[VGPU_MAX_NODES];
+	/** @posts: the CMP had posts to handle */
+	bool posts;
+	/** @done: number of posts that it had handled */
+	u64 done;
+	/** @records: the interrupt ring had records to read */
+	bool records;
+	/** @read: index of the first one of them */
+	u32 read;
+};
+
+/**
  * struct vfence_reset - an adapter's recovery; the part of the adapter that reset/ owns
  */
 struct vfence_reset {
@@ -56,6 +74,8 @@ struct vfence_reset {
 	struct workqueue_struct *wq;
 	/** @loss_wq: ends of queues after a reset; how long each takes is decided by its client */
 	struct workqueue_struct *loss_wq;
+	/** @watch: checks the GPU while there are queues; its work runs in @wq */
+	struct vfence_watch watch;
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
 	/** @block_work: work that ends all queues of blocked processes */

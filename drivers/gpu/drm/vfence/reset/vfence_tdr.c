@@ -11,12 +11,15 @@
 
 #include "core/vfence_adapter.h"
 #include "queue/vfence_queue.h"
+#include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
+#include "reset/vfence_watch.h"
 
 /* Times that run already end by the new configuration. */
 static void tdr_apply(struct vfence_adapter *adapter)
 {
 	vfence_queue_retime_all(adapter);
+	vfence_watch_retime(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
 	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Hardware that stops working without a word: the driver's own checks find it. Each test leaves
+ * new adapters behind.
+ */
+
+#include "engine_fixture.h"
+
+/* Check as often as the driver can. */
+#define OFTEN	"500"
+
+/* The packet on a GFX queue takes long, and its engine stops in it. */
+static int stop_gfx(struct vf_queue *queue)
+{
+	vf_cmd_draw(queue, 1, 2 * SECOND);
+	if (vf_queue_submit(queue) ||
+	    !EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING))
+		return -EIO;
+	return knob(HANGS, "stop_engines", "1");
+}
+
+TEST_F(engine, WDDM_142_174_an_engine_that_stops_is_reset)
+{
+	struct vf_counters after;
+	struct vf_queue *copy;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	ASSERT_EQ(0, stop_gfx(self->gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->other_gfx));
+	/* The copy engine goes on. */
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	EXPECT_TRUE(drained(copy));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(drained(self->other_gfx));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 1)));
+	EXPECT_EQ(self->before.adapter_resets, after.adapter_resets);
+	EXPECT_TRUE(working(self->adapter));
+	vf_queue_destroy(copy);
+}
+
+/* TdrLevel 0 ignores that, too, until it is set to its default again. */
+TEST_F(engine, WDDM_165_an_engine_that_stops_is_ignored_at_level_0)
+{
+	struct vf_fence *timer;
+
+	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &timer));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, tdr_configure(HANGS, "level", "0"));
+	ASSERT_EQ(0, stop_gfx(self->gfx));
+	/* Longer than three checks. */
+	EXPECT_EQ(-ETIME, vf_fence_wait(timer, 1, vf_deadline(2 * SECOND)));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, tdr_configure(HANGS, "level", "3"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	vf_fence_destroy(timer);
+}
+
+/* At level 1 it loses the adapter, whose clients are not stuck behind the engine. */
+TEST_F(engine, WDDM_165_an_engine_that_stops_loses_the_adapter_at_level_1)
+{
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, tdr_configure(HANGS, "level", "1"));
+	ASSERT_EQ(0, stop_gfx(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x116, 0x0)")));
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_ABORTED));
+}
+
+/* A draw is one step of its engine, which answers while the draw's time passes. */
+TEST_F(engine, TDR_16_an_engine_that_works_for_long_answers)
+{
+	struct vf_counters after;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	vf_cmd_draw(self->gfx, 1, 2 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_EQ(self->before.false_alarms, after.false_alarms);
+}
+
+TEST_F(engine, WDDM_142_158_a_cmp_that_stops_costs_a_reset_of_the_adapter)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_counters after;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd));
+	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	vf_cmd_signal(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.adapter_resets == self->before.adapter_resets + 1)));
+	/* The wait is not lost. */
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(working(self->adapter));
+	close(efd);
+	vf_fence_destroy(fence);
+}
+
+/* The reset of an engine does not wait for ever for a CMP that has stopped. */
+TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_counters after;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
+	ASSERT_EQ(0, arm(self->other.adapter, fence, 1, efd));
+	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	vf_cmd_signal(self->other_gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->other_gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
+	ASSERT_EQ(0, hang_on(self->copy));
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "2"));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.adapter_resets == self->before.adapter_resets + 1)));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_TRUE(working(self->adapter));
+	close(efd);
+	vf_fence_destroy(fence);
+}
+
+TEST_F(engine, WDDM_142_an_interrupt_that_is_lost_is_found)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd));
+	ASSERT_EQ(0, knob(HANGS, "lose_interrupt", "1"));
+	vf_cmd_signal(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	close(efd);
+	vf_fence_destroy(fence);
+}
+
+TEST_HARNESS_MAIN
