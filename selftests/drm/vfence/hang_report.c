@@ -235,4 +235,54 @@ TEST_F(engine, WDDM_169_a_dump_tells_why_its_engine_is_reset)
 	vf_queue_destroy(copy);
 }
 
+/* Return: number of uevents that tell of a hang of this process. */
+static unsigned int told_of_me(int events)
+{
+	char pid[32];
+
+	snprintf(pid, sizeof(pid), "PID=%d", getpid());
+	return told(events, "WEDGED=none", pid, "SUBSYSTEM=drm");
+}
+
+TEST_F(engine, TDR_13_a_submission_that_takes_too_long_leaves_a_dump)
+{
+	struct vf_queue *kernel;
+
+	if (access(DUMPS, F_OK))
+		SKIP(return, "needs a kernel with device core dumps");
+	ASSERT_TRUE(release_dump(HANGS));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "100"));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->other.device, DRM_VFENCE_NODE_COPY, &kernel));
+	vf_cmd_draw(kernel, 60, SECOND / 20);
+	ASSERT_EQ(0, vf_queue_submit(kernel));
+	EXPECT_TRUE(dump_says(HANGS, "\nopcode: 4\n"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_HUNG));
+	vf_queue_destroy(kernel);
+}
+
+/* The GPU itself takes the queue off its engine, because another client wants that. */
+TEST_F(engine, TDR_13_14_a_queue_that_kept_others_off_leaves_a_dump_and_is_told)
+{
+	unsigned int count = 0;
+	int events = uevents();
+
+	if (access(DUMPS, F_OK))
+		SKIP(return, "needs a kernel with device core dumps");
+	ASSERT_LE(0, events);
+	ASSERT_TRUE(release_dump(HANGS));
+	vf_cmd_draw(self->gfx, 1, 2 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, vf_queue_submit(self->other_gfx));
+	EXPECT_TRUE(drained(self->other_gfx));
+	EXPECT_EQ(DRM_VFENCE_FAULT_PREEMPTION, queue_fault(self->gfx));
+	EXPECT_TRUE(EVENTUALLY((count += told_of_me(events)) == 1));
+	EXPECT_TRUE(dump_says(HANGS, "\nopcode: 4\n"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(self->gfx));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(self->copy));
+	EXPECT_EQ(1, count + told_of_me(events));
+	close(events);
+}
+
 TEST_HARNESS_MAIN

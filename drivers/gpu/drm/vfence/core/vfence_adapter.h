@@ -29,6 +29,7 @@
 struct vfence_adapter;
 struct vfence_context;
 struct vfence_device;
+struct vfence_queue;
 
 /**
  * enum vfence_count - counters of the driver, see &enum drm_vfence_counter_id
@@ -96,6 +97,11 @@ struct vfence_loss_ops {
 	 */
 	void (*device_failed)(struct vfence_adapter *adapter, struct vfence_device *device,
 			      enum drm_vfence_device_state state, bool counts);
+	/**
+	 * @queue_stuck: @queue took too long and is about to be stopped, or has been: collect what
+	 * it did. dma_fences may depend on the caller
+	 */
+	void (*queue_stuck)(struct vfence_adapter *adapter, struct vfence_queue *queue);
 	/** @stop_device: work function of &vfence_device.stop_work */
 	work_func_t stop_device;
 	/**

@@ -612,6 +612,14 @@ u64 vgpu_engine_ask(struct vgpu *gpu, unsigned int node);
 bool vgpu_engine_has_answered(struct vgpu *gpu, unsigned int node, u64 request);
 /** vgpu_reset_collect_debug - DxgkDdiCollectDbgInfo; changes nothing. Any context. */
 void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info);
+/**
+ * vgpu_reset_collect_queue - collect the same of a queue that hangs, or did until it was taken off
+ * @queue: the queue
+ * @info: output; the turn is the queue's last one
+ *
+ * Any context.
+ */
+void vgpu_reset_collect_queue(struct vgpu_queue *queue, struct vgpu_debug_info *info);
 /** vgpu_reset_query_engine - DxgkDdiQueryEngineStatus; may sleep */
 void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
 			     struct vgpu_engine_status *status);

@@ -170,6 +170,22 @@ static void reset_collect_logs(struct vgpu_queue *queue, struct vgpu_debug_info 
 						   VGPU_DEBUG_ENTRIES);
 }
 
+static void reset_collect_locked(struct vgpu_queue *queue, struct vgpu_debug_info *info)
+{
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	/* A data race: the engine may execute it, and what is read is a hint. */
+	info->opcode = data_race(queue->exec.in_flight ? queue->exec.packet.header.opcode : 0);
+	info->busy_ns = READ_ONCE(queue->busy_ns);
+	info->packets = READ_ONCE(queue->packets);
+	info->read_ptr = READ_ONCE(queue->read_ptr);
+	/* The client may have destroyed its doorbell, and the ring with it. */
+	if (!queue->ring)
+		return;
+	info->write_ptr = READ_ONCE(queue->control->write_ptr);
+	reset_collect_ring_locked(queue, info);
+	reset_collect_logs(queue, info);
+}
+
 void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
@@ -178,18 +194,23 @@ void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_d
 	memset(info, 0, sizeof(*info));
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	reset_query_locked(gpu, node, &info->status);
-	if (reset_runs_locked(engine, gpu)) {
-		queue = engine->running;
-		/* A data race: the engine may execute it, and what is read is a hint. */
-		info->opcode = data_race(queue->exec.in_flight ?
-					 queue->exec.packet.header.opcode : 0);
-		info->busy_ns = READ_ONCE(queue->busy_ns);
-		info->packets = READ_ONCE(queue->packets);
-		info->read_ptr = READ_ONCE(queue->read_ptr);
-		info->write_ptr = READ_ONCE(queue->control->write_ptr);
-		reset_collect_ring_locked(queue, info);
-		reset_collect_logs(queue, info);
-	}
+	if (reset_runs_locked(engine, gpu))
+		reset_collect_locked(engine->running, info);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
+
+void vgpu_reset_collect_queue(struct vgpu_queue *queue, struct vgpu_debug_info *info)
+{
+	struct vgpu *gpu = queue->gpu;
+	unsigned long flags;
+
+	memset(info, 0, sizeof(*info));
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	reset_query_locked(gpu, queue->engine->node, &info->status);
+	info->status.turn = queue->turn;
+	info->status.queue = queue->os_handle;
+	info->status.context = queue->context ? queue->context->os_handle : 0;
+	reset_collect_locked(queue, info);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 

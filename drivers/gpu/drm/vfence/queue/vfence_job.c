@@ -215,13 +215,15 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 	vfence_job_retire(kernel);
 	timed_out = !dma_fence_is_signaled(submission->done) && job_used_up(kernel, &starved) &&
 		    queue->adapter->loss->timed_out(queue->adapter);
-	if (timed_out)
+	if (timed_out) {
+		queue->adapter->loss->queue_stuck(queue->adapter, queue);
 		vfence_kernel_queue_halt(kernel, -ETIME);
-	else if (READ_ONCE(queue->adapter->lost))
+	} else if (READ_ONCE(queue->adapter->lost)) {
 		/* Do not leave it to a work: waiters for the dma_fence depend on it. */
 		vfence_kernel_queue_halt(kernel, -ENODEV);
-	else if (!vfence_device_active(queue->device))
+	} else if (!vfence_device_active(queue->device)) {
 		vfence_kernel_queue_halt(kernel, job_was_guilty(kernel) ? -ETIME : -ECANCELED);
+	}
 
 	job_restore_parents(&kernel->sched);
 	dma_fence_end_signalling(signalling);

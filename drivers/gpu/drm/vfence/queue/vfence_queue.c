@@ -143,6 +143,8 @@ static void queue_fault_work(struct work_struct *work)
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
+	if (status.fault == DRM_VFENCE_FAULT_PREEMPTION)
+		queue->adapter->loss->queue_stuck(queue->adapter, queue);
 	queue->adapter->loss->device_failed(queue->adapter, queue->device,
 					    queue_fault_to_device_state(status.fault),
 					    status.requested);

@@ -15,6 +15,7 @@
 #include "core/vfence_device.h"
 #include "core/vfence_process.h"
 #include "queue/vfence_context.h"
+#include "queue/vfence_queue.h"
 #include "reset/vfence_dump.h"
 
 /* Size of a dump in bytes; 64 words of a ring and the ends of two logs have about 3,500. */
@@ -88,8 +89,27 @@ static void dump_work(struct work_struct *work)
 		/* The kernel frees the text. */
 		dev_coredumpv(adapter->drm.dev, text, DUMP_SIZE - iterator.remain, GFP_KERNEL);
 	}
-	/* Release: it is read. Partner: vfence_dump_engine(). */
-	smp_store_release(&adapter->reset.dump.pending, false);
+	/* Release: it is read. Partner: dump_begin(). */
+	atomic_set_release(&adapter->reset.dump.pending, 0);
+}
+
+/*
+ * Begin a dump. Returns NULL if the work has not made the dump of an earlier hang yet.
+ *
+ * Only one thread begins one at a time: acquire, so that the work does not use it any more.
+ * Partner: dump_work().
+ */
+static struct vfence_dump *dump_begin(struct vfence_adapter *adapter, unsigned int node,
+				      unsigned int reason, enum vfence_timeout_type type)
+{
+	struct vfence_dump *dump = &adapter->reset.dump;
+
+	if (atomic_cmpxchg_acquire(&dump->pending, 0, 1))
+		return NULL;
+	dump->node = node;
+	dump->reason = reason;
+	dump->type = type;
+	return dump;
 }
 
 static void dump_find_process(struct vfence_adapter *adapter, struct vfence_dump *dump)
@@ -105,9 +125,15 @@ static void dump_find_process(struct vfence_adapter *adapter, struct vfence_dump
 	vfence_context_put(context);
 }
 
+static void dump_end(struct vfence_adapter *adapter, struct vfence_dump *dump)
+{
+	dump_find_process(adapter, dump);
+	queue_work(adapter->work_wq, &dump->work);
+}
+
 /**
  * vfence_dump_engine - collect what an engine does, before it is reset (WDDM-167)
- * @adapter: the adapter, its &vfence_reset.lock held
+ * @adapter: the adapter
  * @node: node of the engine
  * @reason: 0x141 for the reset of an engine, 0x117 for that of the adapter
  * @type: why there is a reset
@@ -118,19 +144,30 @@ static void dump_find_process(struct vfence_adapter *adapter, struct vfence_dump
 void vfence_dump_engine(struct vfence_adapter *adapter, unsigned int node, unsigned int reason,
 			enum vfence_timeout_type type)
 {
-	struct vfence_dump *dump = &adapter->reset.dump;
+	struct vfence_dump *dump = dump_begin(adapter, node, reason, type);
 
-	lockdep_assert_held(&adapter->reset.lock);
-	/* Acquire: the work reads it no more. Partner: dump_work(). */
-	if (smp_load_acquire(&dump->pending))
+	if (!dump)
 		return;
-	dump->pending = true;
-	dump->node = node;
-	dump->reason = reason;
-	dump->type = type;
 	vgpu_reset_collect_debug(adapter->gpu, node, &dump->info);
-	dump_find_process(adapter, dump);
-	queue_work(adapter->work_wq, &dump->work);
+	dump_end(adapter, dump);
+}
+
+/**
+ * vfence_dump_queue - collect what a queue did that is to be stopped, or was
+ * @adapter: the adapter
+ * @queue: the queue, with a reference
+ *
+ * As vfence_dump_engine(), for a time-out that costs a queue alone.
+ */
+void vfence_dump_queue(struct vfence_adapter *adapter, struct vfence_queue *queue)
+{
+	struct vfence_dump *dump = dump_begin(adapter, queue->node, VFENCE_STOP_ENGINE_TIMEOUT,
+					      VFENCE_TIMEOUT_ENGINE);
+
+	if (!dump)
+		return;
+	vgpu_reset_collect_queue(queue->hw, &dump->info);
+	dump_end(adapter, dump);
 }
 
 /** vfence_dump_init - prepare an adapter for dumps; cannot fail */

@@ -5,9 +5,11 @@
 #include "vfence_timeout.h"
 
 struct vfence_adapter;
+struct vfence_queue;
 
 void vfence_dump_init(struct vfence_adapter *adapter);
 void vfence_dump_engine(struct vfence_adapter *adapter, unsigned int node, unsigned int reason,
 			enum vfence_timeout_type type);
+void vfence_dump_queue(struct vfence_adapter *adapter, struct vfence_queue *queue);
 
 #endif

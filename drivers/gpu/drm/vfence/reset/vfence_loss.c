@@ -27,6 +27,7 @@
 #include "mem/vfence_paging.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
+#include "reset/vfence_dump.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
@@ -99,7 +100,10 @@ static void loss_end_device(struct vfence_device *device)
 static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_device *device,
 			       enum drm_vfence_device_state state, bool counts)
 {
-	vfence_device_fail(device, state);
+	if (state == DRM_VFENCE_DEVICE_HUNG)
+		loss_mark_hung(device, counts);
+	else
+		vfence_device_fail(device, state);
 	vfence_queue_for_each(adapter, loss_fail_queue, device);
 	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(adapter, device->process);
@@ -288,6 +292,7 @@ static bool loss_engine_stuck(struct vfence_adapter *adapter, struct vfence_cont
 static const struct vfence_loss_ops loss_ops = {
 	.device_hung = loss_device_hung,
 	.device_failed = loss_device_failed,
+	.queue_stuck = vfence_dump_queue,
 	.stop_device = loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
 	.engine_stuck = loss_engine_stuck,

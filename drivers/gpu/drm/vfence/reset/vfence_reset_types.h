@@ -2,6 +2,7 @@
 #ifndef _VFENCE_RESET_TYPES_H_
 #define _VFENCE_RESET_TYPES_H_
 
+#include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
 #include <linux/workqueue.h>
@@ -13,8 +14,8 @@
  * struct vfence_dump - what an engine did when it was found to hang
  */
 struct vfence_dump {
-	/** @pending: @work has not read the other members yet */
-	bool pending;
+	/** @pending: 1 until @work has read the other members, which one thread writes before */
+	atomic_t pending;
 	/** @node: node of the engine */
 	unsigned int node;
 	/** @reason: 0x141 or 0x117 */
@@ -59,7 +60,7 @@ struct vfence_reset {
 	bool stopped;
 	/** @hangs: when the adapter was reset; @lock */
 	struct vfence_timeout_window hangs;
-	/** @dump: the last hang; written under @lock */
+	/** @dump: the last hang */
 	struct vfence_dump dump;
 	/** @stuck: nodes whose engines are to be reset by @engine_work; atomic bits */
 	unsigned long stuck;
