@@ -4,7 +4,7 @@
  * and only that one. Each test ends with a new adapter.
  */
 
-#include "vfence_test.h"
+#include "recovery_test.h"
 
 FIXTURE(lost) {
 	VFENCE_MEMBERS;
@@ -59,6 +59,38 @@ static void expect_lost(struct __test_metadata *_metadata, FIXTURE_DATA(lost) *s
 	EXPECT_EQ(-EIO, vf_device_create(self->adapter, &device));
 	EXPECT_EQ(-EIO, vf_fence_create(self->device, 0, 0, &fence));
 	EXPECT_EQ(-EIO, vf_queue_create(self->device, 0, 4096, &queue));
+}
+
+/* Return: the result of a try to recover adapter 0. */
+static int recover(void)
+{
+	return tdr_configure(0, "recover", "1");
+}
+
+TEST_F(lost, TDR_15_an_administrator_recovers_a_lost_adapter)
+{
+	int events = uevents();
+
+	EXPECT_EQ(-EALREADY, recover());
+	EXPECT_EQ(-EINVAL, tdr_configure(0, "recover", "0"));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
+	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	vf_queue_publish(self->gfx);
+	expect_lost(_metadata, self);
+
+	ASSERT_EQ(0, knob(0, "fail_restart", "1"));
+	EXPECT_EQ(-EIO, recover());
+	EXPECT_FALSE(working(self->adapter));
+	ASSERT_EQ(0, knob(0, "fail_restart", "0"));
+	EXPECT_EQ(0, recover());
+	EXPECT_LE(1, told(events, "WEDGED=none", "SUBSYSTEM=drm", "ACTION=change"));
+	EXPECT_EQ(-EALREADY, recover());
+	/* New devices work, and those of before stay in error. */
+	EXPECT_TRUE(working(self->adapter));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(self->device));
+	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
+	close(events);
 }
 
 TEST_F(lost, WDDM_75_a_record_that_names_no_fence_loses_the_adapter)

@@ -437,6 +437,14 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 	return 0;
 }
 
+/* What has stopped works again, so that the queues can be taken off. */
+static void reset_revive(struct vgpu *gpu)
+{
+	WRITE_ONCE(gpu->knobs.stop_engines, 0);
+	WRITE_ONCE(gpu->knobs.stop_cmp, false);
+	wake_up_all(&gpu->cmp.wait);
+}
+
 int vgpu_reset_adapter(struct vgpu *gpu)
 {
 	unsigned long flags;
@@ -451,6 +459,7 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 	gpu->generation++;
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 
+	reset_revive(gpu);
 	for (i = 0; i < gpu->config.nodes; i++) {
 		struct reset_hit hit = reset_abort(gpu, i);
 
@@ -494,6 +503,7 @@ int vgpu_reset_restart(struct vgpu *gpu)
 
 void vgpu_reset_give_up(struct vgpu *gpu)
 {
+	reset_revive(gpu);
 	reset_release_all(gpu, true);
 	vgpu_reset_forget(gpu);
 }

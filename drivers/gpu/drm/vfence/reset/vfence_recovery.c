@@ -355,7 +355,8 @@ static int recovery_restart(struct vfence_adapter *adapter)
 	return ret ? ret : vgpu_reset_restart(adapter->gpu);
 }
 
-static int recovery_reset_adapter_locked(struct vfence_adapter *adapter)
+/* @revive: the adapter was lost before, and is so no longer if this succeeds. */
+static int recovery_reset_adapter_locked(struct vfence_adapter *adapter, bool revive)
 {
 	int ret = vgpu_reset_adapter(adapter->gpu);
 
@@ -369,8 +370,19 @@ static int recovery_reset_adapter_locked(struct vfence_adapter *adapter)
 	ret = -ETIME;
 	if (vfence_gate_close(adapter, READ_ONCE(adapter->tdr.ddi_delay_ms)))
 		ret = recovery_restart(adapter);
+	/* Before clients enter: the devices of before are in error for the reset now. */
+	if (!ret && revive)
+		WRITE_ONCE(adapter->lost, false);
 	vfence_gate_open(adapter);
 	return ret;
+}
+
+/* The adapter was reset: handle what was ignored, and end what is dead. */
+static void recovery_end_reset(struct vfence_adapter *adapter)
+{
+	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
+	wake_up_all(&adapter->queues.suspend_wait);
+	vfence_loss_reset_all_later(adapter);
 }
 
 static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_timeout_type type)
@@ -388,14 +400,12 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 	/* The reset of an engine, if there was one, has been the first to collect. */
 	recovery_dump(adapter, type);
 	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
-	if (!recovery_may_reset_locked(adapter) || recovery_reset_adapter_locked(adapter)) {
+	if (!recovery_may_reset_locked(adapter) || recovery_reset_adapter_locked(adapter, false)) {
 		vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
 		vgpu_reset_give_up(adapter->gpu);
 		return;
 	}
-	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
-	wake_up_all(&adapter->queues.suspend_wait);
-	vfence_loss_reset_all_later(adapter);
+	recovery_end_reset(adapter);
 	trace_vfence_adapter_reset(adapter->drm.primary->index, type, false);
 }
 
@@ -411,6 +421,55 @@ void vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout
 	mutex_lock(&adapter->reset.lock);
 	recovery_adapter_locked(adapter, type);
 	mutex_unlock(&adapter->reset.lock);
+}
+
+static int recovery_revive_locked(struct vfence_adapter *adapter)
+{
+	int ret;
+
+	lockdep_assert_held(&adapter->reset.lock);
+	if (adapter->reset.stopped)
+		return -ENODEV;
+	if (!READ_ONCE(adapter->lost))
+		return -EALREADY;
+
+	trace_vfence_adapter_reset(adapter->drm.primary->index, VFENCE_TIMEOUT_FORCED, true);
+	vfence_irq_expect_silence(adapter, 0);
+	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
+	ret = recovery_reset_adapter_locked(adapter, true);
+	if (ret) {
+		vgpu_reset_give_up(adapter->gpu);
+		return ret;
+	}
+	/* The resets of before have had their consequence. */
+	memset(&adapter->reset.hangs, 0, sizeof(adapter->reset.hangs));
+	recovery_end_reset(adapter);
+	trace_vfence_adapter_reset(adapter->drm.primary->index, VFENCE_TIMEOUT_FORCED, false);
+	return 0;
+}
+
+/**
+ * vfence_recovery_revive - try to recover an adapter that is lost
+ * @adapter: the adapter
+ *
+ * New devices work afterwards; all that was there before is dead. Process context, outside the
+ * gate.
+ *
+ * Return: 0, -EALREADY if the adapter is not lost, -ENODEV after unplug, or -EIO, -ENOMEM or
+ * -ETIME: the adapter is still lost.
+ */
+int vfence_recovery_revive(struct vfence_adapter *adapter)
+{
+	int ret;
+
+	/* What the loss ends must be from before the recovery. */
+	flush_work(&adapter->reset.lost_work);
+	mutex_lock(&adapter->reset.lock);
+	ret = recovery_revive_locked(adapter);
+	mutex_unlock(&adapter->reset.lock);
+	if (!ret)
+		vfence_wedge_revived(adapter);
+	return ret;
 }
 
 /**

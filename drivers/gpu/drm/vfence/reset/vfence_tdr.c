@@ -10,6 +10,7 @@
 #include <linux/sysfs.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_power.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
@@ -82,6 +83,27 @@ static struct tdr_attribute tdr_attributes[] = {
 	  .valid = vfence_timeout_limit_time_s_valid },
 };
 
+/* WDDM-160: an adapter that is lost is reset once more, and goes on if that works. */
+static ssize_t recover_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			     size_t count)
+{
+	struct vfence_adapter *adapter = dev_get_drvdata(dev);
+	bool on;
+	int ret = kstrtobool(buf, &on);
+
+	if (!ret && !on)
+		ret = -EINVAL;
+	if (!ret)
+		ret = vfence_power_get(adapter);
+	if (ret)
+		return ret;
+	ret = vfence_recovery_revive(adapter);
+	vfence_power_put(adapter);
+	return ret ? ret : count;
+}
+
+static DEVICE_ATTR_WO(recover);
+
 static struct attribute *tdr_attrs[] = {
 	&tdr_attributes[0].attr.attr,
 	&tdr_attributes[1].attr.attr,
@@ -89,6 +111,7 @@ static struct attribute *tdr_attrs[] = {
 	&tdr_attributes[3].attr.attr,
 	&tdr_attributes[4].attr.attr,
 	&tdr_attributes[5].attr.attr,
+	&dev_attr_recover.attr,
 	NULL,
 };
 

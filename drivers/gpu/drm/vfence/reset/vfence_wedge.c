@@ -41,6 +41,14 @@ void vfence_wedge_recovered(struct vfence_adapter *adapter, struct vfence_proces
 	wedge_send(adapter, env);
 }
 
+/** vfence_wedge_revived - an adapter that had failed works again */
+void vfence_wedge_revived(struct vfence_adapter *adapter)
+{
+	char *env[2] = { "WEDGED=none", NULL };
+
+	wedge_send(adapter, env);
+}
+
 /** vfence_wedge_lost - the adapter has failed for good */
 void vfence_wedge_lost(struct vfence_adapter *adapter)
 {

@@ -6,6 +6,7 @@ struct vfence_adapter;
 struct vfence_process;
 
 void vfence_wedge_recovered(struct vfence_adapter *adapter, struct vfence_process *process);
+void vfence_wedge_revived(struct vfence_adapter *adapter);
 void vfence_wedge_lost(struct vfence_adapter *adapter);
 
 #endif
