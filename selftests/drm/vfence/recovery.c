@@ -206,6 +206,15 @@ TEST_F(engine, WDDM_150_TDR_05_an_impossible_id_loses_the_adapter)
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0xa)")));
 }
 
+TEST_F(engine, WDDM_147_a_group_without_the_engine_loses_the_adapter)
+{
+	ASSERT_EQ(0, knob(HANGS, "wrong_dependents", "1"));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x8)")));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) ==
+			       DRM_VFENCE_DEVICE_STOPPED));
+}
+
 TEST_F(engine, WDDM_147_148_TDR_24_dependent_engines_may_leave_and_others_do_not_notice)
 {
 	struct vf_queue *compute, *mm;

@@ -168,5 +168,10 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_bool("ignore_suspend", 0600, minor->debugfs_root, &knobs->ignore_suspend);
 	debugfs_create_x32("page_fault_flags", 0600, minor->debugfs_root,
 			   &knobs->page_fault_flags);
+	debugfs_create_x32("stop_engines", 0600, minor->debugfs_root, &knobs->stop_engines);
+	debugfs_create_bool("stop_cmp", 0600, minor->debugfs_root, &knobs->stop_cmp);
+	debugfs_create_bool("lose_interrupt", 0600, minor->debugfs_root, &knobs->lose_interrupt);
+	debugfs_create_bool("wrong_dependents", 0600, minor->debugfs_root,
+			    &knobs->wrong_dependents);
 	debugfs_create_bool("hold_posts", 0600, minor->debugfs_root, &knobs->hold_posts);
 }

@@ -421,6 +421,8 @@ struct vgpu_knobs {
 	bool finish_before_reset;
 	/** @wrong_last_aborted: The next reset of an engine returns an id that is not in use. */
 	bool wrong_last_aborted;
+	/** @wrong_dependents: An engine is not in the group of nodes that are reset with it. */
+	bool wrong_dependents;
 	/** @fail_engine_reset: An engine cannot be reset alone. */
 	bool fail_engine_reset;
 	/** @survive_reset: What runs on an engine survives its reset. */

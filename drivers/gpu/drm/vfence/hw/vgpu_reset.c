@@ -259,6 +259,8 @@ u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node)
 {
 	u32 mask = gpu->chip->dependent_nodes;
 
+	if (READ_ONCE(gpu->knobs.wrong_dependents))
+		return 0;
 	return mask & BIT(node) ? mask : BIT(node);
 }
 

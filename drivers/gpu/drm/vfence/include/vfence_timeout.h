@@ -98,8 +98,9 @@ struct vfence_timeout_window {
 /**
  * enum vfence_timeout_type - why there is a recovery: DXGK_TDR_TYPE (WDDM-169)
  *
- * The other types are of displays, of engines that cannot be reset alone (2), and of fences of
- * old drivers (11).
+ * The other numbers have no cause here: an engine that can only be reset with the adapter (2),
+ * displays and their interrupts (3, 4, 5), debugging of the operating system (7, 8), fences of old
+ * drivers (11), and hosts of virtual machines (13).
  */
 enum vfence_timeout_type {
 	/** @VFENCE_TIMEOUT_UNKNOWN: Never reported. */
@@ -215,7 +216,7 @@ static inline bool vfence_timeout_ends_adapter(const struct vfence_timeout_confi
  *
  * It is an id that the engine had. Ids in between were preempted: the engine has them no more.
  */
-static inline bool vfence_timeout_aborted_valid(__u64 completed, __u64 submitted, __u64 aborted)
+static inline bool vfence_timeout_aborted_valid(__u64 completed, __u64 turn, __u64 aborted)
 {
 	return aborted == completed || (turn && aborted == turn);
 }

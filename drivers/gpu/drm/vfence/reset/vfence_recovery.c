@@ -105,6 +105,7 @@ static int recovery_resume(struct recovery *recovery)
 	int ret = 0;
 
 	vfence_irq_unmask(adapter, recovery->nodes);
+	vfence_irq_expect_silence(adapter, 0);
 	for (node = 0; !ret && node < adapter->config.gpu.nodes; node++)
 		if (recovery->nodes & BIT(node))
 			ret = vgpu_reset_resume_engine(adapter->gpu, node);
@@ -132,6 +133,11 @@ static void recovery_prepare(struct recovery *recovery)
 	unsigned int node;
 
 	recovery->nodes = vgpu_reset_dependent_nodes(adapter->gpu, recovery->node);
+	/* A group without the engine itself is none (WDDM-147). */
+	if (!(recovery->nodes & BIT(recovery->node))) {
+		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x8);
+		return;
+	}
 	for (node = 0; node < adapter->config.gpu.nodes; node++) {
 		if (!(recovery->nodes & ~BIT(recovery->node) & BIT(node)))
 			continue;
@@ -163,11 +169,11 @@ static int recovery_reset_node(struct recovery *recovery, unsigned int node)
 		return 0;
 
 	recovery_trace(recovery, VFENCE_RECOVERY_RESET, aborted);
-	if (vfence_timeout_aborted_valid(recovery->snapshot.completed,
-					 recovery->snapshot.submitted, aborted))
+	if (vfence_timeout_aborted_valid(recovery->snapshot.completed, recovery->snapshot.turn,
+					 aborted))
 		return 0;
-	drm_err(&adapter->drm, "reset of node %u aborted %llu, not from %llu to %llu\n", node,
-		aborted, recovery->snapshot.completed, recovery->snapshot.submitted);
+	drm_err(&adapter->drm, "reset of node %u aborted %llu, neither %llu nor %llu\n", node,
+		aborted, recovery->snapshot.completed, recovery->snapshot.turn);
 	vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0xa);
 	return 0;
 }
@@ -220,9 +226,7 @@ static int recovery_check(struct recovery *recovery)
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
 		if (recovery->nodes & BIT(node) && !recovery_is_usable(recovery, node))
 			ret = -EBUSY;
-	recovery_flush(adapter);
-	vfence_irq_expect_silence(adapter, 0);
-	return ret;
+	return ret ? ret : recovery_flush(adapter);
 }
 
 /* Has the engine lost packets of the paging ring? Only that ring has no context. */
@@ -397,6 +401,8 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 	}
 
 	trace_vfence_adapter_reset(adapter->drm.primary->index, type, true);
+	/* The reset of an engine may have ended early. */
+	vfence_irq_expect_silence(adapter, 0);
 	/* The reset of an engine, if there was one, has been the first to collect. */
 	recovery_dump(adapter, type);
 	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
