@@ -115,6 +115,7 @@ extern "C" {
  *   new ones work. %DRM_VFENCE_COUNTER_ADAPTER_RESETS, %DRM_VFENCE_COUNTER_FALSE_ALARMS.
  * - 1.35: %DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT.
  * - 1.36: fences also get their maximum when a device has executed an illegal packet or address.
+ * - 1.37: verdict in &struct drm_vfence_queue_query.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1916,6 +1917,21 @@ enum drm_vfence_fault {
 };
 
 /**
+ * enum drm_vfence_queue_verdict - part of a queue in the loss of its device (TDR-12)
+ */
+enum drm_vfence_queue_verdict {
+	/** @DRM_VFENCE_QUEUE_OK: The device is not lost. */
+	DRM_VFENCE_QUEUE_OK = 0,
+	/**
+	 * @DRM_VFENCE_QUEUE_GUILTY: It executed what was not legal or did not end: the packet or
+	 * the submission on the engine was its own.
+	 */
+	DRM_VFENCE_QUEUE_GUILTY = 1,
+	/** @DRM_VFENCE_QUEUE_INNOCENT: The device was lost for another reason. */
+	DRM_VFENCE_QUEUE_INNOCENT = 2,
+};
+
+/**
  * struct drm_vfence_queue_query - query the state of a queue
  *
  * The call also works for a queue that is lost.
@@ -1960,6 +1976,10 @@ struct drm_vfence_queue_query {
 	__u32 held;
 	/** @queued: Out: Number of submissions on their way to the GPU, on it or back from it. */
 	__u32 queued;
+	/** @verdict: Out: &enum drm_vfence_queue_verdict. */
+	__u32 verdict;
+	/** @pad: Zero. */
+	__u32 pad;
 };
 
 /* ------------------------------------------------------------- submissions */

@@ -331,7 +331,7 @@ SIZE(notify_work_submission, 8);
 AT(notify_work_submission, queue, 0);
 AT(notify_work_submission, flags, 4);
 
-SIZE(queue_query, 112);
+SIZE(queue_query, 120);
 AT(queue_query, queue, 0);
 AT(queue_query, flags, 4);
 AT(queue_query, state, 8);
@@ -350,6 +350,7 @@ AT(queue_query, log_lost, 88);
 AT(queue_query, notifications, 96);
 AT(queue_query, held, 104);
 AT(queue_query, queued, 108);
+AT(queue_query, verdict, 112);
 
 SIZE(submit_queue, 16);
 AT(submit_queue, queue, 0);

@@ -101,7 +101,32 @@ TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
 	ASSERT_EQ(0, vf_queue_abort(self->queue[0]));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->queue[1], DEADLINE));
-	EXPECT_TRUE(EVENTUALLY(state_of(self->queue[1]) == DRM_VFENCE_QUEUE_IDLE));
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->queue[1]) == DRM_VFENCE_QUEUE_IDLE));
+}
+
+/* A queue that does not leave its engine is found when another function wants the engine. */
+TEST_F(functions, TDR_18_a_queue_that_ignores_preemption_is_lost_alone)
+{
+	struct vf_device *sibling;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter[0], &sibling));
+	ASSERT_EQ(0, vf_queue_create(sibling, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, hang_on(self->queue[0]));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->queue[0]) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(self->queue[1], 10, 100000);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
+	EXPECT_TRUE(drained(self->queue[1]));
+	/* Its owner sees that, and its other devices go on. */
+	EXPECT_EQ(DRM_VFENCE_FAULT_PREEMPTION, queue_fault(self->queue[0]));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device[0]) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(self->queue[0]));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device[1]));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(sibling));
+	vf_queue_destroy(queue);
+	vf_device_destroy(sibling);
 }
 
 /* A signal of one function interrupts and counts on that function alone. */

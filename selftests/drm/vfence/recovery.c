@@ -389,11 +389,19 @@ TEST_F(engine, TDR_12_the_guilty_one_is_refused_and_a_new_queue_of_its_process_w
 	EXPECT_TRUE(EVENTUALLY(vf_queue_submit(mm) == -EIO));
 	EXPECT_EQ(-EIO, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &create));
 	EXPECT_EQ(-EIO, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(compute));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(kernel));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(mm));
+	EXPECT_EQ(1, fdinfo_number(self->fd, "vfence-devices-hung"));
+	EXPECT_EQ(0, fdinfo_number(self->fd, "vfence-devices-reset"));
+	EXPECT_EQ(0, fdinfo_number(vf_adapter_fd(self->other.adapter), "vfence-devices-hung"));
+	EXPECT_EQ(1, fdinfo_number(vf_adapter_fd(self->other.adapter), "vfence-devices-reset"));
 	vf_queue_destroy(compute);
 	/* The same process and file, on the engine that hung. */
 	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
 	ASSERT_EQ(0, vf_queue_submit(compute));
 	EXPECT_TRUE(drained(compute));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_OK, queue_verdict(compute));
 	vf_queue_destroy(compute);
 	vf_queue_destroy(kernel);
 	vf_queue_destroy(mm);

@@ -218,6 +218,43 @@ static inline uint32_t queue_fault(struct vf_queue *queue)
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.fault;
 }
 
+static inline uint32_t queue_verdict(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	return vf_queue_query(queue, &query) ? UINT32_MAX : query.verdict;
+}
+
+/* Store what the fdinfo of a file says of @key. Return: false if it has no such line. */
+static inline bool fdinfo(int fd, const char *key, char *value, size_t size)
+{
+	char path[64], line[256];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		size_t n = strlen(key);
+
+		if (strncmp(line, key, n) || line[n] != ':')
+			continue;
+		snprintf(value, size, "%s", line + n + 1 + strspn(line + n + 1, " \t"));
+		value[strcspn(value, "\n")] = 0;
+		found = true;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static inline int64_t fdinfo_number(int fd, const char *key)
+{
+	char value[128];
+
+	return fdinfo(fd, key, value, sizeof(value)) ? atoll(value) : -1;
+}
+
 /*
  * Wait until all submissions are done, by polling, so that the test adds no CPU waiter.
  * On a failure, print the state of the queue.

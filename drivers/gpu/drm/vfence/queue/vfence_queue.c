@@ -664,6 +664,18 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
 	return queue;
 }
 
+static u32 queue_verdict(struct vfence_queue *queue, const struct vgpu_queue_status *status)
+{
+	int error = queue->kernel ? READ_ONCE(queue->kernel->aborted) : 0;
+
+	if (vfence_device_active(queue->device))
+		return DRM_VFENCE_QUEUE_OK;
+	/* Other reasons than its own are -ECANCELED and -ENODEV. */
+	if (status->guilty || status->fault || error == -ETIME || error == -EIO)
+		return DRM_VFENCE_QUEUE_GUILTY;
+	return DRM_VFENCE_QUEUE_INNOCENT;
+}
+
 static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
 {
 	struct vgpu_queue_status status;
@@ -686,6 +698,8 @@ static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_quer
 	if (queue->kernel)
 		vfence_kernel_queue_query(queue->kernel, args);
 
+	args->verdict = queue_verdict(queue, &status);
+	args->pad = 0;
 	args->pending = args->last_queued > args->progress;
 	vfence_log_query(queue, &args->log_read, &args->log_lost);
 }
