@@ -229,28 +229,6 @@ TEST_F(generic, dumb_buffers)
 	close(card);
 }
 
-static bool fdinfo(int fd, const char *key, char *value, size_t size)
-{
-	char path[64], line[256];
-	bool found = false;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", fd);
-	f = fopen(path, "r");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		size_t n = strlen(key);
-
-		if (strncmp(line, key, n) || line[n] != ':')
-			continue;
-		snprintf(value, size, "%s", line + n + 1 + strspn(line + n + 1, " \t"));
-		value[strcspn(value, "\n")] = 0;
-		found = true;
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
 TEST_F(generic, fdinfo_tells_driver_client_and_engines)
 {
 	static const char *const engines[] = {

@@ -32,6 +32,15 @@ static const char *file_engine_name(unsigned int class_id)
 	return names[class_id];
 }
 
+/* Count a device that is lost because an engine or the adapter was reset. */
+static void file_count_lost(struct vfence_device *device, u32 *lost)
+{
+	int state = vfence_device_state(device);
+
+	lost[0] += state == DRM_VFENCE_DEVICE_HUNG;
+	lost[1] += state == DRM_VFENCE_DEVICE_RESET;
+}
+
 /**
  * vfence_file_show - print the client's part of fdinfo, see drm-usage-stats.rst
  * @file: the client
@@ -41,11 +50,16 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 {
 	const struct vgpu_config *gpu = &file->adapter->config.gpu;
 	u64 busy_ns[VGPU_MAX_NODES];
+	struct vfence_device *device;
 	struct vfence_queue *queue;
 	unsigned long handle;
 	unsigned int i;
+	u32 lost[2];
 
 	mutex_lock(&file->lock);
+	memcpy(lost, file->lost_devices, sizeof(lost));
+	xa_for_each(&file->devices.objects, handle, device)
+		file_count_lost(device, lost);
 	memcpy(busy_ns, file->busy_ns, sizeof(busy_ns));
 	xa_for_each(&file->queues.objects, handle, queue)
 		busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
@@ -54,6 +68,7 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 	for (i = 0; i < gpu->nodes; i++)
 		drm_printf(p, "drm-engine-%s:\t%llu ns\n", file_engine_name(gpu->node_class[i]),
 			   busy_ns[i]);
+	drm_printf(p, "vfence-devices-hung:\t%u\nvfence-devices-reset:\t%u\n", lost[0], lost[1]);
 }
 
 int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
@@ -110,6 +125,7 @@ static struct vfence_device *file_begin_destroy(struct vfence_file *file, u32 ha
 	device = vfence_table_remove(&file->devices, handle);
 	if (device) {
 		device->closing = true;
+		file_count_lost(device, file->lost_devices);
 		vfence_queue_begin_destroy_all(file, device, dead);
 	}
 	mutex_unlock(&file->lock);

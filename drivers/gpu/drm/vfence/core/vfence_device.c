@@ -75,11 +75,16 @@ void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vf
 	}
 }
 
-/*
+/**
+ * vfence_device_state - the state of a device
+ * @device: the device
+ *
  * Every device from before a reset of the adapter is reset. Every device of a lost adapter or of
- * a blocked process is stopped. An earlier error state stays.
+ * a blocked process is stopped. An earlier error state stays. Any context.
+ *
+ * Return: &enum drm_vfence_device_state.
  */
-static int device_state(struct vfence_device *device)
+int vfence_device_state(struct vfence_device *device)
 {
 	int state = atomic_read(&device->state);
 
@@ -94,7 +99,7 @@ static int device_state(struct vfence_device *device)
 
 bool vfence_device_active(struct vfence_device *device)
 {
-	return device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
+	return vfence_device_state(device) == DRM_VFENCE_DEVICE_ACTIVE;
 }
 
 /**
@@ -125,7 +130,7 @@ int vfence_device_fail(struct vfence_device *device, int state)
  */
 bool vfence_device_was_removed(struct vfence_device *device)
 {
-	int state = device_state(device);
+	int state = vfence_device_state(device);
 
 	return state != DRM_VFENCE_DEVICE_ACTIVE &&
 	       (state != DRM_VFENCE_DEVICE_STOPPED || READ_ONCE(device->process->blocked));
@@ -223,7 +228,7 @@ int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	mutex_lock(&file->lock);
 	device = xa_load(&file->devices.objects, args->handle);
 	if (device)
-		args->state = device_state(device);
+		args->state = vfence_device_state(device);
 	mutex_unlock(&file->lock);
 	return device ? 0 : -ENOENT;
 }

@@ -50,6 +50,7 @@ struct vfence_device {
 
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
+int vfence_device_state(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
 void vfence_device_begin_stop(struct vfence_device *device);
 void vfence_device_end_stop(struct vfence_device *device);

@@ -108,6 +108,8 @@ struct vfence_file {
 
 	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;
+	/** @lost_devices: number of destroyed devices that were HUNG, and that were RESET */
+	u32 lost_devices[2];
 	/** @busy_ns: GPU time in ns of destroyed queues, by node */
 	u64 busy_ns[VGPU_MAX_NODES];
 	/**
