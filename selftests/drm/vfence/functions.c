@@ -85,13 +85,6 @@ TEST_F(functions, queues_of_both_take_turns)
 	EXPECT_GE(had[1] + 5000000, had[0]);
 }
 
-static uint32_t state_of(struct vf_queue *queue)
-{
-	struct drm_vfence_queue_query query;
-
-	return vf_queue_query(queue, &query) ? UINT32_MAX : query.state;
-}
-
 /* After the abort of a hung queue of one function the other function gets the engine. */
 TEST_F(functions, what_hangs_on_one_ends_without_the_other)
 {
