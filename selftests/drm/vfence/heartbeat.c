@@ -112,6 +112,8 @@ TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
 	struct vf_counters after;
 	struct vf_fence *fence;
 
+	/* The check of the CMP comes much later. */
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "900000"));
 	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
 	ASSERT_EQ(0, arm(self->other.adapter, fence, 1, efd));
 	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
