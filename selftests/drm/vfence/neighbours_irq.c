@@ -8,6 +8,7 @@
  */
 
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "vfence_test.h"
 
@@ -510,6 +511,75 @@ TEST_F(waiters, the_interrupt_handler_is_short_whatever_clients_wait_for)
 		EXPECT_GE(20000, c.handler_max_ns);
 	for (i = 0; i < 200; i++)
 		close(set[i]);
+}
+
+/* Threads that sleep in SUBMIT: the dma_fence of their submission must not wait for a fence. */
+#define SLEEPERS	400
+
+struct sleeper {
+	struct victim *client;
+	uint32_t queue, syncobj;
+	pid_t tid;
+	int ret;
+};
+
+static void *sleep_in_submit(void *arg)
+{
+	struct sleeper *s = arg;
+	struct drm_vfence_submit_queue queue = { .queue = s->queue };
+	struct drm_vfence_fence_point point = {
+		.fence = vf_fence_handle(s->client->fence), .value = 1,
+	};
+	struct drm_vfence_syncobj out = { .handle = s->syncobj };
+	struct drm_vfence_submit submit = {
+		.queues = { .array = (uintptr_t)&queue, .count = 1, .stride = sizeof(queue) },
+		.waits = { .array = (uintptr_t)&point, .count = 1, .stride = sizeof(point) },
+		.signal_syncobjs = { .array = (uintptr_t)&out, .count = 1, .stride = sizeof(out) },
+	};
+
+	__atomic_store_n(&s->tid, gettid(), __ATOMIC_RELEASE);
+	/* There is room for 256 submissions of a queue. */
+	do {
+		s->ret = raw(vf_adapter_fd(s->client->adapter), DRM_IOCTL_VFENCE_SUBMIT, &submit);
+	} while (s->ret == -ENOSPC);
+	return NULL;
+}
+
+TEST_F_TIMEOUT(waiters, threads_that_sleep_in_submit_do_not_lengthen_the_handler, 120)
+{
+	static struct sleeper sleeper[SLEEPERS];
+	static pthread_t thread[SLEEPERS];
+	struct vf_queue *kernel;
+	pthread_attr_t attr;
+	struct vf_counters c;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_kernel_queue_create(self->attacker.device, DRM_VFENCE_NODE_GFX, &kernel));
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 65536);
+	for (i = 0; i < SLEEPERS; i++) {
+		sleeper[i] = (struct sleeper){
+			.client = &self->attacker, .queue = vf_queue_handle(kernel), .ret = -EBUSY,
+		};
+		ASSERT_EQ(0, drmSyncobjCreate(vf_adapter_fd(self->attacker.adapter), 0,
+					      &sleeper[i].syncobj));
+		ASSERT_EQ(0, pthread_create(&thread[i], &attr, sleep_in_submit, &sleeper[i]));
+	}
+	for (i = 0; i < SLEEPERS; i++)
+		ASSERT_TRUE(EVENTUALLY(sleeps_in(&sleeper[i].tid, SYS_ioctl)));
+	vf_cmd_signal(self->attacker.queue, self->attacker.fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->attacker.queue));
+	for (i = 0; i < SLEEPERS; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_EQ(0, sleeper[i].ret);
+		drmSyncobjDestroy(vf_adapter_fd(self->attacker.adapter), sleeper[i].syncobj);
+	}
+	c = counters(self->attacker.adapter);
+	TH_LOG("longest run of the handler: %llu ns", (unsigned long long)c.handler_max_ns);
+	if (deterministic())
+		EXPECT_GE(20000, c.handler_max_ns);
+	pthread_attr_destroy(&attr);
+	vf_queue_destroy(kernel);
 }
 
 TEST_F(waiters, an_event_is_set_before_a_later_wait_of_its_client_ends)

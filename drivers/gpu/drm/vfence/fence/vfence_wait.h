@@ -85,7 +85,7 @@ struct vfence_wait {
 	 * section, in any context, when ARMED becomes REACHED or FAILED.
 	 */
 	void (*fire)(struct vfence_wait *wait);
-	/** @owner: Event, or queue that holds a submission back; for @fire. */
+	/** @owner: Event, queue that holds a submission back, or thread that sleeps; for @fire. */
 	void *owner;
 
 	/**

@@ -300,10 +300,9 @@ static int engine_thread(void *data)
 	engine->stepped_at = ktime_get();
 	while (!kthread_should_stop()) {
 		queue = vgpu_sched_pick(engine);
-		if (queue) {
+		if (queue)
 			vgpu_sched_put(engine, queue, engine_run(engine, queue));
 			continue;
-		}
 
 		begun = ktime_get();
 		if (vgpu_power_may_ask_f1(engine))

@@ -29,6 +29,9 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
+/* Most threads that are woken with interrupts off. */
+#define KERNEL_QUEUE_WAKE_PORTION	16
+
 static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 {
 	queue_work(kernel->queue->adapter->queues.submit_wq, &kernel->advance);
@@ -59,7 +62,9 @@ static void kernel_queue_end_wait_locked(struct vfence_kernel_queue *kernel,
 	lockdep_assert_held(&kernel->lock);
 	submission->waiting = false;
 	WRITE_ONCE(kernel->unbounded, kernel->unbounded - 1);
-	wake_up_all(&kernel->wait);
+	/* Each thread wakes the next one. */
+	if (!kernel->unbounded)
+		wake_up(&kernel->bounded);
 }
 
 /**
@@ -304,6 +309,21 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
 	/* Release: orders the end of the GPU's work before it. Partner: vfence_job_retire(). */
 	smp_store_release(&kernel->aborted, kernel->error);
 	vfence_job_retire(kernel);
+	/* Those that are held back end in a work: their dma_fences may be published, too. */
+	kernel_queue_schedule_advance(kernel);
+}
+
+/*
+ * Wake all threads of a client that sleep, of which there may be many: interrupts are off while a
+ * portion of them is woken. The queue is stopped, so that no thread sleeps again.
+ */
+static void kernel_queue_wake_all(wait_queue_head_t *wait)
+{
+	/* Order the error before the look. Partner: the threads set their state before they read it. */
+	while (wq_has_sleeper(wait)) {
+		wake_up_nr(wait, KERNEL_QUEUE_WAKE_PORTION);
+		cond_resched();
+	}
 }
 
 /**
@@ -320,8 +340,9 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	mutex_lock(&kernel->lock);
 	kernel_queue_push_all_locked(kernel);
 	mutex_unlock(&kernel->lock);
-	wake_up_all(&kernel->wait);
-	wake_up_all(&kernel->room);
+	kernel_queue_wake_all(&kernel->reached);
+	kernel_queue_wake_all(&kernel->bounded);
+	kernel_queue_wake_all(&kernel->room);
 
 	/* Who finds @stopped set finds the queue counted. */
 	vfence_device_begin_stop(kernel->queue->device);
@@ -345,9 +366,8 @@ void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel)
 /* The wait of a call that sleeps is decided. Any context, in an RCU section. */
 static void kernel_queue_wake(struct vfence_wait *wait)
 {
-	struct vfence_kernel_queue *kernel = wait->owner;
-
-	wake_up_all(&kernel->wait);
+	/* The thread alone: others may sleep on the same queue, as many as the client likes. */
+	wake_up_process(wait->owner);
 }
 
 static bool kernel_queue_wait_over(struct vfence_kernel_queue *kernel, struct vfence_wait *wait)
@@ -371,14 +391,15 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 		return 0;
 
 	wait->fire = kernel_queue_wake;
-	wait->owner = kernel;
+	wait->owner = current;
 	ret = vfence_point_arm_all(wait);
 	if (ret)
 		return ret;
 
 	lockdep_assert_none_held_once();
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
-	ret = wait_event_interruptible(kernel->wait, kernel_queue_wait_over(kernel, wait));
+	ret = wait_event_interruptible_exclusive(kernel->reached,
+						 kernel_queue_wait_over(kernel, wait));
 	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED)) {
 		WRITE_ONCE(kernel->needs_rcu_sync, true);
 		/* Ignore a signal when the points are reached. */
@@ -399,9 +420,14 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
  */
 int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
 {
+	int ret;
+
 	lockdep_assert_none_held_once();
-	return wait_event_interruptible(kernel->wait, !READ_ONCE(kernel->unbounded) ||
-					READ_ONCE(kernel->error));
+	ret = wait_event_interruptible_exclusive(kernel->bounded, !READ_ONCE(kernel->unbounded) ||
+						 READ_ONCE(kernel->error));
+	/* Also after a signal, as this thread may have been the one to be woken. */
+	wake_up(&kernel->bounded);
+	return ret;
 }
 
 /**
@@ -444,6 +470,8 @@ int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 	INIT_LIST_HEAD(&kernel->due_stages);
 
 	init_waitqueue_head(&kernel->wait);
+	init_waitqueue_head(&kernel->reached);
+	init_waitqueue_head(&kernel->bounded);
 	init_waitqueue_head(&kernel->room);
 	INIT_WORK(&kernel->advance, kernel_queue_advance_work);
 	INIT_WORK(&kernel->retire, vfence_job_retire_work);

@@ -76,8 +76,12 @@ struct vfence_kernel_queue {
 	 * leaves under the lock of @wait.
 	 */
 	atomic_t live;
-	/** @wait: threads that wait for @live, @unbounded, @error or fence points sleep here */
+	/** @wait: the thread that waits until @live is 0 sleeps here */
 	wait_queue_head_t wait;
+	/** @reached: threads that wait for fence points sleep here, exclusively */
+	wait_queue_head_t reached;
+	/** @bounded: threads that wait until @unbounded is 0 sleep here, exclusively */
+	wait_queue_head_t bounded;
 	/** @stopped: vfence_kernel_queue_stop() has been called; set once */
 	bool stopped;
 	/** @ended: The last signals are performed, and the progress fence is ended. @stage_work. */
