@@ -133,8 +133,10 @@ struct vfence_gate {
 	struct percpu_ref threads;
 	/** @counted: @threads counts exactly, which it does only while it is killed */
 	struct completion counted;
-	/** @wait: threads sleep here that wait for the gate, and the one that closes it */
+	/** @wait: the thread that closes the gate sleeps here */
 	wait_queue_head_t wait;
+	/** @open: threads that wait until it is open sleep here, exclusively */
+	wait_queue_head_t open;
 };
 
 /**

@@ -14,6 +14,9 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_gate.h"
 
+/* Most threads that are woken with interrupts off. */
+#define GATE_WAKE_PORTION	16
+
 static void gate_empty(struct percpu_ref *ref)
 {
 	struct vfence_gate *gate = container_of(ref, struct vfence_gate, threads);
@@ -31,6 +34,7 @@ static void gate_counted(struct percpu_ref *ref)
 int vfence_gate_init(struct vfence_adapter *adapter)
 {
 	init_waitqueue_head(&adapter->gate.wait);
+	init_waitqueue_head(&adapter->gate.open);
 	init_completion(&adapter->gate.counted);
 	return percpu_ref_init(&adapter->gate.threads, gate_empty, PERCPU_REF_ALLOW_REINIT,
 			       GFP_KERNEL);
@@ -56,7 +60,7 @@ int vfence_gate_enter(struct vfence_adapter *adapter, int *idx)
 	struct vfence_gate *gate = &adapter->gate;
 
 	if (unlikely(!percpu_ref_tryget_live(&gate->threads)) &&
-	    wait_event_killable(gate->wait, percpu_ref_tryget_live(&gate->threads)))
+	    wait_event_killable_exclusive(gate->open, percpu_ref_tryget_live(&gate->threads)))
 		return -ERESTARTSYS;
 	if (drm_dev_enter(&adapter->drm, idx))
 		return 0;
@@ -87,6 +91,12 @@ bool vfence_gate_close(struct vfence_adapter *adapter, unsigned int ms)
 /** vfence_gate_open - let clients enter again */
 void vfence_gate_open(struct vfence_adapter *adapter)
 {
-	percpu_ref_resurrect(&adapter->gate.threads);
-	wake_up_all(&adapter->gate.wait);
+	struct vfence_gate *gate = &adapter->gate;
+
+	percpu_ref_resurrect(&gate->threads);
+	/* Clients decide how many there are: interrupts are off while a portion is woken. */
+	while (wq_has_sleeper(&gate->open)) {
+		wake_up_nr(&gate->open, GATE_WAKE_PORTION);
+		cond_resched();
+	}
 }
