@@ -13,6 +13,9 @@
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
 
+/* Most fences that one pass of the threaded half visits. */
+#define NOTIFY_PASS	16
+
 /*
  * Leave the fence to the threaded half, with a reference until then. Return true if the threaded
  * half will complete a waiter for this record.
@@ -171,26 +174,43 @@ static bool notify_end_deferred(struct vfence_fence *fence)
 	return ended;
 }
 
+/* Defer fences again, in the order of the list. */
+static void notify_defer_again(struct vfence_adapter *adapter, struct llist_node *list)
+{
+	struct vfence_fence *fence, *next;
+
+	llist_for_each_entry_safe(fence, next, list, deferred_node) {
+		llist_add(&fence->deferred_node, &adapter->fences.deferred);
+		vfence_irq_run_again(adapter);
+	}
+}
+
 /*
  * Complete the points that exceeded the budget, and propagate signals to other adapters. Each
- * fence gets one portion, so that a fence with many waiters does not hold up the others; then
- * the threaded half runs again.
+ * fence gets one portion, so that a fence with many waiters does not hold up the others, and a
+ * pass has few fences, because threads of other clients may wait for the lock of the threaded
+ * half. Then it runs again.
  */
 static void notify_native_thread(struct vfence_adapter *adapter)
 {
 	/* In the order in which the interrupts deferred the fences. */
 	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->fences.deferred));
-	struct vfence_fence *fence, *next;
+	unsigned int left = NOTIFY_PASS;
+	LLIST_HEAD(again);
 
-	llist_for_each_entry_safe(fence, next, list, deferred_node) {
-		if (!notify_complete_deferred(fence) && notify_end_deferred(fence)) {
+	while (list && left--) {
+		struct vfence_fence *fence = llist_entry(list, struct vfence_fence, deferred_node);
+
+		list = list->next;
+		if (!notify_complete_deferred(fence) && notify_end_deferred(fence))
 			vfence_fence_put(fence);
-		} else {
-			llist_add(&fence->deferred_node, &adapter->fences.deferred);
-			vfence_irq_run_again(adapter);
-		}
+		else
+			__llist_add(&fence->deferred_node, &again);
 		cond_resched();
 	}
+	/* Those that had no portion yet come first. */
+	notify_defer_again(adapter, list);
+	notify_defer_again(adapter, llist_reverse_order(__llist_del_all(&again)));
 }
 
 /*
