@@ -4,6 +4,7 @@
  * once more, writes the interrupt ring and raises the vector.
  */
 
+#include <linux/dma-fence.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/sched.h>
@@ -418,6 +419,7 @@ static int cmp_thread(void *data)
 {
 	struct vgpu *gpu = data;
 	struct vgpu_cmp *cmp = &gpu->cmp;
+	bool signalling;
 
 	/* Hardware does not wait for programs. cmp_rest() limits what it takes from them. */
 	sched_set_fifo_low(current);
@@ -429,7 +431,9 @@ static int cmp_thread(void *data)
 
 			cmp_stay_stopped(gpu);
 			begin = ktime_get_ns();
+			signalling = dma_fence_begin_signalling();
 			cmp_handle_posts(gpu);
+			dma_fence_end_signalling(signalling);
 			cmp_rest(cmp, begin);
 			cond_resched();
 		}

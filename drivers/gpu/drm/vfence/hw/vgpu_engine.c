@@ -3,6 +3,7 @@
  * Engines: the thread that picks queues, executes their steps and lets GPU time pass.
  */
 
+#include <linux/dma-fence.h>
 #include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/minmax.h>
@@ -290,6 +291,7 @@ static int engine_thread(void *data)
 {
 	struct vgpu_engine *engine = data;
 	struct vgpu_queue *queue;
+	bool signalling;
 	ktime_t begun;
 
 	/* The default slack would make GPU time up to 50 us longer. */
@@ -299,9 +301,13 @@ static int engine_thread(void *data)
 
 	engine->stepped_at = ktime_get();
 	while (!kthread_should_stop()) {
+		/* Submissions whose dma_fences are published end by what the engine does. */
+		signalling = dma_fence_begin_signalling();
 		queue = vgpu_sched_pick(engine);
 		if (queue)
 			vgpu_sched_put(engine, queue, engine_run(engine, queue));
+		dma_fence_end_signalling(signalling);
+		if (queue)
 			continue;
 
 		begun = ktime_get();

@@ -13,6 +13,7 @@
  *                                       source->scan()  by node, after an overflow
  */
 
+#include <linux/dma-fence.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/wait_bit.h>
@@ -95,11 +96,14 @@ static bool irq_drain(struct vfence_adapter *adapter)
 	struct vfence_irq_batch batch = { .budget = IRQ_HARD_WAITERS, .work = IRQ_HARD_WORK };
 	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
 	unsigned long flags;
+	bool signalling;
 	u32 overflow;
 	u32 read;
 
 	INIT_LIST_HEAD(&batch.done);
 	vfence_step(HANDLER_ENTRY);
+	/* Records tell the ends of submissions whose dma_fences are published. */
+	signalling = dma_fence_begin_signalling();
 
 	spin_lock_irqsave(&adapter->irq.lock, flags);
 	overflow = atomic_xchg(&ring->overflow, 0);
@@ -129,6 +133,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		if (atomic_dec_and_test(&adapter->irq.finishing))
 			wake_up_var(&adapter->irq.finishing);
 	}
+	dma_fence_end_signalling(signalling);
 	return batch.work <= 0;
 }
 

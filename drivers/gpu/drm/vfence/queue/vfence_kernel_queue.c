@@ -171,19 +171,6 @@ static void kernel_queue_advance_locked(struct vfence_kernel_queue *kernel)
 		kernel_queue_push_job_locked(kernel, submission);
 }
 
-static void kernel_queue_advance_work(struct work_struct *work)
-{
-	struct vfence_kernel_queue *kernel =
-		container_of(work, struct vfence_kernel_queue, advance);
-	/* The dma_fences of submissions that wait for in-syncs are published. */
-	bool signalling = dma_fence_begin_signalling();
-
-	mutex_lock(&kernel->lock);
-	kernel_queue_advance_locked(kernel);
-	mutex_unlock(&kernel->lock);
-	dma_fence_end_signalling(signalling);
-}
-
 static void kernel_queue_cancel_wait_locked(struct vfence_kernel_queue *kernel,
 					    struct vfence_submission *submission)
 {
@@ -214,6 +201,22 @@ static void kernel_queue_push_all_locked(struct vfence_kernel_queue *kernel)
 			kernel_queue_cancel_wait_locked(kernel, submission);
 		kernel_queue_push_job_locked(kernel, submission);
 	}
+}
+
+static void kernel_queue_advance_work(struct work_struct *work)
+{
+	struct vfence_kernel_queue *kernel =
+		container_of(work, struct vfence_kernel_queue, advance);
+	/* The dma_fences of submissions that wait for in-syncs are published. */
+	bool signalling = dma_fence_begin_signalling();
+
+	mutex_lock(&kernel->lock);
+	if (READ_ONCE(kernel->error))
+		kernel_queue_push_all_locked(kernel);
+	else
+		kernel_queue_advance_locked(kernel);
+	mutex_unlock(&kernel->lock);
+	dma_fence_end_signalling(signalling);
 }
 
 /**

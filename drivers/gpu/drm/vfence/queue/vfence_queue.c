@@ -237,8 +237,10 @@ static void queue_retire_all_work(struct work_struct *work)
 {
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, queues.retire_all);
+	bool signalling = dma_fence_begin_signalling();
 
 	vfence_queue_for_each(adapter, queue_retire_one, NULL);
+	dma_fence_end_signalling(signalling);
 }
 
 /*

@@ -20,6 +20,7 @@
  * devices work. If that fails, too, or happens too often, the adapter is lost.
  */
 
+#include <linux/dma-fence.h>
 #include <linux/ktime.h>
 
 #include "core/vfence_adapter.h"
@@ -317,6 +318,16 @@ static int recovery_run(struct recovery *recovery)
 	return ret;
 }
 
+/* Submissions behind the one that hangs go on after the reset, and their dma_fences depend on it. */
+static int recovery_run_annotated(struct recovery *recovery)
+{
+	bool signalling = dma_fence_begin_signalling();
+	int ret = recovery_run(recovery);
+
+	dma_fence_end_signalling(signalling);
+	return ret;
+}
+
 /* Note one more reset of the adapter. Returns false if it was one too many (WDDM-163). */
 static bool recovery_may_reset_locked(struct vfence_adapter *adapter)
 {
@@ -497,7 +508,8 @@ bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
 
 	mutex_lock(&adapter->reset.lock);
 	/* A lost adapter gives up its engines, which a fault may have made unusable. */
-	if (!adapter->reset.stopped && (READ_ONCE(adapter->lost) || recovery_run(&recovery)))
+	if (!adapter->reset.stopped &&
+	    (READ_ONCE(adapter->lost) || recovery_run_annotated(&recovery)))
 		recovery_adapter_locked(adapter, VFENCE_TIMEOUT_PROMOTED);
 	mutex_unlock(&adapter->reset.lock);
 	return !recovery.over;
