@@ -152,8 +152,8 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	queues->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
 
-	adapter->reset.wq = alloc_workqueue("%s-reset", WQ_UNBOUND | WQ_HIGHPRI | WQ_MEM_RECLAIM,
-					    1, adapter->name);
+	adapter->reset.wq = alloc_ordered_workqueue("%s-reset", WQ_HIGHPRI | WQ_MEM_RECLAIM,
+						    adapter->name);
 	adapter->reset.loss_wq = alloc_workqueue("%s-loss", WQ_UNBOUND, 0, adapter->name);
 
 	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||

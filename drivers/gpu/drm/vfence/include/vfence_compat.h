@@ -136,6 +136,7 @@ static inline void vfence_dma_fence_init(struct vfence_dma_fence *fence,
 struct drm_sched_init_args {
 	const struct drm_sched_backend_ops *ops;
 	struct workqueue_struct *submit_wq;
+	struct workqueue_struct *timeout_wq;
 	u32 num_rqs;
 	u32 credit_limit;
 	long timeout;
@@ -148,11 +149,11 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 {
 #ifdef VFENCE_HAVE_SCHED_CREDITS
 	return drm_sched_init(sched, args->ops, args->submit_wq, args->num_rqs,
-			      args->credit_limit, 0, args->timeout, NULL, NULL, args->name,
-			      args->dev);
-#else
-	return drm_sched_init(sched, args->ops, args->credit_limit, 0, args->timeout, NULL, NULL,
+			      args->credit_limit, 0, args->timeout, args->timeout_wq, NULL,
 			      args->name, args->dev);
+#else
+	return drm_sched_init(sched, args->ops, args->credit_limit, 0, args->timeout,
+			      args->timeout_wq, NULL, args->name, args->dev);
 #endif
 }
 #endif

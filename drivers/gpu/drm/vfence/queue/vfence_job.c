@@ -261,6 +261,8 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 		.ops = &job_ops,
 		VFENCE_SCHED_WQ(adapter->queues.run_wq)
 		VFENCE_SCHED_RQS
+		/* One after the other, also with the resets of engines. */
+		.timeout_wq = adapter->reset.wq,
 		.credit_limit = JOB_CREDITS,
 		/* vfence_job_retime() sets it, unless the queue has no time-out. */
 		.timeout = MAX_SCHEDULE_TIMEOUT,

@@ -69,8 +69,8 @@ struct vfence_reset {
 	struct mutex tdr_lock;
 
 	/**
-	 * @wq: resets, on which dma_fences depend. A work here waits for no client, nor for a work
-	 * that does
+	 * @wq: resets and the time-outs of drm_sched, on which dma_fences depend, one after the
+	 * other. A work here waits for no client, nor for a work that does
 	 */
 	struct workqueue_struct *wq;
 	/** @loss_wq: ends of queues after a reset; how long each takes is decided by its client */
