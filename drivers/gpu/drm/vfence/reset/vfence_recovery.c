@@ -566,6 +566,8 @@ void vfence_recovery_stop(struct vfence_adapter *adapter)
 {
 	mutex_lock(&adapter->reset.lock);
 	adapter->reset.stopped = true;
+	/* An engine that has stopped must let go of its queue. */
+	vgpu_reset_give_up(adapter->gpu);
 	mutex_unlock(&adapter->reset.lock);
 }
 
