@@ -554,12 +554,14 @@ static void find_stat(pid_t task, int unused)
 	snprintf(engine_stat, sizeof(engine_stat), "/proc/%d/schedstat", task);
 }
 
-/* Return: the processor time that a thread of the virtual GPU has used, in ns. */
-static uint64_t thread_cpu_ns(const char *name)
+/* Return: the processor time that the thread of an engine has used, in ns. */
+static uint64_t engine_cpu_ns(unsigned int node)
 {
 	unsigned long long ns = 0;
+	char name[32];
 	FILE *f;
 
+	snprintf(name, sizeof(name), "vfence0-engine%u", node);
 	engine_stat[0] = 0;
 	each_kthread(name, find_stat, 0);
 	f = fopen(engine_stat, "re");
@@ -568,66 +570,6 @@ static uint64_t thread_cpu_ns(const char *name)
 	if (f)
 		fclose(f);
 	return ns;
-}
-
-static uint64_t engine_cpu_ns(unsigned int node)
-{
-	char name[32];
-
-	snprintf(name, sizeof(name), "vfence0-engine%u", node);
-	return thread_cpu_ns(name);
-}
-
-#define CMP_FLOOD	700
-
-/* Signals that all interrupt do not make the CMP use more than a quarter of a processor, either. */
-TEST_F(two, the_cmp_uses_a_quarter_of_a_processor)
-{
-	static const unsigned int nodes[] = {
-		DRM_VFENCE_NODE_GFX, DRM_VFENCE_NODE_COMPUTE, DRM_VFENCE_NODE_COPY,
-	};
-	struct vf_queue *flood[ARRAY_SIZE(nodes)];
-	struct vf_adapter *there;
-	struct vf_device *device;
-	struct vf_fence *fence, *other;
-	int64_t begun, took;
-	uint64_t used;
-	unsigned int i, k;
-	int fd;
-
-	NEEDS_EXACT_TIME();
-	if (vf_adapter_open(2, &there))
-		SKIP(return, "needs the adapters of the guests");
-	/* A fence of two adapters interrupts for each signal. */
-	ASSERT_EQ(0, vf_device_create(there, &device));
-	ASSERT_EQ(0, vf_fence_create(self->attacker.device, DRM_VFENCE_FENCE_SHAREABLE |
-				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &fence));
-	fd = vf_fence_export(fence);
-	ASSERT_EQ(0, vf_fence_open(device, fd, &other));
-	for (i = 0; i < ARRAY_SIZE(nodes); i++) {
-		ASSERT_EQ(0, vf_queue_create(self->attacker.device, nodes[i], 65536, &flood[i]));
-		for (k = 1; k <= CMP_FLOOD; k++)
-			vf_cmd_signal(flood[i], fence, k);
-	}
-	used = thread_cpu_ns("vfence0-cmp");
-	ASSERT_NE(0, used);
-	begun = vf_deadline(0);
-	for (i = 0; i < ARRAY_SIZE(nodes); i++)
-		ASSERT_EQ(0, vf_queue_submit(flood[i]));
-	for (i = 0; i < ARRAY_SIZE(nodes); i++)
-		EXPECT_TRUE(drained(flood[i]));
-	used = thread_cpu_ns("vfence0-cmp") - used;
-	took = vf_deadline(0) - begun;
-	TH_LOG("%.1f %% of a processor for %.1f ms", 100.0 * used / took, (double)took / MS);
-	EXPECT_GT(29, 100 * used / took);
-	EXPECT_LT(5, 100 * used / took);
-	for (i = 0; i < ARRAY_SIZE(nodes); i++)
-		vf_queue_destroy(flood[i]);
-	close(fd);
-	vf_fence_destroy(other);
-	vf_fence_destroy(fence);
-	vf_device_destroy(device);
-	vf_adapter_close(there);
 }
 
 /*
