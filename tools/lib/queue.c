@@ -501,6 +501,24 @@ VF_EXPORT void vf_cmd_timestamp(struct vf_queue *q, uint64_t dst_va)
 	vf_cmd_raw(q, &packet, sizeof(packet));
 }
 
+VF_EXPORT void vf_cmd_set_register(struct vf_queue *q, unsigned int index, uint64_t value)
+{
+	struct drm_vfence_packet_register packet = {
+		.header = HEADER(SET_REGISTER, register), .index = index, .value = value,
+	};
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
+VF_EXPORT void vf_cmd_read_register(struct vf_queue *q, unsigned int index, uint64_t dst_va)
+{
+	struct drm_vfence_packet_register packet = {
+		.header = HEADER(READ_REGISTER, register), .index = index, .value = dst_va,
+	};
+
+	vf_cmd_raw(q, &packet, sizeof(packet));
+}
+
 /* -------------------------------------------------------------- submission */
 
 static int connect(struct vf_queue *q)

@@ -605,6 +605,10 @@ void vf_cmd_copy(struct vf_queue *queue, uint64_t dst_va, uint64_t src_va, uint6
 void vf_cmd_fill(struct vf_queue *queue, uint64_t dst_va, uint64_t size, uint32_t value);
 /** vf_cmd_timestamp - store the GPU clock, 64 bits, at @dst_va */
 void vf_cmd_timestamp(struct vf_queue *queue, uint64_t dst_va);
+/** vf_cmd_set_register - set a register of the queue, below %DRM_VFENCE_REGISTERS */
+void vf_cmd_set_register(struct vf_queue *queue, unsigned int index, uint64_t value);
+/** vf_cmd_read_register - store a register of the queue, 64 bits, at @dst_va */
+void vf_cmd_read_register(struct vf_queue *queue, unsigned int index, uint64_t dst_va);
 /** vf_cmd_raw - append any bytes, a multiple of 8, without a check */
 void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
 /**

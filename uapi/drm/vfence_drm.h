@@ -116,6 +116,7 @@ extern "C" {
  * - 1.35: %DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT.
  * - 1.36: fences also get their maximum when a device has executed an illegal packet or address.
  * - 1.37: verdict in &struct drm_vfence_queue_query.
+ * - 1.38: %DRM_VFENCE_OP_SET_REGISTER, %DRM_VFENCE_OP_READ_REGISTER.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -299,6 +300,10 @@ enum drm_vfence_opcode {
 	DRM_VFENCE_OP_HANG = 8,
 	/** @DRM_VFENCE_OP_MONITORED_SIGNAL: &struct drm_vfence_packet_monitored. */
 	DRM_VFENCE_OP_MONITORED_SIGNAL = 9,
+	/** @DRM_VFENCE_OP_SET_REGISTER: &struct drm_vfence_packet_register. */
+	DRM_VFENCE_OP_SET_REGISTER = 10,
+	/** @DRM_VFENCE_OP_READ_REGISTER: &struct drm_vfence_packet_register. */
+	DRM_VFENCE_OP_READ_REGISTER = 11,
 };
 
 /** DRM_VFENCE_PACKET_MAX: Length of the longest packet in bytes, with its header. */
@@ -429,6 +434,20 @@ struct drm_vfence_packet_timestamp {
 	 * GPU ticks there.
 	 */
 	__u64 dst_va;
+};
+
+/**
+ * struct drm_vfence_packet_register - set or read a register of the queue
+ */
+struct drm_vfence_packet_register {
+	/** @header: The length is 24. */
+	struct drm_vfence_packet_header header;
+	/** @index: Number of the register, below %DRM_VFENCE_REGISTERS. */
+	__u32 index;
+	/** @pad: Zero. */
+	__u32 pad;
+	/** @value: SET_REGISTER: the value. READ_REGISTER: GPU address where the GPU writes it. */
+	__u64 value;
 };
 
 /**

@@ -495,9 +495,10 @@ static union packet make_packet(struct attacker *c)
 	union packet packet = { 0 };
 	static const uint8_t length[] = { 8, sizeof(packet.wait), sizeof(packet.signal),
 					  sizeof(packet.log), sizeof(packet.draw),
-					  sizeof(packet.copy), sizeof(packet.fill), 16, 8, 24, 8 };
+					  sizeof(packet.copy), sizeof(packet.fill), 16, 8, 24, 24, 24,
+					  8 };
 
-	packet.header.opcode = (uint16_t)dice(11);
+	packet.header.opcode = (uint16_t)dice(13);
 	packet.header.length = length[packet.header.opcode];
 	switch (packet.header.opcode) {
 	case DRM_VFENCE_OP_FENCE_WAIT:
@@ -516,6 +517,11 @@ static union packet make_packet(struct attacker *c)
 	case DRM_VFENCE_OP_MONITORED_SIGNAL:
 		packet.words[1] = dice(10) ? ring.fence_va : address(c);
 		packet.words[2] = value();
+		break;
+	case DRM_VFENCE_OP_SET_REGISTER:
+	case DRM_VFENCE_OP_READ_REGISTER:
+		packet.words[1] = dice(DRM_VFENCE_REGISTERS + 1);
+		packet.words[2] = address(c);
 		break;
 	case DRM_VFENCE_OP_DRAW:
 		packet.draw.count = (uint32_t)dice(3) + 1;

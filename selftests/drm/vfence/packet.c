@@ -110,7 +110,9 @@ TEST_F(packet, malformed_packets_stop_their_queue)
 	unsigned int op;
 
 	STOPS(DRM_VFENCE_FAULT_OPCODE, 0, ((struct drm_vfence_packet_header){
-		.opcode = 9, .length = 8 }));
+		.opcode = DRM_VFENCE_OP_MONITORED_SIGNAL, .length = 8 }));
+	STOPS(DRM_VFENCE_FAULT_OPCODE, 0, ((struct drm_vfence_packet_header){
+		.opcode = DRM_VFENCE_OP_READ_REGISTER + 1, .length = 8 }));
 	STOPS(DRM_VFENCE_FAULT_OPCODE, 0, ((struct drm_vfence_packet_header){
 		.opcode = UINT16_MAX, .length = 8 }));
 	/*
@@ -157,6 +159,41 @@ TEST_F(packet, operands_out_of_range_stop_their_queue)
 		.header = HDR(FENCE_WAIT, 24), .current_va = 4 }));
 	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_log){
 		.header = HDR(LOG, 40), .operation = 3 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_register){
+		.header = HDR(SET_REGISTER, 24), .index = DRM_VFENCE_REGISTERS }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_register){
+		.header = HDR(SET_REGISTER, 24), .pad = 1 }));
+	STOPS(DRM_VFENCE_FAULT_OPERAND, 0, ((struct drm_vfence_packet_register){
+		.header = HDR(READ_REGISTER, 24), .index = UINT32_MAX, .value = va }));
+	STOPS(DRM_VFENCE_FAULT_ALIGNMENT, va + 4, ((struct drm_vfence_packet_register){
+		.header = HDR(READ_REGISTER, 24), .value = va + 4 }));
+}
+
+/* The registers of a queue are its own, also beside another one on the same engine. */
+TEST_F(packet, registers_belong_to_their_queue)
+{
+	struct vf_queue *queue[2];
+	uint64_t *words = vf_buffer_map(self->buffer), va = vf_buffer_va(self->buffer);
+	unsigned int i, k;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue[i]));
+		for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+			vf_cmd_set_register(queue[i], k, 100 * (i + 1) + k);
+		ASSERT_EQ(0, vf_queue_submit(queue[i]));
+		ASSERT_TRUE(drained(queue[i]));
+	}
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+			vf_cmd_read_register(queue[i], k, va + 8 * (DRM_VFENCE_REGISTERS * i + k));
+		ASSERT_EQ(0, vf_queue_submit(queue[i]));
+		ASSERT_TRUE(drained(queue[i]));
+	}
+	for (i = 0; i < 2; i++)
+		for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+			EXPECT_EQ(100 * (i + 1) + k, words[DRM_VFENCE_REGISTERS * i + k]);
+	for (i = 0; i < 2; i++)
+		vf_queue_destroy(queue[i]);
 }
 
 TEST_F(packet, forbidden_accesses_stop_their_queue)

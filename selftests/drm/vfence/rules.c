@@ -154,7 +154,7 @@ TEST(packets_that_pass_the_checks_are_within_bounds)
 
 		for (k = 0; k < sizeof(p) / 8; k++)
 			p.words[k] = edgy();
-		p.header.opcode = next() % 12;
+		p.header.opcode = next() % 14;
 		p.header.length = next() % 4 ? vgpu_packet_length(p.header.opcode) : next() % 80;
 		p.header.flags = next() % 4 == 0;
 		if (vgpu_packet_check_header(&p.header, available, user_mode))
@@ -178,6 +178,9 @@ TEST(packets_that_pass_the_checks_are_within_bounds)
 			ASSERT_FALSE(user_mode);
 			ASSERT_EQ(0, p.monitored.current_va % 8);
 		}
+		if (p.header.opcode == DRM_VFENCE_OP_SET_REGISTER ||
+		    p.header.opcode == DRM_VFENCE_OP_READ_REGISTER)
+			ASSERT_GT(DRM_VFENCE_REGISTERS, p.reg.index);
 		if (p.header.opcode == DRM_VFENCE_OP_DRAW) {
 			ASSERT_LT(0, p.draw.count);
 			ASSERT_GE(VGPU_DRAW_MAX_NS, p.draw.duration_ns);

@@ -213,7 +213,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 37,
+	.minor = 38,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -436,6 +436,27 @@ static enum vgpu_step exec_timestamp(struct vgpu_engine *engine, struct vgpu_que
 	return exec_complete(engine, queue);
 }
 
+static enum vgpu_step exec_set_register(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	const struct drm_vfence_packet_register *packet = &queue->exec.packet.reg;
+
+	engine->registers.value[packet->index] = packet->value;
+	return exec_complete(engine, queue);
+}
+
+static enum vgpu_step exec_read_register(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	const struct drm_vfence_packet_register *packet = &queue->exec.packet.reg;
+	enum drm_vfence_fault fault;
+	void *dst;
+
+	fault = vgpu_vm_translate(queue->vm, packet->value, VGPU_VM_DATA | VGPU_VM_WRITE, &dst);
+	if (fault)
+		return exec_fault(queue, fault, packet->value);
+	WRITE_ONCE(*(u64 *)dst, engine->registers.value[packet->index]);
+	return exec_complete(engine, queue);
+}
+
 /* Return the time of one step of a packet that makes no progress. */
 static u64 exec_hang_ns(const struct vgpu_engine *engine)
 {
@@ -462,6 +483,10 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 		return exec_fill(engine, queue, cost);
 	case DRM_VFENCE_OP_TIMESTAMP:
 		return exec_timestamp(engine, queue);
+	case DRM_VFENCE_OP_SET_REGISTER:
+		return exec_set_register(engine, queue);
+	case DRM_VFENCE_OP_READ_REGISTER:
+		return exec_read_register(engine, queue);
 	case DRM_VFENCE_OP_HANG:
 		if (READ_ONCE(queue->gpu->knobs.end_hangs))
 			return exec_complete(engine, queue);

@@ -31,6 +31,7 @@ union vgpu_packet {
 	struct drm_vfence_packet_fill fill;
 	struct drm_vfence_packet_timestamp timestamp;
 	struct drm_vfence_packet_monitored monitored;
+	struct drm_vfence_packet_register reg;
 	__u64 words[DRM_VFENCE_PACKET_MAX / 8];
 };
 
@@ -63,6 +64,9 @@ static inline unsigned int vgpu_packet_length(unsigned int opcode)
 		return sizeof(struct drm_vfence_packet_header);
 	case DRM_VFENCE_OP_MONITORED_SIGNAL:
 		return sizeof(struct drm_vfence_packet_monitored);
+	case DRM_VFENCE_OP_SET_REGISTER:
+	case DRM_VFENCE_OP_READ_REGISTER:
+		return sizeof(struct drm_vfence_packet_register);
 	default:
 		return 0;
 	}
@@ -168,6 +172,14 @@ vgpu_packet_check_body(const union vgpu_packet *p, __u64 *va)
 		return vgpu_packet_check_span(p->fill.dst_va, p->fill.size);
 	case DRM_VFENCE_OP_TIMESTAMP:
 		*va = p->timestamp.dst_va;
+		return *va % 8 ? DRM_VFENCE_FAULT_ALIGNMENT : DRM_VFENCE_FAULT_NONE;
+	case DRM_VFENCE_OP_SET_REGISTER:
+	case DRM_VFENCE_OP_READ_REGISTER:
+		if (p->reg.index >= DRM_VFENCE_REGISTERS || p->reg.pad)
+			return DRM_VFENCE_FAULT_OPERAND;
+		if (p->header.opcode == DRM_VFENCE_OP_SET_REGISTER)
+			return DRM_VFENCE_FAULT_NONE;
+		*va = p->reg.value;
 		return *va % 8 ? DRM_VFENCE_FAULT_ALIGNMENT : DRM_VFENCE_FAULT_NONE;
 	case DRM_VFENCE_OP_MONITORED_SIGNAL:
 		*va = p->monitored.current_va;
