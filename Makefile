@@ -83,7 +83,7 @@ $(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
 
 $(OUT)/tool/%.o: tools/vfence/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c libtracefs) -c $< -o $@
+	$(CC) $(USER_CFLAGS) -Idrivers/gpu/drm/vfence/include $(shell pkg-config --cflags json-c libtracefs) -c $< -o $@
 
 $(OUT)/bin/vfence: $(TOOL_OBJ) $(OUT)/lib/libvfence.a
 	@mkdir -p $(@D)
@@ -135,7 +135,7 @@ guest-kcov:
 # The command once more, with sanitizers for memory and undefined behaviour.
 $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) $(shell pkg-config --cflags json-c libtracefs) \
+	$(CC) $(USER_CFLAGS) -Idrivers/gpu/drm/vfence/include $(shell pkg-config --cflags json-c libtracefs) \
 		-fsanitize=address,undefined -fno-sanitize-recover=all $(TOOL_SRC) $(LIB_SRC) -o $@ \
 		-ldrm -ljson-c -ltracefs -ltraceevent -lpthread
 

@@ -9,6 +9,7 @@
 
 #include "kselftest_harness.h"
 #include "vfence_feature.h"
+#include "vfence_policy.h"
 #include "vfence_rules.h"
 #include "vfence_timeout.h"
 #include "vgpu_packet.h"
