@@ -124,6 +124,29 @@ TRACE_EVENT(vfence_recovery,
 		  __entry->completed, __entry->aborted)
 );
 
+/* The commands are those of include/vgpu_world.h. */
+TRACE_EVENT(vfence_world,
+	TP_PROTO(u32 adapter, unsigned int group, unsigned int command, unsigned int function,
+		 int result),
+	TP_ARGS(adapter, group, command, function, result),
+	TP_STRUCT__entry(
+		__field(u32, adapter)
+		__field(unsigned int, group)
+		__field(unsigned int, command)
+		__field(unsigned int, function)
+		__field(int, result)
+	),
+	TP_fast_assign(
+		__entry->adapter = adapter;
+		__entry->group = group;
+		__entry->command = command;
+		__entry->function = function;
+		__entry->result = result;
+	),
+	TP_printk("adapter=%u group=%u command=0x%x function=%u result=%d", __entry->adapter,
+		  __entry->group, __entry->command, __entry->function, __entry->result)
+);
+
 TRACE_EVENT(vfence_adapter_reset,
 	TP_PROTO(u32 adapter, unsigned int type, bool begins),
 	TP_ARGS(adapter, type, begins),

@@ -18,6 +18,7 @@
 #include <linux/types.h>
 #include "drm/vfence_drm.h"
 #include "vfence_feature.h"
+#include "vgpu_world.h"
 
 struct vgpu;
 struct vgpu_chip;
@@ -29,8 +30,10 @@ struct page;
 
 /** VGPU_MAX_NODES: maximum number of nodes of one GPU */
 #define VGPU_MAX_NODES		8
-/** VGPU_MAX_FUNCTIONS: maximum number of functions of one chip */
-#define VGPU_MAX_FUNCTIONS	16
+/** VGPU_MAX_FUNCTIONS: maximum number of functions of one chip: a physical and 16 virtual ones */
+#define VGPU_MAX_FUNCTIONS	17
+/** VGPU_WORLD_GROUPS: number of groups of engines: graphics, compute and copy; and media */
+#define VGPU_WORLD_GROUPS	2
 /** VGPU_MAX_DOORBELLS: maximum number of physical doorbells of one GPU */
 #define VGPU_MAX_DOORBELLS	64
 /**
@@ -157,6 +160,8 @@ enum vgpu_monitored_signal {
  * The creator of the GPU fills it in; it is constant afterwards.
  */
 struct vgpu_config {
+	/** @function: Index of the function, below VGPU_MAX_FUNCTIONS; 0: the physical one. */
+	unsigned int function;
 	/** @nodes: Number of nodes, 1 to VGPU_MAX_NODES. */
 	unsigned int nodes;
 	/** @node_class: &enum drm_vfence_node_class of each node. */
@@ -443,6 +448,10 @@ struct vgpu_knobs {
 	 * and nothing takes the queue off.
 	 */
 	u32 stop_engines;
+	/** @fail_world: Commands of a world switch that fail, by bit of their number. */
+	u32 fail_world;
+	/** @lose_busy: The next edge of this function's busy word to busy is not reported. */
+	bool lose_busy;
 	/** @stop_cmp: The CMP stops until the reset of the GPU. */
 	bool stop_cmp;
 	/** @lose_interrupt: The next interrupt is not delivered. */
@@ -462,8 +471,8 @@ struct vgpu_knobs {
  * Return: the chip with one reference, or an ERR_PTR.
  */
 struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char *name);
-/** vgpu_chip_get - take a reference of a chip */
-void vgpu_chip_get(struct vgpu_chip *chip);
+/** vgpu_device_get_chip - return the chip of a function, with one more reference */
+struct vgpu_chip *vgpu_device_get_chip(struct vgpu *gpu);
 /** vgpu_chip_put - drop a reference of a chip; each of its functions has a reference, too */
 void vgpu_chip_put(struct vgpu_chip *chip);
 /**
@@ -723,6 +732,60 @@ void vgpu_clock_query(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
 void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info);
 /** vgpu_cmp_query_counters - read all counters of &struct vgpu_counters. Any context. */
 void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
+
+/* ----------------------------------------------------------- world switch */
+
+/**
+ * vgpu_world_command - give a command to the controller of a group of engines
+ * @gpu: any function of the chip
+ * @group: number of the group
+ * @command: &enum vgpu_world_command
+ * @function: LOAD, INIT, SHUTDOWN: the function; NULL otherwise
+ * @timeout_us: IDLE: how long the engines may take to stop, in us
+ *
+ * Returns when the command is done. SAVE, and LOAD or INIT, take half of the time of a switch each.
+ *
+ * IDLE stops graphics and compute engines between two draws, then the copy engine at once; media
+ * engines between two jobs. An engine picks nothing while it is to stop. The queue that it had is
+ * the first one that it executes when its function owns the group again.
+ *
+ * Return: 0; -EINVAL if the command is not legal in the state of the group; -ETIME if an engine has
+ * not stopped: the command can be repeated; -EIO if the hardware fails (a knob of the function).
+ */
+int vgpu_world_command(struct vgpu *gpu, unsigned int group, unsigned int command,
+		       struct vgpu *function, unsigned int timeout_us);
+/**
+ * vgpu_world_attach - from now on report functions that turn busy or idle
+ * @gpu: any function of the chip
+ * @edge: called under a spinlock with interrupts off, for each edge of a function's busy word; NULL:
+ *        report nothing, and no call is running on return
+ * @host: first argument of @edge
+ */
+void vgpu_world_attach(struct vgpu *gpu, void (*edge)(void *host, unsigned int group,
+						      unsigned int function), void *host);
+/** vgpu_world_is_busy - has the function queues to execute in a group. Any context. */
+bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group);
+/** vgpu_world_was_saved - does LOAD find something of the function in a group */
+bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group);
+/** vgpu_world_index - index of a function that has started */
+unsigned int vgpu_world_index(struct vgpu *gpu);
+/** vgpu_world_set_switch_ns - configure the time that a world switch takes, in ns */
+void vgpu_world_set_switch_ns(struct vgpu *gpu, u64 ns);
+
+/**
+ * struct vgpu_world_counters - exact counters of a function in a group
+ */
+struct vgpu_world_counters {
+	/** @turned_busy: Number of times that it got work when it had none. */
+	u64 turned_busy;
+	/** @turned_idle: Number of times that it had none left. */
+	u64 turned_idle;
+	/** @refused: Number of illegal commands to the group. */
+	u64 refused;
+};
+
+/** vgpu_world_query - read the counters of a function in a group */
+void vgpu_world_query(struct vgpu *gpu, unsigned int group, struct vgpu_world_counters *counters);
 
 /* ---------------------------------------------------------------- storage */
 

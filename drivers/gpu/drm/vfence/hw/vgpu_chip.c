@@ -2,8 +2,9 @@
 /*
  * The chip: engines and video memory, and the functions that share them.
  *
- * Every adapter has one function of a chip. An engine serves the functions of its chip in
- * turn. Usually a chip has one function only.
+ * Every adapter has one function of a chip. A group of engines serves one of them at a time, see
+ * vgpu_world.c; the engine of the kernel's rings serves all in turn. Usually a chip has one function
+ * only.
  */
 
 #include <linux/err.h>
@@ -55,12 +56,8 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 
 	for (node = 0; node < chip->nodes; node++)
 		chip_init_engine(chip, config, node);
+	vgpu_world_init(chip);
 	return chip;
-}
-
-void vgpu_chip_get(struct vgpu_chip *chip)
-{
-	kref_get(&chip->ref);
 }
 
 static void chip_free(struct kref *ref)
@@ -68,6 +65,7 @@ static void chip_free(struct kref *ref)
 	struct vgpu_chip *chip = container_of(ref, struct vgpu_chip, ref);
 
 	destroy_workqueue(chip->release_wq);
+	vgpu_world_fini(chip);
 	mutex_destroy(&chip->lock);
 	kfree(chip);
 }
@@ -116,21 +114,16 @@ static int chip_start_engines(struct vgpu_chip *chip)
 }
 
 /*
- * Give the function an index. It has the index only until it stops: files of an adapter
- * that was unplugged may keep its function for long.
+ * Give the function its index. It has the index only until it stops: files of an adapter that was
+ * unplugged may keep its function for long.
  */
 static int chip_take_index(struct vgpu_chip *chip, struct vgpu *gpu)
 {
-	unsigned int index;
-
 	lockdep_assert_held(&chip->lock);
-	for (index = 0; index < VGPU_MAX_FUNCTIONS; index++) {
-		if (!chip->function[index]) {
-			gpu->index = index;
-			return 0;
-		}
-	}
-	return -ENOSPC;
+	if (chip->function[gpu->config.function])
+		return -EBUSY;
+	gpu->index = gpu->config.function;
+	return 0;
 }
 
 /* From now on the engines pick queues of @gpu. */
@@ -145,9 +138,11 @@ int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu)
 	if (!ret && !chip->started)
 		ret = chip_start_engines(chip);
 	if (!ret) {
-		chip->started++;
 		spin_lock_irqsave(&chip->sched, flags);
 		chip->function[gpu->index] = gpu;
+		/* The first function, the physical one, owns the engines until it shares them. */
+		if (!chip->started++)
+			vgpu_world_power_on(chip, gpu);
 		chip->functions = max(chip->functions, gpu->index + 1);
 		for (node = 0; node < chip->nodes; node++)
 			wake_up_all(&chip->engine[node].wait);
@@ -201,6 +196,7 @@ void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
 	spin_unlock_irqrestore(&chip->sched, flags);
 
 	wait_event(chip->queue_left, !chip_runs_function(chip, gpu));
+	vgpu_world_forget(chip, gpu);
 
 	if (!--chip->started)
 		chip_stop_engines(chip);

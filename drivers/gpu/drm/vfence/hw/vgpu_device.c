@@ -10,6 +10,12 @@
 
 #include "vgpu_types.h"
 
+struct vgpu_chip *vgpu_device_get_chip(struct vgpu *gpu)
+{
+	kref_get(&gpu->chip->ref);
+	return gpu->chip;
+}
+
 struct vgpu_vm *vgpu_device_system_vm(struct vgpu *gpu)
 {
 	return gpu->system_vm;

@@ -83,11 +83,24 @@ static bool engine_may_yield(struct vgpu_engine *engine, struct vgpu_queue *queu
 }
 
 /* A turn begins when the time that is charged already has passed. */
-static void engine_begin_quantum(struct vgpu_engine *engine)
+static void engine_begin_quantum(struct vgpu_engine *engine, u64 ns)
 {
-	engine->quantum_end = ktime_add_ns(ktime_get(),
-					   vgpu_time_ahead(engine) + VGPU_QUANTUM_NS);
+	engine->quantum_end = ktime_add_ns(ktime_get(), vgpu_time_ahead(engine) + ns);
 	engine->asked = false;
+}
+
+/* Return true if another queue, or another function, waits for the engine. */
+static bool engine_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	return vgpu_world_must_leave(engine) || vgpu_sched_is_wanted(engine, queue);
+}
+
+/* A world switch takes the engine: the queue keeps what is left of its turn. */
+static void engine_save_quantum(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	s64 left = ktime_to_ns(ktime_sub(engine->quantum_end, ktime_get()));
+
+	queue->quantum_ns = max_t(s64, left, 0);
 }
 
 static bool engine_quantum_is_over(struct vgpu_engine *engine)
@@ -98,7 +111,7 @@ static bool engine_quantum_is_over(struct vgpu_engine *engine)
 /* Note from when on the queue keeps another client off the engine. */
 static void engine_note_request(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	bool wanted = vgpu_sched_is_wanted(engine, queue);
+	bool wanted = engine_is_wanted(engine, queue);
 
 	if (wanted && !engine->asked)
 		engine->asked_at = vgpu_time_spent(engine);
@@ -144,6 +157,7 @@ static bool engine_must_leave_early(struct vgpu_engine *engine, struct vgpu_queu
 /* Sleep until the charged time has passed, or until there is a reason to look again. */
 static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
+	bool leaves = vgpu_world_must_leave(engine);
 	bool wanted = vgpu_sched_is_wanted(engine, queue);
 	u64 ns = vgpu_time_ahead(engine);
 	u64 grace = engine_grace(engine);
@@ -162,6 +176,7 @@ static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	/* The result does not matter: the caller tests the reasons. */
 	(void)wait_event_interruptible_hrtimeout(engine->wait, engine_must_stop(queue) ||
 						 engine_must_answer(engine) ||
+						 (!leaves && vgpu_world_must_leave(engine)) ||
 						 (!wanted && vgpu_sched_is_wanted(engine, queue)),
 						 ns_to_ktime(ns));
 	vgpu_time_slept(engine, begun);
@@ -178,10 +193,12 @@ static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queu
 	if (vgpu_time_ahead(engine) <= VGPU_SLACK_NS)
 		return;
 
-	while (vgpu_time_ahead(engine) && !engine_must_leave_early(engine, queue)) {
-		engine_sleep(engine, queue);
-		if (engine_quantum_is_over(engine))
+	while (vgpu_time_ahead(engine)) {
+		if (engine_quantum_is_over(engine) || vgpu_world_must_leave(engine))
 			engine_note_request(engine, queue);
+		if (engine_must_leave_early(engine, queue))
+			break;
+		engine_sleep(engine, queue);
 	}
 
 	if (vgpu_time_ahead(engine))
@@ -206,16 +223,20 @@ static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queu
 /* Return true between two steps if another queue must get the engine. */
 static bool engine_turn_is_over(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	if (!engine_quantum_is_over(engine))
+	bool leaves = vgpu_world_must_leave(engine);
+
+	if (!leaves && !engine_quantum_is_over(engine))
 		return false;
 
 	engine_note_request(engine, queue);
 	if (!engine_may_yield(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
 		return false;
-	if (vgpu_sched_must_yield(engine, queue))
+	if (leaves)
+		engine_save_quantum(engine, queue);
+	if (leaves || vgpu_sched_must_yield(engine, queue))
 		return true;
 
-	engine_begin_quantum(engine);
+	engine_begin_quantum(engine, VGPU_QUANTUM_NS);
 	return false;
 }
 
@@ -244,7 +265,8 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 
 	/* What remains of the time of the queue before passes first. */
 	vgpu_time_charge(engine, queue, 0);
-	engine_begin_quantum(engine);
+	engine_begin_quantum(engine, queue->quantum_ns ?: VGPU_QUANTUM_NS);
+	queue->quantum_ns = 0;
 	engine_charge_remaining(engine, queue);
 
 	for (;;) {

@@ -46,6 +46,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	vgpu_queue_abort(queue);
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	list_del(&queue->context_link);
+	vgpu_world_drop_registers_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	vgpu_log_forget(queue);
 	/* After the flush every record that names the queue is in the ring. */
@@ -90,6 +91,7 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 		return;
 	case DRM_VFENCE_QUEUE_READY:
 		vgpu_share_remove_locked(queue);
+		vgpu_world_update_locked(queue->node);
 		break;
 	case DRM_VFENCE_QUEUE_BLOCKED:
 		vgpu_fence_unblock_locked(queue);

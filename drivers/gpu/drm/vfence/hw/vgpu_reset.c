@@ -444,6 +444,7 @@ static void reset_revive(struct vgpu *gpu)
 {
 	WRITE_ONCE(gpu->knobs.stop_engines, 0);
 	WRITE_ONCE(gpu->knobs.stop_cmp, false);
+	WRITE_ONCE(gpu->knobs.fail_world, 0);
 	wake_up_all(&gpu->cmp.wait);
 }
 
@@ -459,6 +460,8 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 	WRITE_ONCE(gpu->resetting, true);
 	/* Queues of before are dead: an engine that picks one drops it. */
 	gpu->generation++;
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		gpu->save[i].saved = false;
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 
 	reset_revive(gpu);
@@ -492,6 +495,7 @@ static void reset_release_all(struct vgpu *gpu, bool resetting)
 	WRITE_ONCE(gpu->resetting, resetting);
 	for (i = 0; i < gpu->config.nodes; i++)
 		reset_release_locked(gpu, i);
+	vgpu_world_kick_locked(gpu);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 

@@ -84,6 +84,7 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 	if (vgpu_queue_is_suspended(queue))
 		return;
 	vgpu_share_add_locked(queue);
+	vgpu_world_update_locked(queue->node);
 	wake_up_all(&queue->engine->wait);
 }
 
@@ -95,18 +96,34 @@ void vgpu_sched_check_ring_locked(struct vgpu_queue *queue)
 		vgpu_sched_ready_locked(queue);
 }
 
-/* Find the next function, in turn, that has a READY queue for the engine. */
+static bool sched_can_pick_locked(const struct vgpu_engine *engine, const struct vgpu *gpu)
+{
+	lockdep_assert_held(&engine->chip->sched);
+	return gpu && !gpu->d3 && !gpu->resetting &&
+	       !RB_EMPTY_ROOT(&gpu->node[engine->node].shares.rb_root);
+}
+
+/*
+ * Find the function of which the engine picks a queue next: the owner of its group, or any one in
+ * turn.
+ */
 static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 {
 	struct vgpu_chip *chip = engine->chip;
+	struct vgpu_group *group = engine->group;
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
-	for (i = 0; i < chip->functions && !engine->held; i++) {
+	if (engine->held)
+		return NULL;
+	if (group)
+		return group->state == VGPU_WORLD_RUN && !vgpu_world_must_leave(engine) &&
+		       sched_can_pick_locked(engine, group->owner) ? group->owner : NULL;
+
+	for (i = 0; i < chip->functions; i++) {
 		struct vgpu *gpu = chip->function[(engine->turn + i) % chip->functions];
 
-		if (gpu && !gpu->d3 && !gpu->resetting &&
-		    !RB_EMPTY_ROOT(&gpu->node[engine->node].shares.rb_root))
+		if (sched_can_pick_locked(engine, gpu))
 			return gpu;
 	}
 	return NULL;
@@ -219,6 +236,7 @@ static void sched_run_locked(struct vgpu_engine *engine, struct vgpu_queue *queu
 {
 	lockdep_assert_held(&engine->chip->sched);
 	queue->turn = ++queue->node->submitted;
+	vgpu_world_take_registers_locked(engine, queue);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 	WRITE_ONCE(engine->running, queue);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);
@@ -245,12 +263,26 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 			sched_run_locked(engine, queue);
 		} else {
 			vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
+			vgpu_world_update_locked(queue->node);
 			queue = NULL;
 		}
 	}
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 
 	return queue;
+}
+
+/* A queue that a world switch has stopped is the first one when its function is back. */
+static void sched_preempted_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&engine->chip->sched);
+	if (vgpu_world_must_leave(engine) && !vgpu_queue_is_suspended(queue)) {
+		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
+		vgpu_share_add_first_locked(queue);
+		vgpu_world_update_locked(queue->node);
+	} else {
+		vgpu_sched_ready_locked(queue);
+	}
 }
 
 /* The engine gives up a RUNNING queue. Set its next state; arm the doorbell of an idle one. */
@@ -276,7 +308,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	} else if (queue->abort || why == VGPU_STEP_ABORTED) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
 	} else if (why == VGPU_STEP_PREEMPTED) {
-		vgpu_sched_ready_locked(queue);
+		sched_preempted_locked(engine, queue);
 	} else {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_IDLE);
 		/*
@@ -294,6 +326,8 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	/* Make the call under the lock: without it vgpu_queue_abort() may free the doorbell. */
 	if (arm)
 		gpu->ops->arm_doorbell(gpu->host, arm);
+	/* Only now: a queue that goes on is no edge. */
+	vgpu_world_update_locked(queue->node);
 	wake_up_all(&gpu->chip->queue_left);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

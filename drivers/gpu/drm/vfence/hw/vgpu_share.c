@@ -62,6 +62,14 @@ void vgpu_share_add_locked(struct vgpu_queue *queue)
 	list_add_tail(&queue->run_link, &share->run);
 }
 
+/* The same for a queue that is the next one of its node. */
+void vgpu_share_add_first_locked(struct vgpu_queue *queue)
+{
+	vgpu_share_add_locked(queue);
+	list_move(&queue->run_link, &share_of(queue)->run);
+	queue->node->resume = queue;
+}
+
 /* A queue leaves the run list, if it is there. */
 void vgpu_share_remove_locked(struct vgpu_queue *queue)
 {
@@ -70,6 +78,8 @@ void vgpu_share_remove_locked(struct vgpu_queue *queue)
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	if (list_empty(&queue->run_link))
 		return;
+	if (queue->node->resume == queue)
+		queue->node->resume = NULL;
 	list_del_init(&queue->run_link);
 	if (list_empty(&share->run))
 		rb_erase_cached(&share->link, &queue->node->shares);
@@ -78,7 +88,7 @@ void vgpu_share_remove_locked(struct vgpu_queue *queue)
 /* Take the next queue of the client that goes first. The node has READY queues. */
 struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
 {
-	struct vgpu_share *share = share_first(node);
+	struct vgpu_share *share = node->resume ? share_of(node->resume) : share_first(node);
 	struct vgpu_queue *queue = list_first_entry(&share->run, struct vgpu_queue, run_link);
 
 	lockdep_assert_held(&node->engine->chip->sched);

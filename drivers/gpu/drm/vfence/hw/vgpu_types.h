@@ -7,6 +7,7 @@
  *
  * Locks, from outer to inner:
  *   vgpu_chip.lock           mutex; functions that start and stop
+ *   vgpu_group.lock          mutex; commands to the controller of a group
  *   vgpu_chip.residency      rwlock; an engine holds it for reading over one step; a move of
  *                            a page of values takes it for writing
  *   vgpu_vm.tlb              rwlock; an engine holds it for reading over one step; an unmap
@@ -38,6 +39,7 @@
 #include "vgpu.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
+#include "vgpu_world.h"
 
 struct task_struct;
 
@@ -173,6 +175,8 @@ struct vgpu_node {
 	struct list_head logged;
 	/** @active: Number of queues that are READY, RUNNING or BLOCKED; under vgpu_chip.sched. */
 	unsigned int active;
+	/** @resume: Queue that the last world switch stopped, or NULL; under vgpu_chip.sched. */
+	struct vgpu_queue *resume;
 
 	/**
 	 * @f1: The function let the engine enter F1; written under vgpu_chip.sched, read
@@ -238,6 +242,58 @@ struct vgpu_release {
 };
 
 /**
+ * struct vgpu_registers - the registers of an engine
+ */
+struct vgpu_registers {
+	/** @value: The registers, which packets set and read. */
+	u64 value[DRM_VFENCE_REGISTERS];
+	/**
+	 * @queue: Queue whose registers these are, or NULL; under vgpu_chip.sched. They go to the
+	 * queue when the engine picks another one.
+	 */
+	struct vgpu_queue *queue;
+};
+
+/**
+ * struct vgpu_group - engines that a world switch moves together
+ */
+struct vgpu_group {
+	/** @lock: Serialises commands. */
+	struct mutex lock;
+	/** @nodes: Mask of the nodes of the engines; constant. */
+	u32 nodes;
+	/** @state: &enum vgpu_world_state; changes under @lock and vgpu_chip.sched. */
+	enum vgpu_world_state state;
+	/** @owner: Function that the engines serve, or NULL; changes with @state. */
+	struct vgpu *owner;
+	/**
+	 * @leaving: Mask of the nodes whose engines must stop; written under vgpu_chip.sched, read
+	 * without it.
+	 */
+	u32 leaving;
+	/** @free_at: End of the last command, in ns; under @lock. */
+	u64 free_at;
+	/** @refused: Number of illegal commands; under @lock. */
+	u64 refused;
+};
+
+/**
+ * struct vgpu_context_save - what a function has in a group while another one owns the group
+ */
+struct vgpu_context_save {
+	/** @saved: The function was saved since its last reset; under vgpu_group.lock. */
+	bool saved;
+	/** @registers: Registers of the engines, by node; under vgpu_chip.sched. */
+	struct vgpu_registers registers[VGPU_MAX_NODES];
+	/** @busy: Mask of the nodes that have queues to execute; changes under vgpu_chip.sched. */
+	atomic_t busy;
+	/** @turned_busy: Number of times that @busy became other than 0; under vgpu_chip.sched. */
+	u64 turned_busy;
+	/** @turned_idle: Number of times that @busy became 0; under vgpu_chip.sched. */
+	u64 turned_idle;
+};
+
+/**
  * struct vgpu_engine - a physical engine: its thread and the time charged to it
  */
 struct vgpu_engine {
@@ -265,6 +321,11 @@ struct vgpu_engine {
 	struct vgpu_fence *left_fence;
 	/** @left: What is left of the signal; written under vgpu_chip.sched. */
 	struct vgpu_release left;
+
+	/** @group: Group of the engine, or NULL: it serves all functions in turn. */
+	struct vgpu_group *group;
+	/** @registers: Its registers; of the thread while it executes a queue. */
+	struct vgpu_registers registers;
 
 	/** @turn: Index of the function that the engine serves next; under vgpu_chip.sched. */
 	unsigned int turn;
@@ -350,6 +411,15 @@ struct vgpu_chip {
 	/** @engine: One engine for each node. */
 	struct vgpu_engine engine[VGPU_MAX_NODES];
 
+	/** @group: Groups of engines: graphics, compute and copy; and media. */
+	struct vgpu_group group[VGPU_WORLD_GROUPS];
+	/** @switch_ns: Time that a world switch takes, in ns; read without a lock. */
+	u64 switch_ns;
+	/** @world_edge: Called when a function turns busy or idle, or NULL; under @sched. */
+	void (*world_edge)(void *host, unsigned int group, unsigned int function);
+	/** @world_host: First argument of @world_edge; under @sched. */
+	void *world_host;
+
 	/** @release_wq: Runs vgpu_engine.release, for which signals of published work may wait. */
 	struct workqueue_struct *release_wq;
 
@@ -398,6 +468,9 @@ struct vgpu {
 	void *host;
 	/** @name: Prefix of the names of the threads. */
 	const char *name;
+
+	/** @save: Context save areas, by group. */
+	struct vgpu_context_save save[VGPU_WORLD_GROUPS];
 
 	/** @local: The function's part of the video memory. */
 	void *local;
@@ -768,6 +841,10 @@ struct vgpu_queue {
 
 	/** @exec: Packet in flight; used by the engine only. */
 	struct vgpu_exec exec;
+	/** @registers: Registers while the engine has those of another queue. */
+	u64 registers[DRM_VFENCE_REGISTERS];
+	/** @quantum_ns: What was left of its turn at a world switch, in ns, or 0. */
+	u64 quantum_ns;
 
 	/** @wait_observed: GPU clock when the engine began the last wait, in ticks. */
 	u64 wait_observed;
@@ -860,6 +937,7 @@ u64 vgpu_time_spent(const struct vgpu_engine *engine);
 /* vgpu_share.c */
 void vgpu_share_init(struct vgpu_vm *vm);
 void vgpu_share_add_locked(struct vgpu_queue *queue);
+void vgpu_share_add_first_locked(struct vgpu_queue *queue);
 void vgpu_share_remove_locked(struct vgpu_queue *queue);
 struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node);
 void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns);
@@ -896,6 +974,21 @@ void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
 			 const union vgpu_packet *packet);
 void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id);
 bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *packet);
+
+/* vgpu_world.c */
+static inline bool vgpu_world_must_leave(const struct vgpu_engine *engine)
+{
+	return engine->group && READ_ONCE(engine->group->leaving) & BIT(engine->node);
+}
+
+void vgpu_world_init(struct vgpu_chip *chip);
+void vgpu_world_fini(struct vgpu_chip *chip);
+void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu);
+void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu);
+void vgpu_world_update_locked(struct vgpu_node *node);
+void vgpu_world_kick_locked(struct vgpu *gpu);
+void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue);
+void vgpu_world_drop_registers_locked(struct vgpu_queue *queue);
 
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);

@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: World switch
+ *
+ * The functions of a chip share its engines in turn. Engines form groups that change their owner
+ * together: graphics, compute and copy engines, and media engines. The host gives commands to the
+ * controller of a group, see vgpu_world.h::
+ *
+ *    1 IDLE         graphics and compute engines stop between two draws
+ *    2              the copy engine stops at once
+ *    3 SAVE         the registers go to the context save area of the owner
+ *    4 LOAD, INIT   those of the next owner come from its area, or are reset
+ *    5 RUN          the engines execute queues of the next owner; what a switch has stopped goes on
+ *                   first, with its next instruction
+ *
+ * Which function is next is for the host to decide. The hardware tells it when a function gets work
+ * and when it has none left: a word for each function and group has a bit for each node with a queue
+ * to execute. A queue that waits for a fence is none. The old value of the word, under the lock
+ * under which queues change their states, decides whether there is an edge, so that none is missed.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/minmax.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "vgpu_types.h"
+
+/* A command that begins so soon after the end of the last one has waited for nothing. */
+#define WORLD_GAP_NS	(100 * NSEC_PER_USEC)
+
+static unsigned int world_group_of(unsigned int class_id)
+{
+	return class_id == DRM_VFENCE_NODE_MM;
+}
+
+void vgpu_world_init(struct vgpu_chip *chip)
+{
+	unsigned int i;
+
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		mutex_init(&chip->group[i].lock);
+	for (i = 0; i < chip->nodes; i++) {
+		struct vgpu_engine *engine = &chip->engine[i];
+
+		if (engine->class_id == DRM_VFENCE_NODE_PAGING)
+			continue;
+		engine->group = &chip->group[world_group_of(engine->class_id)];
+		engine->group->nodes |= BIT(i);
+	}
+}
+
+void vgpu_world_fini(struct vgpu_chip *chip)
+{
+	unsigned int i;
+
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		mutex_destroy(&chip->group[i].lock);
+}
+
+/* The chip is switched on, with one function. */
+void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++) {
+		chip->group[i].state = VGPU_WORLD_RUN;
+		chip->group[i].owner = gpu;
+		chip->group[i].leaving = 0;
+	}
+}
+
+/* A function has stopped: it owns nothing any more. */
+void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++) {
+		struct vgpu_group *group = &chip->group[i];
+
+		mutex_lock(&group->lock);
+		spin_lock_irqsave(&chip->sched, flags);
+		gpu->save[i].saved = false;
+		if (group->owner == gpu) {
+			group->owner = NULL;
+			group->state = VGPU_WORLD_SAVED;
+			group->leaving = 0;
+		}
+		spin_unlock_irqrestore(&chip->sched, flags);
+		mutex_unlock(&group->lock);
+	}
+}
+
+/* Queues of the node have entered or left the run list or the engine. Report an edge. */
+void vgpu_world_update_locked(struct vgpu_node *node)
+{
+	struct vgpu_engine *engine = node->engine;
+	struct vgpu_chip *chip = engine->chip;
+	struct vgpu_context_save *save;
+	struct vgpu *gpu = node->gpu;
+	unsigned int group;
+	bool busy, edge;
+	u32 old;
+
+	lockdep_assert_held(&chip->sched);
+	if (!engine->group)
+		return;
+	group = world_group_of(engine->class_id);
+	save = &gpu->save[group];
+
+	busy = !RB_EMPTY_ROOT(&node->shares.rb_root) ||
+	       (engine->running && engine->running->node == node);
+	if (busy) {
+		old = atomic_fetch_or(BIT(engine->node), &save->busy);
+		edge = !old;
+		save->turned_busy += edge;
+	} else {
+		old = atomic_fetch_and(~BIT(engine->node), &save->busy);
+		edge = old == BIT(engine->node);
+		save->turned_idle += edge;
+	}
+
+	if (!edge || !chip->world_edge)
+		return;
+	if (busy && READ_ONCE(gpu->knobs.lose_busy) && xchg(&gpu->knobs.lose_busy, false))
+		return;
+	chip->world_edge(chip->world_host, group, gpu->index);
+}
+
+/* The function may execute its queues again. */
+void vgpu_world_kick_locked(struct vgpu *gpu)
+{
+	struct vgpu_chip *chip = gpu->chip;
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; i < VGPU_WORLD_GROUPS && chip->world_edge; i++)
+		chip->world_edge(chip->world_host, i, gpu->index);
+}
+
+/* The engine is about to execute the queue: give the registers in it back to their queue. */
+void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	struct vgpu_registers *registers = &engine->registers;
+
+	lockdep_assert_held(&engine->chip->sched);
+	if (registers->queue == queue)
+		return;
+	if (registers->queue)
+		memcpy(registers->queue->registers, registers->value, sizeof(registers->value));
+	memcpy(registers->value, queue->registers, sizeof(registers->value));
+	registers->queue = queue;
+}
+
+/* The queue is about to be freed. */
+void vgpu_world_drop_registers_locked(struct vgpu_queue *queue)
+{
+	struct vgpu_engine *engine = queue->engine;
+	unsigned int i;
+
+	lockdep_assert_held(&engine->chip->sched);
+	if (engine->registers.queue == queue)
+		engine->registers.queue = NULL;
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		if (queue->gpu->save[i].registers[engine->node].queue == queue)
+			queue->gpu->save[i].registers[engine->node].queue = NULL;
+}
+
+static bool world_runs(struct vgpu_chip *chip, u32 nodes)
+{
+	unsigned long flags;
+	bool runs = false;
+	unsigned int i;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	for (i = 0; i < chip->nodes; i++)
+		runs |= nodes & BIT(i) && chip->engine[i].running;
+	spin_unlock_irqrestore(&chip->sched, flags);
+	return runs;
+}
+
+/* Stop some engines of the group. Return false if not all have stopped in time. */
+static bool world_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes,
+		       unsigned int timeout_us)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	WRITE_ONCE(group->leaving, group->leaving | nodes);
+	for (i = 0; i < chip->nodes; i++)
+		if (nodes & BIT(i))
+			wake_up_all(&chip->engine[i].wait);
+	spin_unlock_irqrestore(&chip->sched, flags);
+	return wait_event_timeout(chip->queue_left, !world_runs(chip, nodes),
+				  usecs_to_jiffies(timeout_us));
+}
+
+/* The copy engine stops after the others, which it may have to feed until then. */
+static int world_idle(struct vgpu_chip *chip, struct vgpu_group *group, unsigned int timeout_us)
+{
+	u32 copy = 0;
+	unsigned int i;
+
+	for (i = 0; i < chip->nodes; i++)
+		if (group->nodes & BIT(i) && chip->engine[i].class_id == DRM_VFENCE_NODE_COPY)
+			copy |= BIT(i);
+	if (!world_stop(chip, group, group->nodes & ~copy, timeout_us) ||
+	    !world_stop(chip, group, copy, timeout_us))
+		return -ETIME;
+	group->free_at = ktime_get_ns();
+	return 0;
+}
+
+static void world_save_locked(struct vgpu_chip *chip, struct vgpu_group *group,
+			      struct vgpu_context_save *save)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; i < chip->nodes; i++)
+		if (group->nodes & BIT(i))
+			save->registers[i] = chip->engine[i].registers;
+	save->saved = true;
+}
+
+/* With INIT, or after a reset, nothing of another function is left in the registers. */
+static void world_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
+			      const struct vgpu_context_save *save, bool init)
+{
+	static const struct vgpu_registers none;
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; i < chip->nodes; i++)
+		if (group->nodes & BIT(i))
+			chip->engine[i].registers = init ? none : save->registers[i];
+}
+
+/* Half of the time of a switch passes, from the end of the command before. */
+static void world_pass_time(struct vgpu_chip *chip, struct vgpu_group *group)
+{
+	u64 now = ktime_get_ns();
+	u64 begun = now - group->free_at < WORLD_GAP_NS ? group->free_at : now;
+	ktime_t until;
+
+	group->free_at = begun + READ_ONCE(chip->switch_ns) / 2;
+	until = ns_to_ktime(group->free_at);
+	while (ktime_before(ktime_get(), until)) {
+		set_current_state(TASK_IDLE);
+		schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+static void world_apply_locked(struct vgpu_chip *chip, struct vgpu_group *group,
+			       unsigned int command, struct vgpu *function)
+{
+	unsigned int index = group - chip->group;
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	switch (command) {
+	case VGPU_WORLD_CMD_SAVE:
+		if (group->owner)
+			world_save_locked(chip, group, &group->owner->save[index]);
+		group->owner = NULL;
+		break;
+	case VGPU_WORLD_CMD_LOAD:
+	case VGPU_WORLD_CMD_INIT:
+		world_load_locked(chip, group, &function->save[index],
+				  command == VGPU_WORLD_CMD_INIT);
+		group->owner = function;
+		break;
+	case VGPU_WORLD_CMD_SHUTDOWN:
+		function->save[index].saved = false;
+		break;
+	case VGPU_WORLD_CMD_RUN:
+		WRITE_ONCE(group->leaving, 0);
+		for (i = 0; i < chip->nodes; i++)
+			if (group->nodes & BIT(i))
+				wake_up_all(&chip->engine[i].wait);
+		break;
+	}
+	group->state = vgpu_world_after(group->state, command);
+}
+
+/* A knob of the function that the command is about lets it fail. */
+static bool world_fails(struct vgpu_group *group, unsigned int command, struct vgpu *function)
+{
+	struct vgpu *gpu = function ? function : group->owner;
+
+	return gpu && READ_ONCE(gpu->knobs.fail_world) & BIT(command);
+}
+
+static bool world_is_legal(const struct vgpu_group *group, unsigned int command,
+			   const struct vgpu *function, unsigned int index)
+{
+	bool names = command == VGPU_WORLD_CMD_LOAD || command == VGPU_WORLD_CMD_INIT ||
+		     command == VGPU_WORLD_CMD_SHUTDOWN;
+
+	if (vgpu_world_after(group->state, command) < 0 || names != !!function)
+		return false;
+	/* What was never saved cannot be loaded. */
+	return command != VGPU_WORLD_CMD_LOAD || function->save[index].saved;
+}
+
+static int world_command(struct vgpu_chip *chip, struct vgpu_group *group, unsigned int command,
+			 struct vgpu *function, unsigned int timeout_us)
+{
+	unsigned long flags;
+	int ret;
+
+	lockdep_assert_held(&group->lock);
+	if (!world_is_legal(group, command, function, group - chip->group)) {
+		group->refused++;
+		return -EINVAL;
+	}
+	if (world_fails(group, command, function))
+		return -EIO;
+	if (command == VGPU_WORLD_CMD_IDLE) {
+		ret = world_idle(chip, group, timeout_us);
+		if (ret)
+			return ret;
+	}
+
+	spin_lock_irqsave(&chip->sched, flags);
+	world_apply_locked(chip, group, command, function);
+	spin_unlock_irqrestore(&chip->sched, flags);
+	if (command == VGPU_WORLD_CMD_SAVE || command == VGPU_WORLD_CMD_LOAD ||
+	    command == VGPU_WORLD_CMD_INIT)
+		world_pass_time(chip, group);
+	return 0;
+}
+
+int vgpu_world_command(struct vgpu *gpu, unsigned int index, unsigned int command,
+		       struct vgpu *function, unsigned int timeout_us)
+{
+	struct vgpu_group *group = &gpu->chip->group[index];
+	int ret;
+
+	mutex_lock(&group->lock);
+	ret = world_command(gpu->chip, group, command, function, timeout_us);
+	mutex_unlock(&group->lock);
+	return ret;
+}
+
+void vgpu_world_attach(struct vgpu *gpu, void (*edge)(void *host, unsigned int group,
+						      unsigned int function), void *host)
+{
+	struct vgpu_chip *chip = gpu->chip;
+	unsigned long flags;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	chip->world_edge = edge;
+	chip->world_host = host;
+	spin_unlock_irqrestore(&chip->sched, flags);
+}
+
+bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group)
+{
+	return atomic_read(&gpu->save[group].busy) && !READ_ONCE(gpu->resetting) &&
+	       !READ_ONCE(gpu->d3);
+}
+
+bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group)
+{
+	return READ_ONCE(gpu->save[group].saved);
+}
+
+unsigned int vgpu_world_index(struct vgpu *gpu)
+{
+	return gpu->index;
+}
+
+void vgpu_world_set_switch_ns(struct vgpu *gpu, u64 ns)
+{
+	WRITE_ONCE(gpu->chip->switch_ns, ns);
+}
+
+void vgpu_world_query(struct vgpu *gpu, unsigned int group, struct vgpu_world_counters *counters)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	counters->turned_busy = gpu->save[group].turned_busy;
+	counters->turned_idle = gpu->save[group].turned_idle;
+	counters->refused = gpu->chip->group[group].refused;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
