@@ -47,8 +47,8 @@ user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
 hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 \
 dependent_nodes=0,0,0,0,0,0,0,0,0,0,0,0xa intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
 optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
-# Adapter 15 is a second function of the chip of adapter 0.
-TWO_FUNCTIONS="adapters=16 chip=0,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,0"
+# Adapter 0 has two virtual functions: their numbers are 16 and 17.
+TWO_FUNCTIONS="vfs=2"
 # Adapters of the race lab: with an interrupt ring of two records and of none, then the other forms.
 # Engines say that they hang, and GFX and COPY are reset together.
 LAB_PARAMS="adapters=4 irq_records=2,0,2,64 irq_form=0,0,1,2 doorbells=16,2 hung_us=5,5,5,5 \

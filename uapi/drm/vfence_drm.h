@@ -306,6 +306,12 @@ enum drm_vfence_opcode {
 	DRM_VFENCE_OP_READ_REGISTER = 11,
 };
 
+/**
+ * DRM_VFENCE_REGISTERS: Number of registers that a queue has. They are 0 in a new queue. Whatever
+ * else its engine executes does not change them.
+ */
+#define DRM_VFENCE_REGISTERS		16
+
 /** DRM_VFENCE_PACKET_MAX: Length of the longest packet in bytes, with its header. */
 #define DRM_VFENCE_PACKET_MAX		64
 

@@ -169,6 +169,8 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_x32("page_fault_flags", 0600, minor->debugfs_root,
 			   &knobs->page_fault_flags);
 	debugfs_create_x32("stop_engines", 0600, minor->debugfs_root, &knobs->stop_engines);
+	debugfs_create_x32("fail_world", 0600, minor->debugfs_root, &knobs->fail_world);
+	debugfs_create_bool("lose_busy", 0600, minor->debugfs_root, &knobs->lose_busy);
 	debugfs_create_bool("stop_cmp", 0600, minor->debugfs_root, &knobs->stop_cmp);
 	debugfs_create_bool("lose_interrupt", 0600, minor->debugfs_root, &knobs->lose_interrupt);
 	debugfs_create_bool("wrong_dependents", 0600, minor->debugfs_root,

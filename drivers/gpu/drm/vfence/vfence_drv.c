@@ -37,6 +37,7 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_submit.h"
 #include "reset/vfence_tdr.h"
+#include "vf/vfence_vf.h"
 #include "vfence_debugfs.h"
 #include "vfence_file.h"
 #include "vfence_pm.h"
@@ -233,6 +234,11 @@ static int drv_probe(struct platform_device *pdev)
 
 	/* Register last: clients can open the device from here on. */
 	ret = drm_dev_register(&adapter->drm, 0);
+	if (!ret && adapter->config.vfs) {
+		ret = vfence_vf_set_count(adapter, adapter->config.vfs);
+		if (ret)
+			drm_dev_unplug(&adapter->drm);
+	}
 	if (ret)
 		vfence_probe_unplug(adapter);
 	return ret;
@@ -242,18 +248,24 @@ static void drv_remove(struct platform_device *pdev)
 {
 	struct vfence_adapter *adapter = platform_get_drvdata(pdev);
 
+	/* The virtual functions use the engines of this one. */
+	vfence_vf_remove(adapter);
 	drm_dev_unplug(&adapter->drm);
 	vfence_probe_unplug(adapter);
 }
 
 VFENCE_PLATFORM_REMOVE(drv_remove)
 
+static const struct attribute_group *drv_groups[] = {
+	&vfence_tdr_group, &vfence_vf_group, NULL,
+};
+
 static struct platform_driver drv_platform_driver = {
 	.probe = drv_probe,
 	VFENCE_PLATFORM_REMOVE_OP(drv_remove),
 	.driver.name = "vfence",
 	.driver.pm = pm_ptr(&vfence_pm_ops),
-	.driver.dev_groups = vfence_tdr_groups,
+	.driver.dev_groups = drv_groups,
 };
 
 static struct platform_device *drv_devices[VFENCE_MAX_ADAPTERS];

@@ -28,6 +28,7 @@
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
 #include "reset/vfence_watch.h"
+#include "vf/vfence_vf.h"
 #include "vfence_probe.h"
 
 static void probe_raise_vector(void *host)
@@ -60,45 +61,12 @@ static const struct vgpu_host_ops probe_host_ops = {
 	.native_fence_os_caps = probe_native_fence_os_caps,
 };
 
-/* Chips that several adapters have: the first one makes it, the last one frees it. */
-static struct vgpu_chip *probe_shared_chip[VFENCE_MAX_ADAPTERS];
-static unsigned int probe_shared_chip_users[VFENCE_MAX_ADAPTERS];
-static DEFINE_MUTEX(probe_shared_chip_lock);
-
-/* The chip of an adapter, with a reference. */
+/* The chip of an adapter, with a reference: a virtual function uses that of its physical one. */
 static struct vgpu_chip *probe_get_chip(struct vfence_adapter *adapter)
 {
-	const struct vfence_config *config = &adapter->config;
-	struct vgpu_chip *chip;
-
-	if (config->chip == VFENCE_OWN_CHIP)
-		return vgpu_chip_create(&config->gpu, adapter->name);
-	mutex_lock(&probe_shared_chip_lock);
-	chip = probe_shared_chip[config->chip];
-	if (!chip)
-		chip = vgpu_chip_create(&config->gpu, adapter->name);
-	if (!IS_ERR(chip)) {
-		probe_shared_chip[config->chip] = chip;
-		probe_shared_chip_users[config->chip]++;
-		vgpu_chip_get(chip);
-	}
-	mutex_unlock(&probe_shared_chip_lock);
-	return chip;
-}
-
-/* The adapter's function is gone, or was never made. */
-static void probe_forget_chip(struct vfence_adapter *adapter)
-{
-	unsigned int number = adapter->config.chip;
-
-	if (number == VFENCE_OWN_CHIP)
-		return;
-	mutex_lock(&probe_shared_chip_lock);
-	if (!--probe_shared_chip_users[number]) {
-		vgpu_chip_put(probe_shared_chip[number]);
-		probe_shared_chip[number] = NULL;
-	}
-	mutex_unlock(&probe_shared_chip_lock);
+	if (!adapter->config.vf)
+		return vgpu_chip_create(&adapter->config.gpu, adapter->name);
+	return vgpu_device_get_chip(vfence_vf_physical(adapter)->gpu);
 }
 
 static void probe_destroy_wq(struct workqueue_struct *wq)
@@ -124,9 +92,9 @@ static void probe_release(struct drm_device *drm, void *unused)
 	if (!IS_ERR_OR_NULL(adapter->gpu)) {
 		vfence_paging_fini(adapter);
 		vgpu_device_destroy(adapter->gpu);
-		probe_forget_chip(adapter);
 	}
 
+	vfence_vf_fini(adapter);
 	vfence_gate_fini(adapter);
 	vfence_process_fini(adapter);
 	vfence_tdr_fini(adapter);
@@ -190,10 +158,8 @@ static int probe_create_gpu(struct vfence_adapter *adapter)
 	adapter->gpu = vgpu_device_create(chip, &adapter->config.gpu, &probe_host_ops, adapter,
 					  adapter->name);
 	vgpu_chip_put(chip);
-	if (IS_ERR(adapter->gpu)) {
-		probe_forget_chip(adapter);
+	if (IS_ERR(adapter->gpu))
 		return PTR_ERR(adapter->gpu);
-	}
 	ret = vfence_paging_init(adapter);
 	return ret ? ret : probe_check_features(adapter);
 }
@@ -225,6 +191,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_loss_init(adapter);
 	vfence_tdr_init(adapter);
 	vfence_watch_init(adapter);
+	vfence_vf_init(adapter);
 }
 
 /* Start the interrupt first: the engines and the CMP raise it. */
@@ -242,13 +209,14 @@ static int probe_start(struct vfence_adapter *adapter)
 	}
 
 	vfence_power_start(adapter);
+	vfence_vf_join(adapter);
 	return 0;
 }
 
 /**
  * vfence_probe_adapter - set up an adapter; the caller registers it
  * @adapter: the adapter, from devm_drm_dev_alloc()
- * @index: index of the adapter's values in the module parameters
+ * @index: number of the adapter, see vfence_config_get()
  */
 int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 {
@@ -260,7 +228,11 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 		return ret;
 	}
 
-	snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
+	if (adapter->config.vf)
+		snprintf(adapter->name, sizeof(adapter->name), "vfence%uvf%u",
+			 index / VFENCE_MAX_VFS - 1, adapter->config.vf);
+	else
+		snprintf(adapter->name, sizeof(adapter->name), "vfence%u", index);
 	probe_init_subsystems(adapter);
 	ret = drmm_add_action_or_reset(&adapter->drm, probe_release, NULL);
 	if (ret)
@@ -291,6 +263,8 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
  */
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
+	/* Without it the function owns no engines. */
+	vfence_vf_leave(adapter);
 	vfence_power_stop(adapter);
 	vfence_recovery_stop(adapter);
 	vfence_watch_stop(adapter);

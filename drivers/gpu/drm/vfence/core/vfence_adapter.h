@@ -21,6 +21,7 @@
 #include "mem/vfence_mem_types.h"
 #include "queue/vfence_queues_types.h"
 #include "reset/vfence_reset_types.h"
+#include "vf/vfence_vf_types.h"
 #include "vfence_compat.h"
 #include "vfence_objects.h"
 #include "vfence_rules.h"
@@ -174,7 +175,7 @@ struct vfence_adapter {
 	/** @config: validated module parameters of the adapter; constant after probe */
 	struct vfence_config config;
 	/** @name: prefix of the names of threads and interrupts; constant after probe */
-	char name[16];
+	char name[32];
 
 	/** @native_fence: the native fence feature is enabled; constant after probe */
 	bool native_fence;
@@ -232,6 +233,8 @@ struct vfence_adapter {
 	struct vfence_queues queues;
 	/** @reset: recovery; owned by reset/ */
 	struct vfence_reset reset;
+	/** @vf: virtual functions; owned by vf/ */
+	struct vfence_vf vf;
 };
 
 static inline const struct vgpu_fence_caps *

@@ -20,10 +20,10 @@ MODULE_PARM_DESC(adapters, "number of adapters, 1 to 16 (default 1)");
 /* A parameter has a value for each adapter. */
 #define PER_ADAPTER(initial)	{ [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) }
 
-static int chip[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(-1);
-module_param_array(chip, int, NULL, 0444);
-MODULE_PARM_DESC(chip,
-		 "per adapter: number of the chip whose engines it uses, for tests; adapters with the same number share them (default -1: a chip of its own)");
+static unsigned int vfs[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
+module_param_array(vfs, uint, NULL, 0444);
+MODULE_PARM_DESC(vfs,
+		 "per adapter: virtual functions, 0 to 16, as sriov_numvfs sets them at run time (default 0)");
 
 static unsigned int user_nodes[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0xf);
 module_param_array(user_nodes, uint, NULL, 0444);
@@ -182,37 +182,24 @@ static bool config_gpu_valid(const struct vgpu_config *gpu)
 	return !caps->maximum_address || caps->minimum_address < caps->maximum_address;
 }
 
-/* Adapters of one chip agree on what the chip has once. */
-static bool config_chip_valid(unsigned int index)
-{
-	unsigned int i;
-
-	if (chip[index] < -1 || chip[index] >= (int)adapters)
-		return false;
-	for (i = 0; chip[index] >= 0 && i < adapters; i++)
-		if (chip[i] == chip[index] &&
-		    (f1_idle_us[i] != f1_idle_us[index] || hung_us[i] != hung_us[index] ||
-		     preempt_us[i] != preempt_us[index] ||
-		     cpu_percent[i] != cpu_percent[index] ||
-		     dependent_nodes[i] != dependent_nodes[index]))
-			return false;
-	return true;
-}
-
 /**
  * vfence_config_get - validate the module parameters of an adapter
- * @index: index of the adapter
+ * @number: number of the adapter, or of a virtual function, which has the parameters of its
+ *          physical function
  * @config: output
  *
  * Return: 0, or -EINVAL if a parameter is out of range.
  */
-int vfence_config_get(unsigned int index, struct vfence_config *config)
+int vfence_config_get(unsigned int number, struct vfence_config *config)
 {
 	static const u8 classes[] = { DRM_VFENCE_NODE_GFX, DRM_VFENCE_NODE_COMPUTE,
 				      DRM_VFENCE_NODE_COPY, DRM_VFENCE_NODE_MM,
 				      DRM_VFENCE_NODE_PAGING };
+	unsigned int index = number;
 
-	if (index >= VFENCE_MAX_ADAPTERS || adapters < 1 || adapters > VFENCE_MAX_ADAPTERS)
+	if (number >= VFENCE_MAX_ADAPTERS)
+		index = number / VFENCE_MAX_VFS - 1;
+	if (index >= adapters || adapters < 1 || adapters > VFENCE_MAX_ADAPTERS)
 		return -EINVAL;
 
 	*config = (struct vfence_config) {
@@ -235,7 +222,7 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.gpu.fence_caps.map_to_system = map_to_system[index],
 		.gpu.fence_caps.minimum_address = fence_min_va[index],
 		.gpu.fence_caps.maximum_address = fence_max_va[index],
-		.chip = chip[index] < 0 ? VFENCE_OWN_CHIP : chip[index],
+		.vfs = vfs[index],
 		.user_nodes = user_nodes[index],
 		.native_fence = native_fence[index],
 		.user_mode_submission = user_mode_submission[index],
@@ -245,8 +232,13 @@ int vfence_config_get(unsigned int index, struct vfence_config *config)
 		.native_fence_versions = { native_fence_min[index], native_fence_max[index] },
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
-	if (!config_chip_valid(index))
+	if (config->vfs > VFENCE_MAX_VFS)
 		return -EINVAL;
+	if (number != index) {
+		config->vfs = 0;
+		config->vf = number % VFENCE_MAX_VFS + 1;
+		config->gpu.function = config->vf;
+	}
 	/* The paging node is reset with no other node. */
 	if (config->gpu.dependent_nodes >= BIT(ARRAY_SIZE(classes) - 1) ||
 	    config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||

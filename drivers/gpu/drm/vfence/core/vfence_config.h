@@ -6,8 +6,8 @@
 
 /** VFENCE_MAX_ADAPTERS: maximum number of adapters of the module */
 #define VFENCE_MAX_ADAPTERS	16
-/** VFENCE_OWN_CHIP: number of the chip of an adapter that shares it with no other */
-#define VFENCE_OWN_CHIP		VFENCE_MAX_ADAPTERS
+/** VFENCE_MAX_VFS: maximum number of virtual functions of an adapter */
+#define VFENCE_MAX_VFS		16
 
 /**
  * struct vfence_config - configuration of one adapter
@@ -15,8 +15,10 @@
 struct vfence_config {
 	/** @gpu: configuration of the virtual GPU */
 	struct vgpu_config gpu;
-	/** @chip: which chip the adapter is a function of; or VFENCE_OWN_CHIP */
-	unsigned int chip;
+	/** @vfs: number of virtual functions that the adapter has from the start */
+	unsigned int vfs;
+	/** @vf: number of this virtual function, from 1; 0 for a physical one */
+	unsigned int vf;
 	/** @user_nodes: mask of nodes with user-mode submission */
 	unsigned int user_nodes;
 
@@ -36,7 +38,7 @@ struct vfence_config {
 };
 
 unsigned int vfence_config_adapters(void);
-int vfence_config_get(unsigned int index, struct vfence_config *config);
+int vfence_config_get(unsigned int number, struct vfence_config *config);
 
 /* vfence_feature.c */
 const struct vfence_versions *vfence_feature_offered(enum drm_vfence_feature_id id);

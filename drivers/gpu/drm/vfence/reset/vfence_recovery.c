@@ -515,6 +515,27 @@ bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
 	return !recovery.over;
 }
 
+static void recovery_flr_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, reset.flr_work);
+
+	vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_ENGINE);
+}
+
+/**
+ * vfence_recovery_flr - reset a function that keeps the engines from the others
+ * @adapter: the adapter of the function
+ *
+ * On return nothing of the function runs on an engine. Its own driver finishes the reset, in a
+ * work, so that the host waits for none of its clients. Process context.
+ */
+void vfence_recovery_flr(struct vfence_adapter *adapter)
+{
+	vgpu_reset_adapter(adapter->gpu);
+	queue_work(adapter->reset.wq, &adapter->reset.flr_work);
+}
+
 /**
  * vfence_recovery_page_fault - do what page faults on an engine request (WDDM-177)
  * @adapter: the adapter
@@ -559,6 +580,7 @@ void vfence_recovery_invalidated(void *host, u32 global, bool collateral)
 void vfence_recovery_init(struct vfence_adapter *adapter)
 {
 	mutex_init(&adapter->reset.lock);
+	INIT_WORK(&adapter->reset.flr_work, recovery_flr_work);
 }
 
 /** vfence_recovery_stop - the adapter is unplugged: on return nothing is reset any more */

@@ -79,6 +79,8 @@ struct vfence_reset {
 	struct vfence_watch watch;
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
+	/** @flr_work: work that finishes a reset that the host has begun */
+	struct work_struct flr_work;
 	/** @block_work: work that ends all queues of blocked processes */
 	struct work_struct block_work;
 	/** @reset_work: work that ends all queues from before a reset of the adapter */

@@ -115,13 +115,11 @@ static struct attribute *tdr_attrs[] = {
 	NULL,
 };
 
-static const struct attribute_group tdr_group = {
+/** vfence_tdr_group - the folder "tdr" of an adapter's device */
+const struct attribute_group vfence_tdr_group = {
 	.name = "tdr",
 	.attrs = tdr_attrs,
 };
-
-/** vfence_tdr_groups - groups of attributes of an adapter's device */
-const struct attribute_group *vfence_tdr_groups[] = { &tdr_group, NULL };
 
 /** vfence_tdr_init - configure an adapter as Windows is by default; cannot fail */
 void vfence_tdr_init(struct vfence_adapter *adapter)

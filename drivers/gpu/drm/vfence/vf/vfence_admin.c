@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The folder sriov_admin of a physical function: how functions share the engines, and what each of
+ * them has had. The names are those of the xe driver where it has the same thing.
+ *
+ *    sriov_admin/policy, response_us, switch_us, stat
+ *    sriov_admin/pf/, vf1/, ...: profile/exec_quantum_us, weight, cap_percent, preempt_timeout_us,
+ *                                sched_priority; stat
+ */
+
+#include <linux/kobject.h>
+#include <linux/kstrtox.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+
+#include "core/vfence_adapter.h"
+#include "vf/vfence_admin.h"
+#include "vf/vfence_world.h"
+
+#define ADMIN_MAX_SLICE_US	2000000
+#define ADMIN_MAX_WEIGHT	10000
+#define ADMIN_MAX_TIMEOUT_US	100000000
+#define ADMIN_MAX_COST_US	100000
+
+/**
+ * struct admin_folder - a folder in sysfs
+ */
+struct admin_folder {
+	/** @kobj: the folder */
+	struct kobject kobj;
+	/** @world: who owns the engines; valid until the folder is removed */
+	struct vfence_world *world;
+	/** @function: index of the function; unused in the folder above */
+	unsigned int function;
+};
+
+/**
+ * struct vfence_admin - all folders of an adapter
+ */
+struct vfence_admin {
+	/** @top: the folder sriov_admin */
+	struct admin_folder *top;
+	/** @folder: a folder for each function, by its index */
+	struct admin_folder *folder[VFENCE_POLICY_FUNCTIONS];
+};
+
+static struct admin_folder *admin_folder_of(struct kobject *kobj)
+{
+	return container_of(kobj, struct admin_folder, kobj);
+}
+
+/**
+ * struct admin_attribute - a number of the configuration
+ */
+struct admin_attribute {
+	/** @attr: the attribute */
+	struct kobj_attribute attr;
+	/** @offset: offset of the member in its structure */
+	size_t offset;
+	/** @min: least value */
+	u32 min;
+	/** @max: largest value */
+	u32 max;
+};
+
+static const struct admin_attribute *admin_attribute_of(struct kobj_attribute *attr)
+{
+	return container_of(attr, struct admin_attribute, attr);
+}
+
+/* Read a number that is within its range. */
+static int admin_parse(const struct admin_attribute *attr, const char *buf, u32 *value)
+{
+	int ret = kstrtou32(buf, 0, value);
+
+	if (ret)
+		return ret;
+	return *value < attr->min || *value > attr->max ? -EINVAL : 0;
+}
+
+static ssize_t admin_config_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct vfence_world_config config;
+
+	vfence_world_get_config(admin_folder_of(kobj)->world, &config);
+	return sysfs_emit(buf, "%u\n",
+			  *(u32 *)((void *)&config + admin_attribute_of(attr)->offset));
+}
+
+static ssize_t admin_config_store(struct kobject *kobj, struct kobj_attribute *attr,
+				  const char *buf, size_t count)
+{
+	struct vfence_world *world = admin_folder_of(kobj)->world;
+	struct vfence_world_config config;
+	u32 value;
+	int ret = admin_parse(admin_attribute_of(attr), buf, &value);
+
+	if (ret)
+		return ret;
+	vfence_world_get_config(world, &config);
+	*(u32 *)((void *)&config + admin_attribute_of(attr)->offset) = value;
+	vfence_world_set_config(world, &config);
+	return count;
+}
+
+static ssize_t admin_share_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_world_share share;
+
+	vfence_world_get_share(folder->world, folder->function, &share);
+	return sysfs_emit(buf, "%u\n",
+			  *(u32 *)((void *)&share + admin_attribute_of(attr)->offset));
+}
+
+static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *attr,
+				 const char *buf, size_t count)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_world_share share;
+	u32 value;
+	int ret = admin_parse(admin_attribute_of(attr), buf, &value);
+
+	if (ret)
+		return ret;
+	vfence_world_get_share(folder->world, folder->function, &share);
+	*(u32 *)((void *)&share + admin_attribute_of(attr)->offset) = value;
+	vfence_world_set_share(folder->world, folder->function, &share);
+	return count;
+}
+
+#define ADMIN_CONFIG(_name, _max)						\
+	static struct admin_attribute admin_##_name = {				\
+		.attr = __ATTR(_name, 0644, admin_config_show, admin_config_store),	\
+		.offset = offsetof(struct vfence_world_config, _name), .max = (_max),	\
+	}
+
+#define ADMIN_SHARE(_file, _member, _min, _max)					\
+	static struct admin_attribute admin_##_file = {				\
+		.attr = __ATTR(_file, 0644, admin_share_show, admin_share_store),	\
+		.offset = offsetof(struct vfence_world_share, _member),		\
+		.min = (_min), .max = (_max),					\
+	}
+
+ADMIN_CONFIG(response_us, ADMIN_MAX_COST_US);
+ADMIN_CONFIG(switch_us, ADMIN_MAX_COST_US);
+ADMIN_SHARE(exec_quantum_us, slice_us, 100, ADMIN_MAX_SLICE_US);
+ADMIN_SHARE(weight, weight, 1, ADMIN_MAX_WEIGHT);
+ADMIN_SHARE(cap_percent, cap_percent, 0, 100);
+ADMIN_SHARE(preempt_timeout_us, preempt_timeout_us, 0, ADMIN_MAX_TIMEOUT_US);
+
+static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct vfence_world_config config;
+	int i, at = 0;
+
+	vfence_world_get_config(admin_folder_of(kobj)->world, &config);
+	for (i = 0; i < VFENCE_POLICIES; i++)
+		at += sysfs_emit_at(buf, at, i == config.policy ? "[%s] " : "%s ",
+				    vfence_policies[i].name);
+	buf[at - 1] = '\n';
+	return at;
+}
+
+static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			    size_t count)
+{
+	struct vfence_world *world = admin_folder_of(kobj)->world;
+	struct vfence_world_config config;
+	unsigned int i;
+
+	for (i = 0; i < VFENCE_POLICIES; i++)
+		if (sysfs_streq(buf, vfence_policies[i].name))
+			break;
+	if (i == VFENCE_POLICIES)
+		return -EINVAL;
+	vfence_world_get_config(world, &config);
+	config.policy = i;
+	vfence_world_set_config(world, &config);
+	return count;
+}
+
+static struct kobj_attribute admin_policy = __ATTR_RW(policy);
+
+static ssize_t sched_priority_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_world_share share;
+
+	vfence_world_get_share(folder->world, folder->function, &share);
+	return sysfs_emit(buf, share.on_demand ? "[low] normal\n" : "low [normal]\n");
+}
+
+static ssize_t sched_priority_store(struct kobject *kobj, struct kobj_attribute *attr,
+				    const char *buf, size_t count)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_world_share share;
+
+	if (!sysfs_streq(buf, "low") && !sysfs_streq(buf, "normal"))
+		return -EINVAL;
+	vfence_world_get_share(folder->world, folder->function, &share);
+	share.on_demand = sysfs_streq(buf, "low");
+	vfence_world_set_share(folder->world, folder->function, &share);
+	return count;
+}
+
+static struct kobj_attribute admin_sched_priority = __ATTR_RW(sched_priority);
+
+static const char *const admin_group_name[VGPU_WORLD_GROUPS] = { "gfx", "mm" };
+
+static ssize_t admin_total_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct vfence_world_usage usage;
+	struct vfence_world_total total;
+	unsigned int g, i;
+	int at = 0;
+
+	for (g = 0; g < VGPU_WORLD_GROUPS; g++) {
+		vfence_world_query(admin_folder_of(kobj)->world, g, 0, &usage, &total);
+		at += sysfs_emit_at(buf, at, "%s elapsed_ns %llu switch_ns %llu unowned_ns %llu",
+				    admin_group_name[g], total.elapsed_ns, total.switch_ns,
+				    total.unowned_ns);
+		at += sysfs_emit_at(buf, at, " switches %llu cancelled %llu yield_us",
+				    total.switches, total.cancelled);
+		for (i = 0; i < VFENCE_WORLD_LATENCIES; i++)
+			at += sysfs_emit_at(buf, at, "%c%llu", i ? ',' : ' ', total.latency[i]);
+		at += sysfs_emit_at(buf, at, "\n");
+	}
+	return at;
+}
+
+static struct kobj_attribute admin_total = __ATTR(stat, 0444, admin_total_show, NULL);
+
+static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_world_usage u;
+	struct vfence_world_total total;
+	unsigned int g;
+	int at = 0;
+
+	for (g = 0; g < VGPU_WORLD_GROUPS; g++) {
+		vfence_world_query(folder->world, g, folder->function, &u, &total);
+		at += sysfs_emit_at(buf, at, "%s run_ns %llu stop_ns %llu longest_stop_ns %llu",
+				    admin_group_name[g], u.run_ns, u.stop_ns, u.longest_stop_ns);
+		at += sysfs_emit_at(buf, at, " overrun_ns %llu turns %llu yields %llu",
+				    u.overrun_ns, u.turns, u.yields);
+		at += sysfs_emit_at(buf, at, " preemptions %llu resets %llu healed %llu",
+				    u.preemptions, u.resets, u.healed);
+		at += sysfs_emit_at(buf, at, " turned_busy %llu turned_idle %llu\n",
+				    u.turned_busy, u.turned_idle);
+	}
+	return at;
+}
+
+static struct kobj_attribute admin_stat = __ATTR_RO(stat);
+
+static struct attribute *admin_top_attrs[] = {
+	&admin_policy.attr,
+	&admin_response_us.attr.attr,
+	&admin_switch_us.attr.attr,
+	&admin_total.attr,
+	NULL,
+};
+ATTRIBUTE_GROUPS(admin_top);
+
+static struct attribute *admin_profile_attrs[] = {
+	&admin_exec_quantum_us.attr.attr,
+	&admin_weight.attr.attr,
+	&admin_cap_percent.attr.attr,
+	&admin_preempt_timeout_us.attr.attr,
+	&admin_sched_priority.attr,
+	NULL,
+};
+
+static const struct attribute_group admin_profile_group = {
+	.name = "profile",
+	.attrs = admin_profile_attrs,
+};
+
+static struct attribute *admin_function_attrs[] = {
+	&admin_stat.attr,
+	NULL,
+};
+
+static const struct attribute_group admin_function_group = {
+	.attrs = admin_function_attrs,
+};
+
+static const struct attribute_group *admin_function_groups[] = {
+	&admin_function_group, &admin_profile_group, NULL,
+};
+
+static void admin_release(struct kobject *kobj)
+{
+	kfree(admin_folder_of(kobj));
+}
+
+static const struct kobj_type admin_top_type = {
+	.release = admin_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = admin_top_groups,
+};
+
+static const struct kobj_type admin_function_type = {
+	.release = admin_release,
+	.sysfs_ops = &kobj_sysfs_ops,
+	.default_groups = admin_function_groups,
+};
+
+static struct admin_folder *admin_add(struct vfence_world *world, struct kobject *parent,
+				      const char *name, unsigned int function, bool top)
+{
+	struct admin_folder *folder = kzalloc(sizeof(*folder), GFP_KERNEL);
+
+	if (!folder)
+		return NULL;
+	folder->world = world;
+	folder->function = function;
+	if (kobject_init_and_add(&folder->kobj, top ? &admin_top_type : &admin_function_type,
+				 parent, "%s", name)) {
+		kobject_put(&folder->kobj);
+		return NULL;
+	}
+	return folder;
+}
+
+static void admin_remove(struct admin_folder *folder)
+{
+	if (!folder)
+		return;
+	/* On return no call is in a function of this file. */
+	kobject_del(&folder->kobj);
+	kobject_put(&folder->kobj);
+}
+
+/**
+ * vfence_admin_create - make the folder sriov_admin
+ * @adapter: the physical function, which shares its engines
+ *
+ * Return: what vfence_admin_destroy() removes, or NULL.
+ */
+struct vfence_admin *vfence_admin_create(struct vfence_adapter *adapter)
+{
+	struct vfence_admin *admin = kzalloc(sizeof(*admin), GFP_KERNEL);
+	unsigned int i;
+	char name[8];
+
+	if (!admin)
+		return NULL;
+	admin->top = admin_add(adapter->vf.world, &adapter->drm.dev->kobj, "sriov_admin", 0, true);
+	for (i = 0; admin->top && i < VFENCE_POLICY_FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), i ? "vf%u" : "pf", i);
+		admin->folder[i] = admin_add(adapter->vf.world, &admin->top->kobj, name, i, false);
+		if (!admin->folder[i])
+			break;
+	}
+	if (admin->folder[VFENCE_POLICY_FUNCTIONS - 1])
+		return admin;
+	vfence_admin_destroy(admin);
+	return NULL;
+}
+
+/** vfence_admin_destroy - remove the folder */
+void vfence_admin_destroy(struct vfence_admin *admin)
+{
+	unsigned int i;
+
+	if (!admin)
+		return;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		admin_remove(admin->folder[i]);
+	admin_remove(admin->top);
+	kfree(admin);
+}

@@ -1,0 +1,641 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Sharing of the engines
+ *
+ * While an adapter has virtual functions, a thread for each group of engines decides which function
+ * owns them (include/vfence_policy.h), and gives the commands of a world switch::
+ *
+ *    a function turns busy or idle, or the slice ends
+ *       --> decide --> response time, in which the owner goes on --> decide again
+ *       --> IDLE, SAVE, LOAD or INIT, RUN
+ *
+ * The hardware's messages carry nothing: the thread reads the busy word of the function that a
+ * message names, so that messages that overtake each other do no harm. Every eighth decision reads
+ * all words, in case a message was lost.
+ *
+ * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD and RUN the next one.
+ */
+
+#include <linux/hrtimer.h>
+#include <linux/kthread.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/wait.h>
+
+#include "core/vfence_adapter.h"
+#include "core/vfence_trace.h"
+#include "reset/vfence_recovery.h"
+#include "vf/vfence_world.h"
+
+#define WORLD_SLICE_US		6000
+#define WORLD_RESPONSE_US	50
+#define WORLD_SWITCH_US		136
+#define WORLD_PREEMPT_US	640000
+
+/**
+ * struct world_group - a group of engines
+ */
+struct world_group {
+	/** @world: parent */
+	struct vfence_world *world;
+	/** @index: number of the group */
+	unsigned int index;
+
+	/** @task: the thread that decides */
+	struct task_struct *task;
+	/** @wait: the thread sleeps here, and those that wait until a function owns nothing */
+	wait_queue_head_t wait;
+	/** @news: mask of the functions that have sent a message; any context */
+	atomic_t news;
+	/** @news_at: time of the last message, in ns; a hint */
+	u64 news_at;
+	/** @asked: the configuration has changed, or functions have come or gone */
+	bool asked;
+	/** @ends: give the engines to the physical function, and keep them there; @lock */
+	bool ends;
+
+	/** @lock: protects all members below */
+	struct mutex lock;
+	/** @policy: who is next */
+	struct vfence_policy policy;
+	/** @function: adapters of the functions, by their index; NULL if it does not take part */
+	struct vfence_adapter *function[VFENCE_POLICY_FUNCTIONS];
+	/** @marked_at: time up to which @usage and @total are complete, in ns */
+	u64 marked_at;
+	/** @settled_at: time up to which the owner has paid, in ns */
+	u64 settled_at;
+	/** @usage: by function */
+	struct vfence_world_usage usage[VFENCE_POLICY_FUNCTIONS];
+	/** @total: of the group */
+	struct vfence_world_total total;
+};
+
+/**
+ * struct vfence_world - how the functions of a chip share its engines
+ */
+struct vfence_world {
+	/** @physical: the physical function */
+	struct vfence_adapter *physical;
+	/** @lock: protects @config and @share; taken outside world_group.lock */
+	struct mutex lock;
+	/** @config: the configuration */
+	struct vfence_world_config config;
+	/** @share: what each function gets */
+	struct vfence_world_share share[VFENCE_POLICY_FUNCTIONS];
+	/** @group: the groups */
+	struct world_group group[VGPU_WORLD_GROUPS];
+};
+
+/* A function has turned busy or idle. Called under a spinlock with interrupts off. */
+static void world_edge(void *host, unsigned int group, unsigned int function)
+{
+	struct vfence_world *world = host;
+	struct world_group *g = &world->group[group];
+
+	WRITE_ONCE(g->news_at, ktime_get_ns());
+	atomic_or(BIT(function), &g->news);
+	wake_up_all(&g->wait);
+}
+
+static void world_ask(struct world_group *g)
+{
+	WRITE_ONCE(g->asked, true);
+	wake_up_all(&g->wait);
+}
+
+static void world_read_word_locked(struct world_group *g, unsigned int i, u64 now)
+{
+	struct vfence_adapter *adapter = g->function[i];
+
+	lockdep_assert_held(&g->lock);
+	if (adapter)
+		vfence_policy_set_busy(&g->policy, i, vgpu_world_is_busy(adapter->gpu, g->index),
+				       now);
+}
+
+static void world_read_news_locked(struct world_group *g, u64 now)
+{
+	/* Full barrier: the word is read after the message. Partner: world_edge(). */
+	u32 news = atomic_xchg(&g->news, 0);
+	unsigned int i;
+
+	lockdep_assert_held(&g->lock);
+	for (i = 0; news && i < VFENCE_POLICY_FUNCTIONS; i++)
+		if (news & BIT(i))
+			world_read_word_locked(g, i, now);
+	if (!vfence_policy_must_refresh(&g->policy))
+		return;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		bool busy = g->policy.function[i].busy;
+
+		world_read_word_locked(g, i, now);
+		/* It may have got work this moment: then its message is there, too. */
+		if (!busy && g->policy.function[i].busy && !(atomic_read(&g->news) & BIT(i)))
+			g->usage[i].healed++;
+	}
+}
+
+/* Let the owner pay for the time since it paid last. */
+static void world_settle_locked(struct world_group *g, u64 now)
+{
+	u64 over = 0;
+
+	lockdep_assert_held(&g->lock);
+	if (g->policy.owner < 0)
+		return;
+	if (now > g->policy.slice_end)
+		over = now - max(g->policy.slice_end, g->settled_at);
+	vfence_policy_charge(&g->policy, now - g->settled_at, over, now);
+	g->settled_at = now;
+}
+
+static struct vfence_policy_decision world_decide_locked(struct world_group *g, u64 now)
+{
+	lockdep_assert_held(&g->lock);
+	world_read_news_locked(g, now);
+	if (g->ends)
+		return (struct vfence_policy_decision){
+			.action = g->policy.owner ? VFENCE_POLICY_SWITCH : VFENCE_POLICY_KEEP,
+			.until = VFENCE_POLICY_NEVER,
+		};
+	world_settle_locked(g, now);
+	return vfence_policy_decide(&g->policy, now);
+}
+
+static struct vfence_policy_decision world_decide(struct world_group *g)
+{
+	struct vfence_policy_decision decision;
+
+	mutex_lock(&g->lock);
+	decision = world_decide_locked(g, ktime_get_ns());
+	mutex_unlock(&g->lock);
+	return decision;
+}
+
+/* Add the time since the last mark to @ns. */
+static u64 world_mark_locked(struct world_group *g, u64 *ns)
+{
+	u64 now = ktime_get_ns(), passed = now - g->marked_at;
+
+	lockdep_assert_held(&g->lock);
+	*ns += passed;
+	g->total.elapsed_ns += passed;
+	g->marked_at = now;
+	return passed;
+}
+
+static u64 *world_bucket_locked(struct world_group *g)
+{
+	lockdep_assert_held(&g->lock);
+	return g->policy.owner < 0 ? &g->total.unowned_ns : &g->usage[g->policy.owner].run_ns;
+}
+
+/*
+ * Give a command. If it fails, reset the function that is to blame, and try once more: a reset
+ * takes everything off the engines.
+ */
+static int world_order(struct world_group *g, unsigned int command,
+		       struct vfence_adapter *about, struct vfence_adapter *blame)
+{
+	struct vgpu *gpu = g->world->physical->gpu;
+	unsigned int timeout_us = g->world->share[vgpu_world_index(blame->gpu)].preempt_timeout_us;
+	int ret;
+
+	/* Without a limit the command is given again and again. */
+	do {
+		ret = vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
+					 timeout_us ?: WORLD_PREEMPT_US);
+	} while (ret == -ETIME && !timeout_us && !READ_ONCE(g->ends));
+	trace_vfence_world(g->world->physical->drm.primary->index, g->index, command,
+			   vgpu_world_index(blame->gpu), ret);
+	if (!ret || ret == -EINVAL)
+		return ret;
+	g->usage[vgpu_world_index(blame->gpu)].resets++;
+	vfence_recovery_flr(blame);
+	return vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
+				  WORLD_PREEMPT_US);
+}
+
+/* Take the engines from their owner. */
+static void world_take_locked(struct world_group *g)
+{
+	struct vfence_adapter *owner = g->function[g->policy.owner];
+	struct vfence_world_usage *usage = &g->usage[g->policy.owner];
+	u64 stop;
+
+	lockdep_assert_held(&g->lock);
+	if (g->policy.function[g->policy.owner].busy)
+		usage->preemptions++;
+	else
+		usage->yields++;
+	world_mark_locked(g, &usage->run_ns);
+	world_order(g, VGPU_WORLD_CMD_IDLE, NULL, owner);
+	stop = world_mark_locked(g, &usage->stop_ns);
+	usage->longest_stop_ns = max(usage->longest_stop_ns, stop);
+	if (g->marked_at > g->policy.slice_end)
+		usage->overrun_ns += g->marked_at - g->policy.slice_end;
+	world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
+	/* The one whose draw took long pays for the time that it took to stop, too. */
+	world_settle_locked(g, g->marked_at);
+}
+
+/* Give the engines to a function, or to none. */
+static void world_give_locked(struct world_group *g, int next)
+{
+	struct vfence_adapter *adapter = next < 0 ? NULL : g->function[next];
+
+	lockdep_assert_held(&g->lock);
+	if (!adapter) {
+		vfence_policy_own(&g->policy, -1, ktime_get_ns());
+		return;
+	}
+	world_order(g, vgpu_world_was_saved(adapter->gpu, g->index) ? VGPU_WORLD_CMD_LOAD :
+								     VGPU_WORLD_CMD_INIT,
+		    adapter, adapter);
+	world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
+	world_mark_locked(g, &g->total.switch_ns);
+	g->settled_at = g->marked_at;
+	g->usage[next].turns++;
+	vfence_policy_own(&g->policy, next, g->marked_at);
+}
+
+static void world_note_latency_locked(struct world_group *g, u64 cause)
+{
+	u64 us = (ktime_get_ns() - cause) / NSEC_PER_USEC;
+
+	lockdep_assert_held(&g->lock);
+	if (!g->policy.function[g->policy.owner].busy)
+		g->total.latency[min_t(unsigned int, fls64(us), VFENCE_WORLD_LATENCIES - 1)]++;
+}
+
+static void world_switch_locked(struct world_group *g, int next, u64 cause)
+{
+	lockdep_assert_held(&g->lock);
+	if (g->policy.owner >= 0) {
+		world_note_latency_locked(g, cause);
+		world_take_locked(g);
+	} else {
+		world_mark_locked(g, &g->total.unowned_ns);
+	}
+	g->total.switches++;
+	world_give_locked(g, next);
+	wake_up_all(&g->wait);
+}
+
+static bool world_has_news(struct world_group *g)
+{
+	return kthread_should_stop() || atomic_read(&g->news) || READ_ONCE(g->asked);
+}
+
+/* Sleep until a time in ns, or until there is news. */
+static void world_sleep(struct world_group *g, u64 until)
+{
+	u64 now = ktime_get_ns();
+
+	if (until == VFENCE_POLICY_NEVER)
+		wait_event_interruptible(g->wait, world_has_news(g));
+	else if (until > now)
+		/* The result does not matter: the caller decides again. */
+		(void)wait_event_interruptible_hrtimeout(g->wait, world_has_news(g),
+							 ns_to_ktime(until - now));
+	WRITE_ONCE(g->asked, false);
+}
+
+/* Let the response time pass since the cause of the decision. */
+static void world_respond(struct world_group *g, u64 cause)
+{
+	ktime_t until = ns_to_ktime(cause + g->policy.response_ns);
+
+	while (ktime_before(ktime_get(), until) && !kthread_should_stop()) {
+		set_current_state(TASK_IDLE);
+		schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
+	}
+	__set_current_state(TASK_RUNNING);
+}
+
+/* The time from which the response counts: that of the message, or of the end of the slice. */
+static u64 world_cause(struct world_group *g, u64 asked_for, u64 now)
+{
+	u64 news_at = READ_ONCE(g->news_at);
+
+	if (asked_for <= now && now - asked_for < g->policy.response_ns)
+		return asked_for;
+	return news_at <= now && now - news_at < g->policy.response_ns ? news_at : now;
+}
+
+static void world_commit(struct world_group *g, u64 cause)
+{
+	struct vfence_policy_decision decision;
+
+	mutex_lock(&g->lock);
+	decision = world_decide_locked(g, ktime_get_ns());
+	if (decision.action == VFENCE_POLICY_SWITCH)
+		world_switch_locked(g, decision.next, cause);
+	else
+		g->total.cancelled++;
+	mutex_unlock(&g->lock);
+}
+
+static int world_thread(void *data)
+{
+	struct world_group *g = data;
+	u64 until = 0;
+
+	/* The default slack would make slices up to 50 us longer. */
+	current->timer_slack_ns = 1;
+	sched_set_fifo_low(current);
+
+	while (!kthread_should_stop()) {
+		struct vfence_policy_decision decision = world_decide(g);
+		u64 cause;
+
+		if (decision.action == VFENCE_POLICY_KEEP) {
+			until = decision.until;
+			world_sleep(g, until);
+			continue;
+		}
+		cause = world_cause(g, until, ktime_get_ns());
+		world_respond(g, cause);
+		world_commit(g, cause);
+		until = VFENCE_POLICY_NEVER;
+	}
+	return 0;
+}
+
+static void world_apply_share_locked(struct world_group *g, unsigned int i)
+{
+	const struct vfence_world_share *share = &g->world->share[i];
+	struct vfence_policy_function *f = &g->policy.function[i];
+
+	lockdep_assert_held(&g->lock);
+	f->slice_ns = (u64)share->slice_us * NSEC_PER_USEC;
+	f->weight = share->weight;
+	f->cap_percent = share->cap_percent;
+	f->on_demand = share->on_demand;
+}
+
+static void world_add_locked(struct world_group *g, unsigned int i,
+			     struct vfence_adapter *adapter)
+{
+	lockdep_assert_held(&g->lock);
+	g->function[i] = adapter;
+	vfence_policy_add(&g->policy, i, 0);
+	world_apply_share_locked(g, i);
+	world_read_word_locked(g, i, ktime_get_ns());
+}
+
+/** vfence_world_join - a virtual function, which has started, takes part from now on */
+void vfence_world_join(struct vfence_world *world, struct vfence_adapter *adapter)
+{
+	unsigned int i = vgpu_world_index(adapter->gpu), k;
+
+	mutex_lock(&world->lock);
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
+		struct world_group *g = &world->group[k];
+
+		mutex_lock(&g->lock);
+		world_add_locked(g, i, adapter);
+		mutex_unlock(&g->lock);
+		world_ask(g);
+	}
+	mutex_unlock(&world->lock);
+}
+
+static bool world_owns(struct world_group *g, int i)
+{
+	bool owns;
+
+	mutex_lock(&g->lock);
+	owns = g->policy.owner == i;
+	if (!owns)
+		g->function[i] = NULL;
+	mutex_unlock(&g->lock);
+	return owns;
+}
+
+/** vfence_world_leave - a virtual function leaves; on return it owns nothing, and never will */
+void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapter)
+{
+	unsigned int i = vgpu_world_index(adapter->gpu), k;
+
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
+		struct world_group *g = &world->group[k];
+
+		mutex_lock(&g->lock);
+		/* A probe that failed may not have joined. */
+		g->policy.function[i].present = false;
+		g->policy.function[i].busy = false;
+		mutex_unlock(&g->lock);
+		world_ask(g);
+		wait_event(g->wait, !world_owns(g, i));
+	}
+}
+
+/**
+ * vfence_world_get_config - read the configuration
+ * @world: the world
+ * @config: output
+ */
+void vfence_world_get_config(struct vfence_world *world, struct vfence_world_config *config)
+{
+	mutex_lock(&world->lock);
+	*config = world->config;
+	mutex_unlock(&world->lock);
+}
+
+/**
+ * vfence_world_set_config - change the configuration; what runs has it from now on
+ * @world: the world
+ * @config: the valid configuration
+ */
+void vfence_world_set_config(struct vfence_world *world, const struct vfence_world_config *config)
+{
+	unsigned int k;
+
+	mutex_lock(&world->lock);
+	world->config = *config;
+	vgpu_world_set_switch_ns(world->physical->gpu, (u64)config->switch_us * NSEC_PER_USEC);
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
+		struct world_group *g = &world->group[k];
+
+		mutex_lock(&g->lock);
+		g->policy.kind = config->policy;
+		g->policy.response_ns = (u64)config->response_us * NSEC_PER_USEC;
+		mutex_unlock(&g->lock);
+		world_ask(g);
+	}
+	mutex_unlock(&world->lock);
+}
+
+/**
+ * vfence_world_get_share - read what a function gets
+ * @world: the world
+ * @function: index of the function
+ * @share: output
+ */
+void vfence_world_get_share(struct vfence_world *world, unsigned int function,
+			    struct vfence_world_share *share)
+{
+	mutex_lock(&world->lock);
+	*share = world->share[function];
+	mutex_unlock(&world->lock);
+}
+
+/**
+ * vfence_world_set_share - change what a function gets; from its next turn on
+ * @world: the world
+ * @function: index of the function
+ * @share: valid values
+ */
+void vfence_world_set_share(struct vfence_world *world, unsigned int function,
+			    const struct vfence_world_share *share)
+{
+	unsigned int k;
+
+	mutex_lock(&world->lock);
+	world->share[function] = *share;
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
+		struct world_group *g = &world->group[k];
+
+		mutex_lock(&g->lock);
+		world_apply_share_locked(g, function);
+		mutex_unlock(&g->lock);
+		world_ask(g);
+	}
+	mutex_unlock(&world->lock);
+}
+
+/**
+ * vfence_world_query - read what a function has had, and what happened to a group
+ * @world: the world
+ * @group: number of the group
+ * @function: index of the function
+ * @usage: output
+ * @total: output; all times of all functions add up to its elapsed time
+ */
+void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
+			struct vfence_world_usage *usage, struct vfence_world_total *total)
+{
+	struct world_group *g = &world->group[group];
+	struct vgpu_world_counters counters;
+
+	mutex_lock(&g->lock);
+	world_mark_locked(g, world_bucket_locked(g));
+	if (g->function[function]) {
+		vgpu_world_query(g->function[function]->gpu, group, &counters);
+		g->usage[function].turned_busy = counters.turned_busy;
+		g->usage[function].turned_idle = counters.turned_idle;
+	}
+	*usage = g->usage[function];
+	*total = g->total;
+	mutex_unlock(&g->lock);
+}
+
+static void world_init_share(struct vfence_world_share *share, bool physical)
+{
+	*share = (struct vfence_world_share){
+		.slice_us = WORLD_SLICE_US,
+		.weight = VFENCE_POLICY_WEIGHT,
+		.preempt_timeout_us = WORLD_PREEMPT_US,
+		.on_demand = physical,
+	};
+}
+
+/* The physical function owns the engines before there are virtual ones. */
+static int world_start_group(struct vfence_world *world, unsigned int index)
+{
+	struct world_group *g = &world->group[index];
+	u64 now = ktime_get_ns();
+
+	g->world = world;
+	g->index = index;
+	init_waitqueue_head(&g->wait);
+	mutex_init(&g->lock);
+	vfence_policy_init(&g->policy, world->config.policy,
+			   (u64)world->config.response_us * NSEC_PER_USEC);
+
+	mutex_lock(&g->lock);
+	g->marked_at = now;
+	g->settled_at = now;
+	world_add_locked(g, 0, world->physical);
+	vfence_policy_own(&g->policy, 0, now);
+	mutex_unlock(&g->lock);
+
+	g->task = kthread_run(world_thread, g, "%s-world%u", world->physical->name, index);
+	return PTR_ERR_OR_ZERO(g->task);
+}
+
+static bool world_is_back(struct world_group *g)
+{
+	bool back;
+
+	mutex_lock(&g->lock);
+	back = !g->policy.owner;
+	mutex_unlock(&g->lock);
+	return back;
+}
+
+/* Give the engines back to the physical function. */
+static void world_stop_group(struct world_group *g)
+{
+	if (IS_ERR_OR_NULL(g->task))
+		return;
+	mutex_lock(&g->lock);
+	g->ends = true;
+	mutex_unlock(&g->lock);
+	world_ask(g);
+	wait_event(g->wait, world_is_back(g));
+	kthread_stop(g->task);
+}
+
+/**
+ * vfence_world_create - begin to share the engines of an adapter
+ * @adapter: the physical function, which owns them
+ *
+ * Return: the world, or an ERR_PTR.
+ */
+struct vfence_world *vfence_world_create(struct vfence_adapter *adapter)
+{
+	struct vfence_world *world = kvzalloc(sizeof(*world), GFP_KERNEL);
+	unsigned int i;
+	int ret = 0;
+
+	if (!world)
+		return ERR_PTR(-ENOMEM);
+	mutex_init(&world->lock);
+	world->physical = adapter;
+	world->config = (struct vfence_world_config){
+		.policy = VFENCE_POLICY_ON_DEMAND,
+		.response_us = WORLD_RESPONSE_US,
+		.switch_us = WORLD_SWITCH_US,
+	};
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		world_init_share(&world->share[i], !i);
+	vgpu_world_set_switch_ns(adapter->gpu, WORLD_SWITCH_US * NSEC_PER_USEC);
+	for (i = 0; !ret && i < VGPU_WORLD_GROUPS; i++)
+		ret = world_start_group(world, i);
+	if (ret) {
+		vfence_world_destroy(world);
+		return ERR_PTR(ret);
+	}
+	vgpu_world_attach(adapter->gpu, world_edge, world);
+	return world;
+}
+
+/** vfence_world_destroy - end the sharing; only the physical function is left */
+void vfence_world_destroy(struct vfence_world *world)
+{
+	unsigned int i;
+
+	if (!world)
+		return;
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		world_stop_group(&world->group[i]);
+	vgpu_world_attach(world->physical->gpu, NULL, NULL);
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		if (world->group[i].world)
+			mutex_destroy(&world->group[i].lock);
+	mutex_destroy(&world->lock);
+	kvfree(world);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_WORLD_H_
+#define _VFENCE_WORLD_H_
+
+#include <linux/types.h>
+
+#include "hw/vgpu.h"
+#include "vfence_policy.h"
+
+struct vfence_adapter;
+struct vfence_world;
+
+/** VFENCE_WORLD_LATENCIES: number of ranges of a latency, each twice as long as the one before */
+#define VFENCE_WORLD_LATENCIES	12
+
+/**
+ * struct vfence_world_config - how functions share the engines
+ */
+struct vfence_world_config {
+	/** @policy: &enum vfence_policy_kind */
+	u32 policy;
+	/** @response_us: time from a decision to the switch, in us */
+	u32 response_us;
+	/** @switch_us: time that a switch takes, in us */
+	u32 switch_us;
+};
+
+/**
+ * struct vfence_world_share - what a function gets
+ */
+struct vfence_world_share {
+	/** @slice_us: its slice, in us */
+	u32 slice_us;
+	/** @weight: its weight under the fair policies */
+	u32 weight;
+	/** @cap_percent: hard limit within 100 ms, in percent; 0: none */
+	u32 cap_percent;
+	/** @preempt_timeout_us: how long its engines may take to stop, in us; 0: for ever */
+	u32 preempt_timeout_us;
+	/** @on_demand: it has no turn without work under the solid policies */
+	u32 on_demand;
+};
+
+/**
+ * struct vfence_world_usage - what a function has had of a group of engines; times in ns
+ */
+struct vfence_world_usage {
+	/** @run_ns: it owned the engines */
+	u64 run_ns;
+	/** @stop_ns: the engines were being taken from it */
+	u64 stop_ns;
+	/** @longest_stop_ns: the longest of these times */
+	u64 longest_stop_ns;
+	/** @overrun_ns: it had the engines for longer than its slice */
+	u64 overrun_ns;
+	/** @turns: number of times that it got the engines */
+	u64 turns;
+	/** @yields: number of times that it gave them away without work */
+	u64 yields;
+	/** @preemptions: number of times that it had work when it lost them */
+	u64 preemptions;
+	/** @resets: number of times that it was reset because it did not give them away */
+	u64 resets;
+	/** @healed: number of times that a lost message was found */
+	u64 healed;
+	/** @turned_busy: number of messages that it has work */
+	u64 turned_busy;
+	/** @turned_idle: number of messages that it has none left */
+	u64 turned_idle;
+};
+
+/**
+ * struct vfence_world_total - what happened to a group of engines; times in ns
+ */
+struct vfence_world_total {
+	/** @elapsed_ns: time since there are virtual functions: the sum of all times */
+	u64 elapsed_ns;
+	/** @switch_ns: registers were saved and loaded */
+	u64 switch_ns;
+	/** @unowned_ns: no function had the engines */
+	u64 unowned_ns;
+	/** @switches: number of switches */
+	u64 switches;
+	/** @cancelled: number of switches that the owner's new work has cancelled */
+	u64 cancelled;
+	/** @latency: yields by the time until the switch began: below 1 us, 2 us, 4 us, ... */
+	u64 latency[VFENCE_WORLD_LATENCIES];
+};
+
+struct vfence_world *vfence_world_create(struct vfence_adapter *adapter);
+void vfence_world_destroy(struct vfence_world *world);
+void vfence_world_join(struct vfence_world *world, struct vfence_adapter *adapter);
+void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapter);
+
+void vfence_world_get_config(struct vfence_world *world, struct vfence_world_config *config);
+void vfence_world_set_config(struct vfence_world *world, const struct vfence_world_config *config);
+void vfence_world_get_share(struct vfence_world *world, unsigned int function,
+			    struct vfence_world_share *share);
+void vfence_world_set_share(struct vfence_world *world, unsigned int function,
+			    const struct vfence_world_share *share);
+void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
+			struct vfence_world_usage *usage, struct vfence_world_total *total);
+
+#endif
