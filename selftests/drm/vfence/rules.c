@@ -14,6 +14,7 @@
 #include "vfence_timeout.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
+#include "vgpu_world.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 
@@ -298,6 +299,165 @@ TEST(WDDM_163_164_hangs_count_that_are_within_the_time)
 	EXPECT_FALSE(vfence_timeout_limit_time_s_valid(0));
 	EXPECT_TRUE(vfence_timeout_limit_time_s_valid(VFENCE_TIMEOUT_MAX_TIME_S));
 	EXPECT_FALSE(vfence_timeout_limit_time_s_valid(VFENCE_TIMEOUT_MAX_TIME_S + 1));
+}
+
+/* The table of the contract: all other commands are refused in all other states. */
+TEST(VF_05_only_legal_commands_change_the_state)
+{
+	static const struct {
+		enum vgpu_world_state from;
+		unsigned int command;
+		enum vgpu_world_state to;
+	} legal[] = {
+		{ VGPU_WORLD_RUN, 0x1, VGPU_WORLD_IDLE },
+		{ VGPU_WORLD_IDLE, 0x2, VGPU_WORLD_SAVED },
+		{ VGPU_WORLD_SAVED, 0x3, VGPU_WORLD_LOADED },
+		{ VGPU_WORLD_SAVED, 0x7, VGPU_WORLD_LOADED },
+		{ VGPU_WORLD_SAVED, 0xd, VGPU_WORLD_SAVED },
+		{ VGPU_WORLD_LOADED, 0x4, VGPU_WORLD_RUN },
+	};
+	unsigned int from, command, i;
+
+	for (from = VGPU_WORLD_RUN; from <= VGPU_WORLD_LOADED; from++)
+		for (command = 0; command < 256; command++) {
+			int to = -1;
+
+			for (i = 0; i < sizeof(legal) / sizeof(legal[0]); i++)
+				if (legal[i].from == from && legal[i].command == command)
+					to = (int)legal[i].to;
+			ASSERT_EQ(to, vgpu_world_after(from, command));
+		}
+}
+
+/* A policy beside functions whose work comes and goes at random. */
+struct crowd {
+	struct vfence_policy policy;
+	unsigned int count;
+	uint64_t now, waits_since[VFENCE_POLICY_FUNCTIONS];
+	uint64_t had[VFENCE_POLICY_FUNCTIONS], longest_wait;
+};
+
+static void crowd_begin(struct crowd *c, unsigned int kind)
+{
+	unsigned int i;
+
+	memset(c, 0, sizeof(*c));
+	c->count = 2 + next() % 16;
+	c->now = 1000000000;
+	vfence_policy_init(&c->policy, kind, next() % 2 ? 0 : 50000);
+	for (i = 0; i < c->count; i++)
+		vfence_policy_add(&c->policy, (int)i, 100000 + next() % 6000000);
+}
+
+/* Some time passes, in which the owner may run out of work. Return: what the policy decides. */
+static struct vfence_policy_decision crowd_step(struct crowd *c, bool always_busy)
+{
+	unsigned int i = next() % c->count;
+	uint64_t ns = next() % 500000;
+
+	if (c->policy.owner >= 0) {
+		vfence_policy_charge(&c->policy, ns, 0, c->now + ns);
+		c->had[c->policy.owner] += ns;
+	}
+	c->now += ns;
+	vfence_policy_set_busy(&c->policy, (int)i, always_busy || next() % 3, c->now);
+	return vfence_policy_decide(&c->policy, c->now);
+}
+
+TEST(VF_23_29_no_policy_gives_engines_to_functions_without_work_unless_it_is_solid)
+{
+	unsigned int kind, round, i;
+	struct crowd c;
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++)
+		for (round = 0; round < 200; round++) {
+			crowd_begin(&c, kind);
+			for (i = 0; i < 500; i++) {
+				struct vfence_policy_decision d = crowd_step(&c, false);
+
+				if (d.action == VFENCE_POLICY_KEEP) {
+					/* A policy that yields keeps no idle owner beside work. */
+					bool idle = c.policy.owner < 0 ||
+						    !c.policy.function[c.policy.owner].busy;
+					unsigned int k, others = 0;
+
+					for (k = 0; k < c.count; k++)
+						others += c.policy.function[k].busy;
+					ASSERT_FALSE(idle && others &&
+						     vfence_policies[kind].yields);
+					continue;
+				}
+				ASSERT_NE(c.policy.owner, d.next);
+				ASSERT_GT((int)c.count, d.next);
+				if (d.next >= 0 && !vfence_policies[kind].solid)
+					ASSERT_TRUE(c.policy.function[d.next].busy);
+				vfence_policy_own(&c.policy, d.next, c.now);
+			}
+		}
+}
+
+/* Functions that always have work have equal parts, whatever their slices. */
+TEST(VF_33_fair_policies_are_fair)
+{
+	static const unsigned int kinds[] = { VFENCE_POLICY_FAIR, VFENCE_POLICY_AHEAD };
+	unsigned int k, i, n;
+	struct crowd c;
+
+	for (k = 0; k < 2; k++) {
+		double sum = 0, squares = 0;
+
+		crowd_begin(&c, kinds[k]);
+		for (i = 0; i < c.count; i++)
+			vfence_policy_set_busy(&c.policy, (int)i, true, c.now);
+		for (n = 0; n < 400000; n++) {
+			struct vfence_policy_decision d = crowd_step(&c, true);
+
+			if (d.action == VFENCE_POLICY_SWITCH)
+				vfence_policy_own(&c.policy, d.next, c.now);
+		}
+		for (i = 0; i < c.count; i++) {
+			sum += (double)c.had[i];
+			squares += (double)c.had[i] * (double)c.had[i];
+		}
+		EXPECT_LE(0.999, sum * sum / (c.count * squares));
+	}
+}
+
+/* A function with a cap never has more than that of any 100 ms, by more than a slice's tenth. */
+TEST(VF_37_a_cap_holds)
+{
+	uint64_t used[1000] = { 0 };
+	unsigned int kind, i;
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++) {
+		struct vfence_policy policy;
+		uint64_t now = 1000000000, window;
+
+		memset(used, 0, sizeof(used));
+		vfence_policy_init(&policy, kind, 0);
+		vfence_policy_add(&policy, 0, 1000000);
+		policy.function[0].cap_percent = 25;
+		vfence_policy_set_busy(&policy, 0, true, now);
+		/* Steps of 1 ms. */
+		for (i = 0; i < 1000; i++, now += 1000000) {
+			struct vfence_policy_decision d = vfence_policy_decide(&policy, now);
+
+			if (d.action == VFENCE_POLICY_SWITCH)
+				vfence_policy_own(&policy, d.next, now);
+			if (!policy.owner) {
+				vfence_policy_charge(&policy, 1000000, 0, now + 999999);
+				used[i] = 1;
+			}
+		}
+		for (i = 0, window = 0; i < 1000; i++) {
+			window += used[i];
+			if (i >= 100)
+				window -= used[i - 100];
+			/* The parts of the window have 5 ms. */
+			ASSERT_GE(25 + 5, window);
+		}
+		EXPECT_LT(100, window * 5);
+	}
 }
 
 TEST_HARNESS_MAIN

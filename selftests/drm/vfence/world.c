@@ -1,0 +1,753 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * World switches: virtual functions share the engines of a physical one. The functions of this
+ * program are those of adapter 14, which it makes and removes.
+ */
+
+#include "vfence_test.h"
+
+#define PHYSICAL	14
+#define VF(n)		(16 * (PHYSICAL + 1) + (n) - 1)
+#define DEVICE		"/sys/bus/platform/devices/vfence.14/"
+#define ADMIN		DEVICE "sriov_admin/"
+#define MS		INT64_C(1000000)
+#define MOST		16
+
+/* The client of one function. */
+struct guest {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *gfx;
+	struct vf_fence *fence;
+};
+
+static int guest_open(struct guest *g, unsigned int number)
+{
+	int ret = vf_adapter_open(number, &g->adapter);
+
+	ret = ret ? ret : vf_device_create(g->adapter, &g->device);
+	ret = ret ? ret : vf_queue_create(g->device, DRM_VFENCE_NODE_GFX, 65536, &g->gfx);
+	return ret ? ret : vf_fence_create(g->device, 0, 0, &g->fence);
+}
+
+static void guest_close(struct guest *g)
+{
+	if (g->gfx)
+		vf_queue_abort(g->gfx);
+	vf_queue_destroy(g->gfx);
+	if (g->fence)
+		vf_fence_destroy(g->fence);
+	if (g->device)
+		vf_device_destroy(g->device);
+	vf_adapter_close(g->adapter);
+}
+
+static int configure(const char *file, const char *value)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), ADMIN "%s", file);
+	return write_text(path, value);
+}
+
+/* Configure all functions: "exec_quantum_us" and the like. */
+static int configure_all(const char *file, const char *value)
+{
+	char path[64];
+	int i, ret = 0;
+
+	for (i = 1; i <= MOST && !ret; i++) {
+		snprintf(path, sizeof(path), "vf%d/profile/%s", i, file);
+		ret = configure(path, value);
+	}
+	return ret;
+}
+
+/* Return: a number of a function, or of all (-1), in a group; UINT64_MAX if there is none. */
+static uint64_t stat_of(int function, const char *group, const char *key)
+{
+	char path[64], line[1024], word[64];
+	uint64_t value = UINT64_MAX;
+	FILE *f;
+
+	if (function < 0)
+		snprintf(path, sizeof(path), ADMIN "stat");
+	else
+		snprintf(path, sizeof(path), function ? ADMIN "vf%d/stat" : ADMIN "pf/stat",
+			 function);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		char *at;
+
+		if (strncmp(line, group, strlen(group)))
+			continue;
+		snprintf(word, sizeof(word), " %s ", key);
+		at = strstr(line, word);
+		if (at)
+			value = strtoull(at + strlen(word), NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return value;
+}
+
+FIXTURE(world) {
+	struct guest guest[MOST];
+	unsigned int count;
+};
+
+/* Make functions, and open a client on each. */
+static int world_make(FIXTURE_DATA(world) *self, unsigned int count)
+{
+	char text[8];
+	unsigned int i;
+	int ret;
+
+	snprintf(text, sizeof(text), "%u", count);
+	ret = write_text(DEVICE "sriov_numvfs", text);
+	for (i = 0; i < count && !ret; i++, self->count++)
+		ret = guest_open(&self->guest[i], VF(i + 1));
+	return ret;
+}
+
+FIXTURE_SETUP(world)
+{
+	if (geteuid() || access(DEVICE "drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	memset(self, 0, sizeof(*self));
+}
+
+static int world_end(FIXTURE_DATA(world) *self)
+{
+	unsigned int i;
+
+	for (i = 0; i < self->count; i++)
+		guest_close(&self->guest[i]);
+	return access(ADMIN, F_OK) ? 0 : write_text(DEVICE "sriov_numvfs", "0");
+}
+
+FIXTURE_TEARDOWN(world)
+{
+	EXPECT_EQ(0, world_end(self));
+}
+
+/* Return: true once the work of all clients is done. */
+static bool all_drained(FIXTURE_DATA(world) *self)
+{
+	bool done = true;
+	unsigned int i;
+
+	for (i = 0; i < self->count; i++)
+		done &= drained(self->guest[i].gfx);
+	return done;
+}
+
+TEST_F(world, functions_come_and_go_as_of_pci_devices)
+{
+	struct vf_adapter *adapter;
+	char text[64] = "";
+
+	EXPECT_EQ(-ERANGE, write_text(DEVICE "sriov_numvfs", "17"));
+	EXPECT_EQ(-EINVAL, write_text(DEVICE "sriov_numvfs", "x"));
+	ASSERT_EQ(0, world_make(self, 2));
+	EXPECT_EQ(-EBUSY, write_text(DEVICE "sriov_numvfs", "3"));
+	EXPECT_EQ(0, write_text(DEVICE "sriov_numvfs", "2"));
+	EXPECT_LT(0, readlink(DEVICE "virtfn1", text, sizeof(text) - 1));
+	EXPECT_NE(NULL, strstr(text, "vfence.241"));
+	/* A virtual function has no virtual functions. */
+	EXPECT_NE(0, access(DEVICE "virtfn0/sriov_numvfs", F_OK));
+	EXPECT_EQ(0, access(DEVICE "virtfn0/physfn", F_OK));
+	/* Clients that are still there see an unplugged adapter. */
+	ASSERT_EQ(0, write_text(DEVICE "sriov_numvfs", "0"));
+	EXPECT_EQ(-ENODEV, vf_device_create(self->guest[0].adapter, &self->guest[0].device));
+	EXPECT_EQ(-ENODEV, vf_adapter_open(VF(1), &adapter));
+	EXPECT_NE(0, access(ADMIN, F_OK));
+	self->guest[0].device = NULL;
+}
+
+TEST_F(world, VF_16_values_out_of_range_are_refused)
+{
+	static const struct {
+		const char *file, *value;
+		int error;
+	} bad[] = {
+		{ "policy", "fastest", -EINVAL }, { "policy", "", -EINVAL },
+		{ "response_us", "100001", -EINVAL }, { "response_us", "-1", -EINVAL },
+		{ "switch_us", "100001", -EINVAL },
+		{ "vf1/profile/exec_quantum_us", "99", -EINVAL },
+		{ "vf1/profile/exec_quantum_us", "2000001", -EINVAL },
+		{ "vf1/profile/exec_quantum_us", "4294967297", -ERANGE },
+		{ "vf1/profile/weight", "0", -EINVAL }, { "vf1/profile/weight", "10001", -EINVAL },
+		{ "vf1/profile/cap_percent", "101", -EINVAL },
+		{ "vf1/profile/preempt_timeout_us", "100000001", -EINVAL },
+		{ "vf1/profile/sched_priority", "high", -EINVAL },
+	};
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 1));
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		/* An empty write does not reach the driver. */
+		if (*bad[i].value)
+			EXPECT_EQ(bad[i].error, configure(bad[i].file, bad[i].value)) {
+				TH_LOG("%s = %s", bad[i].file, bad[i].value);
+			}
+	}
+	EXPECT_EQ(0, configure("policy", "fair"));
+	EXPECT_EQ(0, configure("vf1/profile/exec_quantum_us", "2000000"));
+	EXPECT_EQ(0, configure("vf1/profile/sched_priority", "low"));
+}
+
+/* Every function's client sees its own registers, however often the engine is switched. */
+TEST_F_TIMEOUT(world, VF_07_registers_survive_ten_thousand_switches, 300)
+{
+	unsigned int turns = deterministic() ? 10000 : 2000, i, k, rounds;
+	struct vf_buffer *buffer[MOST];
+	uint64_t before;
+
+	ASSERT_EQ(0, world_make(self, MOST));
+	ASSERT_EQ(0, configure("policy", "round-robin"));
+	ASSERT_EQ(0, configure("response_us", "0"));
+	ASSERT_EQ(0, configure("switch_us", "0"));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "100"));
+	for (i = 0; i < MOST; i++) {
+		ASSERT_EQ(0, vf_buffer_create(self->guest[i].adapter, 4096, &buffer[i]));
+		for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+			vf_cmd_set_register(self->guest[i].gfx, k, (i + 1) * 1000 + k);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	}
+	ASSERT_TRUE(all_drained(self));
+	before = stat_of(-1, "gfx", "switches");
+	for (rounds = 0; stat_of(-1, "gfx", "switches") - before < turns; rounds++) {
+		for (i = 0; i < MOST; i++) {
+			struct vf_queue *queue = self->guest[i].gfx;
+
+			for (k = 0; k < DRM_VFENCE_REGISTERS; k++) {
+				vf_cmd_draw(queue, 1, 20000);
+				vf_cmd_read_register(queue, k, vf_buffer_va(buffer[i]) + 8 * k);
+			}
+			ASSERT_EQ(0, vf_queue_submit(queue));
+		}
+		ASSERT_TRUE(all_drained(self));
+		for (i = 0; i < MOST; i++) {
+			uint64_t *words = vf_buffer_map(buffer[i]);
+
+			for (k = 0; k < DRM_VFENCE_REGISTERS; k++) {
+				ASSERT_EQ((i + 1) * 1000 + k, words[k]);
+				words[k] = 0;
+			}
+		}
+	}
+	TH_LOG("%u rounds", rounds);
+	for (i = 0; i < MOST; i++)
+		vf_buffer_destroy(buffer[i]);
+}
+
+/* Nothing of a function is in the registers of another one that begins. */
+TEST_F(world, VF_07_10_registers_of_a_new_queue_are_zero)
+{
+	struct vf_buffer *buffer;
+	unsigned int k;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+		vf_cmd_set_register(self->guest[0].gfx, k, UINT64_MAX);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(drained(self->guest[0].gfx));
+	ASSERT_EQ(0, vf_buffer_create(self->guest[1].adapter, 4096, &buffer));
+	memset(vf_buffer_map(buffer), POISON, 4096);
+	for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+		vf_cmd_read_register(self->guest[1].gfx, k, vf_buffer_va(buffer) + 8 * k);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_TRUE(drained(self->guest[1].gfx));
+	for (k = 0; k < DRM_VFENCE_REGISTERS; k++)
+		EXPECT_EQ(0, ((uint64_t *)vf_buffer_map(buffer))[k]);
+	vf_buffer_destroy(buffer);
+}
+
+/* A graphics engine is taken between two draws, and the time of a draw is not cut. */
+TEST_F(world, VF_01_a_draw_in_flight_ends_before_the_engine_changes_its_owner)
+{
+	uint64_t stop;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "1000"));
+	vf_cmd_draw(self->guest[0].gfx, 4, 20 * MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(self->guest[1].gfx, 1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_TRUE(all_drained(self));
+	stop = stat_of(1, "gfx", "longest_stop_ns");
+	TH_LOG("the engine had to wait for %.3f ms", (double)stop / 1e6);
+	EXPECT_LT(10 * MS, (int64_t)stop);
+	if (deterministic())
+		EXPECT_GT(20 * MS, (int64_t)stop);
+	EXPECT_EQ(1, stat_of(1, "gfx", "preemptions"));
+}
+
+/* A copy engine stops at once, and goes on with the next byte. */
+TEST_F(world, VF_02_a_copy_is_interrupted_and_complete)
+{
+	static uint8_t expected[1 << 20];
+	struct vf_queue *copy[2];
+	struct vf_buffer *src, *dst;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "100"));
+	ASSERT_EQ(0, configure("response_us", "0"));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_queue_create(self->guest[i].device, DRM_VFENCE_NODE_COPY, 4096,
+					     &copy[i]));
+	ASSERT_EQ(0, vf_buffer_create(self->guest[0].adapter, sizeof(expected), &src));
+	ASSERT_EQ(0, vf_buffer_create(self->guest[0].adapter, sizeof(expected), &dst));
+	for (i = 0; i < sizeof(expected); i++)
+		expected[i] = i * 7 + i / 255;
+	memcpy(vf_buffer_map(src), expected, sizeof(expected));
+	for (i = 0; i < 8; i++)
+		vf_cmd_copy(copy[0], vf_buffer_va(dst), vf_buffer_va(src), sizeof(expected));
+	ASSERT_EQ(0, vf_queue_submit(copy[0]));
+	ASSERT_TRUE(EVENTUALLY(queue_state(copy[0]) == DRM_VFENCE_QUEUE_RUNNING));
+	for (i = 0; i < 20; i++) {
+		vf_cmd_draw(self->guest[1].gfx, 1, 50000);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+		EXPECT_TRUE(drained(self->guest[1].gfx));
+	}
+	EXPECT_TRUE(drained(copy[0]));
+	EXPECT_LT(5, stat_of(1, "gfx", "preemptions"));
+	EXPECT_EQ(0, memcmp(expected, vf_buffer_map(dst), sizeof(expected)));
+	if (deterministic())
+		EXPECT_GT(60000, stat_of(1, "gfx", "longest_stop_ns"));
+	vf_buffer_destroy(src);
+	vf_buffer_destroy(dst);
+	for (i = 0; i < 2; i++)
+		vf_queue_destroy(copy[i]);
+}
+
+/* Signals between draws come in their order, each once, though each draw ends a turn. */
+TEST_F(world, VF_03_what_is_interrupted_executes_exactly_once)
+{
+	struct vf_counters c;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "100"));
+	ASSERT_EQ(0, configure("response_us", "0"));
+	ASSERT_EQ(0, configure("switch_us", "10"));
+	for (i = 1; i <= 300; i++) {
+		vf_cmd_draw(self->guest[0].gfx, 1, 60000);
+		vf_cmd_signal(self->guest[0].gfx, self->guest[0].fence, i);
+		vf_cmd_draw(self->guest[1].gfx, 1, 60000);
+		vf_cmd_signal(self->guest[1].gfx, self->guest[1].fence, i);
+	}
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	EXPECT_TRUE(all_drained(self));
+	for (i = 0; i < 2; i++) {
+		struct drm_vfence_fence_query query;
+
+		ASSERT_EQ(0, vf_fence_query(self->guest[i].fence, &query));
+		EXPECT_EQ(300, query.current_value);
+		ASSERT_TRUE(settled(self->guest[i].adapter, &c));
+		/* And one signal of the progress. */
+		EXPECT_EQ(301, c.signals);
+		EXPECT_LT(100, stat_of(i + 1, "gfx", "preemptions"));
+	}
+}
+
+#define TRACING	"/sys/kernel/tracing/"
+
+/* Store the commands of the trace. Return: their number. */
+static unsigned int traced_commands(unsigned int group, unsigned int *command,
+				    unsigned int *function, unsigned int max)
+{
+	FILE *f = fopen(TRACING "trace", "re");
+	unsigned int adapter, g, n = 0;
+	char line[500], *at;
+	int result;
+
+	while (f && n < max && fgets(line, sizeof(line), f)) {
+		at = strstr(line, "vfence_world: ");
+		if (at && sscanf(at, "vfence_world: adapter=%u group=%u command=0x%x function=%u result=%d",
+				 &adapter, &g, &command[n], &function[n], &result) == 5 &&
+		    g == group && !result)
+			n++;
+	}
+	if (f)
+		fclose(f);
+	return n;
+}
+
+TEST_F(world, VF_04_06_a_switch_has_its_steps_in_order)
+{
+	static const unsigned int turns[][2] = {
+		/* The physical function gives the engines away, the first one begins. */
+		{ 0x1, 0 }, { 0x2, 0 }, { 0x7, 1 }, { 0x4, 1 },
+		/* The second one begins. */
+		{ 0x1, 1 }, { 0x2, 1 }, { 0x7, 2 }, { 0x4, 2 },
+		/* The first one is back. */
+		{ 0x1, 2 }, { 0x2, 2 }, { 0x3, 1 }, { 0x4, 1 },
+	};
+	unsigned int command[64], function[64], i;
+
+	if (access(TRACING "events/vfence/vfence_world", F_OK) || !may_patch_kernel())
+		SKIP(return, MAY_NOT_PATCH_KERNEL);
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, write_text(TRACING "trace", ""));
+	ASSERT_EQ(0, write_text(TRACING "events/vfence/vfence_world/enable", "1"));
+	for (i = 0; i < 3; i++) {
+		vf_cmd_draw(self->guest[i % 2].gfx, 1, 1000);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i % 2].gfx));
+		ASSERT_TRUE(drained(self->guest[i % 2].gfx));
+	}
+	ASSERT_EQ(0, write_text(TRACING "events/vfence/vfence_world/enable", "0"));
+	ASSERT_LE(ARRAY_SIZE(turns), traced_commands(0, command, function, 64));
+	for (i = 0; i < ARRAY_SIZE(turns); i++) {
+		EXPECT_EQ(turns[i][0], command[i]);
+		EXPECT_EQ(turns[i][1], function[i]);
+	}
+}
+
+/* The media engine has a rotation of its own. */
+TEST_F(world, VF_08_media_and_graphics_do_not_wait_for_each_other)
+{
+	struct vf_queue *mm;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, vf_queue_create(self->guest[0].device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	vf_cmd_draw(mm, 1, 90 * MS);
+	ASSERT_EQ(0, vf_queue_submit(mm));
+	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(self->guest[1].gfx, 1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(mm)));
+	EXPECT_TRUE(drained(mm));
+	EXPECT_EQ(0, stat_of(1, "mm", "preemptions"));
+	vf_queue_destroy(mm);
+}
+
+TEST_F(world, VF_15_one_function_alone_is_never_switched)
+{
+	uint64_t switches;
+
+	ASSERT_EQ(0, world_make(self, 4));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[2].gfx));
+	ASSERT_TRUE(drained(self->guest[2].gfx));
+	switches = stat_of(-1, "gfx", "switches");
+	vf_cmd_draw(self->guest[2].gfx, 40, MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[2].gfx));
+	EXPECT_TRUE(drained(self->guest[2].gfx));
+	EXPECT_EQ(switches, stat_of(-1, "gfx", "switches"));
+	EXPECT_EQ(0, stat_of(3, "gfx", "preemptions"));
+}
+
+/* A function with work on several engines sends one message when it begins and one at its end. */
+TEST_F(world, VF_17_20_21_there_is_one_message_for_each_edge)
+{
+	struct vf_queue *compute;
+	unsigned int i;
+	uint64_t busy, idle, calls;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, vf_queue_create(self->guest[0].device, DRM_VFENCE_NODE_COMPUTE, 4096,
+				     &compute));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(drained(self->guest[0].gfx));
+	ASSERT_EQ(0, vf_queue_submit(compute));
+	ASSERT_TRUE(logged(compute));
+	busy = stat_of(1, "gfx", "turned_busy");
+	idle = stat_of(1, "gfx", "turned_idle");
+	EXPECT_EQ(busy, idle);
+	calls = counters(self->guest[0].adapter).ioctls;
+	vf_cmd_draw(self->guest[0].gfx, 1, 20 * MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	for (i = 0; i < 10; i++) {
+		vf_cmd_draw(compute, 1, 100000);
+		ASSERT_EQ(0, vf_queue_submit(compute));
+		EXPECT_TRUE(drained(compute));
+	}
+	EXPECT_EQ(calls + 1, counters(self->guest[0].adapter).ioctls);
+	EXPECT_TRUE(logged(self->guest[0].gfx));
+	EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "turned_idle") == idle + 1));
+	if (deterministic())
+		EXPECT_EQ(busy + 1, stat_of(1, "gfx", "turned_busy"));
+	vf_queue_destroy(compute);
+}
+
+/* A queue that waits for a fence is no work: its function gives the engines away. */
+TEST_F(world, VF_21_a_queue_that_waits_gives_the_engines_away)
+{
+	ASSERT_EQ(0, world_make(self, 2));
+	vf_cmd_wait(self->guest[0].gfx, self->guest[0].fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+	EXPECT_LE(1, stat_of(1, "gfx", "yields"));
+	EXPECT_EQ(0, stat_of(1, "gfx", "preemptions"));
+	ASSERT_EQ(0, vf_fence_signal(self->guest[0].fence, 1));
+	EXPECT_TRUE(drained(self->guest[0].gfx));
+}
+
+/* Let @ns pass on a queue. */
+static void let_pass(struct guest *g, uint64_t ns)
+{
+	vf_cmd_draw(g->gfx, 1 + ns / (MS / 10), MS / 10);
+	vf_queue_submit(g->gfx);
+	drained(g->gfx);
+}
+
+TEST_F(world, VF_23_30_functions_without_work_cost_nothing)
+{
+	uint64_t switches, turns;
+
+	ASSERT_EQ(0, world_make(self, 4));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_TRUE(drained(self->guest[1].gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(drained(self->guest[0].gfx));
+	switches = stat_of(-1, "gfx", "switches");
+	turns = stat_of(2, "gfx", "turns");
+	let_pass(&self->guest[0], 200 * MS);
+	EXPECT_EQ(switches, stat_of(-1, "gfx", "switches"));
+	EXPECT_EQ(turns, stat_of(2, "gfx", "turns"));
+	/* The first one that has work again is served. */
+	ASSERT_EQ(0, vf_queue_submit(self->guest[3].gfx));
+	EXPECT_TRUE(drained(self->guest[3].gfx));
+}
+
+/* The owner has no work, another function gets some, and then the owner in the response time. */
+TEST_F(world, VF_31_work_in_the_response_time_cancels_a_yield)
+{
+	uint64_t switches, cancelled;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("response_us", "2000"));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_TRUE(drained(self->guest[1].gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(drained(self->guest[0].gfx));
+	switches = stat_of(-1, "gfx", "switches");
+	cancelled = stat_of(-1, "gfx", "cancelled");
+	vf_cmd_draw(self->guest[1].gfx, 1, 1000);
+	vf_cmd_draw(self->guest[0].gfx, 1, 3 * MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	EXPECT_TRUE(drained(self->guest[0].gfx));
+	EXPECT_EQ(cancelled + 1, stat_of(-1, "gfx", "cancelled"));
+	EXPECT_EQ(0, stat_of(1, "gfx", "preemptions"));
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+	EXPECT_EQ(switches + 1, stat_of(-1, "gfx", "switches"));
+}
+
+TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
+{
+	ASSERT_EQ(0, world_make(self, 3));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
+	ASSERT_EQ(0, knob(VF(3), "lose_busy", "1"));
+	vf_cmd_draw(self->guest[0].gfx, 300, MS / 10);
+	vf_cmd_draw(self->guest[1].gfx, 300, MS / 10);
+	vf_cmd_draw(self->guest[2].gfx, 1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[2].gfx));
+	EXPECT_TRUE(drained(self->guest[2].gfx));
+	EXPECT_EQ(1, stat_of(3, "gfx", "healed"));
+	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(self->guest[0].gfx)));
+	EXPECT_TRUE(all_drained(self));
+}
+
+/* Two functions that always have work. Return: the time that the first one had, in parts of 1,000. */
+static unsigned int shared(FIXTURE_DATA(world) *self, unsigned int ms)
+{
+	uint64_t begun[2], had[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		vf_cmd_draw(self->guest[i].gfx, 10000, MS / 10);
+	for (i = 0; i < 2; i++)
+		vf_queue_submit(self->guest[i].gfx);
+	/* The first turns may not be whole ones. */
+	if (!EVENTUALLY(stat_of(1, "gfx", "turns") > 2 && stat_of(2, "gfx", "turns") > 2))
+		return 0;
+	for (i = 0; i < 2; i++)
+		begun[i] = stat_of(i + 1, "gfx", "run_ns");
+	if (!EVENTUALLY(stat_of(1, "gfx", "run_ns") + stat_of(2, "gfx", "run_ns") >
+			begun[0] + begun[1] + ms * MS))
+		return 0;
+	for (i = 0; i < 2; i++)
+		had[i] = stat_of(i + 1, "gfx", "run_ns") - begun[i];
+	for (i = 0; i < 2; i++)
+		vf_queue_abort(self->guest[i].gfx);
+	return had[0] + had[1] ? had[0] * 1000 / (had[0] + had[1]) : 0;
+}
+
+TEST_F_TIMEOUT(world, VF_35_weights_divide_the_time, 120)
+{
+	unsigned int part;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("policy", "fair"));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "5000"));
+	ASSERT_EQ(0, configure("vf1/profile/weight", "200"));
+	part = shared(self, 1000);
+	TH_LOG("%u of 1000", part);
+	EXPECT_LE(653, part);
+	EXPECT_GE(680, part);
+}
+
+TEST_F_TIMEOUT(world, VF_16_slices_divide_the_time, 120)
+{
+	unsigned int part;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("policy", "round-robin"));
+	ASSERT_EQ(0, configure("vf1/profile/exec_quantum_us", "3000"));
+	ASSERT_EQ(0, configure("vf2/profile/exec_quantum_us", "1000"));
+	ASSERT_EQ(0, configure("response_us", "0"));
+	part = shared(self, 500);
+	TH_LOG("%u of 1000", part);
+	EXPECT_LE(730, part);
+	EXPECT_GE(770, part);
+}
+
+/* A hard cap holds although no other function wants the engines. */
+TEST_F_TIMEOUT(world, VF_37_a_cap_holds_beside_nobody, 120)
+{
+	uint64_t begun, elapsed;
+
+	ASSERT_EQ(0, world_make(self, 1));
+	ASSERT_EQ(0, configure("vf1/profile/cap_percent", "30"));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "2000"));
+	begun = stat_of(1, "gfx", "run_ns");
+	elapsed = stat_of(-1, "gfx", "elapsed_ns");
+	let_pass(&self->guest[0], 150 * MS);
+	begun = stat_of(1, "gfx", "run_ns") - begun;
+	elapsed = stat_of(-1, "gfx", "elapsed_ns") - elapsed;
+	TH_LOG("%.1f of %.1f ms", (double)begun / 1e6, (double)elapsed / 1e6);
+	/* The last window may not be over: it allows 30 ms more. */
+	EXPECT_LE(begun, elapsed * 30 / 100 + 30 * MS);
+	EXPECT_LT(300 * MS, (int64_t)elapsed);
+}
+
+/* All times add up to the time that has passed. */
+TEST_F(world, VF_40_the_times_add_up)
+{
+	uint64_t sum = 0, elapsed;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
+	for (i = 0; i < 2; i++)
+		vf_cmd_draw(self->guest[i].gfx, 100, MS / 10);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	EXPECT_TRUE(all_drained(self));
+	elapsed = stat_of(-1, "gfx", "elapsed_ns");
+	sum = stat_of(-1, "gfx", "switch_ns") + stat_of(-1, "gfx", "unowned_ns");
+	for (i = 0; i <= 2; i++)
+		sum += stat_of(i, "gfx", "run_ns") + stat_of(i, "gfx", "stop_ns");
+	/* Time passes between the reads: the owner, whose time it is, is read after the sum. */
+	EXPECT_LE(elapsed, sum);
+	EXPECT_GE(elapsed + (deterministic() ? 2 : 1000) * MS, sum);
+}
+
+TEST_F(world, VF_41_policies_change_under_load)
+{
+	static const char *const policy[] = {
+		"round-robin", "elevator", "on-demand", "fair", "fixed", "ahead",
+	};
+	unsigned int i, k;
+
+	ASSERT_EQ(0, world_make(self, 3));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
+	for (i = 0; i < 3; i++)
+		for (k = 1; k <= 200; k++) {
+			vf_cmd_draw(self->guest[i].gfx, 1, MS / 10);
+			vf_cmd_signal(self->guest[i].gfx, self->guest[i].fence, k);
+		}
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	for (i = 0; i < 60; i++) {
+		uint64_t value = vf_fence_current(self->guest[0].fence);
+
+		EXPECT_EQ(0, configure("policy", policy[i % ARRAY_SIZE(policy)]));
+		if (value < 200)
+			EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->guest[0].fence) > value));
+	}
+	EXPECT_TRUE(all_drained(self));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(200, vf_fence_current(self->guest[i].fence));
+}
+
+/* A function is unbound while it has work, and others go on. */
+TEST_F(world, VF_42_a_function_goes_and_comes_under_load)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 3));
+	for (i = 0; i < 3; i++)
+		vf_cmd_draw(self->guest[i].gfx, 500, MS / 10);
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	for (i = 0; i < 4; i++) {
+		ASSERT_EQ(0, driver("unbind", VF(2)));
+		ASSERT_EQ(0, driver("bind", VF(2)));
+	}
+	EXPECT_TRUE(drained(self->guest[0].gfx));
+	EXPECT_TRUE(drained(self->guest[2].gfx));
+	guest_close(&self->guest[1]);
+	memset(&self->guest[1], 0, sizeof(self->guest[1]));
+	ASSERT_EQ(0, guest_open(&self->guest[1], VF(2)));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+}
+
+/* Commands that fail cost one function a reset: bit 1 is IDLE, 2 SAVE, 4 RUN, 7 INIT. */
+FIXTURE(blame) { FIXTURE_DATA(world) world; };
+FIXTURE_VARIANT(blame) { const char *commands; bool outgoing; };
+FIXTURE_VARIANT_ADD(blame, idle) { .commands = "0x2", .outgoing = true, };
+FIXTURE_VARIANT_ADD(blame, save) { .commands = "0x4", .outgoing = true, };
+FIXTURE_VARIANT_ADD(blame, run) { .commands = "0x10", .outgoing = false, };
+FIXTURE_VARIANT_ADD(blame, init) { .commands = "0x80", .outgoing = false, };
+
+FIXTURE_SETUP(blame)
+{
+	if (geteuid() || access(DEVICE "drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	memset(self, 0, sizeof(*self));
+}
+
+FIXTURE_TEARDOWN(blame)
+{
+	EXPECT_EQ(0, world_end(&self->world));
+}
+
+TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
+{
+	struct guest *guest = self->world.guest;
+	struct guest *guilty = &guest[!variant->outgoing], *innocent = &guest[variant->outgoing];
+	int number = variant->outgoing ? 1 : 2;
+
+	ASSERT_EQ(0, world_make(&self->world, 3));
+	vf_cmd_draw(guest[0].gfx, 200, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
+	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+	EXPECT_TRUE(drained(innocent->gfx));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(innocent->device));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(guilty->device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_EQ(1, stat_of(number, "gfx", "resets"));
+	EXPECT_EQ(0, stat_of(3 - number, "gfx", "resets"));
+	/* It works again, with a new device. */
+	EXPECT_TRUE(working(guilty->adapter));
+	ASSERT_EQ(0, vf_queue_submit(guest[2].gfx));
+	EXPECT_TRUE(drained(guest[2].gfx));
+}
+
+TEST_HARNESS_MAIN
