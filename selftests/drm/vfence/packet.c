@@ -169,6 +169,31 @@ TEST_F(packet, operands_out_of_range_stop_their_queue)
 		.header = HDR(READ_REGISTER, 24), .value = va + 4 }));
 }
 
+/* On the deterministic clock, 500 draws of 25 us take 12.5 ms, and not longer by their wake-ups. */
+TEST_F(packet, draws_in_succession_take_the_time_that_they_name)
+{
+	uint64_t *words = vf_buffer_map(self->buffer), va = vf_buffer_va(self->buffer);
+	struct drm_vfence_clock_info clock;
+	struct vf_queue *queue;
+	uint64_t ns;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	vf_cmd_draw(queue, 1, 1000);
+	vf_cmd_timestamp(queue, va);
+	vf_cmd_draw(queue, 500, 25000);
+	vf_cmd_timestamp(queue, va + 8);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	ns = (words[1] - words[0]) * (1000000000 / clock.frequency_hz);
+	TH_LOG("%.3f ms", (double)ns / 1e6);
+	EXPECT_LE(12480000, ns);
+	EXPECT_GE(12600000, ns);
+	vf_queue_destroy(queue);
+}
+
 /* The registers of a queue are its own, also beside another one on the same engine. */
 TEST_F(packet, registers_belong_to_their_queue)
 {

@@ -333,6 +333,7 @@ static int engine_thread(void *data)
 			continue;
 
 		begun = ktime_get();
+		engine->catches_up = false;
 		if (vgpu_power_may_ask_f1(engine))
 			engine_sleep_until_f1(engine);
 		else

@@ -237,6 +237,7 @@ static void sched_run_locked(struct vgpu_engine *engine, struct vgpu_queue *queu
 	lockdep_assert_held(&engine->chip->sched);
 	queue->turn = ++queue->node->submitted;
 	vgpu_world_take_registers_locked(engine, queue);
+	vgpu_time_begin(engine, max(queue->ready_at, engine->group ? engine->group->run_at : 0));
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 	WRITE_ONCE(engine->running, queue);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);

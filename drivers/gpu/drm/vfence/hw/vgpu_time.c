@@ -59,9 +59,18 @@ static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 	engine->used_ns += shared;
 }
 
-static ktime_t time_extend(ktime_t end, ktime_t now, u64 ns)
+/*
+ * A thread that wakes up late by little catches up: what it executes next began when the time before
+ * had passed. Otherwise each draw would take as much longer as a wake-up takes. A thread that was late
+ * by more, or that had nothing to execute, begins now.
+ */
+static ktime_t time_extend(const struct vgpu_engine *engine, ktime_t end, ktime_t now, u64 ns)
 {
-	return ktime_add_ns(ktime_before(end, now) ? now : end, ns);
+	s64 late = ktime_to_ns(ktime_sub(now, end));
+
+	if (late > 0 && (late > VGPU_CATCH_UP_NS || !engine->catches_up))
+		end = now;
+	return ktime_add_ns(end, ns);
 }
 
 /*
@@ -74,14 +83,40 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 	u64 burned = time_burned(engine, now);
 	u64 price = time_price(engine, burned, max(READ_ONCE(engine->chip->busy), 1u));
 
-	engine->cost_at = time_extend(engine->cost_at, now, cost);
-	engine->free_at = time_extend(engine->free_at, now, cost);
+	engine->cost_at = time_extend(engine, engine->cost_at, now, cost);
+	engine->free_at = time_extend(engine, engine->free_at, now, cost);
+	engine->catches_up = true;
 	time_count(engine, queue, max(cost, price), max(cost, time_price(engine, burned, 1)));
 
 	/* The thread rests for longer less often: a sleep burns processor time, too. */
 	engine->rest_ns += price - burned;
 	if (engine->rest_ns > VGPU_REST_NS && vgpu_time_ahead(engine) < engine->rest_ns)
 		engine->free_at = ktime_add_ns(now, engine->rest_ns);
+}
+
+/*
+ * The engine, which had nothing to execute, begins to: by right at @at, in ns, and in fact as much
+ * later as its thread takes to wake up.
+ */
+void vgpu_time_begin(struct vgpu_engine *engine, u64 at)
+{
+	ktime_t now = ktime_get();
+
+	if (engine->catches_up || ktime_to_ns(now) - at > VGPU_CATCH_UP_NS)
+		return;
+	if (ktime_before(engine->cost_at, ns_to_ktime(at)))
+		engine->cost_at = ns_to_ktime(at);
+	if (ktime_before(engine->free_at, engine->cost_at))
+		engine->free_at = engine->cost_at;
+	engine->catches_up = true;
+}
+
+/* When the time has passed that the engine executed last, by right, in ns; thread of the engine. */
+u64 vgpu_time_end(const struct vgpu_engine *engine)
+{
+	u64 now = ktime_get_ns(), end = ktime_to_ns(engine->cost_at);
+
+	return now >= end && now - end < VGPU_CATCH_UP_NS ? end : now;
 }
 
 static u64 time_until(ktime_t end)

@@ -51,6 +51,8 @@ struct task_struct;
 #define VGPU_REST_NS		(500 * NSEC_PER_USEC)
 /* An engine sleeps when its charged time is further ahead of the clock than this. */
 #define VGPU_SLACK_NS		(20 * NSEC_PER_USEC)
+/* An engine whose thread is late by more does not catch up. */
+#define VGPU_CATCH_UP_NS	(50 * NSEC_PER_USEC)
 /* GPU time after which another queue may get its turn. */
 #define VGPU_QUANTUM_NS		NSEC_PER_MSEC
 /* COPY and FILL: maximum bytes of one step, and bytes per nanosecond (16 GB/s). */
@@ -346,6 +348,8 @@ struct vgpu_engine {
 	ktime_t free_at;
 	/** @cost_at: End of the time that packets asked for; used by the thread only. */
 	ktime_t cost_at;
+	/** @catches_up: The engine has executed something since it slept; used by the thread only. */
+	bool catches_up;
 	/** @quantum_end: End of the running queue's turn; used by the thread only. */
 	ktime_t quantum_end;
 	/**
@@ -929,6 +933,8 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
 /* vgpu_time.c */
 void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
+void vgpu_time_begin(struct vgpu_engine *engine, u64 at);
+u64 vgpu_time_end(const struct vgpu_engine *engine);
 void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost);
 u64 vgpu_time_ahead(const struct vgpu_engine *engine);
 u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue);

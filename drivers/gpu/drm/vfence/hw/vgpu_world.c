@@ -126,7 +126,9 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 		return;
 	if (busy && READ_ONCE(gpu->knobs.lose_busy) && xchg(&gpu->knobs.lose_busy, false))
 		return;
-	chip->world_edge(chip->world_host, group, gpu->index);
+	/* If the engine reports it, it does so a little later than the time of its packets ends. */
+	chip->world_edge(chip->world_host, group, gpu->index,
+			 current == engine->task ? vgpu_time_end(engine) : ktime_get_ns());
 }
 
 /* The function may execute its queues again. */
