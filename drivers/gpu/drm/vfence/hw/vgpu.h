@@ -754,15 +754,19 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
  */
 int vgpu_world_command(struct vgpu *gpu, unsigned int group, unsigned int command,
 		       struct vgpu *function, unsigned int timeout_us);
+/* A function turned busy or idle at that time, in ns. Called with interrupts off. */
+typedef void (*vgpu_world_edge_fn)(void *host, unsigned int group, unsigned int function, u64 at);
+
 /**
  * vgpu_world_attach - from now on report functions that turn busy or idle
  * @gpu: any function of the chip
- * @edge: called under a spinlock with interrupts off, for each edge of a function's busy word; NULL:
- *        report nothing, and no call is running on return
+ * @edge: called under a spinlock, for each edge of a function's busy word; NULL: report nothing, and
+ *        no call is running on return
  * @host: first argument of @edge
  */
-void vgpu_world_attach(struct vgpu *gpu, void (*edge)(void *host, unsigned int group,
-						      unsigned int function), void *host);
+void vgpu_world_attach(struct vgpu *gpu, vgpu_world_edge_fn edge, void *host);
+/** vgpu_world_run_at - time from which the engines serve their owner by right, in ns */
+u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_is_busy - has the function queues to execute in a group. Any context. */
 bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_was_saved - does LOAD find something of the function in a group */

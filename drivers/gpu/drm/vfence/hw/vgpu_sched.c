@@ -80,6 +80,7 @@ void vgpu_sched_ready_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
+	queue->ready_at = ktime_get_ns();
 	/* A suspended queue enters the run list in vgpu_context_resume(). */
 	if (vgpu_queue_is_suspended(queue))
 		return;

@@ -275,6 +275,8 @@ struct vgpu_group {
 	u32 leaving;
 	/** @free_at: End of the last command, in ns; under @lock. */
 	u64 free_at;
+	/** @run_at: Time from which the engines serve @owner, in ns; under vgpu_chip.sched. */
+	u64 run_at;
 	/** @refused: Number of illegal commands; under @lock. */
 	u64 refused;
 };
@@ -420,7 +422,7 @@ struct vgpu_chip {
 	/** @switch_ns: Time that a world switch takes, in ns; read without a lock. */
 	u64 switch_ns;
 	/** @world_edge: Called when a function turns busy or idle, or NULL; under @sched. */
-	void (*world_edge)(void *host, unsigned int group, unsigned int function);
+	void (*world_edge)(void *host, unsigned int group, unsigned int function, u64 at);
 	/** @world_host: First argument of @world_edge; under @sched. */
 	void *world_host;
 
@@ -847,6 +849,8 @@ struct vgpu_queue {
 	struct vgpu_exec exec;
 	/** @registers: Registers while the engine has those of another queue. */
 	u64 registers[DRM_VFENCE_REGISTERS];
+	/** @ready_at: When it became READY, in ns; under vgpu_chip.sched. */
+	u64 ready_at;
 	/** @quantum_ns: What was left of its turn at a world switch, in ns, or 0. */
 	u64 quantum_ns;
 

@@ -139,7 +139,7 @@ void vgpu_world_kick_locked(struct vgpu *gpu)
 
 	lockdep_assert_held(&chip->sched);
 	for (i = 0; i < VGPU_WORLD_GROUPS && chip->world_edge; i++)
-		chip->world_edge(chip->world_host, i, gpu->index);
+		chip->world_edge(chip->world_host, i, gpu->index, ktime_get_ns());
 }
 
 /* The engine is about to execute the queue: give the registers in it back to their queue. */
@@ -280,6 +280,7 @@ static void world_apply_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 		function->save[index].saved = false;
 		break;
 	case VGPU_WORLD_CMD_RUN:
+		group->run_at = group->free_at;
 		WRITE_ONCE(group->leaving, 0);
 		for (i = 0; i < chip->nodes; i++)
 			if (group->nodes & BIT(i))
@@ -349,8 +350,19 @@ int vgpu_world_command(struct vgpu *gpu, unsigned int index, unsigned int comman
 	return ret;
 }
 
-void vgpu_world_attach(struct vgpu *gpu, void (*edge)(void *host, unsigned int group,
-						      unsigned int function), void *host)
+u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group)
+{
+	struct vgpu_chip *chip = gpu->chip;
+	unsigned long flags;
+	u64 at;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	at = chip->group[group].run_at;
+	spin_unlock_irqrestore(&chip->sched, flags);
+	return at;
+}
+
+void vgpu_world_attach(struct vgpu *gpu, vgpu_world_edge_fn edge, void *host)
 {
 	struct vgpu_chip *chip = gpu->chip;
 	unsigned long flags;

@@ -88,12 +88,12 @@ struct vfence_world {
 };
 
 /* A function has turned busy or idle. Called under a spinlock with interrupts off. */
-static void world_edge(void *host, unsigned int group, unsigned int function)
+static void world_edge(void *host, unsigned int group, unsigned int function, u64 at)
 {
 	struct vfence_world *world = host;
 	struct world_group *g = &world->group[group];
 
-	WRITE_ONCE(g->news_at, ktime_get_ns());
+	WRITE_ONCE(g->news_at, at);
 	atomic_or(BIT(function), &g->news);
 	wake_up_all(&g->wait);
 }
@@ -257,7 +257,9 @@ static void world_give_locked(struct world_group *g, int next)
 	world_mark_locked(g, &g->total.switch_ns);
 	g->settled_at = g->marked_at;
 	g->usage[next].turns++;
-	vfence_policy_own(&g->policy, next, g->marked_at);
+	/* Its slice begins when the switch is over by right. */
+	vfence_policy_own(&g->policy, next,
+			  vgpu_world_run_at(g->world->physical->gpu, g->index));
 }
 
 static void world_note_latency_locked(struct world_group *g, u64 cause)
