@@ -19,6 +19,9 @@ static const struct command {
 	{ "demo", "hang", demo_hang_main, "an engine hangs; what others do meanwhile, one picture" },
 	{ "bench", NULL, bench_main, "cost of single operations" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
+	{ "bench", "functions", bench_functions_main,
+	  "virtual functions under each policy, measured and modelled" },
+	{ "functions", NULL, functions_main, "virtual functions, and what each has had" },
 	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
 	{ "dump", NULL, dump_main, "what the first engine did that hung, packets decoded" },
 };
@@ -31,7 +34,7 @@ static void usage(FILE *to)
 
 	fputs("usage: vfence COMMAND [options]\n\ncommands:\n", to);
 	for (i = 0; i < N_COMMANDS; i++)
-		fprintf(to, "  %-6s%-8s%s\n", commands[i].name,
+		fprintf(to, "  %-10s%-10s%s\n", commands[i].name,
 			commands[i].topic ? commands[i].topic : "", commands[i].help);
 	fputs("\noptions:\n"
 	      "  -a, --adapter N    adapter number (default 0; info: all)\n"
@@ -42,6 +45,7 @@ static void usage(FILE *to)
 	      "  -k, --kind KIND    hang: submission (default), engine, adapter or lost\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
 	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
+	      "  -R, --random N     bench functions: N configurations at random, 1 to 128\n"
 	      "  -j, --json         info, demo, bench: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
@@ -95,6 +99,7 @@ int main(int argc, char **argv)
 		{ "kind", required_argument, NULL, 'k' },
 		{ "after", required_argument, NULL, 't' },
 		{ "release", no_argument, NULL, 'r' },
+		{ "random", required_argument, NULL, 'R' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -103,7 +108,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:rjh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:R:rjh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -124,6 +129,10 @@ int main(int argc, char **argv)
 			break;
 		case 't':
 			if (!number(optarg, 0, 3600, &options.after))
+				return 2;
+			break;
+		case 'R':
+			if (!number(optarg, 1, 128, &options.random))
 				return 2;
 			break;
 		case 'r':

@@ -21,6 +21,8 @@ struct options {
 	unsigned int after;
 	/* dump: let the kernel take the next one. */
 	bool release;
+	/* bench functions: number of configurations at random, or 0. */
+	unsigned int random;
 	bool json;
 };
 
@@ -42,6 +44,8 @@ int demo_main(const struct options *options);
 int demo_hang_main(const struct options *options);
 int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
+int bench_functions_main(const struct options *options);
+int functions_main(const struct options *options);
 int hang_main(const struct options *options);
 int dump_main(const struct options *options);
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The workloads of the model, as clients of virtual functions: each has a thread that submits
+ * frames and waits for them. A frame is one packet of draws and one that stores the GPU's time.
+ */
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench_functions.h"
+#include "functions.h"
+#include "tool.h"
+#include "vfence_policy.h"
+
+/* Frames whose times the buffer holds. */
+#define SLOTS		16384
+/* Time from the start of the threads to the first frame. */
+#define LEAD_NS		5000000ll
+
+struct client {
+	const struct workload *work;
+	const struct simulation *sim;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_buffer *buffer;
+	struct drm_vfence_clock_info clock;
+	/* When the first frames are submitted, in ns. */
+	int64_t begin;
+	uint64_t *done;
+	unsigned int count;
+	int ret;
+};
+
+static int client_open(struct client *c, unsigned int number)
+{
+	int ret = vf_adapter_open(number, &c->adapter);
+
+	ret = ret ? ret : vf_device_create(c->adapter, &c->device);
+	ret = ret ? ret : vf_queue_create(c->device, DRM_VFENCE_NODE_GFX, 65536, &c->queue);
+	ret = ret ? ret : vf_buffer_create(c->adapter, SLOTS * sizeof(uint64_t), &c->buffer);
+	ret = ret ? ret : vf_adapter_clock(c->adapter, &c->clock);
+	c->done = calloc(SIMULATE_FRAMES, sizeof(*c->done));
+	return ret ? ret : c->done ? 0 : -ENOMEM;
+}
+
+static void client_close(struct client *c)
+{
+	if (c->queue)
+		vf_queue_abort(c->queue);
+	vf_queue_destroy(c->queue);
+	vf_buffer_destroy(c->buffer);
+	if (c->device)
+		vf_device_destroy(c->device);
+	vf_adapter_close(c->adapter);
+	free(c->done);
+}
+
+/* A thread wakes up late. Sleep less by what that takes, and spin for the rest. */
+#define EARLY_NS	30000
+
+static void sleep_until(int64_t ns)
+{
+	struct timespec ts = {
+		.tv_sec = (ns - EARLY_NS) / 1000000000, .tv_nsec = (ns - EARLY_NS) % 1000000000,
+	};
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
+		;
+	while (vf_deadline(0) < ns)
+		;
+}
+
+/* The time at which the GPU completed a frame, since the beginning. */
+static uint64_t done_at(const struct client *c, unsigned int frame)
+{
+	uint64_t ticks = ((volatile uint64_t *)vf_buffer_map(c->buffer))[frame % SLOTS];
+	int64_t apart = (int64_t)(ticks - c->clock.gpu_ticks) *
+			(int64_t)(1000000000 / c->clock.frequency_hz);
+
+	return (uint64_t)((int64_t)c->clock.cpu_ns + apart - c->begin);
+}
+
+static int submit_frame(struct client *c, unsigned int frame)
+{
+	const struct workload *w = c->work;
+	unsigned int draws = (unsigned int)(w->gpu_ns / w->draw_ns);
+
+	vf_cmd_draw(c->queue, draws, w->draw_ns);
+	if (w->gpu_ns % w->draw_ns)
+		vf_cmd_draw(c->queue, 1, w->gpu_ns % w->draw_ns);
+	vf_cmd_timestamp(c->queue, vf_buffer_va(c->buffer) + frame % SLOTS * sizeof(uint64_t));
+	return vf_queue_submit(c->queue);
+}
+
+static uint64_t shown(const struct workload *w, uint64_t at)
+{
+	if (!w->lock_ns)
+		return at;
+	return w->start_ns + ((at - w->start_ns) / w->lock_ns + 1) * w->lock_ns;
+}
+
+/* Wait until a frame is done, and note when. */
+static int await_frame(struct client *c, unsigned int frame, uint64_t *at)
+{
+	int ret = vf_fence_wait(vf_queue_progress(c->queue), frame + 1,
+				vf_deadline(20 * INT64_C(1000000000)));
+
+	if (ret)
+		return ret;
+	*at = done_at(c, frame);
+	if (c->count < SIMULATE_FRAMES)
+		c->done[c->count++] = shown(c->work, *at);
+	return 0;
+}
+
+/* As next_submit() of the model. */
+static uint64_t submit_time(const struct workload *w, uint64_t from)
+{
+	if (w->lock_ns)
+		return w->start_ns + ((from - w->start_ns) / w->lock_ns + 1) * w->lock_ns;
+	return from + w->cpu_ns;
+}
+
+static void *client_main(void *arg)
+{
+	struct client *c = arg;
+	const struct workload *w = c->work;
+	uint64_t at = w->start_ns, freed;
+	unsigned int frame = 0, done = 0;
+
+	/* The default slack would make each CPU phase up to 50 us longer. */
+	prctl(PR_SET_TIMERSLACK, 1);
+	while (!c->ret && at < c->sim->end_ns) {
+		sleep_until(c->begin + (int64_t)at);
+		c->ret = submit_frame(c, frame++);
+		freed = at;
+		if (!c->ret && frame - done >= w->depth) {
+			uint64_t ended;
+
+			c->ret = await_frame(c, done++, &ended);
+			freed = ended > at ? ended : at;
+		}
+		at = submit_time(w, freed);
+	}
+	while (!c->ret && done < frame)
+		c->ret = await_frame(c, done++, &freed);
+	return NULL;
+}
+
+static int configure(unsigned int adapter, const struct simulation *sim)
+{
+	char file[64];
+	unsigned int i;
+	int ret = functions_write_number(adapter, "sriov_admin/response_us",
+					 sim->response_ns / 1000);
+
+	ret = ret ? ret : functions_write_number(adapter, "sriov_admin/switch_us",
+						 sim->switch_ns / 1000);
+	for (i = 1; !ret && i <= sim->functions; i++) {
+		snprintf(file, sizeof(file), "sriov_admin/vf%u/profile/exec_quantum_us", i);
+		ret = functions_write_number(adapter, file, sim->slice_ns / 1000);
+	}
+	return ret ? ret : functions_write(adapter, "sriov_admin/policy", "on-demand");
+}
+
+/* The last function becomes the owner, so that the first one is next. */
+static int warm_up(struct client *client, unsigned int count)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < count && !ret; i++) {
+		vf_cmd_draw(client[i].queue, 1, 1000);
+		ret = vf_queue_submit(client[i].queue);
+		ret = ret ? ret : vf_queue_wait_idle(client[i].queue, vf_deadline(1000000000));
+	}
+	return ret;
+}
+
+static int run_clients(unsigned int adapter, const struct simulation *sim, struct client *client)
+{
+	pthread_t thread[16];
+	unsigned int i, started = 0;
+	struct timespec now;
+	int64_t begin;
+	int ret;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	begin = now.tv_sec * INT64_C(1000000000) + now.tv_nsec + LEAD_NS;
+	for (i = 0; i < sim->functions; i++) {
+		client[i].begin = begin;
+		if (client[i].work->idle)
+			continue;
+		if (pthread_create(&thread[i], NULL, client_main, &client[i]))
+			return -ENOMEM;
+		started |= 1u << i;
+	}
+	/* A solid policy begins with the first function when it is chosen. */
+	sleep_until(begin - 60000);
+	ret = functions_write(adapter, "sriov_admin/policy", vfence_policies[sim->kind].name);
+	for (i = 0; i < sim->functions; i++) {
+		if (!(started & 1u << i))
+			continue;
+		pthread_join(thread[i], NULL);
+		ret = ret ? ret : client[i].ret;
+	}
+	return ret;
+}
+
+/* Totals of the group of engines. */
+struct totals {
+	double run, switching, elapsed;
+	uint64_t switches, preemptions;
+};
+
+static struct totals totals_of(unsigned int adapter, unsigned int functions)
+{
+	struct totals t = {
+		.switching = (double)functions_stat(adapter, ".", "gfx", "switch_ns"),
+		.elapsed = (double)functions_stat(adapter, ".", "gfx", "elapsed_ns"),
+		.switches = functions_stat(adapter, ".", "gfx", "switches"),
+	};
+	char folder[8];
+	unsigned int i;
+
+	for (i = 1; i <= functions; i++) {
+		snprintf(folder, sizeof(folder), "vf%u", i);
+		t.preemptions += functions_stat(adapter, folder, "gfx", "preemptions");
+	}
+	return t;
+}
+
+int bench_functions_run(unsigned int adapter, const struct simulation *sim, struct outcome *out)
+{
+	struct client client[16] = { 0 };
+	struct totals before, after;
+	unsigned int i;
+	int ret;
+
+	memset(out, 0, sizeof(*out));
+	ret = functions_write_number(adapter, "sriov_numvfs", sim->functions);
+	for (i = 0; !ret && i < sim->functions; i++) {
+		client[i].work = &sim->workload[i];
+		client[i].sim = sim;
+		ret = client_open(&client[i], functions_number(adapter, i + 1));
+	}
+	ret = ret ? ret : configure(adapter, sim);
+	ret = ret ? ret : warm_up(client, sim->functions);
+	/* The warm-up was the first submission of each. */
+	before = totals_of(adapter, sim->functions);
+	for (i = 0; !ret && i < sim->functions; i++) {
+		vf_queue_destroy(client[i].queue);
+		client[i].queue = NULL;
+		ret = vf_queue_create(client[i].device, DRM_VFENCE_NODE_GFX, 65536,
+				      &client[i].queue);
+	}
+	ret = ret ? ret : run_clients(adapter, sim, client);
+	after = totals_of(adapter, sim->functions);
+	for (i = 0; i < sim->functions; i++) {
+		if (!ret)
+			simulate_frames(out, i, client[i].done, client[i].count,
+					sim->workload[i].start_ns, sim->workload[i].cpu_ns,
+					sim->warmup_ns, sim->end_ns);
+		client_close(&client[i]);
+	}
+	simulate_sum(out, sim->functions);
+	out->switches = after.switches - before.switches;
+	out->preemptions = after.preemptions - before.preemptions;
+	out->switching = (after.switching - before.switching) / (after.elapsed - before.elapsed);
+	functions_write(adapter, "sriov_numvfs", "0");
+	return ret;
+}
