@@ -174,7 +174,7 @@ mutants: setup-check
 # The debug kernels are built once, into the cache.
 check-debug: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-kcov guest-programs KERNEL=kasan
-	@tools/vm/check kasan debug-1 debug-2 debug-races fuzz
+	@tools/vm/check kasan debug-1 debug-2 debug-functions debug-races fuzz
 
 check-kcsan: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-programs KERNEL=kcsan
