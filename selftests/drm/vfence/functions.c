@@ -108,7 +108,7 @@ TEST_F(functions, TDR_18_a_queue_that_ignores_preemption_is_lost_alone)
 }
 
 /* A signal of one function interrupts and counts on that function alone. */
-TEST_F(functions, interrupts_go_to_the_function_that_signaled)
+TEST_F(functions, VF_09_interrupts_go_to_the_function_that_signaled)
 {
 	struct vf_counters before[2], after[2];
 	struct vf_fence *fence;

@@ -743,7 +743,8 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
  * @function: LOAD, INIT, SHUTDOWN: the function; NULL otherwise
  * @timeout_us: IDLE: how long the engines may take to stop, in us
  *
- * Returns when the command is done. SAVE, and LOAD or INIT, take half of the time of a switch each.
+ * Returns when the command is done. SAVE, and LOAD or INIT, take half of the time of a switch
+ * each.
  *
  * IDLE stops graphics and compute engines between two draws, then the copy engine at once; media
  * engines between two jobs. An engine picks nothing while it is to stop. The queue that it had is
@@ -760,8 +761,8 @@ typedef void (*vgpu_world_edge_fn)(void *host, unsigned int group, unsigned int 
 /**
  * vgpu_world_attach - from now on report functions that turn busy or idle
  * @gpu: any function of the chip
- * @edge: called under a spinlock, for each edge of a function's busy word; NULL: report nothing, and
- *        no call is running on return
+ * @edge: called under a spinlock, for each edge of a function's busy word; NULL: report nothing,
+ *        and no call is running on return
  * @host: first argument of @edge
  */
 void vgpu_world_attach(struct vgpu *gpu, vgpu_world_edge_fn edge, void *host);

@@ -3,8 +3,8 @@
  * The chip: engines and video memory, and the functions that share them.
  *
  * Every adapter has one function of a chip. A group of engines serves one of them at a time, see
- * vgpu_world.c; the engine of the kernel's rings serves all in turn. Usually a chip has one function
- * only.
+ * vgpu_world.c; the engine of the kernel's rings serves all in turn. Usually a chip has one
+ * function only.
  */
 
 #include <linux/err.h>

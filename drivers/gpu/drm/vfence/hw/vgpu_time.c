@@ -60,9 +60,9 @@ static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 }
 
 /*
- * A thread that wakes up late by little catches up: what it executes next began when the time before
- * had passed. Otherwise each draw would take as much longer as a wake-up takes. A thread that was late
- * by more, or that had nothing to execute, begins now.
+ * A thread that wakes up late by little catches up: what it executes next began when the time
+ * before had passed. Otherwise each draw would take as much longer as a wake-up takes. A thread
+ * that was late by more, or that had nothing to execute, begins now.
  */
 static ktime_t time_extend(const struct vgpu_engine *engine, ktime_t end, ktime_t now, u64 ns)
 {

@@ -350,7 +350,7 @@ struct vgpu_engine {
 	ktime_t free_at;
 	/** @cost_at: End of the time that packets asked for; used by the thread only. */
 	ktime_t cost_at;
-	/** @catches_up: The engine has executed something since it slept; used by the thread only. */
+	/** @catches_up: The engine has executed something since it slept; of the thread only. */
 	bool catches_up;
 	/** @quantum_end: End of the running queue's turn; used by the thread only. */
 	ktime_t quantum_end;

@@ -10,13 +10,13 @@
  *    2              the copy engine stops at once
  *    3 SAVE         the registers go to the context save area of the owner
  *    4 LOAD, INIT   those of the next owner come from its area, or are reset
- *    5 RUN          the engines execute queues of the next owner; what a switch has stopped goes on
- *                   first, with its next instruction
+ *    5 RUN          the engines execute queues of the next owner; what a switch has stopped goes
+ *                   on first, with its next instruction
  *
- * Which function is next is for the host to decide. The hardware tells it when a function gets work
- * and when it has none left: a word for each function and group has a bit for each node with a queue
- * to execute. A queue that waits for a fence is none. The old value of the word, under the lock
- * under which queues change their states, decides whether there is an edge, so that none is missed.
+ * Which function is next is for the host to decide. The hardware tells it when a function gets
+ * work and when it has none left: a word for each function and group has a bit for each node with a
+ * queue to execute. A queue that waits for a fence is none. The old value of the word, under the
+ * lock under which queues change their states, decides whether there is an edge: none is missed.
  */
 
 #include <linux/hrtimer.h>

@@ -322,7 +322,7 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
  */
 static void kernel_queue_wake_all(wait_queue_head_t *wait)
 {
-	/* Order the error before the look. Partner: the threads set their state before they read it. */
+	/* Order the error before the look. Partner: a thread sets its state, then reads it. */
 	while (wq_has_sleeper(wait)) {
 		wake_up_nr(wait, KERNEL_QUEUE_WAKE_PORTION);
 		cond_resched();

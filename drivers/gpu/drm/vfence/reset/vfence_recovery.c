@@ -318,7 +318,7 @@ static int recovery_run(struct recovery *recovery)
 	return ret;
 }
 
-/* Submissions behind the one that hangs go on after the reset, and their dma_fences depend on it. */
+/* Submissions behind the one that hangs go on after the reset: their dma_fences depend on it. */
 static int recovery_run_annotated(struct recovery *recovery)
 {
 	bool signalling = dma_fence_begin_signalling();

@@ -130,10 +130,11 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 	return count;
 }
 
-#define ADMIN_CONFIG(_name, _max)						\
-	static struct admin_attribute admin_##_name = {				\
-		.attr = __ATTR(_name, 0644, admin_config_show, admin_config_store),	\
-		.offset = offsetof(struct vfence_world_config, _name), .max = (_max),	\
+#define ADMIN_CONFIG(_file, _member, _max)					\
+	static struct admin_attribute admin_##_file = {				\
+		.attr = __ATTR(_file, 0644, admin_config_show, admin_config_store),	\
+		.offset = offsetof(struct vfence_world_config, _member),	\
+		.max = (_max),							\
 	}
 
 #define ADMIN_SHARE(_file, _member, _min, _max)					\
@@ -143,8 +144,8 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 		.min = (_min), .max = (_max),					\
 	}
 
-ADMIN_CONFIG(response_us, ADMIN_MAX_COST_US);
-ADMIN_CONFIG(switch_us, ADMIN_MAX_COST_US);
+ADMIN_CONFIG(response_us, response_us, ADMIN_MAX_COST_US);
+ADMIN_CONFIG(switch_us, switch_us, ADMIN_MAX_COST_US);
 ADMIN_SHARE(exec_quantum_us, slice_us, 100, ADMIN_MAX_SLICE_US);
 ADMIN_SHARE(weight, weight, 1, ADMIN_MAX_WEIGHT);
 ADMIN_SHARE(cap_percent, cap_percent, 0, 100);

@@ -13,7 +13,8 @@
  * message names, so that messages that overtake each other do no harm. Every eighth decision reads
  * all words, in case a message was lost.
  *
- * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD and RUN the next one.
+ * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD and RUN the next
+ * one.
  */
 
 #include <linux/hrtimer.h>
@@ -404,16 +405,10 @@ void vfence_world_join(struct vfence_world *world, struct vfence_adapter *adapte
 	mutex_unlock(&world->lock);
 }
 
+/* The owner changes under a lock, which a condition of a sleep cannot take. */
 static bool world_owns(struct world_group *g, int i)
 {
-	bool owns;
-
-	mutex_lock(&g->lock);
-	owns = g->policy.owner == i;
-	if (!owns)
-		g->function[i] = NULL;
-	mutex_unlock(&g->lock);
-	return owns;
+	return READ_ONCE(g->policy.owner) == i;
 }
 
 /** vfence_world_leave - a virtual function leaves; on return it owns nothing, and never will */
@@ -430,7 +425,11 @@ void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapt
 		g->policy.function[i].busy = false;
 		mutex_unlock(&g->lock);
 		world_ask(g);
+		/* Nothing makes it the owner any more, so it leaves once. */
 		wait_event(g->wait, !world_owns(g, i));
+		mutex_lock(&g->lock);
+		g->function[i] = NULL;
+		mutex_unlock(&g->lock);
 	}
 }
 
@@ -568,16 +567,6 @@ static int world_start_group(struct vfence_world *world, unsigned int index)
 	return PTR_ERR_OR_ZERO(g->task);
 }
 
-static bool world_is_back(struct world_group *g)
-{
-	bool back;
-
-	mutex_lock(&g->lock);
-	back = !g->policy.owner;
-	mutex_unlock(&g->lock);
-	return back;
-}
-
 /* Give the engines back to the physical function. */
 static void world_stop_group(struct world_group *g)
 {
@@ -587,7 +576,10 @@ static void world_stop_group(struct world_group *g)
 	g->ends = true;
 	mutex_unlock(&g->lock);
 	world_ask(g);
-	wait_event(g->wait, world_is_back(g));
+	wait_event(g->wait, world_owns(g, 0));
+	/* The switch may still hold the lock. */
+	mutex_lock(&g->lock);
+	mutex_unlock(&g->lock);
 	kthread_stop(g->task);
 }
 
