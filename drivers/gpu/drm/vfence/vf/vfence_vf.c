@@ -159,7 +159,9 @@ int vfence_vf_set_count(struct vfence_adapter *adapter, unsigned int count)
 /** vfence_vf_remove - remove the virtual functions of an adapter, if it has any */
 void vfence_vf_remove(struct vfence_adapter *adapter)
 {
-	vfence_vf_set_count(adapter, 0);
+	/* A virtual one has none, and goes while the lock of its physical one is held. */
+	if (!adapter->config.vf)
+		vfence_vf_set_count(adapter, 0);
 }
 
 static ssize_t sriov_totalvfs_show(struct device *dev, struct device_attribute *attr, char *buf)
