@@ -155,12 +155,16 @@ static bool interrupt(struct vf_adapter *adapter, struct vf_queue *queue, struct
 	       read(efd, &(uint64_t){ 0 }, 8) == 8;
 }
 
-/* Return: true if the line of /proc/interrupts is a vector of the first adapter. */
+/* Return: true if the line of /proc/interrupts is a vector of the first adapter, or function. */
 static bool is_vector(const char *line)
 {
-	char name[20];
+	unsigned int index = first_adapter();
+	char name[40];
 
-	snprintf(name, sizeof(name), " vfence%u\n", first_adapter());
+	if (index < 16)
+		snprintf(name, sizeof(name), " vfence%u\n", index);
+	else
+		snprintf(name, sizeof(name), " vfence%uvf%u\n", index / 16 - 1, index % 16 + 1);
 	return strstr(line, name);
 }
 
