@@ -194,6 +194,7 @@ static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queu
 		return;
 
 	while (vgpu_time_ahead(engine)) {
+		vgpu_world_served(engine);
 		if (engine_quantum_is_over(engine) || vgpu_world_must_leave(engine))
 			engine_note_request(engine, queue);
 		if (engine_must_leave_early(engine, queue))
@@ -246,6 +247,7 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	u64 cost = 0;
 	enum vgpu_step step = vgpu_exec_step(engine, queue, &cost);
 
+	vgpu_world_served(engine);
 	/* Do not access a blocked queue: it may run elsewhere or be freed already. */
 	if (step == VGPU_STEP_BLOCKED)
 		return step;

@@ -138,6 +138,8 @@ bool vgpu_sched_has_ready(struct vgpu_engine *engine)
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	ready = sched_next_function_locked(engine);
+	if (!ready)
+		vgpu_world_served_locked(engine);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 	return ready;
 }

@@ -273,6 +273,13 @@ struct vgpu_group {
 	 * without it.
 	 */
 	u32 leaving;
+	/**
+	 * @owed: Mask of the nodes whose engines have work of @owner and have done nothing for it
+	 * yet: they leave after their first step. Otherwise a host that is as slow as a slice is
+	 * short would switch for ever, and nobody would get on. Written under vgpu_chip.sched, read
+	 * without it.
+	 */
+	u32 owed;
 	/** @free_at: End of the last command, in ns; under @lock. */
 	u64 free_at;
 	/** @run_at: Time from which the engines serve @owner, in ns; under vgpu_chip.sched. */
@@ -988,10 +995,13 @@ bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *
 /* vgpu_world.c */
 static inline bool vgpu_world_must_leave(const struct vgpu_engine *engine)
 {
-	return engine->group && READ_ONCE(engine->group->leaving) & BIT(engine->node);
+	return engine->group && READ_ONCE(engine->group->leaving) &
+				~READ_ONCE(engine->group->owed) & BIT(engine->node);
 }
 
 void vgpu_world_init(struct vgpu_chip *chip);
+void vgpu_world_served_locked(struct vgpu_engine *engine);
+void vgpu_world_served(struct vgpu_engine *engine);
 void vgpu_world_fini(struct vgpu_chip *chip);
 void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu);
 void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu);

@@ -68,6 +68,7 @@ void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu)
 		chip->group[i].state = VGPU_WORLD_RUN;
 		chip->group[i].owner = gpu;
 		chip->group[i].leaving = 0;
+		chip->group[i].owed = 0;
 	}
 }
 
@@ -87,6 +88,7 @@ void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu)
 			group->owner = NULL;
 			group->state = VGPU_WORLD_SAVED;
 			group->leaving = 0;
+			group->owed = 0;
 		}
 		spin_unlock_irqrestore(&chip->sched, flags);
 		mutex_unlock(&group->lock);
@@ -170,13 +172,38 @@ void vgpu_world_drop_registers_locked(struct vgpu_queue *queue)
 			queue->gpu->save[i].registers[engine->node].queue = NULL;
 }
 
-static bool world_runs(struct vgpu_chip *chip, u32 nodes)
+/* The engine has done something for the owner, or has nothing that it could do. */
+void vgpu_world_served_locked(struct vgpu_engine *engine)
+{
+	struct vgpu_group *group = engine->group;
+
+	lockdep_assert_held(&engine->chip->sched);
+	if (!group || !(group->owed & BIT(engine->node)))
+		return;
+	WRITE_ONCE(group->owed, group->owed & ~BIT(engine->node));
+	wake_up_all(&engine->chip->queue_left);
+}
+
+/* The engine has executed a step. */
+void vgpu_world_served(struct vgpu_engine *engine)
 {
 	unsigned long flags;
-	bool runs = false;
+
+	if (!engine->group || !(READ_ONCE(engine->group->owed) & BIT(engine->node)))
+		return;
+	spin_lock_irqsave(&engine->chip->sched, flags);
+	vgpu_world_served_locked(engine);
+	spin_unlock_irqrestore(&engine->chip->sched, flags);
+}
+
+static bool world_runs(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes)
+{
+	unsigned long flags;
 	unsigned int i;
+	bool runs;
 
 	spin_lock_irqsave(&chip->sched, flags);
+	runs = group->owed & nodes;
 	for (i = 0; i < chip->nodes; i++)
 		runs |= nodes & BIT(i) && chip->engine[i].running;
 	spin_unlock_irqrestore(&chip->sched, flags);
@@ -196,7 +223,7 @@ static bool world_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nod
 		if (nodes & BIT(i))
 			wake_up_all(&chip->engine[i].wait);
 	spin_unlock_irqrestore(&chip->sched, flags);
-	return wait_event_timeout(chip->queue_left, !world_runs(chip, nodes),
+	return wait_event_timeout(chip->queue_left, !world_runs(chip, group, nodes),
 				  usecs_to_jiffies(timeout_us));
 }
 
@@ -241,14 +268,20 @@ static void world_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 			chip->engine[i].registers = init ? none : save->registers[i];
 }
 
+/* Return when the last command ended by right, in ns: now, if the host was slow to give another. */
+static u64 world_ended_at(const struct vgpu_group *group)
+{
+	u64 now = ktime_get_ns();
+
+	return now - group->free_at < WORLD_GAP_NS ? group->free_at : now;
+}
+
 /* Half of the time of a switch passes, from the end of the command before. */
 static void world_pass_time(struct vgpu_chip *chip, struct vgpu_group *group)
 {
-	u64 now = ktime_get_ns();
-	u64 begun = now - group->free_at < WORLD_GAP_NS ? group->free_at : now;
 	ktime_t until;
 
-	group->free_at = begun + READ_ONCE(chip->switch_ns) / 2;
+	group->free_at = world_ended_at(group) + READ_ONCE(chip->switch_ns) / 2;
 	until = ns_to_ktime(group->free_at);
 	while (ktime_before(ktime_get(), until)) {
 		set_current_state(TASK_IDLE);
@@ -280,7 +313,8 @@ static void world_apply_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 		function->save[index].saved = false;
 		break;
 	case VGPU_WORLD_CMD_RUN:
-		group->run_at = group->free_at;
+		group->run_at = world_ended_at(group);
+		WRITE_ONCE(group->owed, atomic_read(&group->owner->save[index].busy));
 		WRITE_ONCE(group->leaving, 0);
 		for (i = 0; i < chip->nodes; i++)
 			if (group->nodes & BIT(i))
