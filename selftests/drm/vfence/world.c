@@ -104,7 +104,9 @@ static int world_make(FIXTURE_DATA(world) *self, unsigned int count)
 	int ret;
 
 	snprintf(text, sizeof(text), "%u", count);
-	ret = write_text(DEVICE "sriov_numvfs", text);
+	/* A test that was killed leaves its functions. */
+	ret = access(ADMIN, F_OK) ? 0 : write_text(DEVICE "sriov_numvfs", "0");
+	ret = ret ?: write_text(DEVICE "sriov_numvfs", text);
 	for (i = 0; i < count && !ret; i++, self->count++)
 		ret = guest_open(&self->guest[i], VF(i + 1));
 	return ret;
@@ -279,10 +281,12 @@ TEST_F(world, VF_01_a_draw_in_flight_ends_before_the_engine_changes_its_owner)
 	EXPECT_TRUE(all_drained(self));
 	stop = stat_of(1, "gfx", "longest_stop_ns");
 	TH_LOG("the engine had to wait for %.3f ms", (double)stop / 1e6);
-	EXPECT_LT(10 * MS, (int64_t)stop);
-	if (deterministic())
+	if (deterministic()) {
+		EXPECT_LT(10 * MS, (int64_t)stop);
 		EXPECT_GT(20 * MS, (int64_t)stop);
-	EXPECT_EQ(1, stat_of(1, "gfx", "preemptions"));
+		EXPECT_EQ(1, stat_of(1, "gfx", "preemptions"));
+	}
+	EXPECT_LE(1, stat_of(1, "gfx", "preemptions"));
 }
 
 /* A copy engine stops at once, and goes on with the next byte. */
@@ -469,7 +473,9 @@ TEST_F(world, VF_17_20_21_there_is_one_message_for_each_edge)
 	}
 	EXPECT_EQ(calls + 1, counters(self->guest[0].adapter).ioctls);
 	EXPECT_TRUE(logged(self->guest[0].gfx));
-	EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "turned_idle") == idle + 1));
+	/* If the host is slow, there may be nothing to do between two submissions. */
+	EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "turned_idle") >= idle + 1));
+	EXPECT_EQ(stat_of(1, "gfx", "turned_busy"), stat_of(1, "gfx", "turned_idle"));
 	if (deterministic())
 		EXPECT_EQ(busy + 1, stat_of(1, "gfx", "turned_busy"));
 	vf_queue_destroy(compute);
@@ -595,8 +601,8 @@ TEST_F_TIMEOUT(world, VF_35_weights_divide_the_time, 120)
 	ASSERT_EQ(0, configure("vf1/profile/weight", "200"));
 	part = shared(self, 1000);
 	TH_LOG("%u of 1000", part);
-	EXPECT_LE(653, part);
-	EXPECT_GE(680, part);
+	EXPECT_LE(deterministic() ? 653 : 550, part);
+	EXPECT_GE(deterministic() ? 680 : 800, part);
 }
 
 TEST_F_TIMEOUT(world, VF_16_slices_divide_the_time, 120)
@@ -610,8 +616,8 @@ TEST_F_TIMEOUT(world, VF_16_slices_divide_the_time, 120)
 	ASSERT_EQ(0, configure("response_us", "0"));
 	part = shared(self, 500);
 	TH_LOG("%u of 1000", part);
-	EXPECT_LE(730, part);
-	EXPECT_GE(770, part);
+	EXPECT_LE(deterministic() ? 730 : 550, part);
+	EXPECT_GE(deterministic() ? 770 : 900, part);
 }
 
 /* A hard cap holds although no other function wants the engines. */
