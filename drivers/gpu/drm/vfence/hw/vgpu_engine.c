@@ -151,13 +151,20 @@ static bool engine_must_leave_early(struct vgpu_engine *engine, struct vgpu_queu
 
 	if (engine_must_stop(queue) || engine_overstayed(engine, queue, work))
 		return true;
-	return engine->asked && work == VGPU_WORK_INSIDE && engine_may_yield(engine, queue, work);
+	/* A copy engine stops at once, also while its thread rests between two packets. */
+	return engine->asked && engine->class_id == DRM_VFENCE_NODE_COPY &&
+	       engine_may_yield(engine, queue, work);
+}
+
+/* Return true if a world switch has begun that the engine has not noted. */
+static bool engine_must_note(const struct vgpu_engine *engine)
+{
+	return !engine->asked && vgpu_world_must_leave(engine);
 }
 
 /* Sleep until the charged time has passed, or until there is a reason to look again. */
 static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	bool leaves = vgpu_world_must_leave(engine);
 	bool wanted = vgpu_sched_is_wanted(engine, queue);
 	u64 ns = vgpu_time_ahead(engine);
 	u64 grace = engine_grace(engine);
@@ -176,7 +183,7 @@ static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	/* The result does not matter: the caller tests the reasons. */
 	(void)wait_event_interruptible_hrtimeout(engine->wait, engine_must_stop(queue) ||
 						 engine_must_answer(engine) ||
-						 (!leaves && vgpu_world_must_leave(engine)) ||
+						 engine_must_note(engine) ||
 						 (!wanted && vgpu_sched_is_wanted(engine, queue)),
 						 ns_to_ktime(ns));
 	vgpu_time_slept(engine, begun);
