@@ -44,7 +44,7 @@ static int vf_number(struct vfence_adapter *adapter, unsigned int i)
 static void vf_link(struct vfence_adapter *adapter, unsigned int i, bool add)
 {
 	struct device *dev = adapter->drm.dev, *child = &adapter->vf.device[i]->dev;
-	char name[16];
+	char name[20];
 
 	snprintf(name, sizeof(name), "virtfn%u", i);
 	if (!add) {
