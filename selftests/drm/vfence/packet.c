@@ -189,7 +189,7 @@ TEST_F(packet, draws_in_succession_take_the_time_that_they_name)
 	ASSERT_TRUE(drained(queue));
 	ns = (words[1] - words[0]) * (1000000000 / clock.frequency_hz);
 	TH_LOG("%.3f ms", (double)ns / 1e6);
-	EXPECT_LE(12480000, ns);
+	EXPECT_LE(12450000, ns);
 	EXPECT_GE(12600000, ns);
 	vf_queue_destroy(queue);
 }
