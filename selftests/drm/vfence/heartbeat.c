@@ -109,7 +109,7 @@ TEST_F(engine, WDDM_142_158_a_cmp_that_stops_costs_a_reset_of_the_adapter)
 TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct vf_counters after;
+	struct vf_counters before, after;
 	struct vf_fence *fence;
 
 	/* The check of the CMP comes much later. */
@@ -117,9 +117,11 @@ TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
 	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
 	ASSERT_EQ(0, arm(self->other.adapter, fence, 1, efd));
 	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	before = counters(self->adapter);
 	vf_cmd_signal(self->other_gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(self->other_gfx));
-	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
+	/* The engine posts the signal after it has stored the value. */
+	ASSERT_TRUE(EVENTUALLY((after = counters(self->adapter), after.posts == before.posts + 1)));
 	ASSERT_EQ(0, hang_on(self->copy));
 	ASSERT_EQ(0, knob(HANGS, "reset_engine", "2"));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
