@@ -92,6 +92,9 @@ void vfence_step_window(unsigned int us)
 {
 	if (READ_ONCE(vfence_step_seed))
 		vfence_step_hit(VFENCE_STEP_WINDOW);
+	else if (preemptible())
+		/* Others may need this processor to meet the window. */
+		usleep_range(us, us + 1);
 	else
 		udelay(us);
 }
