@@ -137,6 +137,37 @@ TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 	EXPECT_EQ(0, USED(owner, FENCES));
 }
 
+/* Add what an eventfd has counted since. Return: the sum. */
+static uint64_t add_events(int efd, uint64_t *sum)
+{
+	uint64_t more;
+
+	if (read(efd, &more, sizeof(more)) == sizeof(more))
+		*sum += more;
+	return *sum;
+}
+
+/* A client that has seen its events fire may arm as many again, at once. */
+TEST_F_TIMEOUT(clients, events_that_have_fired_count_no_longer, 120)
+{
+	uint64_t limit = limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit, events, i, round;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_queue_create(self->owner.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	for (round = 1; round <= 3; round++) {
+		events = 0;
+		for (i = 0; i < limit; i++)
+			ASSERT_EQ(0, arm(self->owner.adapter, fence, round, self->efd));
+		vf_cmd_signal(queue, fence, round);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_TRUE(AT_ONCE(add_events(self->efd, &events) == limit));
+	}
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+}
+
 /* WDDM-125 is for handles that may signal: see "Where the driver differs from WDDM". */
 TEST_F(clients, a_close_without_the_right_to_signal_ends_no_waits)
 {

@@ -332,7 +332,7 @@ TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals)
 }
 
 /* More waiters than the interrupt handler and its thread complete in a portion. */
-#define MANY	8000
+#define MANY	4000
 
 TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals_to_many_waiters)
 {

@@ -166,8 +166,7 @@ static struct vfence_event *event_create(struct vfence_file *file, int fd)
 	return event;
 }
 
-/* Reserve a handle for @event, and count its points against the limit of the file. */
-static int event_reserve(struct vfence_file *file, struct vfence_event *event)
+static int event_try_reserve(struct vfence_file *file, struct vfence_event *event)
 {
 	unsigned int points = event->wait->count;
 	int ret = -ENOSPC;
@@ -177,6 +176,18 @@ static int event_reserve(struct vfence_file *file, struct vfence_event *event)
 	if (ret)
 		atomic_sub(points, &file->event_points);
 	return ret;
+}
+
+/* Reserve a handle for @event, and count its points against the limit of the file. */
+static int event_reserve(struct vfence_file *file, struct vfence_event *event)
+{
+	int ret = event_try_reserve(file, event);
+
+	if (ret != -ENOSPC)
+		return ret;
+	/* The client may have seen all its events fire before the work has freed them. */
+	flush_work(&file->fire_work);
+	return event_try_reserve(file, event);
 }
 
 /*
