@@ -625,17 +625,21 @@ TEST_F(two, a_flooded_engine_does_not_block_the_tracer)
 	EXPECT_GT(SECOND, vf_deadline(0) - begun);
 }
 
-#define LOOPS	50
+#define LOOPS	200
 
-/* Return: the process of a loop that never sleeps. */
-static pid_t busy_loop(void)
+/* Return: the process of a loop that never sleeps, once the other end of @start is closed. */
+static pid_t busy_loop(const int start[2])
 {
 	pid_t pid = fork();
+	char c;
 
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	hurry(0, 0);
+	close(start[1]);
+	if (read(start[0], &c, 1))
+		_exit(1);
 	for (;;)
 		__asm__ volatile("");
 }
@@ -650,8 +654,10 @@ FIXTURE(loaded)
 FIXTURE_SETUP(loaded)
 {
 	unsigned int i;
+	int start[2];
 
 	NEEDS_EXACT_TIME();
+	ASSERT_EQ(0, pipe2(start, O_CLOEXEC));
 	ASSERT_EQ(0, tenant_open(&self->client));
 	self->kernel = tenant_add(&self->client, DRM_VFENCE_NODE_GFX, true);
 	self->queue = tenant_add(&self->client, DRM_VFENCE_NODE_MM, false);
@@ -660,20 +666,22 @@ FIXTURE_SETUP(loaded)
 	/* This thread is no part of the load. */
 	hurry(0, 1);
 	for (i = 0; i < LOOPS; i++)
-		self->loop[i] = busy_loop();
+		self->loop[i] = busy_loop(start);
 	/* They begin with the priority of this thread. */
 	for (i = 0; i < LOOPS; i++)
 		ASSERT_TRUE(EVENTUALLY(sched_getscheduler(self->loop[i]) == SCHED_OTHER));
+	close(start[0]);
+	close(start[1]);
 }
 
 FIXTURE_TEARDOWN(loaded)
 {
 	unsigned int i;
 
-	for (i = 0; i < LOOPS && self->loop[i]; i++) {
+	for (i = 0; i < LOOPS && self->loop[i]; i++)
 		kill(self->loop[i], SIGKILL);
+	while (i--)
 		waitpid(self->loop[i], NULL, 0);
-	}
 	hurry(0, 0);
 	tenant_close(&self->client);
 }
