@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fuzz [-s SEED] [-t SECONDS] [-w WORKERS] [-a ADAPTERS] [-l MS]: random calls that follow
+ * fuzz [-s SEED] [-t SECONDS] [-w WORKERS] [-a ADAPTERS] [-l MS] [-f]: random calls that follow
  * the grammar of the interface: ioctls with fields that are mostly valid, packets in rings,
  * doorbells, mappings, descriptors passed from one process to another, forks and kills.
  * fuzz [-k CALLS] [-v] -r EPISODE: repeat one episode, or only some of its calls.
@@ -18,7 +18,9 @@
  *
  * The fuzzer detects failures of the kernel only: a splat, a leak, a task that is stuck. With
  * -l one more client works meanwhile, in peace: it must not lose anything, and none of its
- * submissions may take more than MS milliseconds.
+ * submissions may take more than MS milliseconds. With -f the hardware of all adapters but that
+ * client's fails as well: engines and CMPs stop, interrupts are lost, resets fail, and adapters
+ * that are lost are recovered.
  */
 
 #include <inttypes.h>
@@ -75,7 +77,7 @@ static struct attacker clients[CLIENTS];
 static struct ring ring;
 static int fence_fd[POOL], event_fd[POOL], sockets[2];
 static uint64_t state;
-static bool verbose;
+static bool verbose, faults;
 static unsigned int adapters = 12;
 /* The calls of the episode that are played, by position. If none is named, all are played. */
 static bool chosen[SEGMENTS * CALLS];
@@ -681,6 +683,36 @@ static void do_descriptor(struct attacker *c)
 		pass(fd);
 }
 
+/* What can be made to fail, and the values below which an administrator chooses. */
+static const struct {
+	const char *name;
+	uint32_t values;
+} fault[] = {
+	{ "finish_before_snapshot", 2 }, { "finish_before_reset", 2 }, { "wrong_last_aborted", 2 },
+	{ "fail_engine_reset", 2 }, { "survive_reset", 2 }, { "interrupt_after_reset", 2 },
+	{ "fail_engine_resume", 2 }, { "fail_adapter_reset", 2 }, { "fail_restart", 2 },
+	{ "fail_monitored_update", 2 }, { "fail_current_update", 2 }, { "wrong_fence", 2 },
+	{ "lose_suspend", 2 }, { "wrong_suspend", 2 }, { "ignore_suspend", 2 }, { "hold_posts", 2 },
+	{ "stop_engines", 32 }, { "stop_cmp", 2 }, { "lose_interrupt", 2 },
+	{ "wrong_dependents", 2 }, { "hang_paging", 2 }, { "page_fault_flags", 8 },
+	{ "logging_level", 4 }, { "notify_work", 2 }, { "reset_engine", 6 }, { "reset_adapter", 2 },
+};
+
+/* Let the hardware of an adapter fail, or work again. */
+static void do_fault(void)
+{
+	unsigned int n = (unsigned int)dice(sizeof(fault) / sizeof(*fault));
+	unsigned int adapter = 1 + (unsigned int)dice(adapters - 1);
+	char value[16];
+
+	snprintf(value, sizeof(value), "%" PRIu64, dice(2) ? 0 : dice(fault[n].values));
+	if (dice(3))
+		say(fault[n].name, knob(adapter, fault[n].name, value));
+	else
+		/* What is lost for good reaches no more code. */
+		say("recover", tdr_configure(adapter, "recover", "1"));
+}
+
 static void one_call(void)
 {
 	struct attacker *c = &clients[dice(CLIENTS)];
@@ -688,6 +720,8 @@ static void one_call(void)
 
 	if (c->fd < 0)
 		open_client(c);
+	if (faults && !dice(200))
+		do_fault();
 	if (n < 8)
 		do_device(c);
 	else if (n < 18)
@@ -1062,7 +1096,7 @@ int main(int argc, char **argv)
 	int64_t limit_ms = 0;
 	int c, status = 0;
 
-	while ((c = getopt(argc, argv, "s:t:w:a:l:r:m:k:c:v")) != -1)
+	while ((c = getopt(argc, argv, "s:t:w:a:l:r:m:k:c:vf")) != -1)
 		switch (c) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
 		case 't': seconds = atoi(optarg); break;
@@ -1074,6 +1108,7 @@ int main(int argc, char **argv)
 		case 'k': calls = optarg; break;
 		case 'c': chunk = (unsigned int)atoi(optarg); break;
 		case 'v': verbose = true; break;
+		case 'f': faults = true; break;
 		default: return 2;
 		}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,

@@ -132,6 +132,61 @@ TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
 	vf_fence_destroy(fence);
 }
 
+struct closing {
+	struct vf_queue *queue;
+	bool closed;
+};
+
+static void *close_queue(void *arg)
+{
+	struct closing *closing = arg;
+
+	vf_queue_destroy(closing->queue);
+	__atomic_store_n(&closing->closed, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* The last queue waits for the CMP when it is closed, and no queue is left that it serves. */
+TEST(WDDM_142_a_close_does_not_wait_for_a_cmp_that_has_stopped)
+{
+	struct closing closing = { .closed = false };
+	struct vf_counters before, after;
+	struct vf_fence *fence;
+	struct client client;
+	pthread_t thread;
+	int efd;
+
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_EQ(0, vf_adapter_open(HANGS, &client.adapter));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
+	ASSERT_EQ(0, vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &closing.queue));
+	ASSERT_EQ(0, vf_fence_create(client.device, 0, 0, &fence));
+	ASSERT_EQ(0, arm(client.adapter, fence, 1, efd));
+	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	before = counters(client.adapter);
+	vf_cmd_signal(closing.queue, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(closing.queue));
+	ASSERT_TRUE(EVENTUALLY((after = counters(client.adapter),
+				after.posts == before.posts + 1)));
+
+	ASSERT_EQ(0, pthread_create(&thread, NULL, close_queue, &closing));
+	EXPECT_TRUE(EVENTUALLY(__atomic_load_n(&closing.closed, __ATOMIC_ACQUIRE)));
+	/* If not, let it go. */
+	knob(HANGS, "stop_cmp", "0");
+	pthread_join(thread, NULL);
+	EXPECT_EQ(before.adapter_resets + 1, counters(client.adapter).adapter_resets);
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	vf_fence_destroy(fence);
+	vf_device_destroy(client.device);
+	vf_adapter_close(client.adapter);
+	close(efd);
+	EXPECT_EQ(0, driver("unbind", HANGS));
+	EXPECT_EQ(0, driver("bind", HANGS));
+}
+
 TEST_F(engine, WDDM_142_an_interrupt_that_is_lost_is_found)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

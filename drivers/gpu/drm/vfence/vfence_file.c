@@ -5,6 +5,7 @@
 
 #include <linux/slab.h>
 
+#include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 
 #include "core/vfence_device.h"
@@ -16,6 +17,7 @@
 #include "mem/vfence_slots.h"
 #include "mem/vfence_vm.h"
 #include "queue/vfence_queue.h"
+#include "reset/vfence_watch.h"
 #include "vfence_file.h"
 
 u64 vfence_file_id(struct drm_file *drm_file)
@@ -71,6 +73,17 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 	drm_printf(p, "vfence-devices-hung:\t%u\nvfence-devices-reset:\t%u\n", lost[0], lost[1]);
 }
 
+static void file_begin_watch(struct vfence_adapter *adapter)
+{
+	int idx;
+
+	/* The checks of an adapter that is unplugged have stopped for good. */
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return;
+	vfence_watch_begin(adapter);
+	drm_dev_exit(idx);
+}
+
 int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 {
 	static atomic64_t last_id = ATOMIC64_INIT(0);
@@ -112,6 +125,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	INIT_LIST_HEAD(&file->slots);
 
 	drm_file->driver_priv = file;
+	file_begin_watch(adapter);
 	return 0;
 }
 

@@ -120,8 +120,6 @@ struct vfence_loss_ops {
 	 * a work
 	 */
 	void (*paging_stuck)(struct vfence_adapter *adapter, unsigned int node);
-	/** @watch: there is a queue: from now on check whether the GPU works; any context */
-	void (*watch)(struct vfence_adapter *adapter);
 	/** @adapter_lost: the hardware of the adapter has failed for good; any context */
 	void (*adapter_lost)(struct vfence_adapter *adapter);
 };

@@ -543,7 +543,6 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 	/* Nothing may fail from here on: interrupts and scans find the queue. */
 	xa_store(&file->adapter->queues.table, queue->global, queue, GFP_KERNEL_ACCOUNT);
 	atomic_inc(&file->adapter->queues.count);
-	file->adapter->loss->watch(file->adapter);
 
 	/*
 	 * Order the queue's entry in the table before the read of the device's state: either

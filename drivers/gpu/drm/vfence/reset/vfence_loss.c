@@ -32,7 +32,6 @@
 #include "reset/vfence_loss.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
-#include "reset/vfence_watch.h"
 #include "reset/vfence_wedge.h"
 
 /*
@@ -297,7 +296,6 @@ static const struct vfence_loss_ops loss_ops = {
 	.timed_out = vfence_tdr_timed_out,
 	.engine_stuck = loss_engine_stuck,
 	.paging_stuck = vfence_engine_stuck,
-	.watch = vfence_watch_begin,
 	.adapter_lost = loss_adapter_lost,
 };
 

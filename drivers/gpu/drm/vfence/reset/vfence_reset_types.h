@@ -75,7 +75,7 @@ struct vfence_reset {
 	struct workqueue_struct *wq;
 	/** @loss_wq: ends of queues after a reset; how long each takes is decided by its client */
 	struct workqueue_struct *loss_wq;
-	/** @watch: checks the GPU while there are queues; its work runs in @wq */
+	/** @watch: checks the GPU while it has clients; its work runs in @wq */
 	struct vfence_watch watch;
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;

@@ -2,8 +2,8 @@
 /**
  * DOC: Watchdog
  *
- * Hardware that has stopped reports nothing. While there are queues, the driver checks the GPU
- * every TdrDelay, against what it saw at the check before::
+ * Hardware that has stopped reports nothing. While clients have files open, or posts are left, the
+ * driver checks the GPU every TdrDelay, against what it saw at the check before::
  *
  *    an engine that executes a queue has not answered a request --> reset of the engine
  *    the CMP has posts and has handled none                     --> reset of the adapter
@@ -90,11 +90,12 @@ static void watch_work(struct work_struct *work)
 	watch_interrupt(adapter);
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
 		watch_engine(adapter, node);
-	if (atomic_read(&adapter->queues.count))
+	/* A file that is being closed, or a fence without a file, may wait for the CMP. */
+	if (atomic_read(&adapter->drm.open_count) || adapter->reset.watch.posts)
 		vfence_watch_begin(adapter);
 }
 
-/** vfence_watch_begin - there is a queue: check the GPU from now on; any context */
+/** vfence_watch_begin - there is a client: check the GPU from now on; any context */
 void vfence_watch_begin(struct vfence_adapter *adapter)
 {
 	queue_delayed_work(adapter->reset.wq, &adapter->reset.watch.work, watch_delay(adapter));
@@ -108,7 +109,7 @@ void vfence_watch_retime(struct vfence_adapter *adapter)
 				 watch_delay(adapter));
 }
 
-/** vfence_watch_stop - the adapter is unplugged, and its clients create no queues any more */
+/** vfence_watch_stop - the adapter is unplugged, and no client begins the checks any more */
 void vfence_watch_stop(struct vfence_adapter *adapter)
 {
 	cancel_delayed_work_sync(&adapter->reset.watch.work);
