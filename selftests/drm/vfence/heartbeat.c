@@ -41,6 +41,25 @@ TEST_F(engine, WDDM_142_174_an_engine_that_stops_is_reset)
 	vf_queue_destroy(copy);
 }
 
+/* The time-out of a submission waits for the engine, so the check must not wait for the time-out. */
+TEST_F(engine, WDDM_142_a_submission_on_an_engine_that_stops_ends)
+{
+	struct vf_submit what = { 0 };
+	struct vf_queue *kernel;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &kernel));
+	vf_cmd_draw(kernel, 1, 2 * SECOND);
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
+	ASSERT_TRUE(EVENTUALLY(queue_state(kernel) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(HANGS, "stop_engines", "1"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(working(self->other.adapter));
+	/* If not, let it go. */
+	knob(HANGS, "stop_engines", "0");
+	vf_queue_destroy(kernel);
+}
+
 /* TdrLevel 0 ignores that, too, until it is set to its default again. */
 TEST_F(engine, WDDM_165_an_engine_that_stops_is_ignored_at_level_0)
 {

@@ -80,6 +80,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 
+	probe_destroy_wq(adapter->reset.watch.wq);
 	probe_destroy_wq(adapter->reset.wq);
 	probe_destroy_wq(adapter->reset.loss_wq);
 	probe_destroy_wq(adapter->work_wq);
@@ -123,10 +124,12 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	adapter->reset.wq = alloc_ordered_workqueue("%s-reset", WQ_HIGHPRI | WQ_MEM_RECLAIM,
 						    adapter->name);
 	adapter->reset.loss_wq = alloc_workqueue("%s-loss", WQ_UNBOUND, 0, adapter->name);
+	adapter->reset.watch.wq = alloc_workqueue("%s-watch", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+						  adapter->name);
 
 	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||
 	    !queues->run_wq || !queues->signal_wq || !adapter->work_wq ||
-	    !adapter->reset.wq || !adapter->reset.loss_wq)
+	    !adapter->reset.wq || !adapter->reset.loss_wq || !adapter->reset.watch.wq)
 		return -ENOMEM;
 	return 0;
 }

@@ -36,6 +36,11 @@ struct vfence_dump {
  * struct vfence_watch - what the last check of the GPU has seen; used by its work only
  */
 struct vfence_watch {
+	/**
+	 * @wq: runs @work; not &vfence_reset.wq, in which a time-out may wait for an engine that
+	 * has stopped, until a check finds that
+	 */
+	struct workqueue_struct *wq;
 	/** @work: checks again; see reset/vfence_watch.c */
 	struct delayed_work work;
 	/** @request: request to the engine of a node, from vgpu_engine_ask(), or 0 */
@@ -75,7 +80,7 @@ struct vfence_reset {
 	struct workqueue_struct *wq;
 	/** @loss_wq: ends of queues after a reset; how long each takes is decided by its client */
 	struct workqueue_struct *loss_wq;
-	/** @watch: checks the GPU while it has clients; its work runs in @wq */
+	/** @watch: checks the GPU while it has clients */
 	struct vfence_watch watch;
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;

@@ -98,14 +98,15 @@ static void watch_work(struct work_struct *work)
 /** vfence_watch_begin - there is a client: check the GPU from now on; any context */
 void vfence_watch_begin(struct vfence_adapter *adapter)
 {
-	queue_delayed_work(adapter->reset.wq, &adapter->reset.watch.work, watch_delay(adapter));
+	queue_delayed_work(adapter->reset.watch.wq, &adapter->reset.watch.work,
+			   watch_delay(adapter));
 }
 
 /** vfence_watch_retime - TdrDelay has changed */
 void vfence_watch_retime(struct vfence_adapter *adapter)
 {
 	if (delayed_work_pending(&adapter->reset.watch.work))
-		mod_delayed_work(adapter->reset.wq, &adapter->reset.watch.work,
+		mod_delayed_work(adapter->reset.watch.wq, &adapter->reset.watch.work,
 				 watch_delay(adapter));
 }
 
