@@ -127,6 +127,10 @@ guest-steps:
 	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-steps \
 		$(GUEST_KBUILD) VFENCE_STEPS=y
 
+# A selftest loads this one.
+guest-test-modules:
+	@tools/build-test-modules $$(tools/vm/kernel $(KERNEL))/build $(OUT)/test-modules/$(KERNEL)
+
 # The debug kernel takes a module with coverage and with line numbers to report it by.
 guest-kcov:
 	@tools/build-module $$(tools/vm/kernel kasan)/build $(OUT)/module/kasan-kcov \
@@ -147,7 +151,7 @@ demo: setup
 
 check: setup-check
 	@echo '[vfence] building module and programs'
-	@$(MAKE) --no-print-directory -s guest-module guest-steps KERNEL=$(KERNEL)
+	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-test-modules KERNEL=$(KERNEL)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
 	@tools/vm/check $(KERNEL) $(PARTS)
 
@@ -168,7 +172,7 @@ matrix-build: setup-check
 
 # NAME="A_NO_RESAMPLE LOG_LATE" runs only these mutants, THIRD=0, 1 or 2 a third of all.
 mutants: setup-check
-	@$(MAKE) --no-print-directory -s guest-programs KERNEL=$(KERNEL)
+	@$(MAKE) --no-print-directory -s guest-programs guest-test-modules KERNEL=$(KERNEL)
 	@tools/vm/mutants $(KERNEL) $(NAME)
 
 # The debug kernels are built once, into the cache.
