@@ -396,6 +396,28 @@ TEST(VF_23_29_no_policy_gives_engines_to_functions_without_work_unless_it_is_sol
 		}
 }
 
+/* Overrun of many slices, which a policy may take from the next ones, leaves no work alone. */
+TEST(a_debt_does_not_leave_the_engines_without_an_owner)
+{
+	unsigned int kind, round, i, k;
+	struct crowd c;
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++)
+		for (round = 0; round < 200; round++) {
+			crowd_begin(&c, kind);
+			for (i = 0; i < 200; i++) {
+				struct vfence_policy_decision d = crowd_step(&c, false);
+
+				vfence_policy_charge(&c.policy, 0, next() % 100000000, c.now);
+				if (d.action != VFENCE_POLICY_SWITCH)
+					continue;
+				for (k = 0; d.next < 0 && k < c.count; k++)
+					ASSERT_FALSE(c.policy.function[k].busy);
+				vfence_policy_own(&c.policy, d.next, c.now);
+			}
+		}
+}
+
 /* Functions that always have work have equal parts, whatever their slices. */
 TEST(VF_33_fair_policies_are_fair)
 {

@@ -49,7 +49,7 @@ enum vfence_policy_kind {
 	VFENCE_POLICY_ELEVATOR,
 	/** @VFENCE_POLICY_ON_DEMAND: As before, and an owner without work yields. */
 	VFENCE_POLICY_ON_DEMAND,
-	/** @VFENCE_POLICY_FAIR: Whoever has used least by its weight is next; overrun counts. */
+	/** @VFENCE_POLICY_FAIR: The function that used least by its weight is next; overrun counts. */
 	VFENCE_POLICY_FAIR,
 	/** @VFENCE_POLICY_FIXED: As round-robin, and overrun is taken from the next slices. */
 	VFENCE_POLICY_FIXED,
@@ -204,8 +204,8 @@ static inline __u64 policy_cap_left(struct vfence_policy_function *f, __u64 now)
 }
 
 /*
- * May the function own the engines? The turn of one that owes a slice or more is skipped. A
- * function below a tenth of its slice is left alone until its cap allows more.
+ * May the function own the engines? It must have work or a slice of its own, and its cap must leave
+ * more than a tenth of its slice.
  */
 static inline bool policy_is_eligible(struct vfence_policy *policy, int i, __u64 now)
 {
@@ -215,23 +215,42 @@ static inline bool policy_is_eligible(struct vfence_policy *policy, int i, __u64
 	return f->present && wants && policy_cap_left(f, now) > policy_div(f->slice_ns, 10);
 }
 
+/*
+ * Each round takes one slice from every function that owes one. Take the slices of the rounds in
+ * which all functions owe one, so that the next round has an owner.
+ */
+static inline void policy_skip_rounds(struct vfence_policy *policy, __u64 now)
+{
+	__u64 rounds = VFENCE_POLICY_NEVER;
+	int i;
+
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		const struct vfence_policy_function *f = &policy->function[i];
+
+		if (policy_is_eligible(policy, i, now) && policy_div(f->owed_ns, f->slice_ns) < rounds)
+			rounds = policy_div(f->owed_ns, f->slice_ns);
+	}
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		if (policy_is_eligible(policy, i, now))
+			policy->function[i].owed_ns -= rounds * policy->function[i].slice_ns;
+}
+
 /* The next function in a circle, which may be the owner. Returns -1 without one. */
 static inline int policy_pick_next(struct vfence_policy *policy, __u64 now)
 {
-	int from = policy->owner < 0 ? 0 : policy->owner + 1, round, i;
+	int from = policy->owner < 0 ? 0 : policy->owner + 1, i;
 
-	/* Two rounds: whoever owes a slice pays it in the first one. */
-	for (round = 0; round < 2; round++) {
-		for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-			int k = (from + i) % VFENCE_POLICY_FUNCTIONS;
-			struct vfence_policy_function *f = &policy->function[k];
+	if (policy_rules(policy)->owes)
+		policy_skip_rounds(policy, now);
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		int k = (from + i) % VFENCE_POLICY_FUNCTIONS;
+		struct vfence_policy_function *f = &policy->function[k];
 
-			if (!policy_is_eligible(policy, k, now))
-				continue;
-			if (!policy_rules(policy)->owes || f->owed_ns < f->slice_ns)
-				return k;
-			f->owed_ns -= f->slice_ns;
-		}
+		if (!policy_is_eligible(policy, k, now))
+			continue;
+		if (!policy_rules(policy)->owes || f->owed_ns < f->slice_ns)
+			return k;
+		f->owed_ns -= f->slice_ns;
 	}
 	return -1;
 }
@@ -342,10 +361,10 @@ static inline void vfence_policy_set_busy(struct vfence_policy *policy, int i, b
 }
 
 /**
- * vfence_policy_must_refresh - shall the caller read the busy words of all functions
+ * vfence_policy_must_refresh - count a decision; must the caller read all busy words before it
  * @policy: the policy
  *
- * A message that is lost must not starve a function for ever.
+ * The decisions that do so find the functions whose messages were lost.
  */
 static inline bool vfence_policy_must_refresh(struct vfence_policy *policy)
 {
@@ -356,10 +375,10 @@ static inline bool vfence_policy_must_refresh(struct vfence_policy *policy)
 }
 
 /**
- * vfence_policy_charge - the owner has had the engines
+ * vfence_policy_charge - charge the owner
  * @policy: the policy
- * @ns: for so long, in ns, with the time that it took to take them from it
- * @over_ns: and this much longer than its slice, in ns
+ * @ns: time since the last charge, in ns, with the time to stop the engines
+ * @over_ns: the part of it that was after the owner's slice, in ns
  * @now: the time in ns
  */
 static inline void vfence_policy_charge(struct vfence_policy *policy, __u64 ns, __u64 over_ns,
@@ -392,7 +411,7 @@ static inline struct vfence_policy_decision vfence_policy_decide(struct vfence_p
 	__u64 end = policy->slice_end;
 	int next;
 
-	/* What is decided so much ahead is done in time. */
+	/* Decide earlier by the response time. */
 	if (rules->ahead)
 		end -= policy->response_ns < end ? policy->response_ns : end;
 	owner = policy->owner < 0 ? NULL : &policy->function[policy->owner];
@@ -408,7 +427,7 @@ static inline struct vfence_policy_decision vfence_policy_decide(struct vfence_p
 			.action = VFENCE_POLICY_SWITCH, .next = next,
 		};
 
-	/* Park an owner without work: its slice begins with its next work. */
+	/* Renew the slice of a busy owner. Park an idle one: its next work begins a slice. */
 	keep.until = policy_cap_timer(policy, now);
 	if (next >= 0 && owner->busy) {
 		vfence_policy_own(policy, policy->owner, now);
