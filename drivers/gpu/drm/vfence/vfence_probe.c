@@ -266,7 +266,7 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
  */
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
-	/* Without it the function owns no engines. */
+	/* On return the function owns no engines. */
 	vfence_vf_leave(adapter);
 	vfence_power_stop(adapter);
 	vfence_recovery_stop(adapter);

@@ -747,8 +747,8 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
  * each.
  *
  * IDLE stops graphics and compute engines between two draws, then the copy engine at once; media
- * engines between two jobs. An engine picks nothing while it is to stop. The queue that it had is
- * the first one that it executes when its function owns the group again.
+ * engines between two packets. An engine picks nothing while it is to stop. The queue that it had
+ * is the first one that it executes when its function owns the group again.
  *
  * Return: 0; -EINVAL if the command is not legal in the state of the group; -ETIME if an engine has
  * not stopped: the command can be repeated; -EIO if the hardware fails (a knob of the function).
@@ -766,7 +766,7 @@ typedef void (*vgpu_world_edge_fn)(void *host, unsigned int group, unsigned int 
  * @host: first argument of @edge
  */
 void vgpu_world_attach(struct vgpu *gpu, vgpu_world_edge_fn edge, void *host);
-/** vgpu_world_run_at - time from which the engines serve their owner by right, in ns */
+/** vgpu_world_run_at - nominal time from which the engines serve their owner, in ns */
 u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_is_busy - has the function queues to execute in a group. Any context. */
 bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group);

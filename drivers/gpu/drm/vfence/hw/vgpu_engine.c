@@ -95,7 +95,7 @@ static bool engine_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queu
 	return vgpu_world_must_leave(engine) || vgpu_sched_is_wanted(engine, queue);
 }
 
-/* A world switch takes the engine: the queue keeps what is left of its turn. */
+/* Save the rest of the queue's quantum: the queue goes on with it after the world switch. */
 static void engine_save_quantum(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	s64 left = ktime_to_ns(ktime_sub(engine->quantum_end, ktime_get()));

@@ -324,7 +324,7 @@ static struct reset_hit reset_abort(struct vgpu *gpu, unsigned int node)
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	/* An engine that has stopped works again from its reset on. */
+	/* The reset ends the stop that a knob has begun. */
 	WRITE_ONCE(gpu->knobs.stop_engines, gpu->knobs.stop_engines & ~BIT(node));
 	/* A queue of another function stays: that function resets its own queues. */
 	if (reset_runs_locked(engine, gpu))
@@ -439,7 +439,7 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 	return 0;
 }
 
-/* What has stopped works again, so that the queues can be taken off. */
+/* Clear the knobs that stop hardware, so that queues can leave the engines. */
 static void reset_revive(struct vgpu *gpu)
 {
 	WRITE_ONCE(gpu->knobs.stop_engines, 0);

@@ -8,6 +8,8 @@
  * therefore sleep for most of the time, whatever their clients execute: together they use at most
  * a quarter of a processor. The client whose packets are expensive to emulate gets fewer of them
  * executed, and its neighbours on the machine keep their processors.
+ *
+ * The nominal end of a step is when it ends if the thread does not wake up late.
  */
 
 #include <linux/math64.h>
@@ -60,9 +62,9 @@ static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 }
 
 /*
- * A thread that wakes up late by little catches up: what it executes next began when the time
- * before had passed. Otherwise each draw would take as much longer as a wake-up takes. A thread
- * that was late by more, or that had nothing to execute, begins now.
+ * After a wake-up that is late by at most VGPU_CATCH_UP_NS the next step begins at the nominal end
+ * of the last one, so that wake-ups do not lengthen draws. After a longer delay, or without work
+ * before, it begins now.
  */
 static ktime_t time_extend(const struct vgpu_engine *engine, ktime_t end, ktime_t now, u64 ns)
 {
@@ -95,8 +97,7 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 }
 
 /*
- * The engine, which had nothing to execute, begins to: by right at @at, in ns, and in fact as much
- * later as its thread takes to wake up.
+ * An idle engine begins to execute: nominally at @at, in ns. Its thread takes some time to wake up.
  */
 void vgpu_time_begin(struct vgpu_engine *engine, u64 at)
 {
@@ -111,7 +112,7 @@ void vgpu_time_begin(struct vgpu_engine *engine, u64 at)
 	engine->catches_up = true;
 }
 
-/* When the time has passed that the engine executed last, by right, in ns; thread of the engine. */
+/* Return the nominal end of the last step, in ns; thread of the engine. */
 u64 vgpu_time_end(const struct vgpu_engine *engine)
 {
 	u64 now = ktime_get_ns(), end = ktime_to_ns(engine->cost_at);

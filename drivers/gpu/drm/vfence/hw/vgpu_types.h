@@ -275,8 +275,8 @@ struct vgpu_group {
 	u32 leaving;
 	/**
 	 * @owed: Mask of the nodes whose engines have work of @owner and have done nothing for it
-	 * yet: they leave after their first step. Otherwise a host that is as slow as a slice is
-	 * short would switch for ever, and nobody would get on. Written under vgpu_chip.sched, read
+	 * yet: they leave after one step only. Otherwise no queue makes progress if a slice is
+	 * shorter than the latency of the host. Written under vgpu_chip.sched, read
 	 * without it.
 	 */
 	u32 owed;

@@ -15,8 +15,8 @@
  *
  * Which function is next is for the host to decide. The hardware tells it when a function gets
  * work and when it has none left: a word for each function and group has a bit for each node with a
- * queue to execute. A queue that waits for a fence is none. The old value of the word, under the
- * lock under which queues change their states, decides whether there is an edge: none is missed.
+ * queue to execute. A queue that waits for a fence sets no bit. The word changes under the
+ * lock under which queues change their states, and its old value shows each edge.
  */
 
 #include <linux/hrtimer.h>
@@ -26,7 +26,7 @@
 
 #include "vgpu_types.h"
 
-/* A command that begins so soon after the end of the last one has waited for nothing. */
+/* Gaps between commands that are shorter are wake-up latency of the host. */
 #define WORLD_GAP_NS	(100 * NSEC_PER_USEC)
 
 static unsigned int world_group_of(unsigned int class_id)
@@ -268,7 +268,7 @@ static void world_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 			chip->engine[i].registers = init ? none : save->registers[i];
 }
 
-/* Return when the last command ended by right, in ns: now, if the host was slow to give another. */
+/* Return the nominal end of the last command, in ns; or now, if the host has paused since. */
 static u64 world_ended_at(const struct vgpu_group *group)
 {
 	u64 now = ktime_get_ns();

@@ -102,7 +102,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 
 	INIT_LIST_HEAD(&batch.done);
 	vfence_step(HANDLER_ENTRY);
-	/* Records tell the ends of submissions whose dma_fences are published. */
+	/* Records report the ends of submissions whose dma_fences are published. */
 	signalling = dma_fence_begin_signalling();
 
 	spin_lock_irqsave(&adapter->irq.lock, flags);

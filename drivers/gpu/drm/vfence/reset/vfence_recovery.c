@@ -114,8 +114,8 @@ static int recovery_resume(struct recovery *recovery)
 }
 
 /*
- * What was posted before the reset is handled before it (WDDM-146). Returns 0, or an error if the
- * CMP has stopped, so that the whole adapter has to be reset.
+ * Handle everything that is posted now; before a reset that is WDDM-146. Returns 0, or -ETIME if
+ * the CMP has stopped: then the whole adapter has to be reset.
  */
 static int recovery_flush(struct vfence_adapter *adapter)
 {
@@ -385,14 +385,14 @@ static int recovery_reset_adapter_locked(struct vfence_adapter *adapter, bool re
 	ret = -ETIME;
 	if (vfence_gate_close(adapter, READ_ONCE(adapter->tdr.ddi_delay_ms)))
 		ret = recovery_restart(adapter);
-	/* Before clients enter: the devices of before are in error for the reset now. */
+	/* Before clients enter: old devices are in error because of ->resets from now on. */
 	if (!ret && revive)
 		WRITE_ONCE(adapter->lost, false);
 	vfence_gate_open(adapter);
 	return ret;
 }
 
-/* The adapter was reset: handle what was ignored, and end what is dead. */
+/* After a reset of the adapter: handle progress records again, and stop the queues of before. */
 static void recovery_end_reset(struct vfence_adapter *adapter)
 {
 	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
@@ -458,7 +458,7 @@ static int recovery_revive_locked(struct vfence_adapter *adapter)
 		vgpu_reset_give_up(adapter->gpu);
 		return ret;
 	}
-	/* The resets of before have had their consequence. */
+	/* Earlier resets do not count against the limit any more. */
 	memset(&adapter->reset.hangs, 0, sizeof(adapter->reset.hangs));
 	recovery_end_reset(adapter);
 	trace_vfence_adapter_reset(adapter->drm.primary->index, VFENCE_TIMEOUT_FORCED, false);
@@ -479,7 +479,7 @@ int vfence_recovery_revive(struct vfence_adapter *adapter)
 {
 	int ret;
 
-	/* What the loss ends must be from before the recovery. */
+	/* Let the loss end all old objects first: it must not end new ones. */
 	flush_work(&adapter->reset.lost_work);
 	mutex_lock(&adapter->reset.lock);
 	ret = recovery_revive_locked(adapter);

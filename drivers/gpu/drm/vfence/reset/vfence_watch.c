@@ -9,8 +9,8 @@
  *    the CMP has posts and has handled none                     --> reset of the adapter
  *    the interrupt ring has records and none was read           --> the handler runs again
  *
- * An engine whose packet makes no progress answers: that packet costs nobody anything until another
- * client wants the engine.
+ * An engine whose packet makes no progress still answers: preempt_us, hung_us and TdrDelay limit
+ * such packets.
  */
 
 #include <linux/jiffies.h>

@@ -9,12 +9,12 @@
  *       --> decide --> response time, in which the owner goes on --> decide again
  *       --> IDLE, SAVE, LOAD or INIT, RUN
  *
- * The hardware's messages carry nothing: the thread reads the busy word of the function that a
- * message names, so that messages that overtake each other do no harm. Every eighth decision reads
+ * A message of the hardware does not say whether its function is busy. The thread reads the busy
+ * word of the function, so that the order of messages does not matter. Every eighth decision reads
  * all words, in case a message was lost.
  *
- * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD and RUN the next
- * one.
+ * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD, INIT and RUN the
+ * next one.
  */
 
 #include <linux/hrtimer.h>
@@ -137,7 +137,7 @@ static void world_read_news_locked(struct world_group *g, u64 now)
 	}
 }
 
-/* Let the owner pay for the time since it paid last. */
+/* Charge the owner for the time since the last charge. */
 static void world_settle_locked(struct world_group *g, u64 now)
 {
 	u64 over = 0;
@@ -193,8 +193,8 @@ static u64 *world_bucket_locked(struct world_group *g)
 }
 
 /*
- * Give a command. If it fails, reset the function that is to blame, and try once more: a reset
- * takes everything off the engines.
+ * Give a command. If it fails, reset @blame and repeat the command once: the reset takes the queues
+ * of @blame off the engines.
  */
 static int world_order(struct world_group *g, unsigned int command,
 		       struct vfence_adapter *about, struct vfence_adapter *blame)
@@ -237,7 +237,7 @@ static void world_take_locked(struct world_group *g)
 	if (g->marked_at > g->policy.slice_end)
 		usage->overrun_ns += g->marked_at - g->policy.slice_end;
 	world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
-	/* The one whose draw took long pays for the time that it took to stop, too. */
+	/* Charge the owner for the time to stop its engines, too. */
 	world_settle_locked(g, g->marked_at);
 }
 
@@ -258,7 +258,7 @@ static void world_give_locked(struct world_group *g, int next)
 	world_mark_locked(g, &g->total.switch_ns);
 	g->settled_at = g->marked_at;
 	g->usage[next].turns++;
-	/* Its slice begins when the switch is over by right. */
+	/* Its slice begins at the nominal end of the switch. */
 	vfence_policy_own(&g->policy, next,
 			  vgpu_world_run_at(g->world->physical->gpu, g->index));
 }
