@@ -13,9 +13,7 @@
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_gate.h"
-
-/* Most threads that are woken with interrupts off. */
-#define GATE_WAKE_PORTION	16
+#include "core/vfence_wake.h"
 
 static void gate_empty(struct percpu_ref *ref)
 {
@@ -94,9 +92,5 @@ void vfence_gate_open(struct vfence_adapter *adapter)
 	struct vfence_gate *gate = &adapter->gate;
 
 	percpu_ref_resurrect(&gate->threads);
-	/* Clients decide how many there are: interrupts are off while a portion is woken. */
-	while (wq_has_sleeper(&gate->open)) {
-		wake_up_nr(&gate->open, GATE_WAKE_PORTION);
-		cond_resched();
-	}
+	vfence_wake_all(&gate->open);
 }

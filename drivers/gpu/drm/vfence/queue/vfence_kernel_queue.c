@@ -18,6 +18,7 @@
 #include <linux/vmalloc.h>
 
 #include "core/vfence_device.h"
+#include "core/vfence_wake.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
@@ -28,9 +29,6 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
-
-/* Most threads that are woken with interrupts off. */
-#define KERNEL_QUEUE_WAKE_PORTION	16
 
 static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 {
@@ -316,19 +314,6 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
 	kernel_queue_schedule_advance(kernel);
 }
 
-/*
- * Wake all threads of a client that sleep, of which there may be many: interrupts are off while a
- * portion of them is woken. The queue is stopped, so that no thread sleeps again.
- */
-static void kernel_queue_wake_all(wait_queue_head_t *wait)
-{
-	/* Order the error before the look. Partner: a thread sets its state, then reads it. */
-	while (wq_has_sleeper(wait)) {
-		wake_up_nr(wait, KERNEL_QUEUE_WAKE_PORTION);
-		cond_resched();
-	}
-}
-
 /**
  * vfence_kernel_queue_stop - end all submissions that are not completed, permanently
  * @kernel: the queue
@@ -343,9 +328,9 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	mutex_lock(&kernel->lock);
 	kernel_queue_push_all_locked(kernel);
 	mutex_unlock(&kernel->lock);
-	kernel_queue_wake_all(&kernel->reached);
-	kernel_queue_wake_all(&kernel->bounded);
-	kernel_queue_wake_all(&kernel->room);
+	vfence_wake_all(&kernel->reached);
+	vfence_wake_all(&kernel->bounded);
+	vfence_wake_all(&kernel->room);
 
 	/* Who finds @stopped set finds the queue counted. */
 	vfence_device_begin_stop(kernel->queue->device);
