@@ -418,6 +418,29 @@ TEST(a_debt_does_not_leave_the_engines_without_an_owner)
 		}
 }
 
+/* A thread that asks a policy when to decide again gets some sleep, whatever the times are. */
+TEST(no_policy_asks_for_a_decision_at_once)
+{
+	unsigned int kind, round, i;
+	struct crowd c;
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++)
+		for (round = 0; round < 200; round++) {
+			crowd_begin(&c, kind);
+			c.policy.response_ns = next() % 100000000;
+			for (i = 0; i < c.count; i++)
+				c.policy.function[i].cap_percent = next() % 2 ? 0 : 1 + next() % 100;
+			for (i = 0; i < 200; i++) {
+				struct vfence_policy_decision d = crowd_step(&c, next() % 2);
+
+				if (d.action == VFENCE_POLICY_SWITCH)
+					vfence_policy_own(&c.policy, d.next, c.now);
+				else
+					ASSERT_LT(c.now, d.until);
+			}
+		}
+}
+
 /* Functions that always have work have equal parts, whatever their slices. */
 TEST(VF_33_fair_policies_are_fair)
 {
@@ -445,19 +468,24 @@ TEST(VF_33_fair_policies_are_fair)
 	}
 }
 
-/* A function with a cap never has more than that of any 100 ms, by more than a slice's tenth. */
+/*
+ * A function with a cap never has more than that of any 100 ms, by more than a slice's tenth. A slice
+ * may be longer than all that the cap allows.
+ */
 TEST(VF_37_a_cap_holds)
 {
+	static const uint64_t slices[] = { 1000000, 500000000 };
 	uint64_t used[1000] = { 0 };
-	unsigned int kind, i;
+	unsigned int k, i;
 
-	for (kind = 0; kind < VFENCE_POLICIES; kind++) {
+	for (k = 0; k < 2 * VFENCE_POLICIES; k++) {
+		unsigned int kind = k / 2;
 		struct vfence_policy policy;
 		uint64_t now = 1000000000, window;
 
 		memset(used, 0, sizeof(used));
 		vfence_policy_init(&policy, kind, 0);
-		vfence_policy_add(&policy, 0, 1000000);
+		vfence_policy_add(&policy, 0, slices[k % 2]);
 		policy.function[0].cap_percent = 25;
 		vfence_policy_set_busy(&policy, 0, true, now);
 		/* Steps of 1 ms. */

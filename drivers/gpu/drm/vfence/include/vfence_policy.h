@@ -127,6 +127,8 @@ struct vfence_policy {
 	int owner;
 	/** @slice_end: when its slice ends, in ns */
 	__u64 slice_end;
+	/** @lead_ns: how much earlier the end is decided, in ns; less than the slice */
+	__u64 lead_ns;
 	/** @parked: the owner has no work, and no other function had any */
 	bool parked;
 	/** @vtime: virtual time of the last owner, in ns */
@@ -188,11 +190,16 @@ static inline void policy_roll_window(struct vfence_policy_function *f, __u64 no
 	f->used_in = now_in;
 }
 
+/* The time that the cap of a function allows in the window, in ns. */
+static inline __u64 policy_cap(const struct vfence_policy_function *f)
+{
+	return VFENCE_POLICY_BUCKETS * VFENCE_POLICY_BUCKET_NS / 100 * f->cap_percent;
+}
+
 /* How long may a function run until it reaches its cap, in ns? */
 static inline __u64 policy_cap_left(struct vfence_policy_function *f, __u64 now)
 {
-	__u64 limit = VFENCE_POLICY_BUCKETS * VFENCE_POLICY_BUCKET_NS / 100 * f->cap_percent;
-	__u64 used = 0;
+	__u64 limit = policy_cap(f), used = 0;
 	unsigned int i;
 
 	if (!f->cap_percent)
@@ -205,14 +212,17 @@ static inline __u64 policy_cap_left(struct vfence_policy_function *f, __u64 now)
 
 /*
  * May the function own the engines? It must have work or a slice of its own, and its cap must leave
- * more than a tenth of its slice.
+ * more than a tenth of its slice, or of the cap if that is less.
  */
 static inline bool policy_is_eligible(struct vfence_policy *policy, int i, __u64 now)
 {
 	struct vfence_policy_function *f = &policy->function[i];
 	bool wants = f->busy || (policy_rules(policy)->solid && !f->on_demand);
+	__u64 whole = f->slice_ns;
 
-	return f->present && wants && policy_cap_left(f, now) > policy_div(f->slice_ns, 10);
+	if (f->cap_percent && policy_cap(f) < whole)
+		whole = policy_cap(f);
+	return f->present && wants && policy_cap_left(f, now) > policy_div(whole, 10);
 }
 
 /*
@@ -329,11 +339,17 @@ static inline __u64 policy_slice(struct vfence_policy *policy, int i, __u64 now)
 /** vfence_policy_own - a function owns the engines from now on, or none with -1 */
 static inline void vfence_policy_own(struct vfence_policy *policy, int i, __u64 now)
 {
+	__u64 slice;
+
 	policy->owner = i;
 	policy->parked = false;
 	if (i < 0)
 		return;
-	policy->slice_end = now + policy_slice(policy, i, now);
+	slice = policy_slice(policy, i, now);
+	policy->slice_end = now + slice;
+	policy->lead_ns = 0;
+	if (policy_rules(policy)->ahead)
+		policy->lead_ns = policy->response_ns < slice / 2 ? policy->response_ns : slice / 2;
 	if ((__s64)(policy->function[i].vtime - policy->vtime) > 0)
 		policy->vtime = policy->function[i].vtime;
 }
@@ -408,12 +424,9 @@ static inline struct vfence_policy_decision vfence_policy_decide(struct vfence_p
 	const struct vfence_policy_rules *rules = policy_rules(policy);
 	struct vfence_policy_decision keep = { .action = VFENCE_POLICY_KEEP, .next = -1 };
 	struct vfence_policy_function *owner;
-	__u64 end = policy->slice_end;
+	__u64 end = policy->slice_end - policy->lead_ns;
 	int next;
 
-	/* Decide earlier by the response time. */
-	if (rules->ahead)
-		end -= policy->response_ns < end ? policy->response_ns : end;
 	owner = policy->owner < 0 ? NULL : &policy->function[policy->owner];
 	if (owner && owner->present && now < end && (owner->busy || !rules->yields)) {
 		keep.until = end;
@@ -431,12 +444,11 @@ static inline struct vfence_policy_decision vfence_policy_decide(struct vfence_p
 	keep.until = policy_cap_timer(policy, now);
 	if (next >= 0 && owner->busy) {
 		vfence_policy_own(policy, policy->owner, now);
-		if (policy->slice_end < keep.until)
-			keep.until = policy->slice_end;
-		if (rules->ahead && keep.until == policy->slice_end)
-			keep.until -= policy->response_ns;
+		if (policy->slice_end - policy->lead_ns < keep.until)
+			keep.until = policy->slice_end - policy->lead_ns;
 	} else {
 		policy->slice_end = now;
+		policy->lead_ns = 0;
 		policy->parked = true;
 	}
 	return keep;
