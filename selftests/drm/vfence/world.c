@@ -712,11 +712,43 @@ TEST_F(world, VF_42_a_function_goes_and_comes_under_load)
 	EXPECT_TRUE(drained(self->guest[1].gfx));
 }
 
-/* Commands that fail cost one function a reset: bit 1 is IDLE, 2 SAVE, 4 RUN, 7 INIT. */
+/* An engine that never stops keeps no function from leaving, although nothing limits its time. */
+TEST_F(world, VF_42_a_function_leaves_beside_one_that_never_stops)
+{
+	pid_t pid;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("vf1/profile/preempt_timeout_us", "0"));
+	ASSERT_EQ(0, tdr_configure(VF(1), "level", "0"));
+	vf_cmd_draw(self->guest[0].gfx, 200, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(VF(1), "stop_engines", "1"));
+	vf_cmd_draw(self->guest[1].gfx, 1, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	/* The engine is asked to stop, and does not. */
+	let_pass(&self->guest[1], 20 * MS);
+
+	pid = fork();
+	if (!pid)
+		_exit(!!driver("unbind", VF(2)));
+	EXPECT_TRUE(EVENTUALLY(waitpid(pid, NULL, WNOHANG) == pid));
+	/* If not, let it go. */
+	knob(VF(1), "stop_engines", "0");
+	guest_close(&self->guest[1]);
+	memset(&self->guest[1], 0, sizeof(self->guest[1]));
+	EXPECT_EQ(0, driver("bind", VF(2)));
+	ASSERT_EQ(0, guest_open(&self->guest[1], VF(2)));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+}
+
+/* Commands that fail cost one function a reset: bit 1 is IDLE, 2 SAVE, 3 LOAD, 4 RUN, 7 INIT. */
 FIXTURE(blame) { FIXTURE_DATA(world) world; };
-FIXTURE_VARIANT(blame) { const char *commands; bool outgoing; };
+FIXTURE_VARIANT(blame) { const char *commands; bool outgoing, saved; };
 FIXTURE_VARIANT_ADD(blame, idle) { .commands = "0x2", .outgoing = true, };
 FIXTURE_VARIANT_ADD(blame, save) { .commands = "0x4", .outgoing = true, };
+FIXTURE_VARIANT_ADD(blame, load) { .commands = "0x8", .outgoing = false, .saved = true, };
 FIXTURE_VARIANT_ADD(blame, run) { .commands = "0x10", .outgoing = false, };
 FIXTURE_VARIANT_ADD(blame, init) { .commands = "0x80", .outgoing = false, };
 
@@ -739,9 +771,17 @@ TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 	int number = variant->outgoing ? 1 : 2;
 
 	ASSERT_EQ(0, world_make(&self->world, 3));
+	if (variant->saved) {
+		/* What the other function loads later is saved when this one begins. */
+		ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+		ASSERT_TRUE(drained(guest[1].gfx));
+	}
 	vf_cmd_draw(guest[0].gfx, 200, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	/* Then the guilty function has work alone, and no switch to another one helps it. */
+	if (variant->saved)
+		ASSERT_TRUE(drained(guest[0].gfx));
 	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));

@@ -53,8 +53,10 @@ struct world_group {
 	u64 news_at;
 	/** @asked: the configuration has changed, or functions have come or gone */
 	bool asked;
-	/** @ends: give the engines to the physical function, and keep them there; @lock */
+	/** @ends: give the engines to the physical function, and keep them there */
 	bool ends;
+	/** @leaving: functions that are leaving: no command is repeated without a limit */
+	atomic_t leaving;
 
 	/** @lock: protects all members below */
 	struct mutex lock;
@@ -155,7 +157,7 @@ static struct vfence_policy_decision world_decide_locked(struct world_group *g, 
 {
 	lockdep_assert_held(&g->lock);
 	world_read_news_locked(g, now);
-	if (g->ends)
+	if (READ_ONCE(g->ends))
 		return (struct vfence_policy_decision){
 			.action = g->policy.owner ? VFENCE_POLICY_SWITCH : VFENCE_POLICY_KEEP,
 			.until = VFENCE_POLICY_NEVER,
@@ -203,11 +205,11 @@ static int world_order(struct world_group *g, unsigned int command,
 	unsigned int timeout_us = g->world->share[vgpu_world_index(blame->gpu)].preempt_timeout_us;
 	int ret;
 
-	/* Without a limit the command is given again and again. */
+	/* Without a limit the command is repeated, until a function has to leave. */
 	do {
 		ret = vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
 					 timeout_us ?: WORLD_PREEMPT_US);
-	} while (ret == -ETIME && !timeout_us && !READ_ONCE(g->ends));
+	} while (ret == -ETIME && !timeout_us && !READ_ONCE(g->ends) && !atomic_read(&g->leaving));
 	trace_vfence_world(g->world->physical->drm.primary->index, g->index, command,
 			   vgpu_world_index(blame->gpu), ret);
 	if (!ret || ret == -EINVAL)
@@ -251,9 +253,10 @@ static void world_give_locked(struct world_group *g, int next)
 		vfence_policy_own(&g->policy, -1, ktime_get_ns());
 		return;
 	}
-	world_order(g, vgpu_world_was_saved(adapter->gpu, g->index) ? VGPU_WORLD_CMD_LOAD :
-								     VGPU_WORLD_CMD_INIT,
-		    adapter, adapter);
+	/* A reset of the function forgets what was saved: one that LOAD costs, or any other. */
+	if (!vgpu_world_was_saved(adapter->gpu, g->index) ||
+	    world_order(g, VGPU_WORLD_CMD_LOAD, adapter, adapter) == -EINVAL)
+		world_order(g, VGPU_WORLD_CMD_INIT, adapter, adapter);
 	world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
 	world_mark_locked(g, &g->total.switch_ns);
 	g->settled_at = g->marked_at;
@@ -419,6 +422,8 @@ void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapt
 	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
 		struct world_group *g = &world->group[k];
 
+		/* The thread may hold the lock while it repeats a command. */
+		atomic_inc(&g->leaving);
 		mutex_lock(&g->lock);
 		/* A probe that failed may not have joined. */
 		g->policy.function[i].present = false;
@@ -430,6 +435,7 @@ void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapt
 		mutex_lock(&g->lock);
 		g->function[i] = NULL;
 		mutex_unlock(&g->lock);
+		atomic_dec(&g->leaving);
 	}
 }
 
@@ -572,9 +578,8 @@ static void world_stop_group(struct world_group *g)
 {
 	if (IS_ERR_OR_NULL(g->task))
 		return;
-	mutex_lock(&g->lock);
-	g->ends = true;
-	mutex_unlock(&g->lock);
+	/* The thread may hold the lock while it repeats a command. */
+	WRITE_ONCE(g->ends, true);
 	world_ask(g);
 	wait_event(g->wait, world_owns(g, 0));
 	/* The switch may still hold the lock. */
