@@ -402,10 +402,14 @@ static void cmp_rest(struct vgpu_cmp *cmp, u64 begin)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* A knob stops the CMP until the reset of the GPU, or until the GPU is switched off. */
+/*
+ * A knob stops the CMP until the reset of the GPU, or until the GPU is switched off. During the
+ * reset, which waits for the CMP, the knob does nothing.
+ */
 static bool cmp_is_stopped(struct vgpu *gpu)
 {
-	return READ_ONCE(gpu->knobs.stop_cmp) && !kthread_should_stop();
+	return READ_ONCE(gpu->knobs.stop_cmp) && !READ_ONCE(gpu->resetting) &&
+	       !kthread_should_stop();
 }
 
 static void cmp_stay_stopped(struct vgpu *gpu)

@@ -28,11 +28,14 @@ static bool engine_must_answer(const struct vgpu_engine *engine)
 	return engine->answered != READ_ONCE(engine->requested);
 }
 
-/* A knob stops the engine until its reset, or until the engine is switched off. */
+/*
+ * A knob stops the engine until its reset, or until the engine is switched off. During the reset of
+ * the GPU, which waits for the engine, the knob does nothing.
+ */
 static bool engine_is_stopped(const struct vgpu_engine *engine, const struct vgpu_queue *queue)
 {
 	return READ_ONCE(queue->gpu->knobs.stop_engines) & BIT(engine->node) &&
-	       !kthread_should_stop();
+	       !READ_ONCE(queue->gpu->resetting) && !kthread_should_stop();
 }
 
 static void engine_stay_stopped(struct vgpu_engine *engine, const struct vgpu_queue *queue)
