@@ -24,7 +24,7 @@ static bool wake_batch(wait_queue_head_t *wait)
 		struct wait_queue_entry *entry =
 			list_first_entry(&wait->head, struct wait_queue_entry, entry);
 
-		/* The function removes the entry of a thread that it wakes, and the thread frees it. */
+		/* The function removes the entry of a thread that it wakes; then it may be gone. */
 		if (!entry->func(entry, TASK_NORMAL, 0, NULL))
 			list_del_init_careful(&entry->entry);
 	}

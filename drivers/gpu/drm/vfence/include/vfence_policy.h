@@ -49,7 +49,7 @@ enum vfence_policy_kind {
 	VFENCE_POLICY_ELEVATOR,
 	/** @VFENCE_POLICY_ON_DEMAND: As before, and an owner without work yields. */
 	VFENCE_POLICY_ON_DEMAND,
-	/** @VFENCE_POLICY_FAIR: The function that used least by its weight is next; overrun counts. */
+	/** @VFENCE_POLICY_FAIR: The least use by weight is next; overrun counts. */
 	VFENCE_POLICY_FAIR,
 	/** @VFENCE_POLICY_FIXED: As round-robin, and overrun is taken from the next slices. */
 	VFENCE_POLICY_FIXED,
@@ -237,7 +237,9 @@ static inline void policy_skip_rounds(struct vfence_policy *policy, __u64 now)
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
 		const struct vfence_policy_function *f = &policy->function[i];
 
-		if (policy_is_eligible(policy, i, now) && policy_div(f->owed_ns, f->slice_ns) < rounds)
+		if (!policy_is_eligible(policy, i, now))
+			continue;
+		if (policy_div(f->owed_ns, f->slice_ns) < rounds)
 			rounds = policy_div(f->owed_ns, f->slice_ns);
 	}
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
