@@ -129,7 +129,8 @@ guest-steps:
 
 # A selftest loads this one.
 guest-test-modules:
-	@tools/build-test-modules $$(tools/vm/kernel $(KERNEL))/build $(OUT)/test-modules/$(KERNEL)
+	@tools/build-test-modules $$(tools/vm/kernel $(KERNEL))/build $(OUT)/test-modules/$(KERNEL) \
+		$(GUEST_KBUILD)
 
 # The debug kernel takes a module with coverage and with line numbers to report it by.
 guest-kcov:
