@@ -49,7 +49,7 @@ enum vfence_policy_kind {
 	VFENCE_POLICY_ELEVATOR,
 	/** @VFENCE_POLICY_ON_DEMAND: As before, and an owner without work yields. */
 	VFENCE_POLICY_ON_DEMAND,
-	/** @VFENCE_POLICY_FAIR: The least use by weight is next; overrun counts. */
+	/** @VFENCE_POLICY_FAIR: Least use by weight comes next; overrun counts. */
 	VFENCE_POLICY_FAIR,
 	/** @VFENCE_POLICY_FIXED: As round-robin, and overrun is taken from the next slices. */
 	VFENCE_POLICY_FIXED,
