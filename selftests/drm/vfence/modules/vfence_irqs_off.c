@@ -12,6 +12,7 @@
 #include <linux/interrupt.h>
 #include <linux/module.h>
 #include <linux/spinlock.h>
+#include <linux/uaccess.h>
 #include <asm/irq_regs.h>
 
 #include "vfence_compat.h"
@@ -52,11 +53,14 @@ static bool is_unlocking(unsigned long at)
 		_raw_spin_unlock_irqrestore, _raw_spin_unlock_irq, _raw_read_unlock_irqrestore,
 		_raw_write_unlock_irqrestore,
 	};
-	unsigned long called = at + *(const s32 *)(at - sizeof(s32));
 	unsigned int i;
+	s32 distance;
 
+	/* The driver may have been unloaded while a test that was killed has left this module. */
+	if (copy_from_kernel_nofault(&distance, (void *)(at - sizeof(distance)), sizeof(distance)))
+		return false;
 	for (i = 0; i < ARRAY_SIZE(functions); i++)
-		if (called == (unsigned long)functions[i])
+		if (at + distance == (unsigned long)functions[i])
 			return true;
 	return false;
 }
