@@ -92,7 +92,10 @@ static void submit(struct model *m, unsigned int i)
 	p->submit_at = next_submit(p, m->now);
 }
 
-/* The owner has worked for @ns, at most until its draw is done. */
+/*
+ * The owner has worked for @ns, at most until its draw is done. A frame ends with a packet behind
+ * the draws: if the engines stop after the last draw, that comes with the next turn.
+ */
 static void work(struct model *m, struct player *p, uint64_t ns)
 {
 	p->left -= ns;
@@ -100,7 +103,7 @@ static void work(struct model *m, struct player *p, uint64_t ns)
 	if (p->draw_left)
 		return;
 	p->draw_left = earlier(p->left, p->work->draw_ns);
-	if (p->left)
+	if (p->left || m->phase == STOP)
 		return;
 	if (p->done_count < SIMULATE_FRAMES)
 		p->done[p->done_count++] = shown_at(p->work, m->now);
