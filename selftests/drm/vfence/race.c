@@ -19,14 +19,6 @@ FIXTURE(race) {
 	struct vf_fence *back;
 };
 
-/* Return: the number of rounds. A slow debug kernel runs only a part of them. */
-static uint64_t wanted(uint64_t times)
-{
-	const char *share = getenv("VFENCE_TEST_SHARE");
-
-	return times / (share ? strtoull(share, NULL, 10) : 1);
-}
-
 static void pin_thread(const char *name, int cpu)
 {
 	char comm[32];

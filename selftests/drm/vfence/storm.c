@@ -35,15 +35,6 @@ static void roll_dice(void)
 	printf("# VFENCE_TEST_SEED=%" PRIu64 "\n", state);
 }
 
-/* Return: the number of rounds. A slow debug kernel runs a part of them: VFENCE_TEST_SHARE=20. */
-static unsigned int wanted(unsigned int times)
-{
-	const char *share = getenv("VFENCE_TEST_SHARE");
-	double rounds = times / (share ? atof(share) : 1);
-
-	return rounds < 1 ? 1 : (unsigned int)rounds;
-}
-
 /* This adapter says itself that an engine hangs. Others notice it when someone wants the engine. */
 #define HANGS		11
 

@@ -65,6 +65,15 @@ static inline int test_adapter_open(unsigned int index, struct vf_adapter **adap
  */
 #define vf_fence_destroy(fence) vf_fence_destroy_now(fence)
 
+/* Return: the number of rounds. A slow debug kernel runs a part of them: VFENCE_TEST_SHARE=20. */
+static inline unsigned int wanted(unsigned int times)
+{
+	const char *share = getenv("VFENCE_TEST_SHARE");
+	double rounds = times / (share ? atof(share) : 1);
+
+	return rounds < 1 ? 1 : (unsigned int)rounds;
+}
+
 /*
  * Return: the timeout of a poll that fails, in ns. Runs of mutants set a shorter one,
  * because tests are expected to fail there.
