@@ -117,6 +117,7 @@ extern "C" {
  * - 1.36: fences also get their maximum when a device has executed an illegal packet or address.
  * - 1.37: verdict in &struct drm_vfence_queue_query.
  * - 1.38: %DRM_VFENCE_OP_SET_REGISTER, %DRM_VFENCE_OP_READ_REGISTER.
+ * - 1.39: %DRM_VFENCE_LIMIT_SUBMIT_POINTS.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1081,6 +1082,11 @@ enum drm_vfence_limit_id {
 	DRM_VFENCE_LIMIT_IMPORTS = 9,
 	/** @DRM_VFENCE_LIMIT_MAPPINGS: Mappings of VM_BIND. */
 	DRM_VFENCE_LIMIT_MAPPINGS = 10,
+	/**
+	 * @DRM_VFENCE_LIMIT_SUBMIT_POINTS: Points of submissions that have not ended: those that
+	 * they wait for, and those that they signal.
+	 */
+	DRM_VFENCE_LIMIT_SUBMIT_POINTS = 11,
 };
 
 /**
@@ -2111,7 +2117,8 @@ struct drm_vfence_syncobj {
  * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a
  * descriptor that is not an eventfd; EINVAL for a list longer than %DRM_VFENCE_MAX_POINTS or
  * %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has %DRM_VFENCE_MAX_SUBMISSIONS and @flags does
- * not say to wait; EIO if a queue is lost; EINTR if a signal interrupted the call.
+ * not say to wait, or beyond %DRM_VFENCE_LIMIT_SUBMIT_POINTS; EIO if a queue is lost; EINTR if a
+ * signal interrupted the call.
  */
 struct drm_vfence_submit {
 	/** @flags: DRM_VFENCE_SUBMIT_*. */

@@ -101,7 +101,7 @@ TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 	int ret;
 
 	ASSERT_EQ(0, vf_adapter_limits(self->owner.adapter, limits, &count));
-	ASSERT_EQ(10, count);
+	ASSERT_EQ(11, count);
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(i + 1, limits[i].id);
 		EXPECT_LT(0, limits[i].limit);
@@ -165,6 +165,44 @@ TEST_F_TIMEOUT(clients, events_that_have_fired_count_no_longer, 120)
 		ASSERT_TRUE(AT_ONCE(add_events(self->efd, &events) == limit));
 	}
 	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+}
+
+/* Submissions that wait count by their points until they end, and then count no longer, at once. */
+TEST_F_TIMEOUT(clients, points_of_submissions_are_limited_until_they_end, 120)
+{
+	struct vf_point points[DRM_VFENCE_MAX_POINTS], signal;
+	struct vf_submit what = { .waits = points, .wait_count = DRM_VFENCE_MAX_POINTS },
+			 one = { .signals = &signal, .signal_count = 1 };
+	uint64_t limit = limit_of(&self->owner, DRM_VFENCE_LIMIT_SUBMIT_POINTS).limit, i, round;
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_monitored_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->owner.device, DRM_VFENCE_NODE_GFX, &queue));
+	for (round = 1; round <= 3; round++) {
+		for (i = 0; i < DRM_VFENCE_MAX_POINTS; i++)
+			points[i] = (struct vf_point){ fence, round };
+		for (i = 0; i < limit / DRM_VFENCE_MAX_POINTS; i++)
+			ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+		EXPECT_EQ(limit, USED(owner, SUBMIT_POINTS));
+		EXPECT_EQ(-ENOSPC, vf_submit(&queue, 1, &what));
+		signal = (struct vf_point){ fence, round };
+		EXPECT_EQ(-ENOSPC, vf_submit(&queue, 1, &one));
+		EXPECT_EQ(limit, USED(owner, SUBMIT_POINTS));
+		/* Without points there is no limit but that of the queue. */
+		ASSERT_EQ(0, vf_submit(&queue, 1, &(struct vf_submit){ 0 }));
+		ASSERT_EQ(0, vf_fence_signal(fence, round));
+		ASSERT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+		EXPECT_EQ(0, USED(owner, SUBMIT_POINTS));
+	}
+	/* Those that are cancelled have ended, too. */
+	points[0].value = signal.value = round;
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	ASSERT_EQ(0, vf_submit(&queue, 1, &one));
+	EXPECT_EQ(DRM_VFENCE_MAX_POINTS + 1, USED(owner, SUBMIT_POINTS));
+	vf_queue_destroy(queue);
+	EXPECT_EQ(0, USED(owner, SUBMIT_POINTS));
 	vf_fence_destroy(fence);
 }
 

@@ -214,7 +214,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 38,
+	.minor = 39,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -98,6 +98,8 @@ static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to
 		{ DRM_VFENCE_LIMIT_IMPORTS, file->imports.limit,
 		  atomic_read(&file->imports.count) },
 		{ DRM_VFENCE_LIMIT_MAPPINGS, VFENCE_MAX_MAPPINGS, READ_ONCE(file->mapping_count) },
+		{ DRM_VFENCE_LIMIT_SUBMIT_POINTS, VFENCE_MAX_SUBMIT_POINTS,
+		  atomic_read(&file->submit_points) },
 	};
 	unsigned int i;
 

@@ -25,6 +25,7 @@ struct drm_file;
 #define VFENCE_MAX_EVENT_POINTS	65536
 #define VFENCE_MAX_RESTARTS	4096
 #define VFENCE_MAX_RESTART_POINTS	65536
+#define VFENCE_MAX_SUBMIT_POINTS	65536
 #define VFENCE_MAX_IMPORTS	1024
 #define VFENCE_MAX_MAPPINGS	1024
 
@@ -108,6 +109,8 @@ struct vfence_file {
 
 	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;
+	/** @submit_points: number of points of submissions that have not ended; atomic */
+	atomic_t submit_points;
 	/** @lost_devices: number of destroyed devices that were HUNG, and that were RESET */
 	u32 lost_devices[2];
 	/** @busy_ns: GPU time in ns of destroyed queues, by node */

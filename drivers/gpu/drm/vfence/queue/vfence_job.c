@@ -347,6 +347,7 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 	job_begin_head_locked(kernel);
 	spin_unlock(&kernel->run_lock);
 
+	vfence_submit_uncount(submission);
 	if (!error) {
 		if (submission->signals)
 			WRITE_ONCE(kernel->settle_due, true);

@@ -51,6 +51,31 @@ struct vfence_submit {
 	struct vfence_out_syncs *out_syncs;
 };
 
+static int submit_count(struct vfence_submission *submission, const struct drm_vfence_submit *args)
+{
+	struct vfence_file *file = submission->kernel->queue->file;
+	unsigned int points = args->waits.count + args->signals.count;
+
+	if (atomic_add_return(points, &file->submit_points) > VFENCE_MAX_SUBMIT_POINTS) {
+		atomic_sub(points, &file->submit_points);
+		return -ENOSPC;
+	}
+	submission->points = points;
+	return 0;
+}
+
+/**
+ * vfence_submit_uncount - the points of a submission do not count any more
+ * @submission: a submission that ends, or that was never queued
+ *
+ * Once a client sees the end of a submission, it may submit as many points again.
+ */
+void vfence_submit_uncount(struct vfence_submission *submission)
+{
+	atomic_sub(submission->points, &submission->kernel->queue->file->submit_points);
+	submission->points = 0;
+}
+
 /**
  * vfence_submit_free - free a submission that has ended, or that was never queued
  * @submission: a submission whose job was armed and has ended, or was never armed
@@ -61,6 +86,7 @@ void vfence_submit_free(struct vfence_submission *submission)
 	struct vfence_adapter *adapter = kernel->queue->adapter;
 	bool entered = submission->entered;
 
+	vfence_submit_uncount(submission);
 	if (submission->job.s_fence)
 		drm_sched_job_cleanup(&submission->job);
 
@@ -165,6 +191,9 @@ static int submit_prepare(struct vfence_submit *submit, struct vfence_submission
 
 	if (!ret)
 		ret = submit_resolve_waits(submit, submission);
+	/* The lists were read, so that they are not too long. */
+	if (!ret)
+		ret = submit_count(submission, submit->args);
 	if (ret)
 		return ret;
 	submission->stages = submit->stages;

@@ -68,12 +68,15 @@ struct vfence_submission {
 	/** @signals: number of packets in @commands that signal a fence */
 	unsigned int signals;
 
+	/** @points: what it counts in vfence_file.submit_points; 0 once it has ended */
+	unsigned int points;
 	/** @entered: It counts in vfence_kernel_queue.live and keeps the adapter awake. */
 	bool entered;
 	/** @free: work that frees it where no other thread waits for that */
 	struct work_struct free;
 };
 
+void vfence_submit_uncount(struct vfence_submission *submission);
 void vfence_submit_free(struct vfence_submission *submission);
 int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
