@@ -23,8 +23,13 @@ struct hang {
 	unsigned int node;
 	struct vf_adapter *adapter;
 	struct vf_device *device;
+	/* it looks on from another open file, and so is another client of the GPU */
+	struct vf_adapter *beside;
 	struct vf_device *bystander;
 	struct vf_queue *queue;
+	/* only some kinds have these: a queue of the one that looks on, and a fence */
+	struct vf_queue *waits;
+	struct vf_fence *fence;
 	int64_t begun;
 };
 
@@ -124,19 +129,44 @@ static int hang_submission(struct hang *hang)
 	return ret ? ret : hang_queue(hang);
 }
 
-/* A user-mode queue is suspended, and stays on its engine. */
-static int hang_engine(struct hang *hang)
+static int await_running(const struct hang *hang)
 {
-	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
 	struct drm_vfence_queue_query query = { 0 };
-	char before[32];
+	int ret = 0;
 
-	if (!ret)
-		ret = hang_queue(hang);
 	while (!ret && query.state != DRM_VFENCE_QUEUE_RUNNING) {
 		rest(SECOND / 1000);
 		ret = vf_queue_query(hang->queue, &query);
 	}
+	return ret;
+}
+
+/* A draw of a user-mode queue takes ten seconds, and another client wants the engine. */
+static int draw_endlessly(struct hang *hang)
+{
+	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
+
+	if (ret)
+		return ret;
+	vf_cmd_draw(hang->queue, 1, 10 * SECOND);
+	ret = vf_queue_submit(hang->queue);
+	if (!ret)
+		ret = await_running(hang);
+	if (!ret)
+		ret = vf_queue_create(hang->bystander, hang->node, 4096, &hang->waits);
+	return ret ? ret : vf_queue_submit(hang->waits);
+}
+
+/* A user-mode queue is suspended, and stays on its engine. */
+static int ignore_preemption(struct hang *hang)
+{
+	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
+	char before[32];
+
+	if (!ret)
+		ret = hang_queue(hang);
+	if (!ret)
+		ret = await_running(hang);
 	if (!ret)
 		ret = set_delay(hang, DELAY_MS, before, sizeof(before));
 	if (!ret)
@@ -156,8 +186,20 @@ static int hang_adapter(struct hang *hang)
 
 	if (ret)
 		return ret;
-	ret = hang_engine(hang);
+	ret = ignore_preemption(hang);
 	set_switch(hang, "fail_engine_reset", "0");
+	return ret;
+}
+
+/* The same, and what runs on the engine is there after the reset. */
+static int survive_reset(struct hang *hang)
+{
+	int ret = set_switch(hang, "survive_reset", "1");
+
+	if (ret)
+		return ret;
+	ret = ignore_preemption(hang);
+	set_switch(hang, "survive_reset", "0");
 	return ret;
 }
 
@@ -169,15 +211,91 @@ static int hang_for_good(struct hang *hang)
 	return ret ? ret : hang_adapter(hang);
 }
 
+static int await_loss(const struct hang *hang)
+{
+	int64_t until = now() + PATIENCE;
+
+	while (vf_device_state(hang->device) == DRM_VFENCE_DEVICE_ACTIVE) {
+		if (now() > until)
+			return -ETIME;
+		rest(SECOND / 1000);
+	}
+	return 0;
+}
+
+/* The engine stops in the middle of a draw, without a word. */
+static int stop_engine(struct hang *hang)
+{
+	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
+	char mask[16];
+
+	if (ret)
+		return ret;
+	vf_cmd_draw(hang->queue, 1, 10 * SECOND);
+	ret = vf_queue_submit(hang->queue);
+	if (!ret)
+		ret = await_running(hang);
+	snprintf(mask, sizeof(mask), "%#x", 1u << hang->node);
+	if (!ret)
+		ret = set_switch(hang, "stop_engines", mask);
+	if (ret)
+		return ret;
+	ret = await_loss(hang);
+	set_switch(hang, "stop_engines", "0");
+	return ret;
+}
+
+/* The GPU is to signal a fence for which the CPU waits, while @name is switched on. */
+static int signal_with(struct hang *hang, const char *name)
+{
+	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
+
+	if (!ret)
+		ret = vf_fence_create(hang->device, 0, 0, &hang->fence);
+	if (!ret)
+		ret = set_switch(hang, name, "1");
+	if (ret)
+		return ret;
+	/* Time to begin the wait. */
+	vf_cmd_draw(hang->queue, 20, SECOND / 1000);
+	vf_cmd_signal(hang->queue, hang->fence, 1);
+	ret = vf_queue_submit(hang->queue);
+	return ret ? ret : vf_fence_wait(hang->fence, 1, vf_deadline(PATIENCE));
+}
+
+/* The CMP handles no post: the wait ends when the adapter is reset. */
+static int stop_cmp(struct hang *hang)
+{
+	int ret = signal_with(hang, "stop_cmp");
+
+	if (!ret || ret == -EIO)
+		ret = await_loss(hang);
+	set_switch(hang, "stop_cmp", "0");
+	return ret;
+}
+
+/* The wait ends when the driver finds that the interrupt is missing. */
+static int lose_interrupt(struct hang *hang)
+{
+	return signal_with(hang, "lose_interrupt");
+}
+
 static const struct kind {
 	const char *name;
 	const char *what;
 	int (*run)(struct hang *hang);
+	/* nothing is lost */
+	bool harmless;
 } kinds[] = {
-	{ "submission", "a submission that does not end", hang_submission },
-	{ "engine", "a queue that does not leave its engine", hang_engine },
-	{ "adapter", "an engine that cannot be reset alone", hang_adapter },
-	{ "lost", "an adapter that cannot be reset", hang_for_good },
+	{ "submission", "a submission that does not end", hang_submission, false },
+	{ "endless-draw", "a draw that others wait for", draw_endlessly, false },
+	{ "ignores-preemption", "a queue that does not leave its engine", ignore_preemption, false },
+	{ "stops-answering", "an engine that stops without a word", stop_engine, false },
+	{ "survives-reset", "a queue that survives the reset of its engine", survive_reset, false },
+	{ "adapter", "an engine that cannot be reset alone", hang_adapter, false },
+	{ "cmp-stops", "a CMP that handles no signals", stop_cmp, false },
+	{ "lost", "an adapter that cannot be reset", hang_for_good, false },
+	{ "interrupt-lost", "an interrupt that does not come", lose_interrupt, true },
 };
 
 static void report(const struct hang *hang, const char *text, const char *more)
@@ -201,15 +319,12 @@ static bool new_device_works(struct hang *hang)
 }
 
 /* Return 0, or an error if the device did not hang. */
-static int watch(struct hang *hang)
+static int watch(struct hang *hang, const struct kind *kind)
 {
-	int64_t until = now() + PATIENCE;
+	int ret = kind->harmless ? 0 : await_loss(hang);
 
-	while (vf_device_state(hang->device) == DRM_VFENCE_DEVICE_ACTIVE) {
-		if (now() > until)
-			return -ETIME;
-		rest(SECOND / 1000);
-	}
+	if (ret)
+		return ret;
 	report(hang, "the device is ", state_name(vf_device_state(hang->device)));
 	report(hang, "another device of this process is ",
 	       state_name(vf_device_state(hang->bystander)));
@@ -222,7 +337,9 @@ static int run(struct hang *hang, const struct kind *kind)
 	int ret = vf_device_create(hang->adapter, &hang->device);
 
 	if (!ret)
-		ret = vf_device_create(hang->adapter, &hang->bystander);
+		ret = vf_adapter_open(hang->index, &hang->beside);
+	if (!ret)
+		ret = vf_device_create(hang->beside, &hang->bystander);
 	if (ret)
 		return ret;
 	hang->begun = now();
@@ -230,7 +347,7 @@ static int run(struct hang *hang, const struct kind *kind)
 	ret = kind->run(hang);
 	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
 		fprintf(stderr, "vfence: hang: needs root and debugfs, but for --kind submission\n");
-	return ret ? ret : watch(hang);
+	return ret ? ret : watch(hang, kind);
 }
 
 static const struct kind *find_kind(const char *name)
@@ -240,8 +357,10 @@ static const struct kind *find_kind(const char *name)
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!name || !strcmp(name, kinds[i].name))
 			return &kinds[i];
-	fprintf(stderr, "vfence: no such kind: %s; there are submission, engine, adapter, lost\n",
-		name);
+	fprintf(stderr, "vfence: no such kind: %s; there are", name);
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		fprintf(stderr, "%s %s", i ? "," : "", kinds[i].name);
+	fprintf(stderr, "\n");
 	return NULL;
 }
 
@@ -273,8 +392,11 @@ int hang_main(const struct options *options)
 	rest(options->after * SECOND);
 	ret = run(&hang, kind);
 	vf_queue_destroy(hang.queue);
+	vf_queue_destroy(hang.waits);
+	vf_fence_destroy(hang.fence);
 	vf_device_destroy(hang.bystander);
 	vf_device_destroy(hang.device);
+	vf_adapter_close(hang.beside);
 	vf_adapter_close(hang.adapter);
 	return ret ? tool_fail("hang", ret) : 0;
 }

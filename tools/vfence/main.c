@@ -42,7 +42,7 @@ static void usage(FILE *to)
 	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
 	      "                     demo hang: hang.svg; bench fences: fences.svg, fences.json\n"
 	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
-	      "  -k, --kind KIND    hang: submission (default), engine, adapter or lost\n"
+	      "  -k, --kind KIND    hang: submission (default) or another, see vfence(1)\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
 	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
 	      "  -R, --random N     bench functions: N configurations at random, 1 to 128\n"
