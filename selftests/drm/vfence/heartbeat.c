@@ -60,6 +60,46 @@ TEST_F(engine, WDDM_142_a_submission_on_an_engine_that_stops_ends)
 	vf_queue_destroy(kernel);
 }
 
+/*
+ * The ladder of a queue that others wait for: if the GPU does not stop it after preempt_us, the
+ * driver resets its engine. This adapter does not say itself that an engine hangs.
+ */
+TEST(WDDM_142_174_a_queue_that_the_gpu_does_not_stop_costs_a_reset_of_its_engine)
+{
+	struct client hog, victim;
+	struct vf_queue *hangs, *waits, *copy;
+	struct vf_counters before;
+
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, client_open(&hog));
+	ASSERT_EQ(0, client_open(&victim));
+	before = counters(victim.adapter);
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", OFTEN));
+	ASSERT_EQ(0, knob(0, "ignore_limit", "1"));
+	ASSERT_EQ(0, vf_queue_create(hog.device, DRM_VFENCE_NODE_GFX, 4096, &hangs));
+	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_GFX, 4096, &waits));
+	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	ASSERT_EQ(0, hang_on(hangs));
+	ASSERT_TRUE(EVENTUALLY(queue_state(hangs) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, vf_queue_submit(waits));
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	EXPECT_TRUE(drained(copy));
+	EXPECT_TRUE(drained(waits));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(hog.device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(victim.device));
+	EXPECT_EQ(before.engine_resets + 1, counters(victim.adapter).engine_resets);
+	EXPECT_EQ(before.adapter_resets, counters(victim.adapter).adapter_resets);
+	EXPECT_EQ(0, knob(0, "ignore_limit", "0"));
+	vf_queue_destroy(copy);
+	vf_queue_destroy(waits);
+	vf_queue_destroy(hangs);
+	client_close(&victim);
+	client_close(&hog);
+	EXPECT_EQ(0, driver("unbind", 0));
+	EXPECT_EQ(0, driver("bind", 0));
+}
+
 /* TdrLevel 0 ignores that, too, until it is set to its default again. */
 TEST_F(engine, WDDM_165_an_engine_that_stops_is_ignored_at_level_0)
 {

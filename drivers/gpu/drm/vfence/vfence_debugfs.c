@@ -166,6 +166,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_bool("lose_suspend", 0600, minor->debugfs_root, &knobs->lose_suspend);
 	debugfs_create_bool("wrong_suspend", 0600, minor->debugfs_root, &knobs->wrong_suspend);
 	debugfs_create_bool("ignore_suspend", 0600, minor->debugfs_root, &knobs->ignore_suspend);
+	debugfs_create_bool("ignore_limit", 0600, minor->debugfs_root, &knobs->ignore_limit);
 	debugfs_create_x32("page_fault_flags", 0600, minor->debugfs_root,
 			   &knobs->page_fault_flags);
 	debugfs_create_x32("stop_engines", 0600, minor->debugfs_root, &knobs->stop_engines);

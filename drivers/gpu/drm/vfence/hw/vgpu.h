@@ -411,6 +411,8 @@ struct vgpu_knobs {
 	bool wrong_suspend;
 	/** @ignore_suspend: A running queue runs on although its context is suspended. */
 	bool ignore_suspend;
+	/** @ignore_limit: A queue that keeps others off its engine for too long is not stopped. */
+	bool ignore_limit;
 
 	/** @wrong_fence: The next record names a fence that does not exist. */
 	bool wrong_fence;

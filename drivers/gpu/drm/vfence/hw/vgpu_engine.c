@@ -17,15 +17,16 @@ static bool engine_is_aborting(struct vgpu_queue *queue)
 	return READ_ONCE(queue->abort) || kthread_should_stop();
 }
 
-/* Answer the driver's requests for a sign of life. */
-static void engine_answer(struct vgpu_engine *engine)
-{
-	WRITE_ONCE(engine->answered, READ_ONCE(engine->requested));
-}
-
+/* Return true if the driver has asked for a sign of life, and may have one. */
 static bool engine_must_answer(const struct vgpu_engine *engine)
 {
-	return engine->answered != READ_ONCE(engine->requested);
+	return engine->answered != READ_ONCE(engine->requested) && !engine->overstayed;
+}
+
+static void engine_answer(struct vgpu_engine *engine)
+{
+	if (engine_must_answer(engine))
+		WRITE_ONCE(engine->answered, READ_ONCE(engine->requested));
 }
 
 /*
@@ -147,12 +148,28 @@ static bool engine_overstayed(struct vgpu_engine *engine, struct vgpu_queue *que
 	return engine->asked;
 }
 
+/*
+ * The GPU itself stops a queue that has overstayed. If that does not work, which a knob brings
+ * about, the engine does not answer the driver until the queue has left.
+ */
+static bool engine_must_evict(struct vgpu_engine *engine, struct vgpu_queue *queue,
+			      enum vgpu_work work)
+{
+	if (!engine_overstayed(engine, queue, work))
+		return false;
+	if (!READ_ONCE(queue->gpu->knobs.ignore_limit))
+		return true;
+	/* It stays so while the engine is held, which nobody wants then. */
+	WRITE_ONCE(engine->overstayed, true);
+	return false;
+}
+
 /* Return true if the queue must leave although its charged time has not passed. */
 static bool engine_must_leave_early(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum vgpu_work work = engine_work(queue, true);
 
-	if (engine_must_stop(queue) || engine_overstayed(engine, queue, work))
+	if (engine_must_stop(queue) || engine_must_evict(engine, queue, work))
 		return true;
 	/* A copy engine stops at once, also while its thread rests between two packets. */
 	return engine->asked && engine->class_id == DRM_VFENCE_NODE_COPY &&
@@ -279,6 +296,7 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 	vgpu_time_charge(engine, queue, 0);
 	engine_begin_quantum(engine, queue->quantum_ns ?: VGPU_QUANTUM_NS);
 	queue->quantum_ns = 0;
+	WRITE_ONCE(engine->overstayed, false);
 	engine_charge_remaining(engine, queue);
 
 	for (;;) {
@@ -288,7 +306,7 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 			return VGPU_STEP_ABORTED;
 		if (engine_must_stop(queue))
 			return VGPU_STEP_PREEMPTED;
-		if (engine_overstayed(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
+		if (engine_must_evict(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
 			return vgpu_exec_overstayed(queue);
 
 		if (queue->exec.remaining_ns) {

@@ -92,8 +92,8 @@ u32 vgpu_reset_fault_flags(struct vgpu *gpu, unsigned int node)
 
 /*
  * Return true if the queue caused the reset: it made no progress, also if it was found so only
- * because it was asked to leave, or its engine has stopped under it, or it ignored a suspension on
- * the engine that is reset for that.
+ * because it was asked to leave, or its engine has stopped under it, or the GPU should have stopped
+ * it, or it ignored a suspension on the engine that is reset for that.
  * Otherwise the reset hits it as collateral.
  */
 static bool reset_is_cause(const struct vgpu_queue *queue)
@@ -101,6 +101,7 @@ static bool reset_is_cause(const struct vgpu_queue *queue)
 	const struct vgpu_node *node = queue->node;
 
 	if (queue->engine->hung || READ_ONCE(queue->engine->stopped) ||
+	    READ_ONCE(queue->engine->overstayed) ||
 	    (node->preempt && READ_ONCE(queue->exec.stalled)))
 		return true;
 	return node->holds && !node->preempt && vgpu_queue_is_suspended(queue);

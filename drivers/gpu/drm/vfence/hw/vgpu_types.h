@@ -384,6 +384,11 @@ struct vgpu_engine {
 	bool asked;
 	/** @asked_at: vgpu_time_spent() when @asked was set; used by the thread only. */
 	u64 asked_at;
+	/**
+	 * @overstayed: The queue on the engine should have been stopped, and was not; written by
+	 * the thread only.
+	 */
+	bool overstayed;
 
 	/** @requested: Number of the last request for a sign of life; under vgpu_chip.sched. */
 	u64 requested;

@@ -10,7 +10,7 @@
  *    the interrupt ring has records and none was read           --> the handler runs again
  *
  * An engine whose packet makes no progress still answers: preempt_us, hung_us and TdrDelay limit
- * such packets.
+ * such packets. An engine whose queue should have been stopped after preempt_us does not.
  */
 
 #include <linux/jiffies.h>
