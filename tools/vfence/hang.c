@@ -141,8 +141,8 @@ static int await_running(const struct hang *hang)
 	return ret;
 }
 
-/* A draw of a user-mode queue takes ten seconds, and another client wants the engine. */
-static int draw_endlessly(struct hang *hang)
+/* A draw of a user-mode queue takes ten seconds. */
+static int draw_for_long(struct hang *hang)
 {
 	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
 
@@ -150,8 +150,14 @@ static int draw_endlessly(struct hang *hang)
 		return ret;
 	vf_cmd_draw(hang->queue, 1, 10 * SECOND);
 	ret = vf_queue_submit(hang->queue);
-	if (!ret)
-		ret = await_running(hang);
+	return ret ? ret : await_running(hang);
+}
+
+/* Another client wants the engine meanwhile. */
+static int draw_endlessly(struct hang *hang)
+{
+	int ret = draw_for_long(hang);
+
 	if (!ret)
 		ret = vf_queue_create(hang->bystander, hang->node, 4096, &hang->waits);
 	return ret ? ret : vf_queue_submit(hang->waits);
@@ -179,31 +185,31 @@ static int ignore_preemption(struct hang *hang)
 	return ret == -ETIME || ret == -EIO ? 0 : ret;
 }
 
-/* The same, on an engine that cannot be reset alone. */
-static int hang_adapter(struct hang *hang)
+/* The same while @name is switched on. */
+static int ignore_preemption_with(struct hang *hang, const char *name)
 {
-	int ret = set_switch(hang, "fail_engine_reset", "1");
+	int ret = set_switch(hang, name, "1");
 
 	if (ret)
 		return ret;
 	ret = ignore_preemption(hang);
-	set_switch(hang, "fail_engine_reset", "0");
+	set_switch(hang, name, "0");
 	return ret;
 }
 
-/* The same, and what runs on the engine is there after the reset. */
+/* What runs on the engine is there after the reset. */
 static int survive_reset(struct hang *hang)
 {
-	int ret = set_switch(hang, "survive_reset", "1");
-
-	if (ret)
-		return ret;
-	ret = ignore_preemption(hang);
-	set_switch(hang, "survive_reset", "0");
-	return ret;
+	return ignore_preemption_with(hang, "survive_reset");
 }
 
-/* The same, on an adapter that cannot be reset either. */
+/* The engine cannot be reset alone. */
+static int hang_adapter(struct hang *hang)
+{
+	return ignore_preemption_with(hang, "fail_engine_reset");
+}
+
+/* The adapter cannot be reset either. */
 static int hang_for_good(struct hang *hang)
 {
 	int ret = set_switch(hang, "fail_adapter_reset", "1");
@@ -226,15 +232,9 @@ static int await_loss(const struct hang *hang)
 /* The engine stops in the middle of a draw, without a word. */
 static int stop_engine(struct hang *hang)
 {
-	int ret = vf_queue_create(hang->device, hang->node, 4096, &hang->queue);
+	int ret = draw_for_long(hang);
 	char mask[16];
 
-	if (ret)
-		return ret;
-	vf_cmd_draw(hang->queue, 1, 10 * SECOND);
-	ret = vf_queue_submit(hang->queue);
-	if (!ret)
-		ret = await_running(hang);
 	snprintf(mask, sizeof(mask), "%#x", 1u << hang->node);
 	if (!ret)
 		ret = set_switch(hang, "stop_engines", mask);
