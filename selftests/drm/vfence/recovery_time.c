@@ -83,7 +83,8 @@ static int64_t series_rank(struct series *s, unsigned int percent)
 	int64_t half = series_rank(s, 50), most = series_rank(s, 99);			\
 											\
 	TH_LOG("%s: p50 %" PRId64 " ns, p99 %" PRId64 " ns", what, half, most);	\
-	EXPECT_LT(0, half);								\
+	/* Also a round that failed, which has -1, shows. */				\
+	EXPECT_LT(0, series_rank(s, 0));						\
 	if (deterministic())								\
 		EXPECT_LE(most, bound);							\
 } while (0)
@@ -136,12 +137,9 @@ TEST(WDDM_142_a_queue_that_stays_costs_its_time_alone)
 	if (geteuid() || access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
 		SKIP(return, "needs root and the adapters of the guests");
 	ASSERT_EQ(0, allow_hangs(0));
-	while (s.count < rounds()) {
-		s.ns[s.count] = queue_round(0);
-		ASSERT_NE(-1, s.ns[s.count]);
-		s.count++;
-	}
-	/* The GPU looks every millisecond. */
+	while (s.count < rounds())
+		s.ns[s.count++] = queue_round(0);
+	/* The queue has its quantum of 1 ms before it is asked to leave. */
 	EXPECT_SERIES(&s, "queue", MS + MS / 10);
 	EXPECT_EQ(0, driver("unbind", 0));
 	EXPECT_EQ(0, driver("bind", 0));
@@ -214,18 +212,15 @@ static int64_t adapter_round(void)
 	return ns;
 }
 
-/* Most of it is the grace period of RCU after which the kernel knows that no call is in the driver. */
+/* With a grace period of RCU, after which the kernel knows that no call is in the driver. */
 TEST_F_TIMEOUT(engine, WDDM_158_the_adapter_goes_on_within_twenty_milliseconds, 300)
 {
 	struct series s = { .count = 0 };
 
 	ASSERT_EQ(0, allow_hangs(HANGS));
 	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
-	while (s.count < rounds()) {
-		s.ns[s.count] = adapter_round();
-		ASSERT_NE(-1, s.ns[s.count]);
-		s.count++;
-	}
+	while (s.count < rounds())
+		s.ns[s.count++] = adapter_round();
 	EXPECT_SERIES(&s, "adapter", 20 * MS);
 }
 
@@ -266,8 +261,6 @@ TEST_F_TIMEOUT(engine, TDR_02_another_engine_is_not_delayed, 300)
 		alone.ns[alone.count++] = longest_gap(false);
 		beside.ns[beside.count++] = longest_gap(true);
 	}
-	EXPECT_LT(0, series_rank(&alone, 0));
-	EXPECT_LT(0, series_rank(&beside, 0));
 	EXPECT_SERIES(&alone, "longest gap between jobs of 1 ms, alone", MS + MS / 10);
 	EXPECT_SERIES(&beside, "beside an engine that hangs", MS + MS / 10);
 }
