@@ -54,7 +54,7 @@ static size_t available(void)
 }
 
 /* Take the memory but for LEFT_MIB. Whom the kernel kills when there is none is a child of ours. */
-static void eat(int ready)
+static void eat(int ready, off_t unused)
 {
 	size_t size = available(), left = (size_t)LEFT_MIB << 20;
 	char *memory;
@@ -89,11 +89,6 @@ static pid_t start(void (*act)(int fd, off_t at), int fd, off_t at)
 	return child;
 }
 
-static void eat_at(int ready, off_t unused)
-{
-	eat(ready);
-}
-
 static void stop(pid_t child)
 {
 	if (child <= 0)
@@ -109,7 +104,7 @@ static int press(FIXTURE_DATA(pressure) *self)
 
 	if (disk < 0 || pipe(ready))
 		return -1;
-	self->eater = start(eat_at, ready[1], 0);
+	self->eater = start(eat, ready[1], 0);
 	close(ready[1]);
 	if (read(ready[0], &byte, 1) != 1)
 		return -1;
@@ -210,13 +205,14 @@ TEST_F_TIMEOUT(pressure, a_published_fence_signals_however_short_memory_is, 300)
 		ASSERT_EQ(0, hand_over(self, &done.fd));
 		ASSERT_EQ(1, poll(&done, 1, 20000));
 		close(done.fd);
-		ASSERT_EQ(0, number_in(PARAMETERS "stuck"));
+		ASSERT_EQ(0, number_in(PARAMETERS "stuck")) {
+			system("sed 's/^/# stuck: /' " PARAMETERS "stuck_name");
+		}
 	}
 	write_text(PARAMETERS "fence", "-1");
 	TH_LOG("%u rounds: %" PRIu64 " waits in the shrinker", i - 1,
 	       number_in(PARAMETERS "waits"));
 	EXPECT_LE(enough, number_in(PARAMETERS "waits"));
-	EXPECT_EQ(0, number_in(PARAMETERS "stuck"));
 	vf_fence_destroy(fence);
 }
 
