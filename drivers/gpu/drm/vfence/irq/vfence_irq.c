@@ -157,18 +157,21 @@ void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes)
 }
 
 /**
- * vfence_irq_backlog - are there records that no handler has read
+ * vfence_irq_backlog - are there records that the threaded half has not seen
  * @adapter: the adapter
- * @read: output: index of the first one
+ * @settled: output: index of the first one
  *
- * Any context.
+ * vfence_irq_flush() takes records for which the threaded half has work to do, too. Its callers do
+ * not run that half: the interrupt does, but it may be lost. In the same way vfence_irq_catch_up()
+ * may leave the rest of a long work to it. Any context.
  */
-bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *read)
+bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *settled)
 {
 	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
 
-	*read = READ_ONCE(ring->read);
-	return READ_ONCE(ring->write) != *read || atomic_read(&ring->overflow);
+	*settled = READ_ONCE(adapter->irq.settled);
+	return READ_ONCE(ring->write) != *settled || atomic_read(&ring->overflow) ||
+	       atomic_read(&adapter->irq.scan_due) || READ_ONCE(adapter->irq.again);
 }
 
 /**
@@ -225,11 +228,12 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	unsigned int i;
-	u32 nodes;
+	u32 nodes, read;
 
 	lockdep_assert_held(&irq->settle_lock);
 
 	vfence_irq_flush(adapter);
+	read = READ_ONCE(vgpu_device_irq_ring(adapter->gpu)->read);
 	/*
 	 * Others may have taken records before, and still complete their waiters. Acquire: what
 	 * these completions did. Partner: the decrement in irq_drain(), a full barrier.
@@ -244,6 +248,7 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 	for (i = 0; nodes && i < irq->sources; i++)
 		if (irq->source[i]->scan)
 			irq->source[i]->scan(adapter, nodes);
+	WRITE_ONCE(irq->settled, read);
 }
 
 /**
@@ -256,7 +261,7 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 void vfence_irq_run_again(struct vfence_adapter *adapter)
 {
 	lockdep_assert_held(&adapter->irq.settle_lock);
-	adapter->irq.again = true;
+	WRITE_ONCE(adapter->irq.again, true);
 }
 
 /**
@@ -275,7 +280,7 @@ bool vfence_irq_settle(struct vfence_adapter *adapter)
 
 	/* Serialise: on return no other thread is still handling records it took earlier. */
 	mutex_lock(&adapter->irq.settle_lock);
-	adapter->irq.again = false;
+	WRITE_ONCE(adapter->irq.again, false);
 	irq_settle_locked(adapter);
 	again = adapter->irq.again;
 	mutex_unlock(&adapter->irq.settle_lock);

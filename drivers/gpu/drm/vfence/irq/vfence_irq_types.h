@@ -46,10 +46,16 @@ struct vfence_irq {
 	 */
 	atomic_t scan_due;
 
+	/**
+	 * @settled: index of the first record that the threaded half may not have seen; written
+	 * under @settle_lock
+	 */
+	u32 settled;
+
 	/** @thread_normal: the threaded half has left SCHED_FIFO; used by its thread alone */
 	bool thread_normal;
 
-	/** @again: a threaded half has left work for another run; under @settle_lock */
+	/** @again: a threaded half has left work for another run; written under @settle_lock */
 	bool again;
 
 	/** @handler_max_ns: longest run of the hard half in ns; written by the hard half alone */

@@ -49,10 +49,10 @@ struct vfence_watch {
 	bool posts;
 	/** @done: number of posts that it had handled */
 	u64 done;
-	/** @records: the interrupt ring had records to read */
+	/** @records: there were records for the threaded half of the interrupt */
 	bool records;
-	/** @read: index of the first one of them */
-	u32 read;
+	/** @settled: index of the first one of them */
+	u32 settled;
 };
 
 /**

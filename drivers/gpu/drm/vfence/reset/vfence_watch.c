@@ -2,12 +2,12 @@
 /**
  * DOC: Watchdog
  *
- * Hardware that has stopped reports nothing. While clients have files open, or posts are left, the
- * driver checks the GPU every TdrDelay, against what it saw at the check before::
+ * Hardware that has stopped reports nothing. While clients have files open, or posts or fences are
+ * left, the driver checks the GPU every TdrDelay, against what it saw at the check before::
  *
  *    an engine that executes a queue has not answered a request --> reset of the engine
  *    the CMP has posts and has handled none                     --> reset of the adapter
- *    the interrupt ring has records and none was read           --> the handler runs again
+ *    there are records for the threaded half, which has not run --> the handler runs again
  *
  * An engine whose packet makes no progress still answers: preempt_us, hung_us and TdrDelay limit
  * such packets. An engine whose queue should have been stopped after preempt_us does not.
@@ -71,12 +71,12 @@ static void watch_interrupt(struct vfence_adapter *adapter)
 {
 	struct vfence_watch *watch = &adapter->reset.watch;
 	bool had = watch->records;
-	u32 read;
+	u32 settled;
 
-	watch->records = vfence_irq_backlog(adapter, &read);
-	if (had && watch->records && read == watch->read)
+	watch->records = vfence_irq_backlog(adapter, &settled);
+	if (had && watch->records && settled == watch->settled)
 		vfence_vector_raise(&adapter->irq.vector);
-	watch->read = read;
+	watch->settled = settled;
 }
 
 static void watch_work(struct work_struct *work)
@@ -90,8 +90,9 @@ static void watch_work(struct work_struct *work)
 	watch_interrupt(adapter);
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
 		watch_engine(adapter, node);
-	/* A file that is being closed, or a fence without a file, may wait for the CMP. */
-	if (atomic_read(&adapter->drm.open_count) || adapter->reset.watch.posts)
+	/* A fence may outlive the last file, and whoever frees it waits for the CMP. */
+	if (atomic_read(&adapter->drm.open_count) || adapter->reset.watch.posts ||
+	    !xa_empty(&adapter->fences.table))
 		vfence_watch_begin(adapter);
 }
 
