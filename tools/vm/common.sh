@@ -45,7 +45,7 @@ native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1,1,1,1,1,1,1,2 \
 allow_experimental=0,0,0,0,0,0,0,0,0,0,0,0,0,0,1 \
 user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
 hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 \
-dependent_nodes=0,0,0,0,0,0,0,0,0,0,0,0xa intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
+dependent_nodes=0,0,0x1a,0,0,0,0,0,0,0,0,0xa intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
 optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
 # Adapter 0 has two virtual functions: their numbers are 16 and 17.
 TWO_FUNCTIONS="vfs=2"

@@ -306,6 +306,92 @@ static void *device_thread(void *arg)
 	return NULL;
 }
 
+/* The call clears a page of video memory, which is work for the kernel's own ring. */
+static void *paging_thread(void *arg)
+{
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct call *call = arg;
+	struct vf_fence *fence;
+
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	call->ret = vf_fence_create_desc(call->device, &desc, &fence);
+	if (!call->ret)
+		vf_fence_destroy(fence);
+	__atomic_store_n(&call->tid, 0, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * The engines of COMPUTE, MM and the kernel's ring are reset together. While the reset of COMPUTE
+ * waits for a packet on MM, the kernel has a packet.
+ */
+TEST_F(whole, WDDM_152_a_paging_packet_that_the_reset_does_not_reach_is_executed)
+{
+	struct call reset = { .name = "reset_engine", .value = "1" };
+	struct vf_queue *compute, *mm;
+	struct vf_counters after;
+	struct call paging = {};
+	pthread_t thread[2];
+	struct client other;
+	int64_t begun;
+
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &other.adapter));
+	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
+	paging.device = other.device;
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_queue_create(other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "1"));
+	ASSERT_EQ(0, hang_on(compute));
+	vf_cmd_draw(mm, 1, 3 * SECOND / 10);
+	ASSERT_EQ(0, vf_queue_publish(mm));
+	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING &&
+			       queue_state(compute) == DRM_VFENCE_QUEUE_RUNNING));
+
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, write_thread, &reset));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&reset.tid, SYS_write)));
+	ASSERT_EQ(0, pthread_create(&thread[1], NULL, paging_thread, &paging));
+	ASSERT_EQ(0, pthread_join(thread[1], NULL));
+	/* The reset, and with it the packet, had to wait for MM. */
+	if (deterministic())
+		EXPECT_LE(SECOND / 4, vf_deadline(0) - begun);
+	EXPECT_EQ(0, paging.ret);
+	ASSERT_EQ(0, pthread_join(thread[0], NULL));
+	EXPECT_EQ(0, reset.ret);
+	EXPECT_TRUE(drained(mm));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets + 1, after.engine_resets);
+	EXPECT_EQ(self->before.adapter_resets, after.adapter_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(other.device));
+	vf_queue_destroy(mm);
+	vf_queue_destroy(compute);
+	client_close(&other);
+}
+
+/* Here the kernel's packet is what the reset of the other engine takes along. */
+TEST_F(whole, WDDM_148_154_a_paging_packet_on_a_dependent_engine_takes_the_adapter_along)
+{
+	struct call paging = { .device = self->device };
+	struct vf_counters after;
+	pthread_t thread;
+
+	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, paging_thread, &paging));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&paging.tid, SYS_ioctl)));
+	/* On return the adapter has been reset, and only then the kernel stops waiting. */
+	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "1"));
+	EXPECT_TRUE(EVENTUALLY(!__atomic_load_n(&paging.tid, __ATOMIC_ACQUIRE)));
+	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "0"));
+	/* If not, let it go. */
+	if (__atomic_load_n(&paging.tid, __ATOMIC_ACQUIRE))
+		knob(LOCAL, "reset_adapter", "1");
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.adapter_resets + 1, after.adapter_resets);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(working(self->adapter));
+}
+
 TEST_F(whole, WDDM_177_a_page_fault_may_request_the_reset_of_the_adapter)
 {
 	struct vf_device *device, *innocent;

@@ -239,8 +239,8 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 		config->vf = number % VFENCE_MAX_VFS + 1;
 		config->gpu.function = config->vf;
 	}
-	/* The paging node is reset with no other node. */
-	if (config->gpu.dependent_nodes >= BIT(ARRAY_SIZE(classes) - 1) ||
+	/* The last node is for paging. */
+	if (config->gpu.dependent_nodes >= BIT(ARRAY_SIZE(classes)) ||
 	    config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||
 	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
 				     &config->native_fence_versions))

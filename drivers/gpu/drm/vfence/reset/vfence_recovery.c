@@ -55,6 +55,8 @@ struct recovery {
 	const struct vfence_recovery_cause *cause;
 	/** @over: the cause is gone, and nothing is reset */
 	bool over;
+	/** @paging: the reset hits a packet of the paging ring */
+	bool paging;
 	/** @snapshot: status of the engine when it was held */
 	struct vgpu_engine_status snapshot;
 };
@@ -151,6 +153,12 @@ static void recovery_prepare(struct recovery *recovery)
 			vgpu_reset_wait_left(adapter->gpu, node, RECOVERY_PREEMPT_MS);
 }
 
+/* Does the engine execute packets of the paging ring? Only that ring has no context. */
+static bool recovery_is_paging(const struct vgpu_engine_status *status)
+{
+	return status->turn && !status->context;
+}
+
 static int recovery_reset_node(struct recovery *recovery, unsigned int node)
 {
 	struct vfence_adapter *adapter = recovery->adapter;
@@ -162,6 +170,7 @@ static int recovery_reset_node(struct recovery *recovery, unsigned int node)
 	if (node != recovery->node && !status.turn)
 		return 0;
 
+	recovery->paging |= recovery_is_paging(&status);
 	ret = vgpu_reset_engine(adapter->gpu, node, &aborted);
 	if (ret)
 		return ret;
@@ -230,12 +239,6 @@ static int recovery_check(struct recovery *recovery)
 	return ret ? ret : recovery_flush(adapter);
 }
 
-/* Has the engine lost packets of the paging ring? Only that ring has no context. */
-static bool recovery_hit_paging(const struct recovery *recovery)
-{
-	return recovery->snapshot.turn && !recovery->snapshot.context;
-}
-
 static bool recovery_cause_is_gone(const struct recovery *recovery)
 {
 	const struct vfence_recovery_cause *cause = recovery->cause;
@@ -286,6 +289,7 @@ static int recovery_run(struct recovery *recovery)
 	recovery_hold(adapter, recovery->node, false, &recovery->snapshot);
 	vfence_step(ENGINE_HELD);
 	recovery->nodes = BIT(recovery->node);
+	recovery->paging = recovery_is_paging(&recovery->snapshot);
 	recovery_trace(recovery, VFENCE_RECOVERY_SNAPSHOT, 0);
 	if (recovery_is_over(recovery))
 		return recovery_resume(recovery);
@@ -309,7 +313,8 @@ static int recovery_run(struct recovery *recovery)
 	if (READ_ONCE(adapter->lost))
 		return recovery_resume(recovery);
 	recovery_trace(recovery, VFENCE_RECOVERY_CHECKED, 0);
-	if (recovery_hit_paging(recovery))
+	/* Packets of that ring that were not reached are executed later, as they are. */
+	if (recovery->paging)
 		return -EIO;
 
 	ret = recovery_resume(recovery);
