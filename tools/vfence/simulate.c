@@ -227,7 +227,7 @@ static void step(struct model *m)
 		if (d.action == VFENCE_POLICY_KEEP)
 			return;
 		m->phase = RESPOND;
-		m->phase_end = m->now + m->sim->response_ns;
+		m->phase_end = m->now + m->sim->response_ns - d.lead_ns;
 		if (m->phase_end > m->now)
 			return;
 		/* fall through */

@@ -9,6 +9,7 @@
 
 #include "kselftest_harness.h"
 #include "vfence_feature.h"
+#include "vfence_guard.h"
 #include "vfence_policy.h"
 #include "vfence_rules.h"
 #include "vfence_timeout.h"
@@ -329,6 +330,8 @@ TEST(VF_05_only_legal_commands_change_the_state)
 		}
 }
 
+#define LONGEST_SLICE_NS	6100000
+
 /* A policy beside functions whose work comes and goes at random. */
 struct crowd {
 	struct vfence_policy policy;
@@ -346,7 +349,7 @@ static void crowd_begin(struct crowd *c, unsigned int kind)
 	c->now = 1000000000;
 	vfence_policy_init(&c->policy, kind, next() % 2 ? 0 : 50000);
 	for (i = 0; i < c->count; i++)
-		vfence_policy_add(&c->policy, (int)i, 100000 + next() % 6000000);
+		vfence_policy_add(&c->policy, (int)i, 100000 + next() % (LONGEST_SLICE_NS - 100000));
 }
 
 /* Some time passes, in which the owner may run out of work. Return: what the policy decides. */
@@ -396,11 +399,25 @@ TEST(VF_23_29_no_policy_gives_engines_to_functions_without_work_unless_it_is_sol
 		}
 }
 
-/* Overrun of many slices, which a policy may take from the next ones, leaves no work alone. */
-TEST(a_debt_does_not_leave_the_engines_without_an_owner)
+static uint64_t crowd_debt(const struct crowd *c)
+{
+	uint64_t debt = 0;
+	unsigned int i;
+
+	for (i = 0; i < c->count; i++)
+		debt += c->policy.function[i].owed_ns;
+	return debt;
+}
+
+/*
+ * Overrun of many slices, which a policy may take from the next ones, leaves no work alone.
+ * Functions pay when another one gets the engines, and not for each decision.
+ */
+TEST(VF_36_a_debt_lets_no_function_wait_for_ever)
 {
 	unsigned int kind, round, i, k;
 	struct crowd c;
+	uint64_t debt;
 
 	for (kind = 0; kind < VFENCE_POLICIES; kind++)
 		for (round = 0; round < 200; round++) {
@@ -408,12 +425,21 @@ TEST(a_debt_does_not_leave_the_engines_without_an_owner)
 			for (i = 0; i < 200; i++) {
 				struct vfence_policy_decision d = crowd_step(&c, false);
 
+				/* A function that waits has the next decision after one slice. */
+				for (k = 0; d.action == VFENCE_POLICY_KEEP && k < c.count; k++)
+					if ((int)k != c.policy.owner && c.policy.function[k].busy)
+						ASSERT_GE(c.now + LONGEST_SLICE_NS, d.until);
 				vfence_policy_charge(&c.policy, 0, next() % 100000000, c.now);
 				if (d.action != VFENCE_POLICY_SWITCH)
 					continue;
 				for (k = 0; d.next < 0 && k < c.count; k++)
 					ASSERT_FALSE(c.policy.function[k].busy);
+				debt = crowd_debt(&c);
+				d = vfence_policy_decide(&c.policy, c.now);
+				ASSERT_EQ(VFENCE_POLICY_SWITCH, d.action);
+				ASSERT_EQ(debt, crowd_debt(&c));
 				vfence_policy_own(&c.policy, d.next, c.now);
+				ASSERT_GE(debt, crowd_debt(&c));
 			}
 		}
 }
@@ -466,6 +492,88 @@ TEST(VF_33_fair_policies_are_fair)
 		}
 		EXPECT_LE(0.999, sum * sum / (c.count * squares));
 	}
+}
+
+/* The host decides as of the time when a thread should have woken up: that may go back a little. */
+/* No window of a guard, wherever it begins, has more events than its limit; and no event is lost. */
+TEST(VF_38_no_window_has_more_events_than_the_limit)
+{
+	static struct vfence_guard guard;
+	static uint64_t at[4096];
+	unsigned int round, i;
+
+	for (round = 0; round < 200; round++) {
+		uint64_t now = next() % 1000000000, window = (1 + next() % 50) * 1000000;
+		unsigned int count = 0, first = 0, sent = 500;
+
+		guard = (struct vfence_guard){ .limit = {
+			.events = 1 + next() % VFENCE_GUARD_EVENTS, .window_ms = window / 1000000,
+		} };
+		for (i = 0; i < sent; i++) {
+			bool full = vfence_guard_is_full(&guard, now);
+
+			while (first < count && now - at[first] >= window)
+				first++;
+			/* It drops an event if and only if the window has the limit already. */
+			ASSERT_EQ(count - first >= guard.limit.events, full);
+			ASSERT_EQ(!full, vfence_guard_admit(&guard, now));
+			if (!full)
+				at[count++] = now;
+			now += next() % 4000000;
+		}
+		ASSERT_EQ(sent, guard.admitted + guard.dropped);
+		ASSERT_EQ(count, guard.admitted);
+		/* Without a limit all pass. */
+		guard.limit.events = 0;
+		ASSERT_TRUE(vfence_guard_admit(&guard, now));
+	}
+}
+
+/* The response time counts from the choice of the next owner. */
+TEST(ahead_lets_the_chosen_function_follow_at_once)
+{
+	const uint64_t response = 50000, slice = 6000000;
+	uint64_t now = 1000000000, waited;
+	struct vfence_policy_decision d;
+	struct vfence_policy policy;
+
+	for (waited = 0; waited <= 3 * response; waited += response / 2) {
+		vfence_policy_init(&policy, VFENCE_POLICY_AHEAD, response);
+		vfence_policy_add(&policy, 1, slice);
+		vfence_policy_add(&policy, 2, slice);
+		vfence_policy_set_busy(&policy, 1, true, now);
+		vfence_policy_own(&policy, 1, now);
+		vfence_policy_set_busy(&policy, 2, true, now + slice - waited);
+		vfence_policy_charge(&policy, slice, 0, now + slice);
+		/* At the end of the slice, and if the owner yields. */
+		d = vfence_policy_decide(&policy, now + slice);
+		ASSERT_EQ(VFENCE_POLICY_SWITCH, d.action);
+		EXPECT_EQ(2, d.next);
+		EXPECT_EQ(waited < response ? waited : response, d.lead_ns);
+		vfence_policy_set_busy(&policy, 1, false, now + slice);
+		d = vfence_policy_decide(&policy, now + slice);
+		EXPECT_EQ(2, d.next);
+		EXPECT_EQ(waited < response ? waited : response, d.lead_ns);
+		/* As of a time before the choice there is no choice. */
+		EXPECT_EQ(0, policy_lead(&policy, 2, now + slice - waited - 1));
+	}
+	vfence_policy_set_kind(&policy, VFENCE_POLICY_FAIR);
+	EXPECT_EQ(0, vfence_policy_decide(&policy, now + slice).lead_ns);
+}
+
+TEST(VF_37_a_cap_holds_when_the_time_goes_back)
+{
+	uint64_t now = 1000 * VFENCE_POLICY_BUCKET_NS;
+	struct vfence_policy policy;
+
+	vfence_policy_init(&policy, VFENCE_POLICY_ON_DEMAND, 0);
+	vfence_policy_add(&policy, 0, 6000000);
+	policy.function[0].cap_percent = 25;
+	vfence_policy_own(&policy, 0, now);
+	vfence_policy_charge(&policy, VFENCE_POLICY_BUCKETS * VFENCE_POLICY_BUCKET_NS / 4, 0, now);
+	EXPECT_EQ(0, policy_cap_left(&policy.function[0], now));
+	EXPECT_EQ(0, policy_cap_left(&policy.function[0], now - 100));
+	EXPECT_EQ(0, policy_cap_left(&policy.function[0], now));
 }
 
 /*

@@ -9,13 +9,13 @@
  *
  *  1. A function gets work or has none left: vfence_policy_set_busy().
  *  2. vfence_policy_decide() says whether the group changes its owner, or when to ask again.
- *  3. After VFENCE_POLICY_SWITCH the caller lets the response time pass, in which the owner keeps
- *     working, and asks again: the owner may have got work meanwhile. If the answer is the same, it
- *     switches, calls vfence_policy_charge() for the owner of before and vfence_policy_own() for
- *     the next one.
+ *  3. After VFENCE_POLICY_SWITCH the caller lets the rest of the response time pass, in which the
+ *     owner keeps working, and asks again: the owner may have got work meanwhile. If the answer is
+ *     the same, it switches, calls vfence_policy_charge() for the owner of before and
+ *     vfence_policy_own() for the next one.
  *
  * A new policy is a line of vfence_policies[] and, if it chooses in another way than those that are
- * there, a function like policy_pick_fair().
+ * there, a function like policy_least().
  */
 
 #ifdef __KERNEL__
@@ -53,7 +53,7 @@ enum vfence_policy_kind {
 	VFENCE_POLICY_FAIR,
 	/** @VFENCE_POLICY_FIXED: As round-robin, and overrun is taken from the next slices. */
 	VFENCE_POLICY_FIXED,
-	/** @VFENCE_POLICY_AHEAD: As fair, and a switch is prepared before the slice ends. */
+	/** @VFENCE_POLICY_AHEAD: As fair, and the next owner is chosen before its turn. */
 	VFENCE_POLICY_AHEAD,
 	/** @VFENCE_POLICIES: Number of the policies. */
 	VFENCE_POLICIES,
@@ -73,7 +73,7 @@ struct vfence_policy_rules {
 	bool fair;
 	/** @owes: overrun is taken from the next slices */
 	bool owes;
-	/** @ahead: the response time is part of the slice */
+	/** @ahead: the response time counts from when the next owner could be known */
 	bool ahead;
 };
 
@@ -127,10 +127,14 @@ struct vfence_policy {
 	int owner;
 	/** @slice_end: when its slice ends, in ns */
 	__u64 slice_end;
-	/** @lead_ns: how much earlier the end is decided, in ns; less than the slice */
-	__u64 lead_ns;
+	/** @ready: with an @ahead policy the function that is chosen to follow the owner, or -1 */
+	int ready;
+	/** @ready_at: time when it was chosen, in ns */
+	__u64 ready_at;
 	/** @parked: the owner has no work, and no other function had any */
 	bool parked;
+	/** @alone: the function that has the engines exclusively, or -1 */
+	int alone;
 	/** @vtime: virtual time of the last owner, in ns */
 	__u64 vtime;
 	/** @decisions: number of decisions since the busy words were read */
@@ -158,6 +162,8 @@ struct vfence_policy_decision {
 	enum vfence_policy_action action;
 	/** @next: for SWITCH: index of the next owner, or -1: no function may have the engines */
 	int next;
+	/** @lead_ns: for SWITCH: how much of the response time has passed already, in ns */
+	__u64 lead_ns;
 	/** @until: for KEEP: ask again at this time in ns, or when a function turns busy or idle */
 	__u64 until;
 };
@@ -181,6 +187,9 @@ static inline void policy_roll_window(struct vfence_policy_function *f, __u64 no
 {
 	__u64 i;
 
+	/* The host decides as of a time that may be a little before that of the last charge. */
+	if (now_in <= f->used_in)
+		return;
 	if (now_in - f->used_in >= VFENCE_POLICY_BUCKETS)
 		for (i = 0; i < VFENCE_POLICY_BUCKETS; i++)
 			f->used[i] = 0;
@@ -225,11 +234,8 @@ static inline bool policy_is_eligible(struct vfence_policy *policy, int i, __u64
 	return f->present && wants && policy_cap_left(f, now) > policy_div(whole, 10);
 }
 
-/*
- * Each round takes one slice from every function that owes one. Take the slices of the rounds in
- * which all functions owe one, so that the next round has an owner.
- */
-static inline void policy_skip_rounds(struct vfence_policy *policy, __u64 now)
+/* In how many rounds does each function owe a slice, so that none of them runs? */
+static inline __u64 policy_empty_rounds(struct vfence_policy *policy, __u64 now)
 {
 	__u64 rounds = VFENCE_POLICY_NEVER;
 	int i;
@@ -242,42 +248,75 @@ static inline void policy_skip_rounds(struct vfence_policy *policy, __u64 now)
 		if (policy_div(f->owed_ns, f->slice_ns) < rounds)
 			rounds = policy_div(f->owed_ns, f->slice_ns);
 	}
-	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
-		if (policy_is_eligible(policy, i, now))
-			policy->function[i].owed_ns -= rounds * policy->function[i].slice_ns;
+	return rounds;
 }
 
-/* The next function in a circle, which may be the owner. Returns -1 without one. */
+/*
+ * The next function in a circle, which may be the owner. Pass over those that owe a slice. Returns
+ * -1 without one.
+ */
 static inline int policy_pick_next(struct vfence_policy *policy, __u64 now)
 {
-	int from = policy->owner < 0 ? 0 : policy->owner + 1, i;
+	bool owes = policy_rules(policy)->owes;
+	__u64 rounds = owes ? policy_empty_rounds(policy, now) : 0;
+	int i;
 
-	if (policy_rules(policy)->owes)
-		policy_skip_rounds(policy, now);
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		int k = (from + i) % VFENCE_POLICY_FUNCTIONS;
-		struct vfence_policy_function *f = &policy->function[k];
+		int k = (policy->owner + 1 + i) % VFENCE_POLICY_FUNCTIONS;
+		const struct vfence_policy_function *f = &policy->function[k];
 
-		if (!policy_is_eligible(policy, k, now))
-			continue;
-		if (!policy_rules(policy)->owes || f->owed_ns < f->slice_ns)
+		if (policy_is_eligible(policy, k, now) &&
+		    (!owes || f->owed_ns - rounds * f->slice_ns < f->slice_ns))
 			return k;
-		f->owed_ns -= f->slice_ns;
 	}
 	return -1;
 }
 
-/* The function with the least virtual time; the owner only if no other one has less. */
-static inline int policy_pick_fair(struct vfence_policy *policy, __u64 now)
+/* A function is next: each function that was passed over for it has given a slice that it owed. */
+static inline void policy_take_slices(struct vfence_policy *policy, int next, __u64 now)
+{
+	__u64 rounds = policy_empty_rounds(policy, now);
+	int i, k;
+
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		if (policy_is_eligible(policy, i, now))
+			policy->function[i].owed_ns -= rounds * policy->function[i].slice_ns;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		k = (policy->owner + 1 + i) % VFENCE_POLICY_FUNCTIONS;
+		if (k == next)
+			return;
+		if (policy_is_eligible(policy, k, now) &&
+		    policy->function[k].owed_ns >= policy->function[k].slice_ns)
+			policy->function[k].owed_ns -= policy->function[k].slice_ns;
+	}
+}
+
+/* May another function than the owner have the engines? */
+static inline bool policy_others_may(struct vfence_policy *policy, __u64 now)
+{
+	int i;
+
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		if (i != policy->owner && policy_is_eligible(policy, i, now))
+			return true;
+	return false;
+}
+
+/*
+ * The function with the least virtual time, from the one behind the owner on in a circle; the owner
+ * only if it may be and no other one has less.
+ */
+static inline int policy_least(struct vfence_policy *policy, bool owner_may, __u64 now)
 {
 	int best = -1, i;
 
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
 		int k = (policy->owner + 1 + i) % VFENCE_POLICY_FUNCTIONS;
 
-		if (policy_is_eligible(policy, k, now) &&
-		    (best < 0 ||
-		     (__s64)(policy->function[k].vtime - policy->function[best].vtime) < 0))
+		if ((k == policy->owner && !owner_may) || !policy_is_eligible(policy, k, now))
+			continue;
+		if (best < 0 ||
+		    (__s64)(policy->function[k].vtime - policy->function[best].vtime) < 0)
 			best = k;
 	}
 	return best;
@@ -301,8 +340,16 @@ static inline void vfence_policy_init(struct vfence_policy *policy, unsigned int
 				      __u64 response_ns)
 {
 	*policy = (struct vfence_policy){
-		.kind = kind, .response_ns = response_ns, .owner = -1,
+		.kind = kind, .response_ns = response_ns, .owner = -1, .ready = -1,
+		.alone = -1,
 	};
+}
+
+/** vfence_policy_set_kind - change the policy; keep the use that is charged to functions */
+static inline void vfence_policy_set_kind(struct vfence_policy *policy, unsigned int kind)
+{
+	policy->kind = kind;
+	policy->ready = -1;
 }
 
 /**
@@ -338,22 +385,57 @@ static inline __u64 policy_slice(struct vfence_policy *policy, int i, __u64 now)
 	return left < slice ? left : slice;
 }
 
+/* Choose the function that follows the owner, and note the time when the choice changes. */
+static inline void policy_prepare(struct vfence_policy *policy, __u64 now)
+{
+	int next;
+
+	if (!policy_rules(policy)->ahead)
+		return;
+	next = policy_least(policy, false, now);
+	if (next == policy->ready)
+		return;
+	policy->ready = next;
+	policy->ready_at = now;
+}
+
+/* How much of the response time has passed at @now, if a function is next? */
+static inline __u64 policy_lead(const struct vfence_policy *policy, int next, __u64 now)
+{
+	__u64 lead = now - policy->ready_at;
+
+	if (!policy_rules(policy)->ahead || next != policy->ready || now < policy->ready_at)
+		return 0;
+	return lead < policy->response_ns ? lead : policy->response_ns;
+}
+
 /** vfence_policy_own - a function owns the engines from now on, or none with -1 */
 static inline void vfence_policy_own(struct vfence_policy *policy, int i, __u64 now)
 {
-	__u64 slice;
-
+	if (i >= 0 && policy_rules(policy)->owes)
+		policy_take_slices(policy, i, now);
 	policy->owner = i;
 	policy->parked = false;
 	if (i < 0)
 		return;
-	slice = policy_slice(policy, i, now);
-	policy->slice_end = now + slice;
-	policy->lead_ns = 0;
-	if (policy_rules(policy)->ahead)
-		policy->lead_ns = policy->response_ns < slice / 2 ? policy->response_ns : slice / 2;
+	policy->slice_end = now + policy_slice(policy, i, now);
 	if ((__s64)(policy->function[i].vtime - policy->vtime) > 0)
 		policy->vtime = policy->function[i].vtime;
+	policy_prepare(policy, now);
+}
+
+/**
+ * vfence_policy_set_alone - give the engines to one function, with work or without
+ * @policy: the policy
+ * @i: the function; -1: to all in turn again
+ * @now: the time in ns
+ */
+static inline void vfence_policy_set_alone(struct vfence_policy *policy, int i, __u64 now)
+{
+	/* End the slice of the owner: repeated requests must not extend it. */
+	if (i < 0 && policy->alone >= 0)
+		policy->slice_end = now;
+	policy->alone = i;
 }
 
 /**
@@ -376,6 +458,7 @@ static inline void vfence_policy_set_busy(struct vfence_policy *policy, int i, b
 	/* A parked owner goes on at once, with a slice of its own. */
 	if (busy && i == policy->owner && policy->parked)
 		vfence_policy_own(policy, i, now);
+	policy_prepare(policy, now);
 }
 
 /**
@@ -415,6 +498,15 @@ static inline void vfence_policy_charge(struct vfence_policy *policy, __u64 ns, 
 	f->used[now_in % VFENCE_POLICY_BUCKETS] += ns;
 }
 
+static inline struct vfence_policy_decision policy_decide_alone(const struct vfence_policy *policy)
+{
+	return (struct vfence_policy_decision){
+		.action = policy->owner == policy->alone ? VFENCE_POLICY_KEEP :
+							   VFENCE_POLICY_SWITCH,
+		.next = policy->alone, .until = VFENCE_POLICY_NEVER,
+	};
+}
+
 /**
  * vfence_policy_decide - who owns the engines
  * @policy: the policy; the owner has been charged up to @now
@@ -426,31 +518,36 @@ static inline struct vfence_policy_decision vfence_policy_decide(struct vfence_p
 	const struct vfence_policy_rules *rules = policy_rules(policy);
 	struct vfence_policy_decision keep = { .action = VFENCE_POLICY_KEEP, .next = -1 };
 	struct vfence_policy_function *owner;
-	__u64 end = policy->slice_end - policy->lead_ns;
 	int next;
 
+	if (policy->alone >= 0)
+		return policy_decide_alone(policy);
 	owner = policy->owner < 0 ? NULL : &policy->function[policy->owner];
-	if (owner && owner->present && now < end && (owner->busy || !rules->yields)) {
-		keep.until = end;
+	if (owner && owner->present && now < policy->slice_end &&
+	    (owner->busy || !rules->yields)) {
+		keep.until = policy->slice_end;
 		return keep;
 	}
 
-	next = rules->fair ? policy_pick_fair(policy, now) : policy_pick_next(policy, now);
+	next = rules->fair ? policy_least(policy, true, now) : policy_pick_next(policy, now);
 	/* An owner that has reached its cap stops, even if no other function wants the engines. */
 	if ((next >= 0 || (owner && (owner->busy || !owner->present))) && next != policy->owner)
 		return (struct vfence_policy_decision){
 			.action = VFENCE_POLICY_SWITCH, .next = next,
+			.lead_ns = policy_lead(policy, next, now),
 		};
 
-	/* Renew the slice of a busy owner. Park an idle one: its next work begins a slice. */
+	/*
+	 * Renew the slice of a busy owner, and of one that has the slices of others in debt.
+	 * Park another idle one: its next work begins a slice.
+	 */
 	keep.until = policy_cap_timer(policy, now);
-	if (next >= 0 && owner->busy) {
+	if (next >= 0 && (owner->busy || policy_others_may(policy, now))) {
 		vfence_policy_own(policy, policy->owner, now);
-		if (policy->slice_end - policy->lead_ns < keep.until)
-			keep.until = policy->slice_end - policy->lead_ns;
+		if (policy->slice_end < keep.until)
+			keep.until = policy->slice_end;
 	} else {
 		policy->slice_end = now;
-		policy->lead_ns = 0;
 		policy->parked = true;
 	}
 	return keep;

@@ -467,7 +467,7 @@ void vfence_world_set_config(struct vfence_world *world, const struct vfence_wor
 		struct world_group *g = &world->group[k];
 
 		mutex_lock(&g->lock);
-		g->policy.kind = config->policy;
+		vfence_policy_set_kind(&g->policy, config->policy);
 		g->policy.response_ns = (u64)config->response_us * NSEC_PER_USEC;
 		mutex_unlock(&g->lock);
 		world_ask(g);
