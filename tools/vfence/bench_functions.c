@@ -28,18 +28,22 @@ static struct simulation *row(const char *name)
 	return &r->sim;
 }
 
-/* Two functions, 2 ms of GPU and 1 ms of CPU, slices of 4 ms, no costs. */
-static void add_example(const char *name, unsigned int kind)
+/*
+ * Two functions, 2 ms of GPU and 1 ms of CPU, slices of 4 ms, no costs. With exactly 2 ms a frame ends
+ * at the very end of a slice, and misses it if any thread wakes up a nanosecond late.
+ */
+static void add_example(const char *name, unsigned int kind, uint64_t gpu_ns)
 {
 	struct simulation *s = row(name);
 	unsigned int i;
 
 	*s = (struct simulation){
-		.kind = kind, .slice_ns = 4 * MS, .functions = 2, .end_ns = 2000 * MS,
+		.kind = kind, .slice_ns = 4 * MS, .functions = 2,
+		.warmup_ns = 160 * MS, .end_ns = 2160 * MS,
 	};
 	for (i = 0; i < 2; i++)
 		s->workload[i] = (struct workload){
-			.gpu_ns = 2 * MS, .draw_ns = 50 * US, .cpu_ns = MS, .depth = 1,
+			.gpu_ns = gpu_ns, .draw_ns = gpu_ns / 40, .cpu_ns = MS, .depth = 1,
 		};
 }
 
@@ -62,12 +66,27 @@ static void add_one_of(const char *name, unsigned int kind, unsigned int functio
 		s->workload[i] = (struct workload){ .idle = true };
 }
 
+/* Some of four functions are busy without an end, the others do nothing. */
+static void add_busy(const char *name, unsigned int kind, unsigned int busy)
+{
+	struct simulation *s = add_r4(name, kind, 6 * MS);
+	unsigned int i;
+
+	s->response_ns = 400 * US;
+	for (i = 0; i < 4; i++)
+		s->workload[i] = (struct workload){
+			.gpu_ns = 2 * MS, .draw_ns = 50 * US, .cpu_ns = 100 * US, .depth = 3,
+			.idle = i >= busy,
+		};
+}
+
 static void add_lock(const char *name, unsigned int kind, unsigned int functions)
 {
 	struct simulation *s = add_r4(name, kind, 6 * MS);
 	unsigned int i;
 
 	s->functions = functions;
+	s->end_ns = 2500 * MS;
 	for (i = 0; i < functions; i++) {
 		s->workload[i] = s->workload[0];
 		s->workload[i].lock_ns = 16666667;
@@ -89,6 +108,20 @@ static void add_noisy(const char *name, unsigned int kind, uint64_t slice_ns)
 			.gpu_ns = 2 * MS, .draw_ns = 50 * US, .depth = 2,
 			.lock_ns = 16666667, .start_ns = i * 16666667ull / 7,
 		};
+}
+
+/* R4 and the noisy neighbour under each policy there is, also one that has just been written. */
+static void add_each_policy(void)
+{
+	unsigned int kind;
+	char name[40];
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++) {
+		snprintf(name, sizeof(name), "R4, %s, 4 ms", vfence_policies[kind].name);
+		add_r4(name, kind, 4 * MS);
+		snprintf(name, sizeof(name), "noisy, %s, 4 ms", vfence_policies[kind].name);
+		add_noisy(name, kind, 4 * MS);
+	}
 }
 
 static void add_crowd(const char *name, unsigned int functions)
@@ -151,16 +184,25 @@ static void print_row(const struct comparison *r)
 	       (unsigned long long)o->preemptions);
 }
 
-static json_object *outcome_json(const struct outcome *o, unsigned int functions)
+static json_object *of_each(const double *value, unsigned int functions)
 {
-	json_object *j = json_object_new_object(), *fps = json_object_new_array();
+	json_object *j = json_object_new_array();
 	unsigned int i;
 
 	for (i = 0; i < functions; i++)
-		json_object_array_add(fps, json_object_new_double(o->fps[i]));
+		json_object_array_add(j, json_object_new_double(value[i]));
+	return j;
+}
+
+static json_object *outcome_json(const struct outcome *o, unsigned int functions)
+{
+	json_object *j = json_object_new_object();
+
 	json_object_object_add(j, "total_fps", json_object_new_double(o->total_fps));
-	json_object_object_add(j, "fps", fps);
 	json_object_object_add(j, "p99_ms", json_object_new_double(o->p99));
+	json_object_object_add(j, "fps", of_each(o->fps, functions));
+	json_object_object_add(j, "p99_ms_each", of_each(o->p99_ms, functions));
+	json_object_object_add(j, "first_ms", of_each(o->first_ms, functions));
 	json_object_object_add(j, "jain", json_object_new_double(o->jain));
 	json_object_object_add(j, "switching", json_object_new_double(o->switching));
 	json_object_object_add(j, "switches", json_object_new_int64((int64_t)o->switches));
@@ -191,22 +233,32 @@ static void print_json(void)
 
 static void add_rows(void)
 {
-	add_example("example, round-robin", VFENCE_POLICY_ROUND_ROBIN);
-	add_example("example, on-demand", VFENCE_POLICY_ON_DEMAND);
+	add_example("example, round-robin", VFENCE_POLICY_ROUND_ROBIN, 1980 * US);
+	add_example("example, on-demand", VFENCE_POLICY_ON_DEMAND, 2 * MS);
+	add_busy("four busy, round-robin", VFENCE_POLICY_ROUND_ROBIN, 4);
+	add_busy("one busy, fixed", VFENCE_POLICY_FIXED, 1);
+	add_busy("four busy, fixed", VFENCE_POLICY_FIXED, 4);
+	add_busy("one busy, fair", VFENCE_POLICY_FAIR, 1);
+	add_busy("four busy, fair", VFENCE_POLICY_FAIR, 4);
 	add_r4("R4, round-robin", VFENCE_POLICY_ROUND_ROBIN, 6 * MS);
 	add_r4("R4, elevator", VFENCE_POLICY_ELEVATOR, 6 * MS);
 	add_r4("R4, on-demand", VFENCE_POLICY_ON_DEMAND, 6 * MS);
 	add_r4("R4, on-demand, 2.4 ms", VFENCE_POLICY_ON_DEMAND, 2400 * US);
 	add_r4("R4, fair", VFENCE_POLICY_FAIR, 6 * MS);
-	add_r4("R4, ahead, 3.5 ms", VFENCE_POLICY_AHEAD, 3500 * US);
+	add_r4("R4, ahead", VFENCE_POLICY_AHEAD, 6 * MS);
+	add_r4("R4, ahead, 4 ms", VFENCE_POLICY_AHEAD, 4 * MS);
 	add_one_of("one of 4, round-robin", VFENCE_POLICY_ROUND_ROBIN, 4);
+	add_one_of("one of 16, round-robin", VFENCE_POLICY_ROUND_ROBIN, 16);
 	add_one_of("one of 4, on-demand", VFENCE_POLICY_ON_DEMAND, 4);
 	add_one_of("one of 16, on-demand", VFENCE_POLICY_ON_DEMAND, 16);
 	add_lock("60 Hz, 4, on-demand", VFENCE_POLICY_ON_DEMAND, 4);
 	add_lock("60 Hz, 6, on-demand", VFENCE_POLICY_ON_DEMAND, 6);
+	add_lock("60 Hz, 8, on-demand", VFENCE_POLICY_ON_DEMAND, 8);
 	add_noisy("noisy, round-robin", VFENCE_POLICY_ROUND_ROBIN, 6 * MS);
 	add_noisy("noisy, on-demand", VFENCE_POLICY_ON_DEMAND, 6 * MS);
-	add_noisy("noisy, ahead, 3.5 ms", VFENCE_POLICY_AHEAD, 3500 * US);
+	add_noisy("noisy, fair", VFENCE_POLICY_FAIR, 6 * MS);
+	add_noisy("noisy, ahead", VFENCE_POLICY_AHEAD, 6 * MS);
+	add_noisy("noisy, ahead, 4 ms", VFENCE_POLICY_AHEAD, 4 * MS);
 	add_crowd("crowd of 2, fair", 2);
 	add_crowd("crowd of 8, fair", 8);
 	add_crowd("crowd of 16, fair", 16);
@@ -219,17 +271,44 @@ static double off(const struct comparison *r)
 	return d < 0 ? -d : d;
 }
 
+static void add_all(const struct options *options)
+{
+	unsigned int i;
+
+	if (!options->random)
+		add_rows();
+	for (i = 0; i < options->random && i < ROWS; i++)
+		add_random(i);
+}
+
+int simulate_main(const struct options *options)
+{
+	unsigned int i;
+
+	add_all(options);
+	if (!options->random)
+		add_each_policy();
+	printf("%-26s%-12s%8s%8s%9s%8s%8s%8s%8s\n", "", "policy", "fps", "p99 ms", "Jain", "busy %",
+	       "switch %", "idle %", "preem.");
+	for (i = 0; i < row_count; i++) {
+		const struct outcome *o = &rows[i].model;
+
+		simulate_run(&rows[i].sim, &rows[i].model);
+		printf("%-26s%-12s%8.1f%8.2f%9.5f%8.1f%8.1f%8.1f%8llu\n", rows[i].name,
+		       vfence_policies[rows[i].sim.kind].name, o->total_fps, o->p99, o->jain,
+		       100 * o->busy, 100 * o->switching, 100 * o->idle_with_work,
+		       (unsigned long long)o->preemptions);
+	}
+	return 0;
+}
+
 int bench_functions_main(const struct options *options)
 {
 	unsigned int adapter = options->adapter == UINT32_MAX ? 0 : options->adapter, i;
 	double worst = 0;
 	int ret = 0;
 
-	if (options->random)
-		for (i = 0; i < options->random && i < ROWS; i++)
-			add_random(i);
-	else
-		add_rows();
+	add_all(options);
 	if (!options->json)
 		printf("%-26s%8s%8s%8s%8s%9s%9s%9s%7s\n", "", "fps", "model", "p99 ms", "model",
 		       "Jain", "first 1", "first 2", "preem.");

@@ -30,6 +30,11 @@ struct client {
 	struct drm_vfence_clock_info clock;
 	/* When the first frames are submitted, in ns. */
 	int64_t begin;
+	/*
+	 * What it takes to wake up, and until the GPU has a frame, in ns. That is part of the CPU
+	 * time of the frame.
+	 */
+	int64_t lead;
 	uint64_t *done;
 	unsigned int count;
 	int ret;
@@ -59,18 +64,11 @@ static void client_close(struct client *c)
 	free(c->done);
 }
 
-/* A thread wakes up late. Sleep less by what that takes, and spin for the rest. */
-#define EARLY_NS	30000
-
 static void sleep_until(int64_t ns)
 {
-	struct timespec ts = {
-		.tv_sec = (ns - EARLY_NS) / 1000000000, .tv_nsec = (ns - EARLY_NS) % 1000000000,
-	};
+	struct timespec ts = { .tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000 };
 
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL))
-		;
-	while (vf_deadline(0) < ns)
 		;
 }
 
@@ -84,7 +82,7 @@ static uint64_t done_at(const struct client *c, unsigned int frame)
 	return (uint64_t)((int64_t)c->clock.cpu_ns + apart - c->begin);
 }
 
-static int submit_frame(struct client *c, unsigned int frame)
+static void build_frame(struct client *c, unsigned int frame)
 {
 	const struct workload *w = c->work;
 	unsigned int draws = (unsigned int)(w->gpu_ns / w->draw_ns);
@@ -93,7 +91,6 @@ static int submit_frame(struct client *c, unsigned int frame)
 	if (w->gpu_ns % w->draw_ns)
 		vf_cmd_draw(c->queue, 1, w->gpu_ns % w->draw_ns);
 	vf_cmd_timestamp(c->queue, vf_buffer_va(c->buffer) + frame % SLOTS * sizeof(uint64_t));
-	return vf_queue_submit(c->queue);
 }
 
 static uint64_t shown(const struct workload *w, uint64_t at)
@@ -132,11 +129,11 @@ static void *client_main(void *arg)
 	uint64_t at = w->start_ns, freed;
 	unsigned int frame = 0, done = 0;
 
-	/* The default slack would make each CPU phase up to 50 us longer. */
 	prctl(PR_SET_TIMERSLACK, 1);
 	while (!c->ret && at < c->sim->end_ns) {
-		sleep_until(c->begin + (int64_t)at);
-		c->ret = submit_frame(c, frame++);
+		build_frame(c, frame++);
+		sleep_until(c->begin + (int64_t)at - c->lead);
+		c->ret = vf_queue_submit(c->queue);
 		freed = at;
 		if (!c->ret && frame - done >= w->depth) {
 			uint64_t ended;
@@ -167,17 +164,40 @@ static int configure(unsigned int adapter, const struct simulation *sim)
 	return ret ? ret : functions_write(adapter, "sriov_admin/policy", "on-demand");
 }
 
+#define WARM_UP_NS	50000
+/* Frames, of which the last one shows what it takes to submit one. */
+#define WARM_UPS	4
+
+/* Let a function own the engines. Measure how long a frame takes beside the time of its draw. */
+static int warm_up_client(struct client *c)
+{
+	unsigned int i;
+	int64_t at;
+	int ret = 0;
+
+	/* The default slack would make each CPU phase up to 50 us longer. */
+	prctl(PR_SET_TIMERSLACK, 1);
+
+	for (i = 0; i < WARM_UPS && !ret; i++) {
+		vf_cmd_draw(c->queue, 1, WARM_UP_NS);
+		vf_cmd_timestamp(c->queue, vf_buffer_va(c->buffer));
+		at = vf_deadline(1000000);
+		sleep_until(at);
+		ret = vf_queue_submit(c->queue);
+		ret = ret ? ret : vf_queue_wait_idle(c->queue, vf_deadline(1000000000));
+		c->lead = (int64_t)done_at(c, 0) - at - WARM_UP_NS;
+	}
+	return ret;
+}
+
 /* The last function becomes the owner, so that the first one is next. */
 static int warm_up(struct client *client, unsigned int count)
 {
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < count && !ret; i++) {
-		vf_cmd_draw(client[i].queue, 1, 1000);
-		ret = vf_queue_submit(client[i].queue);
-		ret = ret ? ret : vf_queue_wait_idle(client[i].queue, vf_deadline(1000000000));
-	}
+	for (i = 0; i < count && !ret; i++)
+		ret = warm_up_client(&client[i]);
 	return ret;
 }
 

@@ -7,6 +7,9 @@
 
 #include "tool.h"
 
+/* The topic of a command that works on files, and needs no adapter. */
+static const char on_files[] = "FILE...";
+
 static const struct command {
 	const char *name;
 	/* The word that follows the name, or NULL. */
@@ -21,7 +24,9 @@ static const struct command {
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 	{ "bench", "functions", bench_functions_main,
 	  "virtual functions under each policy, measured and modelled" },
+	{ "simulate", NULL, simulate_main, "the same, modelled only, without an adapter" },
 	{ "functions", NULL, functions_main, "virtual functions, and what each has had" },
+	{ "gap", on_files, gap_main, "how much the frame rates of functions jump about" },
 	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
 	{ "dump", NULL, dump_main, "what the first engine did that hung, packets decoded" },
 };
@@ -45,14 +50,18 @@ static void usage(FILE *to)
 	      "  -k, --kind KIND    hang: submission (default) or another, see vfence(1)\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
 	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
-	      "  -R, --random N     bench functions: N configurations at random, 1 to 128\n"
-	      "  -j, --json         info, demo, bench: print JSON\n"
+	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
+	      "  -j, --json         info, demo, bench, gap: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
 
 static bool is_meant(const struct command *command, char **words, int count)
 {
-	if (strcmp(words[0], command->name) || count != (command->topic ? 2 : 1))
+	if (strcmp(words[0], command->name))
+		return false;
+	if (command->topic == on_files)
+		return true;
+	if (count != (command->topic ? 2 : 1))
 		return false;
 	return !command->topic || !strcmp(words[1], command->topic);
 }
@@ -72,7 +81,12 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 	return true;
 }
 
-/* Every command needs an adapter. Without one, print what the user can do. */
+static bool needs_adapter(const struct command *command)
+{
+	return command->topic != on_files && command->run != simulate_main;
+}
+
+/* Most commands need an adapter. Without one, print what the user can do. */
 static bool any_adapter(void)
 {
 	struct vf_adapter *adapter;
@@ -149,13 +163,19 @@ int main(int argc, char **argv)
 			return 2;
 		}
 	}
-	if (optind + 1 != argc && optind + 2 != argc) {
+	if (optind == argc) {
 		usage(stderr);
 		return 2;
 	}
-	for (i = 0; i < N_COMMANDS; i++)
-		if (is_meant(&commands[i], argv + optind, argc - optind))
-			return !any_adapter() || commands[i].run(&options) ? 1 : 0;
+	options.files = argv + optind + 1;
+	options.file_count = (unsigned int)(argc - optind - 1);
+	for (i = 0; i < N_COMMANDS; i++) {
+		if (!is_meant(&commands[i], argv + optind, argc - optind))
+			continue;
+		if (needs_adapter(&commands[i]) && !any_adapter())
+			return 1;
+		return commands[i].run(&options) ? 1 : 0;
+	}
 	fprintf(stderr, "vfence: no such command: %s\n", argv[optind]);
 	usage(stderr);
 	return 2;

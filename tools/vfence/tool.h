@@ -23,6 +23,9 @@ struct options {
 	bool release;
 	/* bench functions: number of configurations at random, or 0. */
 	unsigned int random;
+	/* gap: the files. */
+	char **files;
+	unsigned int file_count;
 	bool json;
 };
 
@@ -46,6 +49,8 @@ int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
 int bench_functions_main(const struct options *options);
 int functions_main(const struct options *options);
+int gap_main(const struct options *options);
+int simulate_main(const struct options *options);
 int hang_main(const struct options *options);
 int dump_main(const struct options *options);
 
