@@ -432,6 +432,9 @@ struct drm_vfence_packet_fill {
 
 /**
  * struct drm_vfence_packet_timestamp - store the GPU clock in a data buffer
+ *
+ * The time is that at which the GPU has done what is before the packet. If the thread that
+ * emulates the engine has woken up late, by at most 50 us, that does not count, except in waits.
  */
 struct drm_vfence_packet_timestamp {
 	/** @header: The length is 16. */

@@ -454,6 +454,8 @@ struct vgpu_knobs {
 	u32 fail_world;
 	/** @lose_busy: The next edge of this function's busy word to busy is not reported. */
 	bool lose_busy;
+	/** @hold_edge: Another edge of the busy word overtakes the report of the next one. */
+	bool hold_edge;
 	/** @stop_cmp: The CMP stops until the reset of the GPU. */
 	bool stop_cmp;
 	/** @lose_interrupt: The next interrupt is not delivered. */
@@ -757,21 +759,42 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
  */
 int vgpu_world_command(struct vgpu *gpu, unsigned int group, unsigned int command,
 		       struct vgpu *function, unsigned int timeout_us);
-/* A function turned busy or idle at that time, in ns. Called with interrupts off. */
-typedef void (*vgpu_world_edge_fn)(void *host, unsigned int group, unsigned int function, u64 at);
 
 /**
- * vgpu_world_attach - from now on report functions that turn busy or idle
- * @gpu: any function of the chip
- * @edge: called under a spinlock, for each edge of a function's busy word; NULL: report nothing,
- *        and no call is running on return
- * @host: first argument of @edge
+ * struct vgpu_world_ops - calls from the GPU to the host, which switches the engines
+ *
+ * They are called under a spinlock with interrupts off.
  */
-void vgpu_world_attach(struct vgpu *gpu, vgpu_world_edge_fn edge, void *host);
+struct vgpu_world_ops {
+	/** @edge: a function has turned busy or idle in a group, at a time in ns */
+	void (*edge)(void *host, unsigned int group, unsigned int function, u64 at);
+	/** @mail: the driver of a function has sent a message, see vgpu_mailbox_send() */
+	void (*mail)(void *host, unsigned int function, u32 message);
+};
+
+/**
+ * vgpu_world_attach - report edges and messages of functions from now on
+ * @gpu: any function of the chip
+ * @ops: the calls; NULL: report nothing, and no call is running on return
+ * @host: their first argument
+ */
+void vgpu_world_attach(struct vgpu *gpu, const struct vgpu_world_ops *ops, void *host);
+/**
+ * vgpu_world_due - the next command is due at this time
+ * @gpu: any function of the chip
+ * @group: number of the group
+ * @at: in ns. The thread that gives the command wakes up a little later, which costs no GPU time:
+ *      what the engines have begun since counts as not begun
+ */
+void vgpu_world_due(struct vgpu *gpu, unsigned int group, u64 at);
+/** vgpu_world_stopped_at - nominal time, in ns, at which the last IDLE has stopped the engines */
+u64 vgpu_world_stopped_at(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_run_at - nominal time from which the engines serve their owner, in ns */
 u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_is_busy - has the function queues to execute in a group. Any context. */
 bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group);
+/** vgpu_world_flush - on return the messages of all earlier edges of a chip have been reported */
+void vgpu_world_flush(struct vgpu *gpu);
 /** vgpu_world_was_saved - does LOAD find something of the function in a group */
 bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_index - index of a function that has started */

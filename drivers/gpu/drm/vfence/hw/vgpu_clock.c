@@ -10,7 +10,8 @@
 /* The offset makes a program fail at once that confuses this clock with CLOCK_MONOTONIC. */
 #define CLOCK_OFFSET	1000000000000ull
 
-static u64 clock_ticks_of(u64 ns)
+/* The time of CLOCK_MONOTONIC on the clock of the GPUs, in ticks. */
+u64 vgpu_clock_at(u64 ns)
 {
 	BUILD_BUG_ON(NSEC_PER_SEC % VGPU_CLOCK_HZ);
 	return CLOCK_OFFSET + div_u64(ns, NSEC_PER_SEC / VGPU_CLOCK_HZ);
@@ -18,11 +19,11 @@ static u64 clock_ticks_of(u64 ns)
 
 u64 vgpu_clock_now(struct vgpu *gpu)
 {
-	return clock_ticks_of(ktime_get_ns());
+	return vgpu_clock_at(ktime_get_ns());
 }
 
 void vgpu_clock_query(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns)
 {
 	*cpu_ns = ktime_get_ns();
-	*gpu_ticks = clock_ticks_of(*cpu_ns);
+	*gpu_ticks = vgpu_clock_at(*cpu_ns);
 }

@@ -74,6 +74,12 @@ static enum vgpu_work engine_work(const struct vgpu_queue *queue, bool passing)
 	return passing && work == VGPU_WORK_BETWEEN ? VGPU_WORK_INSIDE : work;
 }
 
+/* Return that between two steps. */
+static enum vgpu_work engine_work_between(const struct vgpu_queue *queue)
+{
+	return engine_work(queue, queue->exec.remaining_ns && !queue->exec.postponed);
+}
+
 /*
  * Return true if another queue may get the engine at this point. Do not preempt a hung queue or
  * one that ignores a suspension: the reset must find it on its engine.
@@ -164,12 +170,37 @@ static bool engine_must_evict(struct vgpu_engine *engine, struct vgpu_queue *que
 	return false;
 }
 
+/*
+ * Return true if a world switch was due before the step in flight began, as far as GPU time goes:
+ * the thread, or the host, has woken up late. Then it counts as not begun.
+ */
+static bool engine_began_too_late(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	if (!engine->group || !vgpu_world_must_leave(engine) ||
+	    !engine_may_yield(engine, queue, vgpu_exec_work(queue)))
+		return false;
+	return ktime_to_ns(engine->begun_at) >= READ_ONCE(engine->group->leave_at);
+}
+
+/* The queue leaves in the middle of a step, whose rest passes when it is back. */
+static void engine_interrupt_step(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	bool postponed = engine_began_too_late(engine, queue);
+	ktime_t at = postponed ? engine->begun_at : ktime_get();
+
+	queue->exec.postponed = postponed;
+	queue->exec.remaining_ns = vgpu_time_refund(engine, queue, at);
+	/* What had passed of a postponed step has not been spent. */
+	engine->asked_at = min(engine->asked_at, vgpu_time_spent(engine));
+}
+
 /* Return true if the queue must leave although its charged time has not passed. */
 static bool engine_must_leave_early(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum vgpu_work work = engine_work(queue, true);
 
-	if (engine_must_stop(queue) || engine_must_evict(engine, queue, work))
+	if (engine_must_stop(queue) || engine_must_evict(engine, queue, work) ||
+	    (engine->asked && engine_began_too_late(engine, queue)))
 		return true;
 	/* A copy engine stops at once, also while its thread rests between two packets. */
 	return engine->asked && engine->class_id == DRM_VFENCE_NODE_COPY &&
@@ -230,7 +261,7 @@ static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queu
 	}
 
 	if (vgpu_time_ahead(engine))
-		queue->exec.remaining_ns = vgpu_time_refund(engine, queue);
+		engine_interrupt_step(engine, queue);
 }
 
 static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
@@ -257,7 +288,7 @@ static bool engine_turn_is_over(struct vgpu_engine *engine, struct vgpu_queue *q
 		return false;
 
 	engine_note_request(engine, queue);
-	if (!engine_may_yield(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
+	if (!engine_may_yield(engine, queue, engine_work_between(queue)))
 		return false;
 	if (leaves)
 		engine_save_quantum(engine, queue);
@@ -274,13 +305,16 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	u64 cost = 0;
 	enum vgpu_step step = vgpu_exec_step(engine, queue, &cost);
 
-	vgpu_world_served(engine);
 	/* Do not access a blocked queue: it may run elsewhere or be freed already. */
-	if (step == VGPU_STEP_BLOCKED)
+	if (step == VGPU_STEP_BLOCKED) {
+		vgpu_world_served(engine);
 		return step;
+	}
 
 	WRITE_ONCE(queue->exec.stalled, step == VGPU_STEP_STALLED);
 	engine_charge(engine, queue, cost);
+	/* Only now: the first step of a turn is not taken back. */
+	vgpu_world_served(engine);
 	if (step != VGPU_STEP_STALLED)
 		return step;
 	if (!engine_must_stop(queue) && !READ_ONCE(queue->gpu->knobs.end_hangs))
@@ -306,7 +340,7 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 			return VGPU_STEP_ABORTED;
 		if (engine_must_stop(queue))
 			return VGPU_STEP_PREEMPTED;
-		if (engine_must_evict(engine, queue, engine_work(queue, queue->exec.remaining_ns)))
+		if (engine_must_evict(engine, queue, engine_work_between(queue)))
 			return vgpu_exec_overstayed(queue);
 
 		if (queue->exec.remaining_ns) {

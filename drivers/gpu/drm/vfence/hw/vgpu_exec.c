@@ -423,6 +423,17 @@ static enum vgpu_step exec_fill(struct vgpu_engine *engine, struct vgpu_queue *q
 	return queue->exec.cursor == packet->size ? exec_complete(engine, queue) : VGPU_STEP_MORE;
 }
 
+/*
+ * Return when the GPU has done what is before the packet, as if the thread never woke up late. A
+ * queue cannot have done anything before it had work, or before its last wait ended.
+ */
+static u64 exec_time(struct vgpu_engine *engine, const struct vgpu_queue *queue)
+{
+	u64 ns = max(vgpu_time_end(engine), READ_ONCE(queue->ready_at));
+
+	return max(vgpu_clock_at(ns), queue->wait_end);
+}
+
 static enum vgpu_step exec_timestamp(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	u64 dst_va = queue->exec.packet.timestamp.dst_va;
@@ -432,7 +443,7 @@ static enum vgpu_step exec_timestamp(struct vgpu_engine *engine, struct vgpu_que
 	fault = vgpu_vm_translate(queue->vm, dst_va, VGPU_VM_DATA | VGPU_VM_WRITE, &dst);
 	if (fault)
 		return exec_fault(queue, fault, dst_va);
-	WRITE_ONCE(*(u64 *)dst, vgpu_clock_now(queue->gpu));
+	WRITE_ONCE(*(u64 *)dst, exec_time(engine, queue));
 	return exec_complete(engine, queue);
 }
 

@@ -226,6 +226,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue, bool completed)
 	/* What the step that blocked the queue has burned is not charged yet. */
 	vgpu_time_charge(engine, queue, 0);
 	sched_settle_locked(engine, queue);
+	vgpu_world_left_locked(engine);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy - 1);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);

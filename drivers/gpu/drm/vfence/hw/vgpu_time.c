@@ -86,6 +86,7 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 	u64 price = time_price(engine, burned, max(READ_ONCE(engine->chip->busy), 1u));
 
 	engine->cost_at = time_extend(engine, engine->cost_at, now, cost);
+	engine->begun_at = ktime_sub_ns(engine->cost_at, cost);
 	engine->free_at = time_extend(engine, engine->free_at, now, cost);
 	engine->catches_up = true;
 	time_count(engine, queue, max(cost, price), max(cost, time_price(engine, burned, 1)));
@@ -131,20 +132,21 @@ u64 vgpu_time_ahead(const struct vgpu_engine *engine)
 	return time_until(engine->free_at);
 }
 
-/* Take back the time that packets asked for and that has not passed, and return it. */
-u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue)
+/* Take back the time that packets asked for and that had not passed at @at, and return it. */
+u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime_t at)
 {
-	u64 ahead = min(time_until(engine->cost_at), engine->used_ns);
+	u64 ahead = max_t(s64, ktime_to_ns(ktime_sub(engine->cost_at, at)), 0);
 
-	engine->free_at = ktime_get();
-	engine->cost_at = engine->free_at;
+	ahead = min(ahead, engine->used_ns);
+	engine->free_at = at;
+	engine->cost_at = at;
 	time_count(engine, queue, -ahead, -ahead);
 	return ahead;
 }
 
 /*
  * Return the GPU time that the engine has spent since it started, in ns. The rest of the thread
- * does not count, so this never goes back.
+ * does not count. This goes back only when a step that has begun is postponed.
  */
 u64 vgpu_time_spent(const struct vgpu_engine *engine)
 {

@@ -280,6 +280,13 @@ struct vgpu_group {
 	 * without it.
 	 */
 	u32 owed;
+	/**
+	 * @leave_at: Time from which the engines must stop, in ns; written under vgpu_chip.sched
+	 * before @leaving, read without it.
+	 */
+	u64 leave_at;
+	/** @stopped_at: When the last of the engines has stopped, in ns; under vgpu_chip.sched. */
+	u64 stopped_at;
 	/** @free_at: End of the last command, in ns; under @lock. */
 	u64 free_at;
 	/** @run_at: Time from which the engines serve @owner, in ns; under vgpu_chip.sched. */
@@ -302,6 +309,8 @@ struct vgpu_context_save {
 	u64 turned_busy;
 	/** @turned_idle: Number of times that @busy became 0; under vgpu_chip.sched. */
 	u64 turned_idle;
+	/** @held_at: Time of an edge that a knob holds back, in ns, or 0; under vgpu_chip.sched. */
+	u64 held_at;
 };
 
 /**
@@ -357,6 +366,8 @@ struct vgpu_engine {
 	ktime_t free_at;
 	/** @cost_at: End of the time that packets asked for; used by the thread only. */
 	ktime_t cost_at;
+	/** @begun_at: When the last step began, nominally; used by the thread only. */
+	ktime_t begun_at;
 	/** @catches_up: The engine has executed something since it slept; of the thread only. */
 	bool catches_up;
 	/** @quantum_end: End of the running queue's turn; used by the thread only. */
@@ -433,9 +444,9 @@ struct vgpu_chip {
 	struct vgpu_group group[VGPU_WORLD_GROUPS];
 	/** @switch_ns: Time that a world switch takes, in ns; read without a lock. */
 	u64 switch_ns;
-	/** @world_edge: Called when a function turns busy or idle, or NULL; under @sched. */
-	void (*world_edge)(void *host, unsigned int group, unsigned int function, u64 at);
-	/** @world_host: First argument of @world_edge; under @sched. */
+	/** @world: Calls to the host, or NULL if functions are not switched; under @sched. */
+	const struct vgpu_world_ops *world;
+	/** @world_host: First argument of these calls; under @sched. */
 	void *world_host;
 
 	/** @release_wq: Runs vgpu_engine.release, for which signals of published work may wait. */
@@ -758,6 +769,8 @@ struct vgpu_exec {
 	 * engine, in ns.
 	 */
 	u64 remaining_ns;
+	/** @postponed: That is all of a step, which counts as not begun; of the engine only. */
+	bool postponed;
 	/**
 	 * @stalled: The packet makes no progress, so that a reset that asks the queue to leave
 	 * asks in vain; written by the engine's thread, read without a lock.
@@ -947,13 +960,16 @@ void vgpu_fence_release_work(struct work_struct *work);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
+/* vgpu_clock.c */
+u64 vgpu_clock_at(u64 ns);
+
 /* vgpu_time.c */
 void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
 void vgpu_time_begin(struct vgpu_engine *engine, u64 at);
 u64 vgpu_time_end(const struct vgpu_engine *engine);
 void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost);
 u64 vgpu_time_ahead(const struct vgpu_engine *engine);
-u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue);
+u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime_t at);
 u64 vgpu_time_spent(const struct vgpu_engine *engine);
 
 /* vgpu_share.c */
@@ -1000,18 +1016,21 @@ bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *
 /* vgpu_world.c */
 static inline bool vgpu_world_must_leave(const struct vgpu_engine *engine)
 {
-	return engine->group && READ_ONCE(engine->group->leaving) &
+	/* Acquire: leave_at, which the caller may read. Partner: world_stop(). */
+	return engine->group && smp_load_acquire(&engine->group->leaving) &
 				~READ_ONCE(engine->group->owed) & BIT(engine->node);
 }
 
 void vgpu_world_init(struct vgpu_chip *chip);
 void vgpu_world_served_locked(struct vgpu_engine *engine);
 void vgpu_world_served(struct vgpu_engine *engine);
+void vgpu_world_left_locked(struct vgpu_engine *engine);
 void vgpu_world_fini(struct vgpu_chip *chip);
 void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu);
 void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu);
 void vgpu_world_update_locked(struct vgpu_node *node);
 void vgpu_world_kick_locked(struct vgpu *gpu);
+bool vgpu_world_owns_all_locked(struct vgpu *gpu);
 void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue);
 void vgpu_world_drop_registers_locked(struct vgpu_queue *queue);
 

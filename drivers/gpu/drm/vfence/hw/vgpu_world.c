@@ -95,6 +95,25 @@ void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu)
 	}
 }
 
+/* Report an edge. A knob drops it, another one delays it until after the next edge. */
+static void world_report_locked(struct vgpu *gpu, unsigned int group, bool busy, u64 at)
+{
+	struct vgpu_context_save *save = &gpu->save[group];
+	struct vgpu_chip *chip = gpu->chip;
+
+	lockdep_assert_held(&chip->sched);
+	if (busy && READ_ONCE(gpu->knobs.lose_busy) && xchg(&gpu->knobs.lose_busy, false))
+		return;
+	if (READ_ONCE(gpu->knobs.hold_edge) && xchg(&gpu->knobs.hold_edge, false)) {
+		save->held_at = at;
+		return;
+	}
+	chip->world->edge(chip->world_host, group, gpu->index, at);
+	if (save->held_at)
+		chip->world->edge(chip->world_host, group, gpu->index, save->held_at);
+	save->held_at = 0;
+}
+
 /* Queues of the node have entered or left the run list or the engine. Report an edge. */
 void vgpu_world_update_locked(struct vgpu_node *node)
 {
@@ -124,13 +143,10 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 		save->turned_idle += edge;
 	}
 
-	if (!edge || !chip->world_edge)
-		return;
-	if (busy && READ_ONCE(gpu->knobs.lose_busy) && xchg(&gpu->knobs.lose_busy, false))
-		return;
 	/* If the engine reports it, it does so a little later than the time of its packets ends. */
-	chip->world_edge(chip->world_host, group, gpu->index,
-			 current == engine->task ? vgpu_time_end(engine) : ktime_get_ns());
+	if (edge && chip->world)
+		world_report_locked(gpu, group, busy, current == engine->task ?
+				    vgpu_time_end(engine) : ktime_get_ns());
 }
 
 /* The function may execute its queues again. */
@@ -140,8 +156,21 @@ void vgpu_world_kick_locked(struct vgpu *gpu)
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
-	for (i = 0; i < VGPU_WORLD_GROUPS && chip->world_edge; i++)
-		chip->world_edge(chip->world_host, i, gpu->index, ktime_get_ns());
+	for (i = 0; i < VGPU_WORLD_GROUPS && chip->world; i++)
+		chip->world->edge(chip->world_host, i, gpu->index, ktime_get_ns());
+}
+
+/* Return true if the function owns all groups, or if the host does not switch functions. */
+bool vgpu_world_owns_all_locked(struct vgpu *gpu)
+{
+	struct vgpu_chip *chip = gpu->chip;
+	unsigned int i;
+
+	lockdep_assert_held(&chip->sched);
+	for (i = 0; chip->world && i < VGPU_WORLD_GROUPS; i++)
+		if (chip->group[i].owner != gpu || chip->group[i].state != VGPU_WORLD_RUN)
+			return false;
+	return true;
 }
 
 /* The engine is about to execute the queue: give the registers in it back to their queue. */
@@ -184,13 +213,24 @@ void vgpu_world_served_locked(struct vgpu_engine *engine)
 	wake_up_all(&engine->chip->queue_left);
 }
 
-/* The engine has executed a step. */
+/* A queue has left the engine: if a switch waits for it, it goes on from the end of its work. */
+void vgpu_world_left_locked(struct vgpu_engine *engine)
+{
+	struct vgpu_group *group = engine->group;
+
+	lockdep_assert_held(&engine->chip->sched);
+	if (group && group->leaving & BIT(engine->node))
+		group->stopped_at = max(group->stopped_at, vgpu_time_end(engine));
+}
+
+/* The engine has executed a step, which is not taken back. */
 void vgpu_world_served(struct vgpu_engine *engine)
 {
 	unsigned long flags;
 
 	if (!engine->group || !(READ_ONCE(engine->group->owed) & BIT(engine->node)))
 		return;
+	engine->begun_at = 0;
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	vgpu_world_served_locked(engine);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
@@ -218,13 +258,34 @@ static bool world_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nod
 	unsigned int i;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	WRITE_ONCE(group->leaving, group->leaving | nodes);
+	/* Release: leave_at. Partner: vgpu_world_must_leave(). */
+	smp_store_release(&group->leaving, group->leaving | nodes);
 	for (i = 0; i < chip->nodes; i++)
 		if (nodes & BIT(i))
 			wake_up_all(&chip->engine[i].wait);
 	spin_unlock_irqrestore(&chip->sched, flags);
 	return wait_event_timeout(chip->queue_left, !world_runs(chip, group, nodes),
 				  usecs_to_jiffies(timeout_us));
+}
+
+/* Return the nominal end of the last command, in ns; or now, if the host has paused since. */
+static u64 world_ended_at(const struct vgpu_group *group)
+{
+	u64 now = ktime_get_ns();
+
+	return now - group->free_at < WORLD_GAP_NS ? group->free_at : now;
+}
+
+/* Set the time from which engines must stop. Engines that have been asked before go by that. */
+static void world_set_leave_at(struct vgpu_chip *chip, struct vgpu_group *group)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	if (!group->leaving)
+		group->stopped_at = world_ended_at(group);
+	WRITE_ONCE(group->leave_at, group->stopped_at);
+	spin_unlock_irqrestore(&chip->sched, flags);
 }
 
 /* The copy engine stops after the others, which it may have to feed until then. */
@@ -236,10 +297,13 @@ static int world_idle(struct vgpu_chip *chip, struct vgpu_group *group, unsigned
 	for (i = 0; i < chip->nodes; i++)
 		if (group->nodes & BIT(i) && chip->engine[i].class_id == DRM_VFENCE_NODE_COPY)
 			copy |= BIT(i);
-	if (!world_stop(chip, group, group->nodes & ~copy, timeout_us) ||
-	    !world_stop(chip, group, copy, timeout_us))
+	world_set_leave_at(chip, group);
+	if (!world_stop(chip, group, group->nodes & ~copy, timeout_us))
 		return -ETIME;
-	group->free_at = ktime_get_ns();
+	world_set_leave_at(chip, group);
+	if (!world_stop(chip, group, copy, timeout_us))
+		return -ETIME;
+	group->free_at = group->stopped_at;
 	return 0;
 }
 
@@ -266,14 +330,6 @@ static void world_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 	for (i = 0; i < chip->nodes; i++)
 		if (group->nodes & BIT(i))
 			chip->engine[i].registers = init ? none : save->registers[i];
-}
-
-/* Return the nominal end of the last command, in ns; or now, if the host has paused since. */
-static u64 world_ended_at(const struct vgpu_group *group)
-{
-	u64 now = ktime_get_ns();
-
-	return now - group->free_at < WORLD_GAP_NS ? group->free_at : now;
 }
 
 /* Half of the time of a switch passes, from the end of the command before. */
@@ -384,25 +440,41 @@ int vgpu_world_command(struct vgpu *gpu, unsigned int index, unsigned int comman
 	return ret;
 }
 
-u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group)
+void vgpu_world_due(struct vgpu *gpu, unsigned int group, u64 at)
 {
-	struct vgpu_chip *chip = gpu->chip;
+	mutex_lock(&gpu->chip->group[group].lock);
+	gpu->chip->group[group].free_at = at;
+	mutex_unlock(&gpu->chip->group[group].lock);
+}
+
+static u64 world_read_time(struct vgpu_chip *chip, const u64 *time)
+{
 	unsigned long flags;
 	u64 at;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	at = chip->group[group].run_at;
+	at = *time;
 	spin_unlock_irqrestore(&chip->sched, flags);
 	return at;
 }
 
-void vgpu_world_attach(struct vgpu *gpu, vgpu_world_edge_fn edge, void *host)
+u64 vgpu_world_stopped_at(struct vgpu *gpu, unsigned int group)
+{
+	return world_read_time(gpu->chip, &gpu->chip->group[group].stopped_at);
+}
+
+u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group)
+{
+	return world_read_time(gpu->chip, &gpu->chip->group[group].run_at);
+}
+
+void vgpu_world_attach(struct vgpu *gpu, const struct vgpu_world_ops *ops, void *host)
 {
 	struct vgpu_chip *chip = gpu->chip;
 	unsigned long flags;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	chip->world_edge = edge;
+	chip->world = ops;
 	chip->world_host = host;
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
@@ -411,6 +483,15 @@ bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group)
 {
 	return atomic_read(&gpu->save[group].busy) && !READ_ONCE(gpu->resetting) &&
 	       !READ_ONCE(gpu->d3);
+}
+
+/* The word changes and its message is sent in one section of the lock. */
+void vgpu_world_flush(struct vgpu *gpu)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
 bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group)

@@ -33,6 +33,12 @@
 #define WORLD_RESPONSE_US	50
 #define WORLD_SWITCH_US		136
 #define WORLD_PREEMPT_US	640000
+#define WORLD_ACCESS_MS		1500
+/* A thread that wakes up later than this has not been late: it had something else to do. */
+#define WORLD_LATE_NS		(50 * NSEC_PER_USEC)
+
+/* News of another kind: the configuration has changed, or functions have come or gone. */
+#define WORLD_ASKED		BIT(31)
 
 /**
  * struct world_group - a group of engines
@@ -47,12 +53,10 @@ struct world_group {
 	struct task_struct *task;
 	/** @wait: the thread sleeps here, and those that wait until a function owns nothing */
 	wait_queue_head_t wait;
-	/** @news: mask of the functions that have sent a message; any context */
+	/** @news: mask of the functions that have sent a message, and WORLD_ASKED; any context */
 	atomic_t news;
 	/** @news_at: time of the last message, in ns; a hint */
 	u64 news_at;
-	/** @asked: the configuration has changed, or functions have come or gone */
-	bool asked;
 	/** @ends: give the engines to the physical function, and keep them there */
 	bool ends;
 	/** @leaving: functions that are leaving: no command is repeated without a limit */
@@ -101,9 +105,15 @@ static void world_edge(void *host, unsigned int group, unsigned int function, u6
 	wake_up_all(&g->wait);
 }
 
+static const struct vgpu_world_ops world_ops = {
+	.edge = world_edge,
+};
+
 static void world_ask(struct world_group *g)
 {
-	WRITE_ONCE(g->asked, true);
+	/* What has changed comes before the news. Partner: world_read_news_locked(). */
+	smp_mb__before_atomic();
+	atomic_or(WORLD_ASKED, &g->news);
 	wake_up_all(&g->wait);
 }
 
@@ -119,7 +129,7 @@ static void world_read_word_locked(struct world_group *g, unsigned int i, u64 no
 
 static void world_read_news_locked(struct world_group *g, u64 now)
 {
-	/* Full barrier: the word is read after the message. Partner: world_edge(). */
+	/* Full barrier: read the words after the news. Partners: world_edge(), world_ask(). */
 	u32 news = atomic_xchg(&g->news, 0);
 	unsigned int i;
 
@@ -133,8 +143,11 @@ static void world_read_news_locked(struct world_group *g, u64 now)
 		bool busy = g->policy.function[i].busy;
 
 		world_read_word_locked(g, i, now);
-		/* It may have got work this moment: then its message is there, too. */
-		if (!busy && g->policy.function[i].busy && !(atomic_read(&g->news) & BIT(i)))
+		if (busy || !g->policy.function[i].busy)
+			continue;
+		/* It may have got work this moment: then its message is there, or about to be. */
+		vgpu_world_flush(g->function[i]->gpu);
+		if (!(atomic_read(&g->news) & BIT(i)))
 			g->usage[i].healed++;
 	}
 }
@@ -145,7 +158,7 @@ static void world_settle_locked(struct world_group *g, u64 now)
 	u64 over = 0;
 
 	lockdep_assert_held(&g->lock);
-	if (g->policy.owner < 0)
+	if (g->policy.owner < 0 || now <= g->settled_at)
 		return;
 	if (now > g->policy.slice_end)
 		over = now - max(g->policy.slice_end, g->settled_at);
@@ -240,7 +253,7 @@ static void world_take_locked(struct world_group *g)
 		usage->overrun_ns += g->marked_at - g->policy.slice_end;
 	world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
 	/* Charge the owner for the time to stop its engines, too. */
-	world_settle_locked(g, g->marked_at);
+	world_settle_locked(g, vgpu_world_stopped_at(g->world->physical->gpu, g->index));
 }
 
 /* Give the engines to a function, or to none. */
@@ -259,11 +272,10 @@ static void world_give_locked(struct world_group *g, int next)
 		world_order(g, VGPU_WORLD_CMD_INIT, adapter, adapter);
 	world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
 	world_mark_locked(g, &g->total.switch_ns);
-	g->settled_at = g->marked_at;
 	g->usage[next].turns++;
 	/* Its slice begins at the nominal end of the switch. */
-	vfence_policy_own(&g->policy, next,
-			  vgpu_world_run_at(g->world->physical->gpu, g->index));
+	g->settled_at = vgpu_world_run_at(g->world->physical->gpu, g->index);
+	vfence_policy_own(&g->policy, next, g->settled_at);
 }
 
 static void world_note_latency_locked(struct world_group *g, u64 cause)
@@ -275,9 +287,10 @@ static void world_note_latency_locked(struct world_group *g, u64 cause)
 		g->total.latency[min_t(unsigned int, fls64(us), VFENCE_WORLD_LATENCIES - 1)]++;
 }
 
-static void world_switch_locked(struct world_group *g, int next, u64 cause)
+static void world_switch_locked(struct world_group *g, int next, u64 cause, u64 due)
 {
 	lockdep_assert_held(&g->lock);
+	vgpu_world_due(g->world->physical->gpu, g->index, due);
 	if (g->policy.owner >= 0) {
 		world_note_latency_locked(g, cause);
 		world_take_locked(g);
@@ -291,7 +304,7 @@ static void world_switch_locked(struct world_group *g, int next, u64 cause)
 
 static bool world_has_news(struct world_group *g)
 {
-	return kthread_should_stop() || atomic_read(&g->news) || READ_ONCE(g->asked);
+	return kthread_should_stop() || atomic_read(&g->news);
 }
 
 /* Sleep until a time in ns, or until there is news. */
@@ -305,13 +318,12 @@ static void world_sleep(struct world_group *g, u64 until)
 		/* The result does not matter: the caller decides again. */
 		(void)wait_event_interruptible_hrtimeout(g->wait, world_has_news(g),
 							 ns_to_ktime(until - now));
-	WRITE_ONCE(g->asked, false);
 }
 
-/* Let the response time pass since the cause of the decision. */
-static void world_respond(struct world_group *g, u64 cause)
+/* Let the response time pass. */
+static void world_respond(u64 due)
 {
-	ktime_t until = ns_to_ktime(cause + g->policy.response_ns);
+	ktime_t until = ns_to_ktime(due);
 
 	while (ktime_before(ktime_get(), until) && !kthread_should_stop()) {
 		set_current_state(TASK_IDLE);
@@ -320,24 +332,28 @@ static void world_respond(struct world_group *g, u64 cause)
 	__set_current_state(TASK_RUNNING);
 }
 
-/* The time from which the response counts: that of the message, or of the end of the slice. */
+/*
+ * The time from which the response counts: that of the message, or of the end of the slice. If the
+ * thread wakes up much later, it is now.
+ */
 static u64 world_cause(struct world_group *g, u64 asked_for, u64 now)
 {
 	u64 news_at = READ_ONCE(g->news_at);
 
-	if (asked_for <= now && now - asked_for < g->policy.response_ns)
+	if (asked_for <= now && now - asked_for < WORLD_LATE_NS)
 		return asked_for;
-	return news_at <= now && now - news_at < g->policy.response_ns ? news_at : now;
+	return news_at <= now && now - news_at < WORLD_LATE_NS ? news_at : now;
 }
 
-static void world_commit(struct world_group *g, u64 cause)
+static void world_commit(struct world_group *g, u64 cause, u64 due)
 {
 	struct vfence_policy_decision decision;
 
 	mutex_lock(&g->lock);
-	decision = world_decide_locked(g, ktime_get_ns());
+	/* As of the time when the response has passed: the thread wakes up a little later. */
+	decision = world_decide_locked(g, min(ktime_get_ns(), due));
 	if (decision.action == VFENCE_POLICY_SWITCH)
-		world_switch_locked(g, decision.next, cause);
+		world_switch_locked(g, decision.next, cause, due);
 	else
 		g->total.cancelled++;
 	mutex_unlock(&g->lock);
@@ -354,7 +370,7 @@ static int world_thread(void *data)
 
 	while (!kthread_should_stop()) {
 		struct vfence_policy_decision decision = world_decide(g);
-		u64 cause;
+		u64 cause, due;
 
 		if (decision.action == VFENCE_POLICY_KEEP) {
 			until = decision.until;
@@ -362,8 +378,9 @@ static int world_thread(void *data)
 			continue;
 		}
 		cause = world_cause(g, until, ktime_get_ns());
-		world_respond(g, cause);
-		world_commit(g, cause);
+		due = cause + READ_ONCE(g->policy.response_ns) - decision.lead_ns;
+		world_respond(due);
+		world_commit(g, cause, due);
 		until = VFENCE_POLICY_NEVER;
 	}
 	return 0;
@@ -618,7 +635,7 @@ struct vfence_world *vfence_world_create(struct vfence_adapter *adapter)
 		vfence_world_destroy(world);
 		return ERR_PTR(ret);
 	}
-	vgpu_world_attach(adapter->gpu, world_edge, world);
+	vgpu_world_attach(adapter->gpu, &world_ops, world);
 	return world;
 }
 
