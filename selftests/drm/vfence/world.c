@@ -1,148 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * World switches: virtual functions share the engines of a physical one. The functions of this
- * program are those of adapter 14, which it makes and removes.
+ * World switches: virtual functions share the engines of a physical one.
  */
 
-#include "vfence_test.h"
-
-#define PHYSICAL	14
-#define VF(n)		(16 * (PHYSICAL + 1) + (n) - 1)
-#define DEVICE		"/sys/bus/platform/devices/vfence.14/"
-#define ADMIN		DEVICE "sriov_admin/"
-#define MS		INT64_C(1000000)
-#define MOST		16
-
-/* The client of one function. */
-struct guest {
-	struct vf_adapter *adapter;
-	struct vf_device *device;
-	struct vf_queue *gfx;
-	struct vf_fence *fence;
-};
-
-static int guest_open(struct guest *g, unsigned int number)
-{
-	int ret = vf_adapter_open(number, &g->adapter);
-
-	ret = ret ? ret : vf_device_create(g->adapter, &g->device);
-	ret = ret ? ret : vf_queue_create(g->device, DRM_VFENCE_NODE_GFX, 65536, &g->gfx);
-	return ret ? ret : vf_fence_create(g->device, 0, 0, &g->fence);
-}
-
-static void guest_close(struct guest *g)
-{
-	if (g->gfx)
-		vf_queue_abort(g->gfx);
-	vf_queue_destroy(g->gfx);
-	if (g->fence)
-		vf_fence_destroy(g->fence);
-	if (g->device)
-		vf_device_destroy(g->device);
-	vf_adapter_close(g->adapter);
-}
-
-static int configure(const char *file, const char *value)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), ADMIN "%s", file);
-	return write_text(path, value);
-}
-
-/* Configure all functions: "exec_quantum_us" and the like. */
-static int configure_all(const char *file, const char *value)
-{
-	char path[64];
-	int i, ret = 0;
-
-	for (i = 1; i <= MOST && !ret; i++) {
-		snprintf(path, sizeof(path), "vf%d/profile/%s", i, file);
-		ret = configure(path, value);
-	}
-	return ret;
-}
-
-/* Return: a number of a function, or of all (-1), in a group; UINT64_MAX if there is none. */
-static uint64_t stat_of(int function, const char *group, const char *key)
-{
-	char path[64], line[1024], word[64];
-	uint64_t value = UINT64_MAX;
-	FILE *f;
-
-	if (function < 0)
-		snprintf(path, sizeof(path), ADMIN "stat");
-	else
-		snprintf(path, sizeof(path), function ? ADMIN "vf%d/stat" : ADMIN "pf/stat",
-			 function);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		char *at;
-
-		if (strncmp(line, group, strlen(group)))
-			continue;
-		snprintf(word, sizeof(word), " %s ", key);
-		at = strstr(line, word);
-		if (at)
-			value = strtoull(at + strlen(word), NULL, 10);
-	}
-	if (f)
-		fclose(f);
-	return value;
-}
-
-FIXTURE(world) {
-	struct guest guest[MOST];
-	unsigned int count;
-};
-
-/* Make functions, and open a client on each. */
-static int world_make(FIXTURE_DATA(world) *self, unsigned int count)
-{
-	char text[8];
-	unsigned int i;
-	int ret;
-
-	snprintf(text, sizeof(text), "%u", count);
-	/* A test that was killed leaves its functions. */
-	ret = access(ADMIN, F_OK) ? 0 : write_text(DEVICE "sriov_numvfs", "0");
-	ret = ret ?: write_text(DEVICE "sriov_numvfs", text);
-	for (i = 0; i < count && !ret; i++, self->count++)
-		ret = guest_open(&self->guest[i], VF(i + 1));
-	return ret;
-}
-
-FIXTURE_SETUP(world)
-{
-	if (geteuid() || access(DEVICE "drm", F_OK))
-		SKIP(return, "needs root and the adapters of the guests");
-	memset(self, 0, sizeof(*self));
-}
-
-static int world_end(FIXTURE_DATA(world) *self)
-{
-	unsigned int i;
-
-	for (i = 0; i < self->count; i++)
-		guest_close(&self->guest[i]);
-	return access(ADMIN, F_OK) ? 0 : write_text(DEVICE "sriov_numvfs", "0");
-}
-
-FIXTURE_TEARDOWN(world)
-{
-	EXPECT_EQ(0, world_end(self));
-}
-
-/* Return: true once the work of all clients is done. */
-static bool all_drained(FIXTURE_DATA(world) *self)
-{
-	bool done = true;
-	unsigned int i;
-
-	for (i = 0; i < self->count; i++)
-		done &= drained(self->guest[i].gfx);
-	return done;
-}
+#include "world_fixture.h"
 
 TEST_F(world, functions_come_and_go_as_of_pci_devices)
 {
@@ -446,6 +307,86 @@ TEST_F(world, VF_15_one_function_alone_is_never_switched)
 	EXPECT_EQ(0, stat_of(3, "gfx", "preemptions"));
 }
 
+/* The time for which another function has the engines is none of the job's (TDR-16). */
+TEST_F_TIMEOUT(world, TDR_17_a_long_job_among_sixteen_functions_survives, 300)
+{
+	struct drm_vfence_syncobj out = {};
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+	int64_t begun = vf_deadline(0);
+	struct vf_queue *kernel;
+	unsigned int i;
+	int fd;
+
+	ASSERT_EQ(0, world_make(self, 16));
+	ASSERT_EQ(0, configure("policy", "fair"));
+	fd = vf_adapter_fd(self->guest[0].adapter);
+	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &out.handle));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->guest[0].device, DRM_VFENCE_NODE_GFX, &kernel));
+	for (i = 1; i < 16; i++) {
+		vf_cmd_draw(self->guest[i].gfx, 3000, MS);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	}
+	/* Of its own it takes 1.5 s, where 2 are the limit. */
+	vf_cmd_draw(kernel, 1500, MS);
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
+	ASSERT_EQ(0, drmSyncobjWait(fd, &out.handle, 1, vf_deadline(100 * SECOND),
+				    DRM_SYNCOBJ_WAIT_FLAGS_WAIT_ALL, NULL));
+	EXPECT_EQ(1, syncobj_status(fd, out.handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[0].device));
+	/* It has waited for the others. */
+	EXPECT_LT(15 * SECOND, vf_deadline(0) - begun);
+	drmSyncobjDestroy(fd, out.handle);
+	vf_queue_destroy(kernel);
+}
+
+/* The histogram counts the yields whose switch has begun in less than 1, 2, 4, ... us. */
+static unsigned int yields_in_time(unsigned int us, unsigned int *count)
+{
+	char line[1024], *at, *end;
+	FILE *f = fopen(ADMIN "stat", "re");
+	unsigned int in_time = 0, limit = 1;
+
+	*count = 0;
+	while (f && fgets(line, sizeof(line), f)) {
+		at = strncmp(line, "gfx", 3) ? NULL : strstr(line, " yield_us ");
+		for (at = at ? at + strlen(" yield_us ") : NULL; at; limit *= 2) {
+			unsigned int n = (unsigned int)strtoul(at, &end, 10);
+
+			*count += n;
+			in_time += limit <= us ? n : 0;
+			at = *end == ',' ? end + 1 : NULL;
+		}
+	}
+	if (f)
+		fclose(f);
+	return in_time;
+}
+
+#define YIELDS	500
+
+/* Four functions hand the engines on, and never have work for long. */
+TEST_F_TIMEOUT(world, VF_22_a_switch_begins_soon_after_a_yield, 120)
+{
+	unsigned int i, k, count, in_time;
+
+	ASSERT_EQ(0, world_make(self, 4));
+	ASSERT_EQ(0, configure("response_us", "0"));
+	for (i = 0; i < YIELDS / 4; i++) {
+		for (k = 0; k < 4; k++) {
+			vf_cmd_draw(self->guest[k].gfx, 1, MS / 10);
+			ASSERT_EQ(0, vf_queue_submit(self->guest[k].gfx));
+		}
+		ASSERT_TRUE(all_drained(self));
+	}
+	in_time = yields_in_time(32, &count);
+	TH_LOG("%u of %u yields within 32 us, %u within 64 us", in_time, count,
+	       yields_in_time(64, &count));
+	EXPECT_LE(YIELDS * 9 / 10, count);
+	/* Parallel emulation has no clock that could say this. */
+	if (deterministic())
+		EXPECT_LE(count * 99 / 100, in_time);
+}
+
 /* A function with work on several engines sends one message when it begins and one at its end. */
 TEST_F(world, VF_17_20_21_there_is_one_message_for_each_edge)
 {
@@ -547,6 +488,39 @@ TEST_F(world, VF_31_work_in_the_response_time_cancels_a_yield)
 	EXPECT_EQ(0, stat_of(1, "gfx", "preemptions"));
 	EXPECT_TRUE(drained(self->guest[1].gfx));
 	EXPECT_EQ(switches + 1, stat_of(-1, "gfx", "switches"));
+}
+
+/* Under "ahead" the response time counts from when the next owner is known. */
+TEST_F(world, ahead_serves_the_chosen_function_at_once)
+{
+	struct drm_vfence_clock_info clock;
+	struct vf_buffer *buffer[2];
+	int64_t gap, at[2];
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("policy", "ahead"));
+	ASSERT_EQ(0, configure("response_us", "20000"));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "100000"));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_buffer_create(self->guest[i].adapter, 4096, &buffer[i]));
+	vf_cmd_draw(self->guest[0].gfx, 30, MS);
+	vf_cmd_timestamp(self->guest[0].gfx, vf_buffer_va(buffer[0]));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_timestamp(self->guest[1].gfx, vf_buffer_va(buffer[1]));
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_TRUE(all_drained(self));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_adapter_clock(self->guest[i].adapter, &clock));
+		at[i] = vf_clock_to_cpu(&clock, *(uint64_t *)vf_buffer_map(buffer[i]));
+		vf_buffer_destroy(buffer[i]);
+	}
+	gap = at[1] - at[0];
+	TH_LOG("served %.3f ms after the yield", (double)gap / 1e6);
+	EXPECT_LT(0, gap);
+	if (deterministic())
+		EXPECT_GT(MS, gap);
 }
 
 TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
@@ -661,6 +635,29 @@ TEST_F(world, VF_40_the_times_add_up)
 	EXPECT_GE(elapsed + (deterministic() ? 2 : 1000) * MS, sum);
 }
 
+/* A function that overruns its slice gives away its next slices, also to one without work. */
+TEST_F(world, VF_36_a_debt_is_paid_once)
+{
+	int64_t begun, took;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("policy", "fixed"));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "1000"));
+	/* Its engine stops after each draw: it pays before the second one, and before its signal. */
+	vf_cmd_draw(self->guest[1].gfx, 2, 20 * MS);
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_TRUE(drained(self->guest[1].gfx));
+	took = vf_deadline(0) - begun;
+	TH_LOG("two draws of 20 ms with slices of 1 ms take %.2f ms", (double)took / 1e6);
+	if (deterministic()) {
+		EXPECT_LT(78 * MS, took);
+		/* An engine may stop up to a tick of the host later. */
+		EXPECT_GT(92 * MS, took);
+	}
+	EXPECT_EQ(0, stat_of(2, "gfx", "resets"));
+}
+
 TEST_F(world, VF_41_policies_change_under_load)
 {
 	static const char *const policy[] = {
@@ -764,6 +761,20 @@ FIXTURE_TEARDOWN(blame)
 	EXPECT_EQ(0, world_end(&self->world));
 }
 
+/* Let the first function own the engines. @saved: the other one has registers to load. */
+static bool first_one_begins(struct guest *guest, bool saved)
+{
+	/* What the other function loads later is saved when this one begins. */
+	if (saved && (vf_queue_submit(guest[1].gfx) || !drained(guest[1].gfx)))
+		return false;
+	vf_cmd_draw(guest[0].gfx, 200, MS / 10);
+	if (vf_queue_submit(guest[0].gfx) ||
+	    !EVENTUALLY(queue_state(guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING))
+		return false;
+	/* Then the guilty function has work alone, and no switch to another one helps it. */
+	return !saved || drained(guest[0].gfx);
+}
+
 TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 {
 	struct guest *guest = self->world.guest;
@@ -771,17 +782,7 @@ TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 	int number = variant->outgoing ? 1 : 2;
 
 	ASSERT_EQ(0, world_make(&self->world, 3));
-	if (variant->saved) {
-		/* What the other function loads later is saved when this one begins. */
-		ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
-		ASSERT_TRUE(drained(guest[1].gfx));
-	}
-	vf_cmd_draw(guest[0].gfx, 200, MS / 10);
-	ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
-	ASSERT_TRUE(EVENTUALLY(queue_state(guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	/* Then the guilty function has work alone, and no switch to another one helps it. */
-	if (variant->saved)
-		ASSERT_TRUE(drained(guest[0].gfx));
+	ASSERT_TRUE(first_one_begins(guest, variant->saved));
 	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
@@ -794,6 +795,71 @@ TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 	EXPECT_TRUE(working(guilty->adapter));
 	ASSERT_EQ(0, vf_queue_submit(guest[2].gfx));
 	EXPECT_TRUE(drained(guest[2].gfx));
+}
+
+/*
+ * Slices of 6 ms, 50 us for an answer, 10 ms until a function that hangs is reset, and 10 ms at most
+ * for that.
+ */
+TEST_F(world, TDR_19_the_worst_frame_beside_a_function_that_hangs)
+{
+	int64_t alone, beside;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, world_make(self, 3));
+	ASSERT_EQ(0, configure_all("preempt_timeout_us", "10000"));
+	vf_cmd_draw(self->guest[1].gfx, 4000, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	alone = longest_frame(&self->guest[2], 20);
+	ASSERT_LT(0, alone);
+	/* It does not leave the engine for another function. */
+	ASSERT_EQ(0, hang_on(self->guest[0].gfx));
+	beside = longest_frame(&self->guest[2], 20);
+	ASSERT_LT(0, beside);
+	TH_LOG("the longest frame took %lld us, and %lld us beside the hang",
+	       (long long)alone / 1000, (long long)beside / 1000);
+	EXPECT_GE(alone + 26 * MS + MS / 20, beside);
+	/* The hang was there. */
+	EXPECT_LE(alone + 10 * MS, beside);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) ==
+			       DRM_VFENCE_DEVICE_RESET));
+	EXPECT_EQ(1, stat_of(1, "gfx", "resets"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[1].device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[2].device));
+}
+
+/*
+ * The function that failed cannot be reset alone: the whole GPU is reset, and each function is told. Other
+ * adapters do not notice.
+ */
+TEST_F(blame, TDR_22_if_the_reset_of_a_function_fails_the_gpu_is_reset)
+{
+	struct guest *guest = self->world.guest, physical = {}, elsewhere = {};
+	int number = variant->outgoing ? 1 : 2;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(&self->world, 3));
+	ASSERT_EQ(0, guest_open(&physical, PHYSICAL));
+	ASSERT_EQ(0, guest_open(&elsewhere, 0));
+	ASSERT_TRUE(first_one_begins(guest, variant->saved));
+	ASSERT_EQ(0, knob(VF(number), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
+	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+	for (i = 0; i < 3; i++)
+		EXPECT_TRUE(EVENTUALLY(vf_device_state(guest[i].device) ==
+				       DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(physical.device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(elsewhere.device));
+	EXPECT_EQ(1, stat_of(-1, "gfx", "gpu_resets"));
+	for (i = 1; i <= 3; i++)
+		EXPECT_EQ(1, stat_of((int)i, "gfx", "resets"));
+	for (i = 0; i < 3; i++)
+		EXPECT_TRUE(working(guest[i].adapter));
+	EXPECT_TRUE(working(physical.adapter));
+	guest_close(&elsewhere);
+	guest_close(&physical);
 }
 
 TEST_HARNESS_MAIN

@@ -14,6 +14,7 @@
 #include "core/vfence_power.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
+#include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
 #include "vfence_debugfs.h"
 
@@ -120,6 +121,31 @@ static int debugfs_stay_ms_set(void *data, u64 ms)
 
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_stay_ms, NULL, debugfs_stay_ms_set, "%llu\n");
 
+/* A function's driver sends any message to the host. */
+static int debugfs_mailbox_set(void *data, u64 message)
+{
+	struct vfence_adapter *adapter = data;
+	int ret = 0, idx;
+
+	if (message > U32_MAX)
+		return -EINVAL;
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return -ENODEV;
+	if (!vgpu_mailbox_send(adapter->gpu, message))
+		ret = -ENXIO;
+	drm_dev_exit(idx);
+	return ret;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_mailbox, NULL, debugfs_mailbox_set, "%llu\n");
+
+static int debugfs_mail_received_show(struct seq_file *m, void *unused)
+{
+	vfence_mailbox_show(m->private, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_mail_received);
+
 /** vfence_debugfs_init - create the files of an adapter; DRM removes them with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
@@ -140,6 +166,10 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file("reset_adapter", 0200, minor->debugfs_root, adapter,
 			    &debugfs_reset_adapter);
 	debugfs_create_file("stay_ms", 0200, minor->debugfs_root, adapter, &debugfs_stay_ms);
+
+	debugfs_create_file("mailbox", 0200, minor->debugfs_root, adapter, &debugfs_mailbox);
+	debugfs_create_file("mail_received", 0400, minor->debugfs_root, adapter,
+			    &debugfs_mail_received_fops);
 
 	debugfs_create_bool("hang_paging", 0600, minor->debugfs_root, &knobs->hang_paging);
 	debugfs_create_bool("finish_before_snapshot", 0600, minor->debugfs_root,
@@ -172,6 +202,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_x32("stop_engines", 0600, minor->debugfs_root, &knobs->stop_engines);
 	debugfs_create_x32("fail_world", 0600, minor->debugfs_root, &knobs->fail_world);
 	debugfs_create_bool("lose_busy", 0600, minor->debugfs_root, &knobs->lose_busy);
+	debugfs_create_bool("hold_edge", 0600, minor->debugfs_root, &knobs->hold_edge);
 	debugfs_create_bool("stop_cmp", 0600, minor->debugfs_root, &knobs->stop_cmp);
 	debugfs_create_bool("lose_interrupt", 0600, minor->debugfs_root, &knobs->lose_interrupt);
 	debugfs_create_bool("wrong_dependents", 0600, minor->debugfs_root,

@@ -25,6 +25,7 @@
 #include "reset/vfence_engine.h"
 #include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
 #include "reset/vfence_watch.h"
@@ -175,6 +176,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 	vfence_queue_add_sources(adapter);
 	vfence_context_add_source(adapter);
 	vfence_engine_add_source(adapter);
+	vfence_mailbox_add_source(adapter);
 }
 
 static void probe_init_subsystems(struct vfence_adapter *adapter)
@@ -189,6 +191,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_doorbell_init(adapter);
 	vfence_log_init(adapter);
 	vfence_recovery_init(adapter);
+	vfence_mailbox_init(adapter);
 	vfence_dump_init(adapter);
 	vfence_engine_init(adapter);
 	vfence_loss_init(adapter);
@@ -266,6 +269,7 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
  */
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
+	vfence_mailbox_stop(adapter);
 	/* On return the function owns no engines. */
 	vfence_vf_leave(adapter);
 	vfence_power_stop(adapter);

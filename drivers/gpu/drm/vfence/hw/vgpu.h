@@ -265,6 +265,8 @@ enum vgpu_irq_type {
 	VGPU_IRQ_NATIVE_FENCE_SIGNALED = 19,
 	/** @VGPU_IRQ_GPU_ENGINE_STATE_CHANGE: Call vgpu_engine_query_state(). */
 	VGPU_IRQ_GPU_ENGINE_STATE_CHANGE = 20,
+	/** @VGPU_IRQ_MAILBOX: Call vgpu_mailbox_take(); WDDM has no such record. */
+	VGPU_IRQ_MAILBOX = 100,
 };
 
 /**
@@ -696,10 +698,30 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node);
  */
 int vgpu_reset_adapter(struct vgpu *gpu);
 /**
+ * vgpu_reset_flr - the host resets a function
+ * @gpu: the function
+ *
+ * As vgpu_reset_adapter(), which the driver of the function has to call afterwards, with
+ * vgpu_reset_restart(): before that no engine picks queues of the function, also if its driver is
+ * resetting it at the same time. Several threads may reset a function.
+ *
+ * Return: 0, or -EIO if the function cannot be reset alone.
+ */
+int vgpu_reset_flr(struct vgpu *gpu);
+/**
+ * vgpu_reset_with_chip - the host resets the whole GPU; call it for each function
+ * @gpu: the function
+ *
+ * As vgpu_reset_flr(), but this does not fail.
+ */
+void vgpu_reset_with_chip(struct vgpu *gpu);
+/**
  * vgpu_reset_restart - DxgkDdiRestartFromTimeout: engines pick new queues
  * @gpu: the GPU, after vgpu_reset_adapter(); nothing is in video memory
  *
- * Return: 0, or -EIO if the GPU does not start.
+ * While a host gives the engines to functions, a function must own all of them to start again.
+ *
+ * Return: 0, -EIO if the GPU does not start, or -EACCES if it does not own the engines.
  */
 int vgpu_reset_restart(struct vgpu *gpu);
 /** vgpu_reset_give_up - no engine picks queues of this GPU any more, and other GPUs go on */
@@ -816,6 +838,95 @@ struct vgpu_world_counters {
 
 /** vgpu_world_query - read the counters of a function in a group */
 void vgpu_world_query(struct vgpu *gpu, unsigned int group, struct vgpu_world_counters *counters);
+
+/* ------------------------------------------------------- state of a function */
+
+/** vgpu_state_size - size in bytes of an image of a function, beside its video memory */
+size_t vgpu_state_size(struct vgpu *gpu);
+/**
+ * vgpu_state_save - save registers and queue states of a function, without its video memory
+ * @gpu: the function, which owns no engines
+ * @tag: number of the pause; vgpu_state_load() needs the same number
+ * @image: output
+ * @size: size of @image
+ *
+ * Return: 0, or -EAGAIN if @size is not vgpu_state_size() any more.
+ */
+int vgpu_state_save(struct vgpu *gpu, u64 tag, void *image, size_t size);
+/**
+ * vgpu_state_check - can an image be loaded
+ * @gpu: the function, which owns no engines
+ * @tag: number of the pause that the image must be from
+ * @image: the image
+ * @size: its size
+ *
+ * Return: 0; -EBADMSG if the bytes are no image or have been changed; -ESTALE if the image is from
+ * another pause, another function or before a reset, or if queues were created or destroyed since.
+ */
+int vgpu_state_check(struct vgpu *gpu, u64 tag, const void *image, size_t size);
+/** vgpu_state_load - load an image; as vgpu_state_check(), and nothing changes on an error */
+int vgpu_state_load(struct vgpu *gpu, u64 tag, const void *image, size_t size);
+/** vgpu_state_memory - the video memory of a function, and its size */
+void *vgpu_state_memory(struct vgpu *gpu, size_t *bytes);
+/** vgpu_state_generation - number of resets of a function so far; a reset makes images stale */
+unsigned int vgpu_state_generation(struct vgpu *gpu);
+/** vgpu_state_lose - for tests: overwrite the state of a function that owns no engines */
+void vgpu_state_lose(struct vgpu *gpu);
+
+/* ---------------------------------------------------------------- mailbox */
+
+/**
+ * enum vgpu_mail_to_host - messages from the driver of a function
+ *
+ * The host counts other messages and ignores them.
+ */
+enum vgpu_mail_to_host {
+	/** @VGPU_MAIL_REQUEST_INIT: Request all engines exclusively, to set up the function. */
+	VGPU_MAIL_REQUEST_INIT = 1,
+	/** @VGPU_MAIL_RELEASE_INIT: Release the engines, or cancel the request. */
+	VGPU_MAIL_RELEASE_INIT = 2,
+	/** @VGPU_MAIL_REQUEST_FINI: Request all engines exclusively, to tear the function down. */
+	VGPU_MAIL_REQUEST_FINI = 3,
+	/** @VGPU_MAIL_RELEASE_FINI: Release the engines, or cancel the request. */
+	VGPU_MAIL_RELEASE_FINI = 4,
+	/** @VGPU_MAIL_REQUEST_RESET: Request a reset of the function. */
+	VGPU_MAIL_REQUEST_RESET = 5,
+	/** @VGPU_MAIL_READY_TO_RESET: Answer to FLR_NOTICE: the driver is ready. */
+	VGPU_MAIL_READY_TO_RESET = 201,
+};
+
+/**
+ * enum vgpu_mail_to_guest - messages of the host
+ */
+enum vgpu_mail_to_guest {
+	/** @VGPU_MAIL_READY_TO_ACCESS: The function has all engines exclusively. */
+	VGPU_MAIL_READY_TO_ACCESS = 1,
+	/** @VGPU_MAIL_FLR_NOTICE: The host is about to reset the function. */
+	VGPU_MAIL_FLR_NOTICE = 2,
+	/** @VGPU_MAIL_FLR_DONE: The function was reset for a fault of its own. Set it up again. */
+	VGPU_MAIL_FLR_DONE = 3,
+	/** @VGPU_MAIL_FAIL: The request for the engines is refused. */
+	VGPU_MAIL_FAIL = 5,
+	/** @VGPU_MAIL_GPU_RESET_DONE: The GPU was reset for a fault of another function. */
+	VGPU_MAIL_GPU_RESET_DONE = 8,
+};
+
+/**
+ * vgpu_mailbox_send - send a message to the host
+ * @gpu: the function
+ * @message: &enum vgpu_mail_to_host
+ *
+ * Any context. Return: false if there is no host: the chip has no virtual functions.
+ */
+bool vgpu_mailbox_send(struct vgpu *gpu, u32 message);
+/**
+ * vgpu_mailbox_notify - the host sends a message to the driver of a function, with an interrupt
+ * @gpu: the function
+ * @message: &enum vgpu_mail_to_guest
+ */
+void vgpu_mailbox_notify(struct vgpu *gpu, u32 message);
+/** vgpu_mailbox_take - take the messages of the host: a mask by their numbers. Any context. */
+u32 vgpu_mailbox_take(struct vgpu *gpu);
 
 /* ---------------------------------------------------------------- storage */
 

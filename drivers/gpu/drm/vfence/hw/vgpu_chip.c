@@ -11,6 +11,7 @@
 #include <linux/mm.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -56,6 +57,7 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 
 	for (node = 0; node < chip->nodes; node++)
 		chip_init_engine(chip, config, node);
+	get_random_bytes(&chip->state_key, sizeof(chip->state_key));
 	vgpu_world_init(chip);
 	return chip;
 }

@@ -80,6 +80,9 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 	gpu->ops = ops;
 	gpu->host = host;
 	gpu->name = name;
+	mutex_init(&gpu->reset_lock);
+	mutex_init(&gpu->queues_lock);
+	INIT_LIST_HEAD(&gpu->queues);
 	spin_lock_init(&gpu->cmp.lock);
 	spin_lock_init(&gpu->logged_lock);
 	init_waitqueue_head(&gpu->cmp.wait);
@@ -127,6 +130,8 @@ void vgpu_device_destroy(struct vgpu *gpu)
 	if (!IS_ERR_OR_NULL(gpu->system_vm))
 		vgpu_vm_destroy(gpu->system_vm);
 	vgpu_chip_leave(gpu->chip, gpu);
+	mutex_destroy(&gpu->queues_lock);
+	mutex_destroy(&gpu->reset_lock);
 	kfree(gpu->irq);
 	kvfree(gpu);
 }

@@ -35,6 +35,8 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	INIT_LIST_HEAD(&queue->logged_link);
 	vgpu_log_init(&queue->log[0]);
 	vgpu_log_init(&queue->log[1]);
+	if (queue->context)
+		vgpu_state_add_queue(queue);
 
 	return queue;
 }
@@ -44,6 +46,8 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	unsigned long flags;
 
 	vgpu_queue_abort(queue);
+	if (queue->context)
+		vgpu_state_remove_queue(queue);
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	list_del(&queue->context_link);
 	vgpu_world_drop_registers_locked(queue);

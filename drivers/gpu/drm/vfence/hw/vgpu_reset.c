@@ -449,16 +449,16 @@ static void reset_revive(struct vgpu *gpu)
 	wake_up_all(&gpu->cmp.wait);
 }
 
-int vgpu_reset_adapter(struct vgpu *gpu)
+/* @by_host: the driver of the function does not know of the reset yet. */
+static void reset_function_locked(struct vgpu *gpu, bool by_host)
 {
 	unsigned long flags;
 	unsigned int i;
 
-	if (READ_ONCE(gpu->knobs.fail_adapter_reset))
-		return -EIO;
-
+	lockdep_assert_held(&gpu->reset_lock);
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(gpu->resetting, true);
+	gpu->reset_by_host = by_host;
 	/* Queues of before are dead: an engine that picks one drops it. */
 	gpu->generation++;
 	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
@@ -469,7 +469,9 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 	for (i = 0; i < gpu->config.nodes; i++) {
 		struct reset_hit hit = reset_abort(gpu, i);
 
-		reset_report(gpu, &hit);
+		/* After a reset by the host its notification makes the driver fail all devices. */
+		if (!by_host)
+			reset_report(gpu, &hit);
 	}
 	for (i = 0; i < gpu->config.nodes; i++) {
 		spin_lock_irqsave(&gpu->chip->sched, flags);
@@ -483,35 +485,75 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 	/* The CMP compares with values in video memory: it handles all posts before they go. */
 	vgpu_cmp_flush(gpu);
 	memset(gpu->local, RESET_LOST_BYTE, (size_t)gpu->config.local_pages * PAGE_SIZE);
+}
+
+static void reset_function(struct vgpu *gpu, bool by_host)
+{
+	mutex_lock(&gpu->reset_lock);
+	reset_function_locked(gpu, by_host);
+	mutex_unlock(&gpu->reset_lock);
+}
+
+int vgpu_reset_adapter(struct vgpu *gpu)
+{
+	if (READ_ONCE(gpu->knobs.fail_adapter_reset))
+		return -EIO;
+	reset_function(gpu, false);
 	return 0;
 }
 
-/* Release all engines. With @resetting they pick queues of other functions alone. */
-static void reset_release_all(struct vgpu *gpu, bool resetting)
+int vgpu_reset_flr(struct vgpu *gpu)
 {
-	unsigned long flags;
+	if (READ_ONCE(gpu->knobs.fail_adapter_reset))
+		return -EIO;
+	reset_function(gpu, true);
+	return 0;
+}
+
+void vgpu_reset_with_chip(struct vgpu *gpu)
+{
+	WRITE_ONCE(gpu->knobs.fail_adapter_reset, false);
+	reset_function(gpu, true);
+}
+
+/*
+ * Release all engines. If the GPU is given up, or if the host has reset the function since its
+ * driver did, they pick queues of other functions alone.
+ */
+static void reset_release_all_locked(struct vgpu *gpu, bool given_up)
+{
 	unsigned int i;
 
-	spin_lock_irqsave(&gpu->chip->sched, flags);
-	WRITE_ONCE(gpu->resetting, resetting);
+	lockdep_assert_held(&gpu->chip->sched);
+	WRITE_ONCE(gpu->resetting, given_up || gpu->reset_by_host);
 	for (i = 0; i < gpu->config.nodes; i++)
 		reset_release_locked(gpu, i);
 	vgpu_world_kick_locked(gpu);
-	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
 int vgpu_reset_restart(struct vgpu *gpu)
 {
+	unsigned long flags;
+	bool may;
+
 	if (READ_ONCE(gpu->knobs.fail_restart))
 		return -EIO;
-	reset_release_all(gpu, false);
-	return 0;
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	may = vgpu_world_owns_all_locked(gpu);
+	if (may)
+		reset_release_all_locked(gpu, false);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+	return may ? 0 : -EACCES;
 }
 
 void vgpu_reset_give_up(struct vgpu *gpu)
 {
+	unsigned long flags;
+
 	reset_revive(gpu);
-	reset_release_all(gpu, true);
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	reset_release_all_locked(gpu, true);
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	vgpu_reset_forget(gpu);
 }
 

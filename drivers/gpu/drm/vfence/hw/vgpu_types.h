@@ -8,6 +8,7 @@
  * Locks, from outer to inner:
  *   vgpu_chip.lock           mutex; functions that start and stop
  *   vgpu_group.lock          mutex; commands to the controller of a group
+ *   vgpu.queues_lock         mutex; the list of all queues of a function
  *   vgpu_chip.residency      rwlock; an engine holds it for reading over one step; a move of
  *                            a page of values takes it for writing
  *   vgpu_vm.tlb              rwlock; an engine holds it for reading over one step; an unmap
@@ -27,6 +28,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
+#include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/wait.h>
@@ -449,6 +451,8 @@ struct vgpu_chip {
 	/** @world_host: First argument of these calls; under @sched. */
 	void *world_host;
 
+	/** @state_key: Authenticates images of functions; constant. */
+	siphash_key_t state_key;
 	/** @release_wq: Runs vgpu_engine.release, for which signals of published work may wait. */
 	struct workqueue_struct *release_wq;
 
@@ -498,6 +502,14 @@ struct vgpu {
 	/** @name: Prefix of the names of the threads. */
 	const char *name;
 
+	/** @queues_lock: Protects @queues and @queue_count; nothing is allocated under it. */
+	struct mutex queues_lock;
+	/** @queues: All queues but that of the paging ring, oldest first. */
+	struct list_head queues;
+	/** @queue_count: Number of them. */
+	unsigned int queue_count;
+	/** @mail: Mask of the messages of the host that the driver has not taken. */
+	atomic_t mail;
 	/** @save: Context save areas, by group. */
 	struct vgpu_context_save save[VGPU_WORLD_GROUPS];
 
@@ -510,7 +522,14 @@ struct vgpu {
 	 * this function; under vgpu_chip.sched.
 	 */
 	bool resetting;
-	/** @generation: Number of vgpu_reset_adapter() so far; under vgpu_chip.sched. */
+	/** @reset_lock: Serialises resets by the host with those by the driver of the function. */
+	struct mutex reset_lock;
+	/**
+	 * @reset_by_host: The host has reset the function, and vgpu_reset_adapter() has not
+	 * followed: vgpu_reset_restart() leaves @resetting as it is; under vgpu_chip.sched.
+	 */
+	bool reset_by_host;
+	/** @generation: Number of resets of the function so far; under vgpu_chip.sched. */
 	unsigned int generation;
 	/** @os_caps: VGPU_OS_* flags; constant. */
 	unsigned int os_caps;
@@ -805,6 +824,8 @@ struct vgpu_queue {
 
 	/** @context: The context; NULL for the paging ring. */
 	struct vgpu_context *context;
+	/** @gpu_link: Link in vgpu.queues; under vgpu.queues_lock. */
+	struct list_head gpu_link;
 	/** @context_link: Link in context->queues; under vgpu_chip.sched. */
 	struct list_head context_link;
 
@@ -1033,6 +1054,10 @@ void vgpu_world_kick_locked(struct vgpu *gpu);
 bool vgpu_world_owns_all_locked(struct vgpu *gpu);
 void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue);
 void vgpu_world_drop_registers_locked(struct vgpu_queue *queue);
+
+/* vgpu_state.c */
+void vgpu_state_add_queue(struct vgpu_queue *queue);
+void vgpu_state_remove_queue(struct vgpu_queue *queue);
 
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);

@@ -32,6 +32,7 @@
 #include "queue/vfence_context.h"
 #include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_wedge.h"
 #include "vfence_step.h"
@@ -343,6 +344,8 @@ static bool recovery_may_reset_locked(struct vfence_adapter *adapter)
 	};
 
 	lockdep_assert_held(&adapter->reset.lock);
+	if (xchg(&adapter->reset.collateral, false))
+		return true;
 	vfence_timeout_note(&adapter->reset.hangs, ktime_to_ms(ktime_get()));
 	return !vfence_timeout_ends_adapter(&config, &adapter->reset.hangs);
 }
@@ -363,6 +366,24 @@ static void recovery_dump(struct vfence_adapter *adapter, enum vfence_timeout_ty
 }
 
 /*
+ * Restart the GPU while this function has the engines exclusively. Request them again if the host
+ * has taken them back meanwhile because this thread was slow.
+ */
+static int recovery_restart_alone(struct vfence_adapter *adapter)
+{
+	int ret;
+
+	do {
+		ret = vfence_mailbox_get_access(adapter);
+		if (ret)
+			return ret;
+		ret = vgpu_reset_restart(adapter->gpu);
+		vfence_mailbox_put_access(adapter);
+	} while (ret == -EACCES);
+	return ret;
+}
+
+/*
  * The GPU has stopped, and no client is in the driver. Forget what was in video memory, make the
  * paging ring anew, and let the GPU go on.
  */
@@ -372,7 +393,7 @@ static int recovery_restart(struct vfence_adapter *adapter)
 
 	vfence_segment_purge(adapter);
 	ret = vfence_paging_restart(adapter);
-	return ret ? ret : vgpu_reset_restart(adapter->gpu);
+	return ret ? ret : recovery_restart_alone(adapter);
 }
 
 /* @revive: the adapter was lost before, and is so no longer if this succeeds. */
@@ -407,6 +428,8 @@ static void recovery_end_reset(struct vfence_adapter *adapter)
 
 static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_timeout_type type)
 {
+	int ret;
+
 	lockdep_assert_held(&adapter->reset.lock);
 	if (adapter->reset.stopped)
 		return;
@@ -422,8 +445,12 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 	/* The reset of an engine, if there was one, has been the first to collect. */
 	recovery_dump(adapter, type);
 	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
-	if (!recovery_may_reset_locked(adapter) || recovery_reset_adapter_locked(adapter, false)) {
-		vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
+	ret = recovery_may_reset_locked(adapter) ? recovery_reset_adapter_locked(adapter, false) :
+						   -EIO;
+	if (ret) {
+		/* An unplugged adapter needs no recovery and no message. */
+		if (ret != -ENODEV)
+			vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
 		vgpu_reset_give_up(adapter->gpu);
 		return;
 	}
@@ -520,6 +547,7 @@ bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
 	return !recovery.over;
 }
 
+/* The host has reset this function, which has kept the engines from the others. */
 static void recovery_flr_work(struct work_struct *work)
 {
 	struct vfence_adapter *adapter =
@@ -528,17 +556,17 @@ static void recovery_flr_work(struct work_struct *work)
 	vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_ENGINE);
 }
 
-/**
- * vfence_recovery_flr - reset a function that keeps the engines from the others
- * @adapter: the adapter of the function
- *
- * On return nothing of the function runs on an engine. Its own driver finishes the reset, in a
- * work, so that the host waits for none of its clients. Process context.
- */
-void vfence_recovery_flr(struct vfence_adapter *adapter)
+/* The host is about to reset this function. Dump its engines before the reset stops them. */
+static void recovery_notice_work(struct work_struct *work)
 {
-	vgpu_reset_adapter(adapter->gpu);
-	queue_work(adapter->reset.wq, &adapter->reset.flr_work);
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, reset.notice_work);
+
+	mutex_lock(&adapter->reset.lock);
+	if (!adapter->reset.stopped && !READ_ONCE(adapter->lost))
+		recovery_dump(adapter, VFENCE_TIMEOUT_ENGINE);
+	mutex_unlock(&adapter->reset.lock);
+	vgpu_mailbox_send(adapter->gpu, VGPU_MAIL_READY_TO_RESET);
 }
 
 /**
@@ -585,6 +613,7 @@ void vfence_recovery_invalidated(void *host, u32 global, bool collateral)
 void vfence_recovery_init(struct vfence_adapter *adapter)
 {
 	mutex_init(&adapter->reset.lock);
+	INIT_WORK(&adapter->reset.notice_work, recovery_notice_work);
 	INIT_WORK(&adapter->reset.flr_work, recovery_flr_work);
 }
 

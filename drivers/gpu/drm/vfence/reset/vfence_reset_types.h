@@ -5,6 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/sched.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "hw/vgpu.h"
@@ -56,6 +57,20 @@ struct vfence_watch {
 };
 
 /**
+ * struct vfence_mailbox - messages of the host; see reset/vfence_mailbox.c
+ */
+struct vfence_mailbox {
+	/** @wait: the thread that waits for an answer sleeps here */
+	wait_queue_head_t wait;
+	/** @answers: mask of the answers that have come, by &enum vgpu_mail_to_guest */
+	atomic_t answers;
+	/** @stopped: the adapter is unplugged, and waits end at once */
+	bool stopped;
+	/** @received: number of messages, by &enum vgpu_mail_to_guest */
+	atomic_t received[VGPU_MAIL_GPU_RESET_DONE + 1];
+};
+
+/**
  * struct vfence_reset - an adapter's recovery; the part of the adapter that reset/ owns
  */
 struct vfence_reset {
@@ -63,6 +78,8 @@ struct vfence_reset {
 	struct mutex lock;
 	/** @stopped: the adapter is unplugged, and nothing is reset any more; @lock */
 	bool stopped;
+	/** @collateral: the next reset counts as no hang: another function has caused it */
+	bool collateral;
 	/** @hangs: when the adapter was reset; @lock */
 	struct vfence_timeout_window hangs;
 	/** @dump: the last hang */
@@ -84,6 +101,10 @@ struct vfence_reset {
 	struct vfence_watch watch;
 	/** @engine_work: work that queries the states of the engines and reacts to them */
 	struct work_struct engine_work;
+	/** @mailbox: messages of the host */
+	struct vfence_mailbox mailbox;
+	/** @notice_work: work that prepares for a reset by the host */
+	struct work_struct notice_work;
 	/** @flr_work: work that finishes a reset that the host has begun */
 	struct work_struct flr_work;
 	/** @block_work: work that ends all queues of blocked processes */

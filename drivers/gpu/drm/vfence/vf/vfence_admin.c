@@ -3,9 +3,11 @@
  * The folder sriov_admin of a physical function: how functions share the engines, and what each of
  * them has had. The names are those of the xe driver where it has the same thing.
  *
- *    sriov_admin/policy, response_us, switch_us, stat
- *    sriov_admin/pf/, vf1/, ...: profile/exec_quantum_us, weight, cap_percent, preempt_timeout_us,
- *                                sched_priority; stat
+ *    sriov_admin/policy, response_us, switch_us, access_limit_ms, stat
+ *    sriov_admin/pf/, vf1/, ...: pause (of virtual functions);
+ *                                profile/exec_quantum_us, weight, cap_percent, preempt_timeout_us,
+ *                                sched_priority; stat;
+ *                                guard/flr_limit, flr_window_ms, ...; stat
  */
 
 #include <linux/kobject.h>
@@ -15,13 +17,17 @@
 #include <linux/sysfs.h>
 
 #include "core/vfence_adapter.h"
+#include "vf/vfence_access.h"
 #include "vf/vfence_admin.h"
+#include "vf/vfence_state.h"
 #include "vf/vfence_world.h"
 
 #define ADMIN_MAX_SLICE_US	2000000
 #define ADMIN_MAX_WEIGHT	10000
 #define ADMIN_MAX_TIMEOUT_US	100000000
 #define ADMIN_MAX_COST_US	100000
+#define ADMIN_MAX_ACCESS_MS	60000
+#define ADMIN_MAX_WINDOW_MS	3600000
 
 /**
  * struct admin_folder - a folder in sysfs
@@ -31,6 +37,10 @@ struct admin_folder {
 	struct kobject kobj;
 	/** @world: who owns the engines; valid until the folder is removed */
 	struct vfence_world *world;
+	/** @access: exclusive access; valid as long as @world */
+	struct vfence_access *access;
+	/** @state: pauses and images; valid as long as @world */
+	struct vfence_state *state;
 	/** @function: index of the function; unused in the folder above */
 	unsigned int function;
 };
@@ -130,11 +140,11 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 	return count;
 }
 
-#define ADMIN_CONFIG(_file, _member, _max)					\
+#define ADMIN_CONFIG(_file, _member, _min, _max)					\
 	static struct admin_attribute admin_##_file = {				\
 		.attr = __ATTR(_file, 0644, admin_config_show, admin_config_store),	\
 		.offset = offsetof(struct vfence_world_config, _member),	\
-		.max = (_max),							\
+		.min = (_min), .max = (_max),					\
 	}
 
 #define ADMIN_SHARE(_file, _member, _min, _max)					\
@@ -144,8 +154,9 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 		.min = (_min), .max = (_max),					\
 	}
 
-ADMIN_CONFIG(response_us, response_us, ADMIN_MAX_COST_US);
-ADMIN_CONFIG(switch_us, switch_us, ADMIN_MAX_COST_US);
+ADMIN_CONFIG(response_us, response_us, 0, ADMIN_MAX_COST_US);
+ADMIN_CONFIG(switch_us, switch_us, 0, ADMIN_MAX_COST_US);
+ADMIN_CONFIG(access_limit_ms, access_limit_ms, 1, ADMIN_MAX_ACCESS_MS);
 ADMIN_SHARE(exec_quantum_us, slice_us, 100, ADMIN_MAX_SLICE_US);
 ADMIN_SHARE(weight, weight, 1, ADMIN_MAX_WEIGHT);
 ADMIN_SHARE(cap_percent, cap_percent, 0, 100);
@@ -223,8 +234,9 @@ static ssize_t admin_total_show(struct kobject *kobj, struct kobj_attribute *att
 		at += sysfs_emit_at(buf, at, "%s elapsed_ns %llu switch_ns %llu unowned_ns %llu",
 				    admin_group_name[g], total.elapsed_ns, total.switch_ns,
 				    total.unowned_ns);
-		at += sysfs_emit_at(buf, at, " switches %llu cancelled %llu yield_us",
-				    total.switches, total.cancelled);
+		at += sysfs_emit_at(buf, at, " switches %llu cancelled %llu gpu_resets %llu",
+				    total.switches, total.cancelled, total.gpu_resets);
+		at += sysfs_emit_at(buf, at, " yield_us");
 		for (i = 0; i < VFENCE_WORLD_LATENCIES; i++)
 			at += sysfs_emit_at(buf, at, "%c%llu", i ? ',' : ' ', total.latency[i]);
 		at += sysfs_emit_at(buf, at, "\n");
@@ -250,18 +262,125 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char
 				    u.overrun_ns, u.turns, u.yields);
 		at += sysfs_emit_at(buf, at, " preemptions %llu resets %llu healed %llu",
 				    u.preemptions, u.resets, u.healed);
-		at += sysfs_emit_at(buf, at, " turned_busy %llu turned_idle %llu\n",
+		at += sysfs_emit_at(buf, at, " turned_busy %llu turned_idle %llu",
 				    u.turned_busy, u.turned_idle);
+		at += sysfs_emit_at(buf, at, " busy %d known_busy %d\n", u.busy, u.known_busy);
 	}
 	return at;
 }
 
 static struct kobj_attribute admin_stat = __ATTR_RO(stat);
 
+/**
+ * struct admin_guard - a number of a guard
+ */
+struct admin_guard {
+	/** @attr: the attribute */
+	struct kobj_attribute attr;
+	/** @kind: which guard */
+	enum vfence_guard_kind kind;
+	/** @window: the length of the window, and not the number of events */
+	bool window;
+};
+
+static ssize_t admin_guard_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	const struct admin_guard *number = container_of(attr, struct admin_guard, attr);
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_guard guard;
+
+	vfence_access_get_guard(folder->access, folder->function, number->kind, &guard);
+	return sysfs_emit(buf, "%u\n",
+			  number->window ? guard.limit.window_ms : guard.limit.events);
+}
+
+static ssize_t admin_guard_store(struct kobject *kobj, struct kobj_attribute *attr,
+				 const char *buf, size_t count)
+{
+	const struct admin_guard *number = container_of(attr, struct admin_guard, attr);
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_guard guard;
+	u32 value;
+	int ret = kstrtou32(buf, 0, &value);
+
+	if (ret)
+		return ret;
+	vfence_access_get_guard(folder->access, folder->function, number->kind, &guard);
+	if (number->window) {
+		if (!value || value > ADMIN_MAX_WINDOW_MS)
+			return -EINVAL;
+		guard.limit.window_ms = value;
+	} else {
+		if (value > VFENCE_GUARD_EVENTS)
+			return -EINVAL;
+		guard.limit.events = value;
+	}
+	vfence_access_set_limit(folder->access, folder->function, number->kind, &guard.limit);
+	return count;
+}
+
+#define ADMIN_GUARD(_file, _kind, _window)					\
+	static struct admin_guard admin_##_file = {				\
+		.attr = __ATTR(_file, 0644, admin_guard_show, admin_guard_store),	\
+		.kind = (_kind), .window = (_window),				\
+	}
+
+ADMIN_GUARD(flr_limit, VFENCE_GUARD_FLR, false);
+ADMIN_GUARD(flr_window_ms, VFENCE_GUARD_FLR, true);
+ADMIN_GUARD(access_limit, VFENCE_GUARD_ACCESS, false);
+ADMIN_GUARD(access_window_ms, VFENCE_GUARD_ACCESS, true);
+ADMIN_GUARD(timeout_limit, VFENCE_GUARD_TIMEOUT, false);
+ADMIN_GUARD(timeout_window_ms, VFENCE_GUARD_TIMEOUT, true);
+ADMIN_GUARD(mailbox_limit, VFENCE_GUARD_MAILBOX, false);
+ADMIN_GUARD(mailbox_window_ms, VFENCE_GUARD_MAILBOX, true);
+
+static const char *const admin_guard_name[VFENCE_GUARDS] = {
+	[VFENCE_GUARD_FLR] = "flr",
+	[VFENCE_GUARD_ACCESS] = "access",
+	[VFENCE_GUARD_TIMEOUT] = "timeout",
+	[VFENCE_GUARD_MAILBOX] = "mailbox",
+};
+
+static ssize_t admin_guard_stat_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	struct vfence_guard guard;
+	unsigned int k;
+	int at = 0;
+
+	for (k = 0; k < VFENCE_GUARDS; k++) {
+		vfence_access_get_guard(folder->access, folder->function, k, &guard);
+		at += sysfs_emit_at(buf, at, "%s admitted %llu dropped %llu\n",
+				    admin_guard_name[k], guard.admitted, guard.dropped);
+	}
+	return at;
+}
+
+static struct kobj_attribute admin_guard_stat = __ATTR(stat, 0444, admin_guard_stat_show, NULL);
+
+static struct attribute *admin_guard_attrs[] = {
+	&admin_flr_limit.attr.attr,
+	&admin_flr_window_ms.attr.attr,
+	&admin_access_limit.attr.attr,
+	&admin_access_window_ms.attr.attr,
+	&admin_timeout_limit.attr.attr,
+	&admin_timeout_window_ms.attr.attr,
+	&admin_mailbox_limit.attr.attr,
+	&admin_mailbox_window_ms.attr.attr,
+	&admin_guard_stat.attr,
+	NULL,
+};
+
+static const struct attribute_group admin_guard_group = {
+	.name = "guard",
+	.attrs = admin_guard_attrs,
+};
+
 static struct attribute *admin_top_attrs[] = {
 	&admin_policy.attr,
 	&admin_response_us.attr.attr,
 	&admin_switch_us.attr.attr,
+	&admin_access_limit_ms.attr.attr,
 	&admin_total.attr,
 	NULL,
 };
@@ -281,17 +400,47 @@ static const struct attribute_group admin_profile_group = {
 	.attrs = admin_profile_attrs,
 };
 
+static ssize_t pause_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+
+	return sysfs_emit(buf, "%d\n",
+			  !!(vfence_world_paused(folder->world) & BIT(folder->function)));
+}
+
+static ssize_t pause_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
+			   size_t count)
+{
+	struct admin_folder *folder = admin_folder_of(kobj);
+	bool pause;
+	int ret = kstrtobool(buf, &pause);
+
+	if (!ret)
+		ret = vfence_state_pause(folder->state, folder->function, pause);
+	return ret ? ret : count;
+}
+
+static struct kobj_attribute admin_pause = __ATTR_RW(pause);
+
 static struct attribute *admin_function_attrs[] = {
 	&admin_stat.attr,
+	&admin_pause.attr,
 	NULL,
 };
 
+/* The physical function cannot be paused. */
+static umode_t admin_is_visible(struct kobject *kobj, struct attribute *attr, int i)
+{
+	return attr == &admin_pause.attr && !admin_folder_of(kobj)->function ? 0 : attr->mode;
+}
+
 static const struct attribute_group admin_function_group = {
 	.attrs = admin_function_attrs,
+	.is_visible = admin_is_visible,
 };
 
 static const struct attribute_group *admin_function_groups[] = {
-	&admin_function_group, &admin_profile_group, NULL,
+	&admin_function_group, &admin_profile_group, &admin_guard_group, NULL,
 };
 
 static void admin_release(struct kobject *kobj)
@@ -311,14 +460,16 @@ static const struct kobj_type admin_function_type = {
 	.default_groups = admin_function_groups,
 };
 
-static struct admin_folder *admin_add(struct vfence_world *world, struct kobject *parent,
+static struct admin_folder *admin_add(struct vfence_adapter *adapter, struct kobject *parent,
 				      const char *name, unsigned int function, bool top)
 {
 	struct admin_folder *folder = kzalloc(sizeof(*folder), GFP_KERNEL);
 
 	if (!folder)
 		return NULL;
-	folder->world = world;
+	folder->world = adapter->vf.world;
+	folder->access = adapter->vf.access;
+	folder->state = adapter->vf.state;
 	folder->function = function;
 	if (kobject_init_and_add(&folder->kobj, top ? &admin_top_type : &admin_function_type,
 				 parent, "%s", name)) {
@@ -351,10 +502,10 @@ struct vfence_admin *vfence_admin_create(struct vfence_adapter *adapter)
 
 	if (!admin)
 		return NULL;
-	admin->top = admin_add(adapter->vf.world, &adapter->drm.dev->kobj, "sriov_admin", 0, true);
+	admin->top = admin_add(adapter, &adapter->drm.dev->kobj, "sriov_admin", 0, true);
 	for (i = 0; admin->top && i < VFENCE_POLICY_FUNCTIONS; i++) {
 		snprintf(name, sizeof(name), i ? "vf%u" : "pf", i);
-		admin->folder[i] = admin_add(adapter->vf.world, &admin->top->kobj, name, i, false);
+		admin->folder[i] = admin_add(adapter, &admin->top->kobj, name, i, false);
 		if (!admin->folder[i])
 			break;
 	}

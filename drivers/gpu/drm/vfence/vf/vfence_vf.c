@@ -11,7 +11,9 @@
 #include <linux/sysfs.h>
 
 #include "core/vfence_adapter.h"
+#include "vf/vfence_access.h"
 #include "vf/vfence_admin.h"
+#include "vf/vfence_state.h"
 #include "vf/vfence_vf.h"
 #include "vf/vfence_world.h"
 
@@ -24,15 +26,27 @@ struct vfence_adapter *vfence_vf_physical(struct vfence_adapter *adapter)
 /** vfence_vf_join - a virtual function has started: it takes part in the sharing of the engines */
 void vfence_vf_join(struct vfence_adapter *adapter)
 {
-	if (adapter->config.vf)
-		vfence_world_join(vfence_vf_physical(adapter)->vf.world, adapter);
+	struct vfence_vf *vf;
+
+	if (!adapter->config.vf)
+		return;
+	vf = &vfence_vf_physical(adapter)->vf;
+	vfence_world_join(vf->world, adapter);
+	vfence_access_join(vf->access, adapter->gpu);
+	vfence_state_join(vf->state, adapter->gpu);
 }
 
 /** vfence_vf_leave - a virtual function is about to stop: on return it owns no engines */
 void vfence_vf_leave(struct vfence_adapter *adapter)
 {
-	if (adapter->config.vf)
-		vfence_world_leave(vfence_vf_physical(adapter)->vf.world, adapter);
+	struct vfence_vf *vf;
+
+	if (!adapter->config.vf)
+		return;
+	vf = &vfence_vf_physical(adapter)->vf;
+	vfence_world_leave(vf->world, adapter);
+	vfence_access_leave(vf->access, adapter->gpu);
+	vfence_state_leave(vf->state, adapter->gpu);
 }
 
 /* The number of the platform device; see vfence_config_get(). */
@@ -77,6 +91,24 @@ static int vf_create(struct vfence_adapter *adapter, unsigned int i)
 	return 0;
 }
 
+/* Undo vf_begin_locked(), also if only a part of it has succeeded. */
+static void vf_end_locked(struct vfence_vf *vf)
+{
+	lockdep_assert_held(&vf->lock);
+	vfence_admin_destroy(vf->admin);
+	vf->admin = NULL;
+	vfence_state_destroy(vf->state);
+	vf->state = NULL;
+	if (vf->world)
+		vfence_world_stop(vf->world);
+	if (vf->access)
+		vfence_access_destroy(vf->access);
+	vf->access = NULL;
+	if (vf->world)
+		vfence_world_destroy(vf->world);
+	vf->world = NULL;
+}
+
 /* Remove the functions from number @from on, the last one first. */
 static void vf_destroy_locked(struct vfence_adapter *adapter, unsigned int from)
 {
@@ -91,12 +123,8 @@ static void vf_destroy_locked(struct vfence_adapter *adapter, unsigned int from)
 		platform_device_unregister(vf->device[i]);
 		vf->device[i] = NULL;
 	}
-	if (from)
-		return;
-	vfence_admin_destroy(vf->admin);
-	vf->admin = NULL;
-	vfence_world_destroy(vf->world);
-	vf->world = NULL;
+	if (!from)
+		vf_end_locked(vf);
 }
 
 static int vf_begin_locked(struct vfence_adapter *adapter)
@@ -111,6 +139,17 @@ static int vf_begin_locked(struct vfence_adapter *adapter)
 		vf->world = NULL;
 		return ret;
 	}
+	vf->access = vfence_access_create(vf->world, adapter->gpu, adapter->name);
+	if (IS_ERR(vf->access)) {
+		int ret = PTR_ERR(vf->access);
+
+		vf->access = NULL;
+		return ret;
+	}
+	vf->state = vfence_state_create(vf->world, vf->access,
+					adapter->drm.primary->debugfs_root);
+	if (!vf->state)
+		return -ENOMEM;
 	vf->admin = vfence_admin_create(adapter);
 	return vf->admin ? 0 : -ENOMEM;
 }

@@ -7,7 +7,9 @@
 #include "core/vfence_config.h"
 
 struct platform_device;
+struct vfence_access;
 struct vfence_admin;
+struct vfence_state;
 struct vfence_world;
 
 /**
@@ -22,6 +24,10 @@ struct vfence_vf {
 	struct platform_device *device[VFENCE_MAX_VFS];
 	/** @world: who owns the engines; NULL without virtual functions; changes under @lock */
 	struct vfence_world *world;
+	/** @access: exclusive use of them; NULL without virtual functions; changes under @lock */
+	struct vfence_access *access;
+	/** @state: pauses and images; NULL without virtual functions; changes under @lock */
+	struct vfence_state *state;
 	/** @admin: folder sriov_admin; NULL without virtual functions; under @lock */
 	struct vfence_admin *admin;
 };

@@ -14,7 +14,8 @@
  * all words, in case a message was lost.
  *
  * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD, INIT and RUN the
- * next one.
+ * next one. If that function cannot be reset, the whole GPU is: all functions, also the physical
+ * one.
  */
 
 #include <linux/hrtimer.h>
@@ -26,7 +27,7 @@
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_trace.h"
-#include "reset/vfence_recovery.h"
+#include "vf/vfence_flr.h"
 #include "vf/vfence_world.h"
 
 #define WORLD_SLICE_US		6000
@@ -59,7 +60,7 @@ struct world_group {
 	u64 news_at;
 	/** @ends: give the engines to the physical function, and keep them there */
 	bool ends;
-	/** @leaving: functions that are leaving: no command is repeated without a limit */
+	/** @leaving: functions that leave or are paused: no command is repeated without a limit */
 	atomic_t leaving;
 
 	/** @lock: protects all members below */
@@ -68,6 +69,8 @@ struct world_group {
 	struct vfence_policy policy;
 	/** @function: adapters of the functions, by their index; NULL if it does not take part */
 	struct vfence_adapter *function[VFENCE_POLICY_FUNCTIONS];
+	/** @left: mask of the functions that are leaving: none becomes an owner again */
+	u32 left;
 	/** @marked_at: time up to which @usage and @total are complete, in ns */
 	u64 marked_at;
 	/** @settled_at: time up to which the owner has paid, in ns */
@@ -90,6 +93,14 @@ struct vfence_world {
 	struct vfence_world_config config;
 	/** @share: what each function gets */
 	struct vfence_world_share share[VFENCE_POLICY_FUNCTIONS];
+	/** @paused: mask of the functions that are paused */
+	atomic_t paused;
+	/** @flr: resets of functions */
+	struct vfence_flr flr;
+	/** @mail: gets all messages but answers to notices; constant after the start */
+	vfence_world_mail_fn mail;
+	/** @mail_data: its first argument */
+	void *mail_data;
 	/** @group: the groups */
 	struct world_group group[VGPU_WORLD_GROUPS];
 };
@@ -105,8 +116,20 @@ static void world_edge(void *host, unsigned int group, unsigned int function, u6
 	wake_up_all(&g->wait);
 }
 
+/* The driver of a function has sent a message. Called under a spinlock with interrupts off. */
+static void world_mail(void *host, unsigned int function, u32 message)
+{
+	struct vfence_world *world = host;
+
+	if (message == VGPU_MAIL_READY_TO_RESET)
+		vfence_flr_answered(&world->flr, function);
+	else
+		world->mail(world->mail_data, function, message);
+}
+
 static const struct vgpu_world_ops world_ops = {
 	.edge = world_edge,
+	.mail = world_mail,
 };
 
 static void world_ask(struct world_group *g)
@@ -207,6 +230,49 @@ static u64 *world_bucket_locked(struct world_group *g)
 	return g->policy.owner < 0 ? &g->total.unowned_ns : &g->usage[g->policy.owner].run_ns;
 }
 
+/* The function cannot be reset alone (TDR-22). */
+static void world_reset_chip_locked(struct world_group *g, const struct vgpu *blame)
+{
+	struct vgpu *gpu[VFENCE_POLICY_FUNCTIONS] = {};
+	unsigned int i;
+
+	lockdep_assert_held(&g->lock);
+	g->total.gpu_resets++;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		if (!g->function[i])
+			continue;
+		g->usage[i].resets++;
+		gpu[i] = g->function[i]->gpu;
+	}
+	vfence_flr_chip(&g->world->flr, gpu, ARRAY_SIZE(gpu), blame);
+}
+
+/* The function was reset, if @done; if not, it cannot be reset alone. */
+static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool done)
+{
+	lockdep_assert_held(&g->lock);
+	if (done)
+		g->usage[vgpu_world_index(gpu)].resets++;
+	else
+		world_reset_chip_locked(g, gpu);
+}
+
+/**
+ * vfence_world_reset - reset a function that the world may have given the engines to, or not
+ * @world: the world
+ * @gpu: the function, which has not stopped
+ */
+void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu)
+{
+	struct world_group *g = &world->group[0];
+	/* The thread of a group may hold its lock until this has taken the function's queue off. */
+	bool done = vfence_flr_function(&world->flr, gpu);
+
+	mutex_lock(&g->lock);
+	world_end_reset_locked(g, gpu, done);
+	mutex_unlock(&g->lock);
+}
+
 /*
  * Give a command. If it fails, reset @blame and repeat the command once: the reset takes the queues
  * of @blame off the engines.
@@ -227,8 +293,7 @@ static int world_order(struct world_group *g, unsigned int command,
 			   vgpu_world_index(blame->gpu), ret);
 	if (!ret || ret == -EINVAL)
 		return ret;
-	g->usage[vgpu_world_index(blame->gpu)].resets++;
-	vfence_recovery_flr(blame);
+	world_end_reset_locked(g, blame->gpu, vfence_flr_function(&g->world->flr, blame->gpu));
 	return vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
 				  WORLD_PREEMPT_US);
 }
@@ -403,6 +468,8 @@ static void world_add_locked(struct world_group *g, unsigned int i,
 {
 	lockdep_assert_held(&g->lock);
 	g->function[i] = adapter;
+	g->left &= ~BIT(i);
+	atomic_andnot(BIT(i), &g->world->paused);
 	vfence_policy_add(&g->policy, i, 0);
 	world_apply_share_locked(g, i);
 	world_read_word_locked(g, i, ktime_get_ns());
@@ -443,8 +510,11 @@ void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapt
 		atomic_inc(&g->leaving);
 		mutex_lock(&g->lock);
 		/* A probe that failed may not have joined. */
+		g->left |= BIT(i);
 		g->policy.function[i].present = false;
 		g->policy.function[i].busy = false;
+		if (g->policy.alone == i)
+			vfence_policy_set_alone(&g->policy, -1, ktime_get_ns());
 		mutex_unlock(&g->lock);
 		world_ask(g);
 		/* Nothing makes it the owner any more, so it leaves once. */
@@ -454,6 +524,133 @@ void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapt
 		mutex_unlock(&g->lock);
 		atomic_dec(&g->leaving);
 	}
+}
+
+/* Return true if the function owns the group, or does not get it any more. */
+static bool world_settled_on(struct world_group *g, int i)
+{
+	return world_owns(g, i) || READ_ONCE(g->policy.alone) != i;
+}
+
+static void world_set_alone(struct world_group *g, int i)
+{
+	mutex_lock(&g->lock);
+	if (i < 0 || g->policy.function[i].present)
+		vfence_policy_set_alone(&g->policy, i, ktime_get_ns());
+	mutex_unlock(&g->lock);
+	world_ask(g);
+}
+
+/**
+ * vfence_world_own_alone - give all engines to one function
+ * @world: the world
+ * @function: index of the function
+ * @ms: how long this may take, in ms
+ *
+ * Call vfence_world_own_together() in any case. Process context.
+ *
+ * Return: true; false if it takes longer, or if the function leaves.
+ */
+bool vfence_world_own_alone(struct vfence_world *world, unsigned int function, unsigned int ms)
+{
+	bool owns = true;
+	unsigned int k;
+
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++)
+		world_set_alone(&world->group[k], function);
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
+		struct world_group *g = &world->group[k];
+
+		wait_event_timeout(g->wait, world_settled_on(g, function), msecs_to_jiffies(ms));
+		/* A pause may have come first. */
+		owns &= world_owns(g, function) && READ_ONCE(g->policy.alone) == function;
+	}
+	return owns;
+}
+
+/** vfence_world_own_together - end vfence_world_own_alone(): all functions share the engines */
+void vfence_world_own_together(struct vfence_world *world)
+{
+	unsigned int k;
+
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++)
+		world_set_alone(&world->group[k], -1);
+}
+
+/**
+ * vfence_world_resume - a function takes part again
+ * @world: the world
+ * @function: index of the function, which vfence_world_pause() has paused
+ */
+void vfence_world_resume(struct vfence_world *world, unsigned int function)
+{
+	unsigned int k;
+
+	atomic_andnot(BIT(function), &world->paused);
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
+		struct world_group *g = &world->group[k];
+
+		mutex_lock(&g->lock);
+		g->policy.function[function].present =
+			g->function[function] && !(g->left & BIT(function));
+		/* Like a function that turns busy: it must not gain the time of the pause. */
+		vfence_policy_set_busy(&g->policy, function, false, ktime_get_ns());
+		world_read_word_locked(g, function, ktime_get_ns());
+		mutex_unlock(&g->lock);
+		world_ask(g);
+	}
+}
+
+static int world_pause_group(struct world_group *g, unsigned int i)
+{
+	int ret = 0;
+
+	/* The thread may hold the lock while it repeats a command. */
+	atomic_inc(&g->leaving);
+	mutex_lock(&g->lock);
+	if (g->policy.alone == i)
+		ret = -EBUSY;
+	else
+		g->policy.function[i].present = false;
+	mutex_unlock(&g->lock);
+	world_ask(g);
+	if (!ret)
+		ret = wait_event_interruptible(g->wait, !world_owns(g, i));
+	atomic_dec(&g->leaving);
+	return ret;
+}
+
+/**
+ * vfence_world_pause - take the engines from a function, and do not give them back
+ * @world: the world
+ * @function: index of a virtual function
+ *
+ * Time goes on for it as for a function that waits for its turn. Call vfence_world_resume() also
+ * after an error. Process context.
+ *
+ * Return: 0; -EBUSY if it has the engines for itself, or -ERESTARTSYS.
+ */
+int vfence_world_pause(struct vfence_world *world, unsigned int function)
+{
+	unsigned int k;
+	int ret = 0;
+
+	atomic_or(BIT(function), &world->paused);
+	for (k = 0; !ret && k < VGPU_WORLD_GROUPS; k++)
+		ret = world_pause_group(&world->group[k], function);
+	return ret;
+}
+
+/** vfence_world_paused - mask of the functions that are paused, or about to be */
+u32 vfence_world_paused(struct vfence_world *world)
+{
+	return atomic_read(&world->paused);
+}
+
+/** vfence_world_access_ms - how long a function may have the engines for itself, in ms */
+unsigned int vfence_world_access_ms(struct vfence_world *world)
+{
+	return READ_ONCE(world->config.access_limit_ms);
 }
 
 /**
@@ -550,7 +747,9 @@ void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned
 		vgpu_world_query(g->function[function]->gpu, group, &counters);
 		g->usage[function].turned_busy = counters.turned_busy;
 		g->usage[function].turned_idle = counters.turned_idle;
+		g->usage[function].busy = vgpu_world_is_busy(g->function[function]->gpu, group);
 	}
+	g->usage[function].known_busy = g->policy.function[function].busy;
 	*usage = g->usage[function];
 	*total = g->total;
 	mutex_unlock(&g->lock);
@@ -606,7 +805,7 @@ static void world_stop_group(struct world_group *g)
 }
 
 /**
- * vfence_world_create - begin to share the engines of an adapter
+ * vfence_world_create - begin to share the engines of an adapter; then call vfence_world_start()
  * @adapter: the physical function, which owns them
  *
  * Return: the world, or an ERR_PTR.
@@ -620,11 +819,13 @@ struct vfence_world *vfence_world_create(struct vfence_adapter *adapter)
 	if (!world)
 		return ERR_PTR(-ENOMEM);
 	mutex_init(&world->lock);
+	vfence_flr_init(&world->flr);
 	world->physical = adapter;
 	world->config = (struct vfence_world_config){
 		.policy = VFENCE_POLICY_ON_DEMAND,
 		.response_us = WORLD_RESPONSE_US,
 		.switch_us = WORLD_SWITCH_US,
+		.access_limit_ms = WORLD_ACCESS_MS,
 	};
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
 		world_init_share(&world->share[i], !i);
@@ -632,23 +833,48 @@ struct vfence_world *vfence_world_create(struct vfence_adapter *adapter)
 	for (i = 0; !ret && i < VGPU_WORLD_GROUPS; i++)
 		ret = world_start_group(world, i);
 	if (ret) {
+		vfence_world_stop(world);
 		vfence_world_destroy(world);
 		return ERR_PTR(ret);
 	}
-	vgpu_world_attach(adapter->gpu, &world_ops, world);
 	return world;
 }
 
-/** vfence_world_destroy - end the sharing; only the physical function is left */
+/**
+ * vfence_world_start - get edges and messages of the functions from now on
+ * @world: the world
+ * @mail: gets their messages
+ * @data: its first argument
+ */
+void vfence_world_start(struct vfence_world *world, vfence_world_mail_fn mail, void *data)
+{
+	unsigned int k;
+
+	world->mail = mail;
+	world->mail_data = data;
+	vgpu_world_attach(world->physical->gpu, &world_ops, world);
+	/* The physical function may have got work before. */
+	for (k = 0; k < VGPU_WORLD_GROUPS; k++)
+		world_edge(world, k, 0, ktime_get_ns());
+}
+
+/** vfence_world_stop - end the sharing; the physical function owns all engines again */
+void vfence_world_stop(struct vfence_world *world)
+{
+	unsigned int i;
+
+	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+		world_stop_group(&world->group[i]);
+	vgpu_world_attach(world->physical->gpu, NULL, NULL);
+	/* Its driver may wait for full access, which it has now. */
+	vgpu_mailbox_notify(world->physical->gpu, VGPU_MAIL_READY_TO_ACCESS);
+}
+
+/** vfence_world_destroy - free the world, which has stopped or never started */
 void vfence_world_destroy(struct vfence_world *world)
 {
 	unsigned int i;
 
-	if (!world)
-		return;
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
-		world_stop_group(&world->group[i]);
-	vgpu_world_attach(world->physical->gpu, NULL, NULL);
 	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
 		if (world->group[i].world)
 			mutex_destroy(&world->group[i].lock);

@@ -23,6 +23,8 @@ struct vfence_world_config {
 	u32 response_us;
 	/** @switch_us: time that a switch takes, in us */
 	u32 switch_us;
+	/** @access_limit_ms: how long a function may have the engines for itself, in ms */
+	u32 access_limit_ms;
 };
 
 /**
@@ -67,6 +69,10 @@ struct vfence_world_usage {
 	u64 turned_busy;
 	/** @turned_idle: number of messages that it has none left */
 	u64 turned_idle;
+	/** @busy: it has work */
+	bool busy;
+	/** @known_busy: as far as the host knows */
+	bool known_busy;
 };
 
 /**
@@ -83,11 +89,18 @@ struct vfence_world_total {
 	u64 switches;
 	/** @cancelled: number of switches that the owner's new work has cancelled */
 	u64 cancelled;
+	/** @gpu_resets: number of resets of the GPU, because a function could not be reset */
+	u64 gpu_resets;
 	/** @latency: yields by the time until the switch began: below 1 us, 2 us, 4 us, ... */
 	u64 latency[VFENCE_WORLD_LATENCIES];
 };
 
+/* Called under a spinlock with interrupts off. */
+typedef void (*vfence_world_mail_fn)(void *data, unsigned int function, u32 message);
+
 struct vfence_world *vfence_world_create(struct vfence_adapter *adapter);
+void vfence_world_start(struct vfence_world *world, vfence_world_mail_fn mail, void *data);
+void vfence_world_stop(struct vfence_world *world);
 void vfence_world_destroy(struct vfence_world *world);
 void vfence_world_join(struct vfence_world *world, struct vfence_adapter *adapter);
 void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapter);
@@ -98,6 +111,13 @@ void vfence_world_get_share(struct vfence_world *world, unsigned int function,
 			    struct vfence_world_share *share);
 void vfence_world_set_share(struct vfence_world *world, unsigned int function,
 			    const struct vfence_world_share *share);
+unsigned int vfence_world_access_ms(struct vfence_world *world);
+bool vfence_world_own_alone(struct vfence_world *world, unsigned int function, unsigned int ms);
+void vfence_world_own_together(struct vfence_world *world);
+u32 vfence_world_paused(struct vfence_world *world);
+int vfence_world_pause(struct vfence_world *world, unsigned int function);
+void vfence_world_resume(struct vfence_world *world, unsigned int function);
+void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu);
 void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
 			struct vfence_world_usage *usage, struct vfence_world_total *total);
 

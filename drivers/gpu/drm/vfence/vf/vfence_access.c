@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Full access
+ *
+ * A function whose driver sets it up, or tears it down, may have the engines for itself::
+ *
+ *              REQUEST_INIT, _FINI         the groups are its own
+ *    NONE ----------------------> WANTED ----------------------> HELD
+ *     ^                                                            |
+ *     +---- RELEASE_INIT, _FINI; or too long: reset of the function+
+ *
+ * Only one function at a time has the engines; functions get them in the order of their indices.
+ * Guards limit the messages of a function (vfence_guard.h). A work handles the messages of a
+ * function: releases first, then resets, then requests.
+ */
+
+#include <linux/err.h>
+#include <linux/ktime.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/workqueue.h>
+
+#include "hw/vgpu.h"
+#include "vf/vfence_access.h"
+#include "vf/vfence_world.h"
+
+/* Window of a guard, which has no limit at first. */
+#define ACCESS_WINDOW_MS	60000
+
+#define ACCESS_REQUESTS	(BIT(VGPU_MAIL_REQUEST_INIT) | BIT(VGPU_MAIL_REQUEST_FINI))
+#define ACCESS_RELEASES	(BIT(VGPU_MAIL_RELEASE_INIT) | BIT(VGPU_MAIL_RELEASE_FINI))
+#define ACCESS_MESSAGES	(ACCESS_REQUESTS | ACCESS_RELEASES | BIT(VGPU_MAIL_REQUEST_RESET))
+/* Not a message: a guard has dropped a request, and the driver needs an answer. */
+#define ACCESS_REFUSED	BIT(0)
+
+/* If a function has not got the engines by then, let the others have their turns and try again. */
+#define ACCESS_ACQUIRE_MS	1000
+
+/**
+ * struct access_function - a function as the host sees it
+ */
+struct access_function {
+	/** @gpu: the function; NULL if it does not take part; under vfence_access.lock */
+	struct vgpu *gpu;
+	/** @mail: messages to handle, by number; under vfence_access.mail_lock */
+	u32 mail;
+	/** @guard: its guards; under vfence_access.mail_lock */
+	struct vfence_guard guard[VFENCE_GUARDS];
+};
+
+/**
+ * struct vfence_access - full access to the engines of a chip
+ */
+struct vfence_access {
+	/** @world: switches the engines */
+	struct vfence_world *world;
+	/** @wq: runs @work and @limit_work, one after the other */
+	struct workqueue_struct *wq;
+	/** @work: handles messages */
+	struct work_struct work;
+	/** @limit_work: ends a full access that takes too long */
+	struct delayed_work limit_work;
+
+	/** @lock: protects the members below, and vfence_access_leave() against the works */
+	struct mutex lock;
+	/** @wanted: mask of the functions that wait for access; changes under @mail_lock, too */
+	u32 wanted;
+	/** @holder: the function that has it, or -1 */
+	int holder;
+	/** @last: the function that had it last */
+	unsigned int last;
+	/** @until: when @holder has had it for too long */
+	ktime_t until;
+
+	/** @mail_lock: innermost; irqsave */
+	spinlock_t mail_lock;
+	/** @function: the functions */
+	struct access_function function[VFENCE_POLICY_FUNCTIONS];
+};
+
+static bool access_admits(struct vfence_access *a, unsigned int i, enum vfence_guard_kind kind)
+{
+	unsigned long flags;
+	bool may;
+
+	spin_lock_irqsave(&a->mail_lock, flags);
+	may = vfence_guard_admit(&a->function[i].guard[kind], ktime_get_ns());
+	spin_unlock_irqrestore(&a->mail_lock, flags);
+	return may;
+}
+
+static void access_set_wanted_locked(struct vfence_access *a, unsigned int i, bool wanted)
+{
+	unsigned long flags;
+
+	lockdep_assert_held(&a->lock);
+	spin_lock_irqsave(&a->mail_lock, flags);
+	a->wanted = wanted ? a->wanted | BIT(i) : a->wanted & ~BIT(i);
+	spin_unlock_irqrestore(&a->mail_lock, flags);
+}
+
+/*
+ * Does the function wait for full access already? A driver that waits repeats its request, which is
+ * no event of a guard.
+ */
+static bool access_is_waiting(struct vfence_access *a, unsigned int i)
+{
+	unsigned long flags;
+	bool waits;
+	u32 mail;
+
+	spin_lock_irqsave(&a->mail_lock, flags);
+	mail = a->function[i].mail;
+	/* A release that is not handled yet ends the wait for an earlier request. */
+	waits = mail & ACCESS_REQUESTS || (a->wanted & BIT(i) && !(mail & ACCESS_RELEASES));
+	spin_unlock_irqrestore(&a->mail_lock, flags);
+	return waits;
+}
+
+/* The driver of a function has sent a message. Called under a spinlock with interrupts off. */
+static void access_mail(void *data, unsigned int function, u32 message)
+{
+	struct vfence_access *a = data;
+	struct access_function *f = &a->function[function];
+	bool known = message <= VGPU_MAIL_REQUEST_RESET && BIT(message) & ACCESS_MESSAGES;
+	bool may;
+
+	if (known && BIT(message) & ACCESS_REQUESTS && access_is_waiting(a, function))
+		return;
+	may = access_admits(a, function, VFENCE_GUARD_MAILBOX);
+	if (!known)
+		return;
+	/* Never drop a release: the other functions wait for it. */
+	if (!may && message == VGPU_MAIL_REQUEST_RESET)
+		return;
+	spin_lock(&a->mail_lock);
+	/* A release takes back a request that is not handled yet. */
+	if (ACCESS_RELEASES & BIT(message))
+		f->mail &= ~ACCESS_REQUESTS;
+	f->mail |= may || !(ACCESS_REQUESTS & BIT(message)) ? BIT(message) : ACCESS_REFUSED;
+	spin_unlock(&a->mail_lock);
+	queue_work(a->wq, &a->work);
+}
+
+/* A release ends the wait together with the message: a request may follow at once. */
+static u32 access_take_mail_locked(struct vfence_access *a, unsigned int i)
+{
+	unsigned long flags;
+	u32 mail;
+
+	lockdep_assert_held(&a->lock);
+	spin_lock_irqsave(&a->mail_lock, flags);
+	mail = a->function[i].mail;
+	a->function[i].mail = 0;
+	if (mail & ACCESS_RELEASES)
+		a->wanted &= ~BIT(i);
+	spin_unlock_irqrestore(&a->mail_lock, flags);
+	return mail;
+}
+
+/* Others may have the engines again. */
+static void access_end_locked(struct vfence_access *a)
+{
+	lockdep_assert_held(&a->lock);
+	a->holder = -1;
+	vfence_world_own_together(a->world);
+}
+
+/* Has the function had too many full accesses that took too long? */
+static bool access_is_barred(struct vfence_access *a, unsigned int i)
+{
+	unsigned long flags;
+	bool barred;
+
+	spin_lock_irqsave(&a->mail_lock, flags);
+	barred = vfence_guard_is_full(&a->function[i].guard[VFENCE_GUARD_TIMEOUT], ktime_get_ns());
+	spin_unlock_irqrestore(&a->mail_lock, flags);
+	return barred;
+}
+
+static void access_ask_locked(struct vfence_access *a, unsigned int i)
+{
+	lockdep_assert_held(&a->lock);
+	/* The interrupt of the first answer may be lost. */
+	if (a->holder == i)
+		vgpu_mailbox_notify(a->function[i].gpu, VGPU_MAIL_READY_TO_ACCESS);
+	else if (access_is_barred(a, i) || !access_admits(a, i, VFENCE_GUARD_ACCESS))
+		vgpu_mailbox_notify(a->function[i].gpu, VGPU_MAIL_FAIL);
+	else
+		access_set_wanted_locked(a, i, true);
+}
+
+static void access_handle_locked(struct vfence_access *a, unsigned int i)
+{
+	u32 mail = access_take_mail_locked(a, i);
+
+	lockdep_assert_held(&a->lock);
+	if (!a->function[i].gpu)
+		return;
+	if (mail & ACCESS_RELEASES && a->holder == i)
+		access_end_locked(a);
+	if (mail & ACCESS_REFUSED)
+		vgpu_mailbox_notify(a->function[i].gpu, VGPU_MAIL_FAIL);
+	if (mail & BIT(VGPU_MAIL_REQUEST_RESET) && access_admits(a, i, VFENCE_GUARD_FLR))
+		vfence_world_reset(a->world, a->function[i].gpu);
+	if (mail & ACCESS_REQUESTS)
+		access_ask_locked(a, i);
+}
+
+/* Return the functions that wait for the engines. A paused one waits until it is resumed. */
+static u32 access_due_locked(struct vfence_access *a)
+{
+	lockdep_assert_held(&a->lock);
+	return a->wanted & ~vfence_world_paused(a->world);
+}
+
+/* Give the engines to the next function that waits. Returns false if it has not got them. */
+static bool access_grant_locked(struct vfence_access *a)
+{
+	unsigned int ms = vfence_world_access_ms(a->world), i = a->last;
+
+	lockdep_assert_held(&a->lock);
+	do
+		i = (i + 1) % VFENCE_POLICY_FUNCTIONS;
+	while (!(access_due_locked(a) & BIT(i)));
+	a->last = i;
+	if (!vfence_world_own_alone(a->world, i, ACCESS_ACQUIRE_MS)) {
+		/* An engine does not stop, or the function is paused now. */
+		vfence_world_own_together(a->world);
+		return false;
+	}
+	a->holder = i;
+	a->until = ktime_add_ms(ktime_get(), ms);
+	mod_delayed_work(a->wq, &a->limit_work, msecs_to_jiffies(ms));
+	vgpu_mailbox_notify(a->function[i].gpu, VGPU_MAIL_READY_TO_ACCESS);
+	/* Not before the answer is there: a repeated request would ask for another one. */
+	access_set_wanted_locked(a, i, false);
+	return true;
+}
+
+/* If it fails, handle releases and resets before the next try. */
+static void access_grant_next_locked(struct vfence_access *a)
+{
+	lockdep_assert_held(&a->lock);
+	if (a->holder < 0 && access_due_locked(a) && !access_grant_locked(a))
+		queue_work(a->wq, &a->work);
+}
+
+static void access_work(struct work_struct *work)
+{
+	struct vfence_access *a = container_of(work, struct vfence_access, work);
+	unsigned int i;
+
+	mutex_lock(&a->lock);
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		access_handle_locked(a, i);
+	access_grant_next_locked(a);
+	mutex_unlock(&a->lock);
+}
+
+/* Reset a function that keeps the engines for too long (VF-39). */
+static void access_limit_work(struct work_struct *work)
+{
+	struct vfence_access *a = container_of(to_delayed_work(work), struct vfence_access,
+					       limit_work);
+	int i;
+
+	mutex_lock(&a->lock);
+	i = a->holder;
+	if (i >= 0 && ktime_after(a->until, ktime_get())) {
+		/* The timer was started for an earlier holder. */
+		mod_delayed_work(a->wq, &a->limit_work,
+				 msecs_to_jiffies(ktime_ms_delta(a->until, ktime_get())) + 1);
+	} else if (i >= 0) {
+		/* Only records the time: a function over this limit gets no access. */
+		access_admits(a, i, VFENCE_GUARD_TIMEOUT);
+		access_end_locked(a);
+		vfence_world_reset(a->world, a->function[i].gpu);
+	}
+	access_grant_next_locked(a);
+	mutex_unlock(&a->lock);
+}
+
+/** vfence_access_resumed - a function is not paused any more */
+void vfence_access_resumed(struct vfence_access *access)
+{
+	queue_work(access->wq, &access->work);
+}
+
+/** vfence_access_join - a function takes part from now on */
+void vfence_access_join(struct vfence_access *access, struct vgpu *gpu)
+{
+	mutex_lock(&access->lock);
+	access->function[vgpu_world_index(gpu)].gpu = gpu;
+	mutex_unlock(&access->lock);
+}
+
+/** vfence_access_leave - a function leaves, after vfence_world_leave(): on return it is not used */
+void vfence_access_leave(struct vfence_access *access, struct vgpu *gpu)
+{
+	unsigned int i = vgpu_world_index(gpu);
+
+	mutex_lock(&access->lock);
+	access->function[i].gpu = NULL;
+	access_set_wanted_locked(access, i, false);
+	if (access->holder == i)
+		access_end_locked(access);
+	access_grant_next_locked(access);
+	mutex_unlock(&access->lock);
+}
+
+/**
+ * vfence_access_get_guard - read a guard of a function
+ * @access: the access
+ * @function: index of the function
+ * @kind: which guard
+ * @guard: output
+ */
+void vfence_access_get_guard(struct vfence_access *access, unsigned int function,
+			     enum vfence_guard_kind kind, struct vfence_guard *guard)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&access->mail_lock, flags);
+	*guard = access->function[function].guard[kind];
+	spin_unlock_irqrestore(&access->mail_lock, flags);
+}
+
+/**
+ * vfence_access_set_limit - change the limit of a guard; events of before count
+ * @access: the access
+ * @function: index of the function
+ * @kind: which guard
+ * @limit: a valid limit
+ */
+void vfence_access_set_limit(struct vfence_access *access, unsigned int function,
+			     enum vfence_guard_kind kind, const struct vfence_guard_limit *limit)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&access->mail_lock, flags);
+	access->function[function].guard[kind].limit = *limit;
+	spin_unlock_irqrestore(&access->mail_lock, flags);
+}
+
+/**
+ * vfence_access_create - begin to give full access, and start the world
+ * @world: switches the engines
+ * @physical: the physical function
+ * @name: prefix of the name of the thread
+ *
+ * Return: what vfence_access_destroy() frees, or an ERR_PTR.
+ */
+struct vfence_access *vfence_access_create(struct vfence_world *world, struct vgpu *physical,
+					   const char *name)
+{
+	struct vfence_access *a = kvzalloc(sizeof(*a), GFP_KERNEL);
+	unsigned int i, k;
+
+	if (!a)
+		return ERR_PTR(-ENOMEM);
+	/* Drivers wait for it in works on which dma_fences depend. */
+	a->wq = alloc_ordered_workqueue("%s-access", WQ_HIGHPRI | WQ_MEM_RECLAIM, name);
+	if (!a->wq) {
+		kvfree(a);
+		return ERR_PTR(-ENOMEM);
+	}
+	a->world = world;
+	a->holder = -1;
+	INIT_WORK(&a->work, access_work);
+	INIT_DELAYED_WORK(&a->limit_work, access_limit_work);
+	mutex_init(&a->lock);
+	spin_lock_init(&a->mail_lock);
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		for (k = 0; k < VFENCE_GUARDS; k++)
+			a->function[i].guard[k].limit.window_ms = ACCESS_WINDOW_MS;
+	vfence_access_join(a, physical);
+	vfence_world_start(world, access_mail, a);
+	return a;
+}
+
+/** vfence_access_destroy - end it, after vfence_world_stop(): no message comes any more */
+void vfence_access_destroy(struct vfence_access *access)
+{
+	cancel_work_sync(&access->work);
+	cancel_delayed_work_sync(&access->limit_work);
+	destroy_workqueue(access->wq);
+	mutex_destroy(&access->lock);
+	kvfree(access);
+}

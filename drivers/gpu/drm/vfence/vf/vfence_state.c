@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/**
+ * DOC: Pause, save and restore of a function
+ *
+ * ::
+ *
+ *              pause                    resume
+ *    RUNS --------------> PAUSED, whole --------> RUNS
+ *                          |        ^
+ *        part of an image  |        | all of an image
+ *        is written, or    v        |
+ *        the state is lost PAUSED, not whole      it cannot be resumed, unless it was reset
+ *
+ * A paused function owns no engines. The file vf_state/vfN in the debugfs folder of the physical
+ * function is its image, followed by its video memory. The image can be restored until the function
+ * is resumed: later results are visible to clients and cannot be undone. A program that saves a
+ * function has to stop its clients, as a hypervisor stops the processors of a guest.
+ */
+
+#include <linux/debugfs.h>
+#include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "hw/vgpu.h"
+#include "vf/vfence_access.h"
+#include "vf/vfence_state.h"
+#include "vf/vfence_world.h"
+
+/* Most bytes of one read or write. */
+#define STATE_PIECE	65536
+
+/**
+ * struct state_function - a function; all members are under vfence_state.lock
+ */
+struct state_function {
+	/** @state: parent; constant */
+	struct vfence_state *state;
+	/** @gpu: the function; NULL if it does not take part */
+	struct vgpu *gpu;
+	/** @whole: no part of its state is lost or overwritten */
+	bool whole;
+	/** @tag: number of the pause that the image is from */
+	u64 tag;
+	/** @generation: of the function when it was paused */
+	unsigned int generation;
+	/** @image: what was saved, without video memory; not NULL while it is paused */
+	void *image;
+	/** @size: size of @image */
+	size_t size;
+	/** @loaded: what was written of an image, without video memory; NULL before that */
+	void *loaded;
+	/** @written: number of bytes that have been written of an image */
+	loff_t written;
+};
+
+/**
+ * struct vfence_state - the functions of a chip
+ */
+struct vfence_state {
+	/** @world: switches the engines */
+	struct vfence_world *world;
+	/** @access: gives them to one function exclusively */
+	struct vfence_access *access;
+	/** @folder: debugfs folder of the files, or NULL */
+	struct dentry *folder;
+	/** @lock: protects @function */
+	struct mutex lock;
+	/** @function: the functions */
+	struct state_function function[VFENCE_POLICY_FUNCTIONS];
+};
+
+static void state_forget_locked(struct state_function *f)
+{
+	lockdep_assert_held(&f->state->lock);
+	kvfree(f->image);
+	kvfree(f->loaded);
+	f->image = NULL;
+	f->loaded = NULL;
+	f->written = 0;
+}
+
+/* A client may create a queue while the image is allocated: then try again. */
+static int state_save_locked(struct state_function *f)
+{
+	int ret;
+
+	lockdep_assert_held(&f->state->lock);
+	do {
+		kvfree(f->image);
+		f->size = vgpu_state_size(f->gpu);
+		f->image = kvzalloc(f->size, GFP_KERNEL);
+		if (!f->image)
+			return -ENOMEM;
+		ret = vgpu_state_save(f->gpu, f->tag, f->image, f->size);
+	} while (ret == -EAGAIN && !signal_pending(current));
+	return ret == -EAGAIN ? -ERESTARTSYS : ret;
+}
+
+/* Resume the function. Its driver may have requested the engines during the pause. */
+static void state_end_locked(struct state_function *f)
+{
+	lockdep_assert_held(&f->state->lock);
+	state_forget_locked(f);
+	vfence_world_resume(f->state->world, f - f->state->function);
+	vfence_access_resumed(f->state->access);
+}
+
+static int state_pause_locked(struct state_function *f)
+{
+	unsigned int i = f - f->state->function;
+	int ret;
+
+	lockdep_assert_held(&f->state->lock);
+	if (f->image)
+		return 0;
+	f->tag++;
+	f->generation = vgpu_state_generation(f->gpu);
+	ret = vfence_world_pause(f->state->world, i);
+	if (!ret)
+		ret = state_save_locked(f);
+	if (ret) {
+		state_end_locked(f);
+		return ret;
+	}
+	f->whole = true;
+	return 0;
+}
+
+static int state_resume_locked(struct state_function *f)
+{
+	lockdep_assert_held(&f->state->lock);
+	if (!f->image)
+		return 0;
+	/* After a reset the function uses no earlier state. */
+	if (!f->whole && f->generation == vgpu_state_generation(f->gpu))
+		return -ENODATA;
+	state_end_locked(f);
+	return 0;
+}
+
+/**
+ * vfence_state_pause - pause a virtual function, or resume it
+ * @state: the functions
+ * @function: index of the function
+ * @pause: pause it
+ *
+ * Return: 0, also if it is so already; -ENODEV if there is no such function, -EBUSY if it has the
+ * engines for itself, -ENODATA if it is to be resumed and part of it is lost, -ENOMEM or
+ * -ERESTARTSYS.
+ */
+int vfence_state_pause(struct vfence_state *state, unsigned int function, bool pause)
+{
+	struct state_function *f = &state->function[function];
+	int ret = -ENODEV;
+
+	if (mutex_lock_interruptible(&state->lock))
+		return -ERESTARTSYS;
+	if (f->gpu)
+		ret = pause ? state_pause_locked(f) : state_resume_locked(f);
+	mutex_unlock(&state->lock);
+	return ret;
+}
+
+/* Copy a part of the image from @pos on. Returns the number of bytes, or an error. */
+static ssize_t state_read_locked(struct state_function *f, void *buf, size_t count, loff_t pos)
+{
+	size_t bytes;
+	void *memory = vgpu_state_memory(f->gpu, &bytes);
+
+	lockdep_assert_held(&f->state->lock);
+	if (pos < f->size)
+		return memory_read_from_buffer(buf, count, &pos, f->image, f->size);
+	pos -= f->size;
+	return memory_read_from_buffer(buf, count, &pos, memory, bytes);
+}
+
+/* Copy to user space without the lock: a page fault there may take long. */
+static ssize_t state_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+{
+	struct state_function *f = file->private_data;
+	size_t most = min_t(size_t, count, STATE_PIECE);
+	void *piece = kvzalloc(most, GFP_KERNEL);
+	ssize_t ret = -EBUSY;
+
+	if (!piece)
+		return -ENOMEM;
+	if (mutex_lock_interruptible(&f->state->lock)) {
+		kvfree(piece);
+		return -ERESTARTSYS;
+	}
+	if (f->image)
+		ret = state_read_locked(f, piece, most, *pos);
+	mutex_unlock(&f->state->lock);
+	if (ret > 0 && copy_to_user(buf, piece, ret))
+		ret = -EFAULT;
+	if (ret > 0)
+		*pos += ret;
+	kvfree(piece);
+	return ret;
+}
+
+/* Check the image. Load it now if no video memory follows. */
+static int state_accept_locked(struct state_function *f)
+{
+	size_t bytes;
+	int ret;
+
+	lockdep_assert_held(&f->state->lock);
+	vgpu_state_memory(f->gpu, &bytes);
+	if (bytes)
+		return vgpu_state_check(f->gpu, f->tag, f->loaded, f->size);
+	ret = vgpu_state_load(f->gpu, f->tag, f->loaded, f->size);
+	f->whole |= !ret;
+	return ret;
+}
+
+/* Copy a part of the image. Check the image once it is complete. */
+static ssize_t state_write_image_locked(struct state_function *f, const void *buf, size_t count,
+					loff_t pos)
+{
+	size_t part = min_t(size_t, count, f->size - pos);
+	int ret;
+
+	lockdep_assert_held(&f->state->lock);
+	if (!f->loaded)
+		f->loaded = kvzalloc(f->size, GFP_KERNEL);
+	if (!f->loaded)
+		return -ENOMEM;
+	memcpy(f->loaded + pos, buf, part);
+	if (pos + part < f->size)
+		return part;
+	ret = state_accept_locked(f);
+	return ret ? ret : part;
+}
+
+static ssize_t state_write_memory_locked(struct state_function *f, const void *buf, size_t count,
+					 loff_t pos)
+{
+	size_t bytes, part;
+	void *memory = vgpu_state_memory(f->gpu, &bytes);
+	int ret;
+
+	lockdep_assert_held(&f->state->lock);
+	pos -= f->size;
+	if (pos >= bytes)
+		return -EFBIG;
+	part = min_t(size_t, count, bytes - pos);
+	/* The function has no valid state until all of it is written. */
+	f->whole = false;
+	memcpy(memory + pos, buf, part);
+	if (pos + part < bytes)
+		return part;
+	ret = vgpu_state_load(f->gpu, f->tag, f->loaded, f->size);
+	f->whole = !ret;
+	return ret ? ret : part;
+}
+
+static ssize_t state_write_locked(struct state_function *f, const void *buf, size_t count,
+				  loff_t pos)
+{
+	ssize_t ret;
+
+	lockdep_assert_held(&f->state->lock);
+	if (!f->image)
+		return -EBUSY;
+	/* From the beginning to the end, in one piece or in many. */
+	if (pos && pos != f->written)
+		return -ESPIPE;
+	if (pos < f->size)
+		ret = state_write_image_locked(f, buf, count, pos);
+	else
+		ret = state_write_memory_locked(f, buf, count, pos);
+	f->written = ret < 0 ? 0 : pos + ret;
+	return ret;
+}
+
+static ssize_t state_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+{
+	struct state_function *f = file->private_data;
+	size_t most = min_t(size_t, count, STATE_PIECE);
+	void *piece = kvzalloc(most, GFP_KERNEL);
+	ssize_t ret = -EFAULT;
+
+	if (!piece)
+		return -ENOMEM;
+	if (copy_from_user(piece, buf, most))
+		goto out;
+	ret = -ERESTARTSYS;
+	if (mutex_lock_interruptible(&f->state->lock))
+		goto out;
+	ret = state_write_locked(f, piece, most, *pos);
+	mutex_unlock(&f->state->lock);
+	if (ret > 0)
+		*pos += ret;
+out:
+	kvfree(piece);
+	return ret;
+}
+
+static const struct file_operations state_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = state_read,
+	.write = state_write,
+	.llseek = default_llseek,
+};
+
+/* For tests: overwrite the state, as if the function had moved to other hardware. */
+static int state_lose_set(void *data, u64 on)
+{
+	struct state_function *f = data;
+	int ret = -EBUSY;
+
+	if (on != 1)
+		return -EINVAL;
+	mutex_lock(&f->state->lock);
+	if (f->image) {
+		vgpu_state_lose(f->gpu);
+		f->whole = false;
+		ret = 0;
+	}
+	mutex_unlock(&f->state->lock);
+	return ret;
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(state_lose, NULL, state_lose_set, "%llu\n");
+
+/** vfence_state_join - a function takes part from now on */
+void vfence_state_join(struct vfence_state *state, struct vgpu *gpu)
+{
+	mutex_lock(&state->lock);
+	state->function[vgpu_world_index(gpu)].gpu = gpu;
+	mutex_unlock(&state->lock);
+}
+
+/** vfence_state_leave - a function leaves, after vfence_world_leave(): on return it is not used */
+void vfence_state_leave(struct vfence_state *state, struct vgpu *gpu)
+{
+	struct state_function *f = &state->function[vgpu_world_index(gpu)];
+
+	mutex_lock(&state->lock);
+	state_forget_locked(f);
+	f->gpu = NULL;
+	mutex_unlock(&state->lock);
+}
+
+/* A file that cannot be created is missing, as usual in debugfs. */
+static void state_add_files(struct vfence_state *state, struct dentry *folder)
+{
+	unsigned int i;
+	char name[20];
+
+	state->folder = debugfs_create_dir("vf_state", folder);
+	for (i = 1; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		snprintf(name, sizeof(name), "vf%u", i);
+		debugfs_create_file(name, 0600, state->folder, &state->function[i], &state_fops);
+		snprintf(name, sizeof(name), "vf%u_lose", i);
+		debugfs_create_file(name, 0200, state->folder, &state->function[i], &state_lose);
+	}
+}
+
+/**
+ * vfence_state_create - begin
+ * @world: switches the engines
+ * @access: gives them to one function exclusively
+ * @folder: debugfs folder of the physical function, or NULL
+ *
+ * Return: what vfence_state_destroy() frees, or NULL.
+ */
+struct vfence_state *vfence_state_create(struct vfence_world *world, struct vfence_access *access,
+					 struct dentry *folder)
+{
+	struct vfence_state *state = kvzalloc(sizeof(*state), GFP_KERNEL);
+	unsigned int i;
+
+	if (!state)
+		return NULL;
+	state->world = world;
+	state->access = access;
+	mutex_init(&state->lock);
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		state->function[i].state = state;
+	if (folder)
+		state_add_files(state, folder);
+	return state;
+}
+
+/** vfence_state_destroy - end; virtual functions have left */
+void vfence_state_destroy(struct vfence_state *state)
+{
+	if (!state)
+		return;
+	/* On return no call is in a function of this file. */
+	debugfs_remove_recursive(state->folder);
+	mutex_destroy(&state->lock);
+	kvfree(state);
+}
