@@ -986,8 +986,12 @@ static bool owner_start(struct owner *o, unsigned int index, unsigned int fences
 	o->tell = to_child[1];
 	o->child = fork();
 	if (!o->child) {
+		bool ready;
+
+		/* Without its own copy of this end it ends with its parent. */
+		close(to_child[1]);
 		/* One file has room for 64 queues. */
-		bool ready = hoard(index, fences, queues % 64);
+		ready = hoard(index, fences, queues % 64);
 
 		for (; ready && queues >= 64; queues -= 64)
 			ready = hoard(index, 0, 64);

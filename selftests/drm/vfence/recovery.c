@@ -273,8 +273,7 @@ TEST_F(engine, WDDM_143_148_TDR_24_a_dependent_engine_that_hangs_is_reset_with_i
 
 /*
  * What waits behind the victim begins after the reset, and what leaves a dependent engine goes on
- * there: each packet is executed once, and draws nothing twice. Paging is behind no victim, since it
- * has an engine of its own (WDDM-152).
+ * there: each packet is executed once, and draws nothing twice.
  */
 TEST_F(engine, TDR_08_what_is_behind_the_victim_is_executed_once)
 {
