@@ -30,9 +30,10 @@ static struct simulation *row(const char *name)
 
 /*
  * Two functions, 2 ms of GPU and 1 ms of CPU, slices of 4 ms, no costs. With exactly 2 ms a frame ends
- * at the very end of a slice, and misses it if any thread wakes up a nanosecond late.
+ * at the very end of a slice, and misses it if any thread wakes up a nanosecond late. Under a policy
+ * that does not begin with the first function, that one has to have work first.
  */
-static void add_example(const char *name, unsigned int kind, uint64_t gpu_ns)
+static void add_example(const char *name, unsigned int kind, uint64_t gpu_ns, uint64_t later_ns)
 {
 	struct simulation *s = row(name);
 	unsigned int i;
@@ -44,6 +45,7 @@ static void add_example(const char *name, unsigned int kind, uint64_t gpu_ns)
 	for (i = 0; i < 2; i++)
 		s->workload[i] = (struct workload){
 			.gpu_ns = gpu_ns, .draw_ns = gpu_ns / 40, .cpu_ns = MS, .depth = 1,
+			.start_ns = i * later_ns,
 		};
 }
 
@@ -233,8 +235,8 @@ static void print_json(void)
 
 static void add_rows(void)
 {
-	add_example("example, round-robin", VFENCE_POLICY_ROUND_ROBIN, 1980 * US);
-	add_example("example, on-demand", VFENCE_POLICY_ON_DEMAND, 2 * MS);
+	add_example("example, round-robin", VFENCE_POLICY_ROUND_ROBIN, 1980 * US, 0);
+	add_example("example, on-demand", VFENCE_POLICY_ON_DEMAND, 2 * MS, 20 * US);
 	add_busy("four busy, round-robin", VFENCE_POLICY_ROUND_ROBIN, 4);
 	add_busy("one busy, fixed", VFENCE_POLICY_FIXED, 1);
 	add_busy("four busy, fixed", VFENCE_POLICY_FIXED, 4);
