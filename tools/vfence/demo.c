@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "demo.h"
-#include "demo_trace.h"
+#include "trace.h"
 
 #define INTERRUPT	"vfence_interrupt"
 
@@ -251,10 +251,10 @@ int demo_main(const struct options *options)
 	ret = vf_adapter_open(shared->adapter, &demo.adapter);
 	if (ret)
 		return tool_fail("demo", ret);
-	result.traced = !demo_trace_start(INTERRUPT);
+	result.traced = !trace_start(INTERRUPT);
 	ret = play(&demo);
 	if (result.traced)
-		demo_trace_stop(INTERRUPT, record_interrupt, &result);
+		trace_stop(INTERRUPT, record_interrupt, &result);
 	vf_adapter_close(demo.adapter);
 	if (!ret && options->output)
 		ret = write_files(&result, options->output);

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "demo_hang.h"
-#include "demo_trace.h"
+#include "trace.h"
 
 #define RING		32768
 #define FRAME_NS	1000000
@@ -271,10 +271,10 @@ int demo_hang_main(const struct options *options)
 
 	if (!r)
 		return -ENOMEM;
-	traced = !demo_trace_start(RECOVERY);
+	traced = !trace_start(RECOVERY);
 	ret = play(r, player, index);
 	if (traced)
-		demo_trace_stop(RECOVERY, record_step, r);
+		trace_stop(RECOVERY, record_step, r);
 	for (i = 0; i < HANG_PLAYERS; i++)
 		close_player(&player[i]);
 	if (!ret && options->output)

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "demo_trace.h"
+#include "trace.h"
 
 #define INSTANCE "vfence-demo"
 
 static struct tracefs_instance *instance;
 
-/* Return 0, or an error: then do not call demo_trace_stop(). */
-int demo_trace_start(const char *event)
+/* Return 0, or an error: then do not call trace_stop(). */
+int trace_start(const char *event)
 {
 	instance = tracefs_instance_create(INSTANCE);
 	if (!instance)
@@ -59,7 +59,7 @@ static struct tep_handle *event_format(const char *event)
 	return NULL;
 }
 
-int demo_trace_stop(const char *event, demo_trace_record *record, void *context)
+int trace_stop(const char *event, trace_record *record, void *context)
 {
 	struct tep_handle *tep;
 	int ret = -ENOMEM;
