@@ -579,6 +579,30 @@ TEST_F_TIMEOUT(world, VF_35_weights_divide_the_time, 120)
 	EXPECT_GE(deterministic() ? 680 : 800, part);
 }
 
+/* An owner that kept nobody from the engines for a second does not wait for a second afterwards. */
+TEST_F_TIMEOUT(world, VF_33_an_owner_without_work_pays_nothing, 120)
+{
+	int64_t longest;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 3));
+	ASSERT_EQ(0, configure("policy", "fair"));
+	ASSERT_EQ(0, draw_frame(&self->guest[0]));
+	ASSERT_TRUE(drained(self->guest[0].gfx));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->guest[0].fence, 1, vf_deadline(SECOND)));
+	for (i = 1; i < 3; i++) {
+		vf_cmd_draw(self->guest[i].gfx, 3000, MS);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	}
+	longest = longest_frame(&self->guest[0], 4);
+	TH_LOG("%lld us", (long long)longest / 1000);
+	EXPECT_LT(0, longest);
+	/* Two slices of 6 ms, and the switches. */
+	EXPECT_GT(deterministic() ? 20 * MS : SECOND, longest);
+	for (i = 1; i < 3; i++)
+		vf_queue_abort(self->guest[i].gfx);
+}
+
 TEST_F_TIMEOUT(world, VF_16_slices_divide_the_time, 120)
 {
 	unsigned int part;

@@ -125,6 +125,8 @@ struct vfence_policy {
 
 	/** @owner: index of the owner, or -1 */
 	int owner;
+	/** @owned_at: when its slice began, in ns, or when it got work after a time without work */
+	__u64 owned_at;
 	/** @slice_end: when its slice ends, in ns */
 	__u64 slice_end;
 	/** @ready: with an @ahead policy the function that is chosen to follow the owner, or -1 */
@@ -418,6 +420,7 @@ static inline void vfence_policy_own(struct vfence_policy *policy, int i, __u64 
 	policy->parked = false;
 	if (i < 0)
 		return;
+	policy->owned_at = now;
 	policy->slice_end = now + policy_slice(policy, i, now);
 	if ((__s64)(policy->function[i].vtime - policy->vtime) > 0)
 		policy->vtime = policy->function[i].vtime;
@@ -481,6 +484,8 @@ static inline bool vfence_policy_must_refresh(struct vfence_policy *policy)
  * @ns: time since the last charge, in ns, with the time to stop the engines
  * @over_ns: the part of it that was after the owner's slice, in ns
  * @now: the time in ns
+ *
+ * An owner pays nothing for the time in which it was parked, because no other function had work.
  */
 static inline void vfence_policy_charge(struct vfence_policy *policy, __u64 ns, __u64 over_ns,
 					__u64 now)
@@ -488,8 +493,10 @@ static inline void vfence_policy_charge(struct vfence_policy *policy, __u64 ns, 
 	__u64 now_in = policy_div(now, VFENCE_POLICY_BUCKET_NS);
 	struct vfence_policy_function *f;
 
-	if (policy->owner < 0)
+	if (policy->owner < 0 || policy->parked || (__s64)(now - policy->owned_at) <= 0)
 		return;
+	if (ns > now - policy->owned_at)
+		ns = now - policy->owned_at;
 	f = &policy->function[policy->owner];
 	f->vtime += policy_div(ns * VFENCE_POLICY_WEIGHT, f->weight);
 	if (policy_rules(policy)->owes)
