@@ -6,6 +6,7 @@
 
 #include <json.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench_functions.h"
@@ -266,6 +267,18 @@ static void add_rows(void)
 	add_crowd("crowd of 16, fair", 16);
 }
 
+/* Drop the rows that are not wanted. Return: 0, or -ENOENT if none is left. */
+static int keep_named(const char *text)
+{
+	unsigned int i, kept = 0;
+
+	for (i = 0; i < row_count; i++)
+		if (!text || strstr(rows[i].name, text))
+			rows[kept++] = rows[i];
+	row_count = kept;
+	return kept ? 0 : -ENOENT;
+}
+
 static double off(const struct comparison *r)
 {
 	double d = r->model.total_fps ? r->measured.total_fps / r->model.total_fps - 1 : 0;
@@ -273,23 +286,31 @@ static double off(const struct comparison *r)
 	return d < 0 ? -d : d;
 }
 
-static void add_all(const struct options *options)
+static int add_all(const struct options *options, bool modelled)
 {
 	unsigned int i;
 
 	if (!options->random)
 		add_rows();
+	if (!options->random && modelled)
+		add_each_policy();
 	for (i = 0; i < options->random && i < ROWS; i++)
 		add_random(i);
+	return keep_named(options->row);
+}
+
+static int no_such_row(const struct options *options)
+{
+	fprintf(stderr, "vfence: no row has \"%s\" in its name\n", options->row);
+	return -ENOENT;
 }
 
 int simulate_main(const struct options *options)
 {
 	unsigned int i;
 
-	add_all(options);
-	if (!options->random)
-		add_each_policy();
+	if (add_all(options, true))
+		return no_such_row(options);
 	printf("%-26s%-12s%8s%8s%9s%8s%8s%8s%8s\n", "", "policy", "fps", "p99 ms", "Jain", "busy %",
 	       "switch %", "idle %", "preem.");
 	for (i = 0; i < row_count; i++) {
@@ -304,23 +325,69 @@ int simulate_main(const struct options *options)
 	return 0;
 }
 
+/* Trace a row again, for a shorter time: tracing costs time, which must not be in the figures. */
+static int trace_row(unsigned int adapter, struct comparison *r)
+{
+	struct simulation sim = r->sim;
+	struct outcome outcome;
+	int ret, error;
+
+	if (!recording_start())
+		return 0;
+	sim.end_ns = sim.warmup_ns + 100 * MS;
+	ret = bench_functions_run(adapter, &sim, &outcome, &r->traced);
+	error = recording_stop(&r->traced, adapter);
+	return ret ? ret : error;
+}
+
+static int trace_rows(unsigned int adapter)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < row_count && !ret; i++)
+		if (bench_functions_svg_lines(&rows[i]))
+			ret = trace_row(adapter, &rows[i]);
+	return ret;
+}
+
+static int write_picture(const char *dir)
+{
+	char path[4096];
+
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return -errno;
+	snprintf(path, sizeof(path), "%s/functions.svg", dir);
+	return bench_functions_svg(rows, row_count, path);
+}
+
 int bench_functions_main(const struct options *options)
 {
 	unsigned int adapter = options->adapter == UINT32_MAX ? 0 : options->adapter, i;
 	double worst = 0;
 	int ret = 0;
 
-	add_all(options);
+	if (add_all(options, false))
+		return no_such_row(options);
 	if (!options->json)
 		printf("%-26s%8s%8s%8s%8s%9s%9s%9s%7s\n", "", "fps", "model", "p99 ms", "model",
 		       "Jain", "first 1", "first 2", "preem.");
 	for (i = 0; i < row_count && !ret; i++) {
 		simulate_run(&rows[i].sim, &rows[i].model);
-		ret = bench_functions_run(adapter, &rows[i].sim, &rows[i].measured);
+		ret = bench_functions_run(adapter, &rows[i].sim, &rows[i].measured,
+					  options->output ? &rows[i].recording : NULL);
 		if (!ret && !options->json)
 			print_row(&rows[i]);
 		if (!ret && off(&rows[i]) > worst)
 			worst = off(&rows[i]);
+	}
+	if (!ret && options->output)
+		ret = trace_rows(adapter);
+	if (!ret && options->output)
+		ret = write_picture(options->output);
+	for (i = 0; i < row_count; i++) {
+		recording_forget(&rows[i].recording);
+		recording_forget(&rows[i].traced);
 	}
 	if (ret)
 		return tool_fail("bench functions", ret);

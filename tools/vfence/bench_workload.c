@@ -35,7 +35,9 @@ struct client {
 	 * time of the frame.
 	 */
 	int64_t lead;
-	uint64_t *done;
+	/* Submissions of the warm-up, which the queue's progress counts, too. */
+	unsigned int before;
+	uint64_t *submitted, *done;
 	unsigned int count;
 	int ret;
 };
@@ -48,8 +50,9 @@ static int client_open(struct client *c, unsigned int number)
 	ret = ret ? ret : vf_queue_create(c->device, DRM_VFENCE_NODE_GFX, 65536, &c->queue);
 	ret = ret ? ret : vf_buffer_create(c->adapter, SLOTS * sizeof(uint64_t), &c->buffer);
 	ret = ret ? ret : vf_adapter_clock(c->adapter, &c->clock);
+	c->submitted = calloc(SIMULATE_FRAMES, sizeof(*c->submitted));
 	c->done = calloc(SIMULATE_FRAMES, sizeof(*c->done));
-	return ret ? ret : c->done ? 0 : -ENOMEM;
+	return ret ? ret : c->submitted && c->done ? 0 : -ENOMEM;
 }
 
 static void client_close(struct client *c)
@@ -61,6 +64,7 @@ static void client_close(struct client *c)
 	if (c->device)
 		vf_device_destroy(c->device);
 	vf_adapter_close(c->adapter);
+	free(c->submitted);
 	free(c->done);
 }
 
@@ -103,14 +107,14 @@ static uint64_t shown(const struct workload *w, uint64_t at)
 /* Wait until a frame is done, and note when. */
 static int await_frame(struct client *c, unsigned int frame, uint64_t *at)
 {
-	int ret = vf_fence_wait(vf_queue_progress(c->queue), frame + 1,
+	int ret = vf_fence_wait(vf_queue_progress(c->queue), c->before + frame + 1,
 				vf_deadline(20 * INT64_C(1000000000)));
 
 	if (ret)
 		return ret;
 	*at = done_at(c, frame);
 	if (c->count < SIMULATE_FRAMES)
-		c->done[c->count++] = shown(c->work, *at);
+		c->done[c->count++] = *at;
 	return 0;
 }
 
@@ -131,6 +135,8 @@ static void *client_main(void *arg)
 
 	prctl(PR_SET_TIMERSLACK, 1);
 	while (!c->ret && at < c->sim->end_ns) {
+		if (frame < SIMULATE_FRAMES)
+			c->submitted[frame] = at;
 		build_frame(c, frame++);
 		sleep_until(c->begin + (int64_t)at - c->lead);
 		c->ret = vf_queue_submit(c->queue);
@@ -186,18 +192,24 @@ static int warm_up_client(struct client *c)
 		ret = vf_queue_submit(c->queue);
 		ret = ret ? ret : vf_queue_wait_idle(c->queue, vf_deadline(1000000000));
 		c->lead = (int64_t)done_at(c, 0) - at - WARM_UP_NS;
+		c->before++;
 	}
 	return ret;
 }
 
-/* The last function becomes the owner, so that the first one is next. */
-static int warm_up(struct client *client, unsigned int count)
+/*
+ * The first function is to be served first. A solid policy gives the next turn to the function behind
+ * the owner, so the last one becomes that; the others go on with the owner.
+ */
+static int warm_up(struct client *client, const struct simulation *sim)
 {
 	unsigned int i;
 	int ret = 0;
 
-	for (i = 0; i < count && !ret; i++)
+	for (i = 0; i < sim->functions && !ret; i++)
 		ret = warm_up_client(&client[i]);
+	if (!ret && !vfence_policies[sim->kind].solid)
+		ret = warm_up_client(&client[0]);
 	return ret;
 }
 
@@ -254,7 +266,33 @@ static struct totals totals_of(unsigned int adapter, unsigned int functions)
 	return t;
 }
 
-int bench_functions_run(unsigned int adapter, const struct simulation *sim, struct outcome *out)
+/* Keep what a client has noted. */
+static void record_frames(struct recording *r, struct client *c, unsigned int function)
+{
+	r->begin = c->begin;
+	r->submitted[function] = c->submitted;
+	r->done[function] = c->done;
+	r->frames[function] = c->count;
+	c->submitted = NULL;
+	c->done = NULL;
+}
+
+static void measure_frames(const struct client *c, const struct simulation *sim, unsigned int i,
+			   struct outcome *out)
+{
+	uint64_t *frame = calloc(c->count + 1, sizeof(*frame));
+	unsigned int k;
+
+	for (k = 0; frame && k < c->count; k++)
+		frame[k] = shown(c->work, c->done[k]);
+	if (frame)
+		simulate_frames(out, i, frame, c->count, c->work->start_ns, c->work->cpu_ns,
+				sim->warmup_ns, sim->end_ns);
+	free(frame);
+}
+
+int bench_functions_run(unsigned int adapter, const struct simulation *sim, struct outcome *out,
+			struct recording *recording)
 {
 	struct client client[16] = { 0 };
 	struct totals before, after;
@@ -269,22 +307,15 @@ int bench_functions_run(unsigned int adapter, const struct simulation *sim, stru
 		ret = client_open(&client[i], functions_number(adapter, i + 1));
 	}
 	ret = ret ? ret : configure(adapter, sim);
-	ret = ret ? ret : warm_up(client, sim->functions);
-	/* The warm-up was the first submission of each. */
+	ret = ret ? ret : warm_up(client, sim);
 	before = totals_of(adapter, sim->functions);
-	for (i = 0; !ret && i < sim->functions; i++) {
-		vf_queue_destroy(client[i].queue);
-		client[i].queue = NULL;
-		ret = vf_queue_create(client[i].device, DRM_VFENCE_NODE_GFX, 65536,
-				      &client[i].queue);
-	}
 	ret = ret ? ret : run_clients(adapter, sim, client);
 	after = totals_of(adapter, sim->functions);
 	for (i = 0; i < sim->functions; i++) {
 		if (!ret)
-			simulate_frames(out, i, client[i].done, client[i].count,
-					sim->workload[i].start_ns, sim->workload[i].cpu_ns,
-					sim->warmup_ns, sim->end_ns);
+			measure_frames(&client[i], sim, i, out);
+		if (!ret && recording)
+			record_frames(recording, &client[i], i);
 		client_close(&client[i]);
 	}
 	simulate_sum(out, sim->functions);

@@ -45,12 +45,14 @@ static void usage(FILE *to)
 	      "  -a, --adapter N    adapter number (default 0; info: all)\n"
 	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
 	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
-	      "                     demo hang: hang.svg; bench fences: fences.svg, fences.json\n"
+	      "                     demo hang: hang.svg; bench fences: fences.svg, fences.json;\n"
+	      "                     bench functions: functions.svg\n"
 	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
 	      "  -k, --kind KIND    hang: submission (default) or another, see vfence(1)\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
 	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
 	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
+	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names\n"
 	      "  -j, --json         info, demo, bench, gap: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
@@ -114,6 +116,7 @@ int main(int argc, char **argv)
 		{ "after", required_argument, NULL, 't' },
 		{ "release", no_argument, NULL, 'r' },
 		{ "random", required_argument, NULL, 'R' },
+		{ "row", required_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -122,7 +125,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:R:rjh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:R:w:rjh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -148,6 +151,9 @@ int main(int argc, char **argv)
 		case 'R':
 			if (!number(optarg, 1, 128, &options.random))
 				return 2;
+			break;
+		case 'w':
+			options.row = optarg;
 			break;
 		case 'r':
 			options.release = true;

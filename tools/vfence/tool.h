@@ -23,6 +23,8 @@ struct options {
 	bool release;
 	/* bench functions: number of configurations at random, or 0. */
 	unsigned int random;
+	/* bench functions, simulate: part of the names of the rows, or NULL. */
+	const char *row;
 	/* gap: the files. */
 	char **files;
 	unsigned int file_count;

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What happens in a run of vfence bench functions: the commands of world switches, from a tracepoint. */
+
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "bench_functions.h"
+#include "tool.h"
+#include "trace.h"
+
+#define WORLD	"vfence_world"
+/* Events for which memory is allocated at once. */
+#define MORE	4096
+
+/* A recording gets the commands that one adapter's host gives its graphics engines. */
+struct tracing {
+	struct recording *recording;
+	/* index of the adapter's primary node */
+	unsigned int adapter;
+	unsigned int room;
+};
+
+static uint64_t field(struct tep_event *event, const char *name, const struct tep_record *record)
+{
+	unsigned long long value = 0;
+	struct tep_format_field *f = tep_find_field(event, name);
+
+	if (f)
+		tep_read_number_field(f, record->data, &value);
+	return value;
+}
+
+static int record_command(struct tep_event *event, struct tep_record *record, int cpu,
+			  void *context)
+{
+	struct tracing *t = context;
+	struct recording *r = t->recording;
+	struct world_event *more;
+
+	(void)cpu;
+	if (field(event, "group", record) || field(event, "result", record) ||
+	    field(event, "adapter", record) != t->adapter)
+		return 0;
+	if (r->events == t->room) {
+		t->room += MORE;
+		more = realloc(r->event, t->room * sizeof(*more));
+		if (!more)
+			return -1;
+		r->event = more;
+	}
+	r->event[r->events++] = (struct world_event){
+		.at = (int64_t)record->ts - r->begin,
+		.command = (unsigned int)field(event, "command", record),
+		.function = (unsigned int)field(event, "function", record),
+	};
+	return 0;
+}
+
+/* Return the number of the primary node of the physical function, which events name. */
+static int primary_node(unsigned int adapter)
+{
+	struct dirent *entry;
+	char path[80];
+	int node = -ENOENT;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/drm", adapter);
+	d = opendir(path);
+	while (d && (entry = readdir(d)))
+		if (!strncmp(entry->d_name, "card", 4))
+			node = atoi(entry->d_name + 4);
+	if (d)
+		closedir(d);
+	return node;
+}
+
+bool recording_start(void)
+{
+	return !trace_start(WORLD);
+}
+
+int recording_stop(struct recording *r, unsigned int adapter)
+{
+	int node = primary_node(adapter);
+	struct tracing tracing = { r, (unsigned int)node, 0 };
+	int ret = trace_stop(WORLD, record_command, &tracing);
+
+	return ret || node < 0 ? -EIO : 0;
+}
+
+void recording_forget(struct recording *r)
+{
+	unsigned int i;
+
+	for (i = 0; i < 16; i++) {
+		free(r->submitted[i]);
+		free(r->done[i]);
+	}
+	free(r->event);
+	memset(r, 0, sizeof(*r));
+}
