@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Functions that turn busy and idle, and the host that gives them the engines (VF-17..19).
+ * Functions that turn busy and idle, and the host that gives them the engines (VF-17..19, VF-31).
  *
  * One of two functions has two rings, with two jobs each. The engines execute rings of the owner
  * alone. A word of the function has a bit for each ring with work, and an edge of the word sends a
@@ -12,6 +12,7 @@
 #define FUNCTIONS	2
 #define RINGS		3	/* of both */
 #define JOBS		2
+#define NOBODY		FUNCTIONS
 
 byte word[FUNCTIONS];
 chan mail = [8] of { byte, bool };	/* messages under way: function, and what it was */
@@ -41,6 +42,7 @@ inline set_bit(f, r)
 		fi;
 		word[f] = word[f] | (1 << r)
 	}
+	/* step EDGE: the message is under way */
 #endif
 }
 
@@ -89,6 +91,7 @@ inline read_news(f)
 #else
 	/* barrier world_read_news_locked */
 	atomic { told = news[f]; news[f] = false };
+	/* step NEWS_TAKEN */
 	seen = word[f] != 0;
 #endif
 #ifdef MESSAGE_BELIEVED
@@ -100,21 +103,29 @@ inline read_news(f)
 	fi
 }
 
+/* world_switch_locked(): between the two nothing is executed. */
+inline give(f)
+{
+	owner = NOBODY;
+	/* step ENGINES_IDLE; step ENGINES_LOADED */
+	owner = f
+}
+
 /* world_thread(): an owner without work yields to a function that has some. */
 proctype host()
 {
 	bool told, seen;
-	byte round;
+	byte round, next;
 
 end:	do
 	:: news[0] || news[1] ->
 		for (round : 1 .. 2) {
-			/* Once to decide, and once more after the response time. */
+			/* Once to decide, and once more after the response time: step SWITCH_DUE. */
 			read_news(0);
 			read_news(1)
 		}
 		if
-		:: !known[owner] && known[1 - owner] -> owner = 1 - owner
+		:: !known[owner] && known[1 - owner] -> next = 1 - owner; give(next)
 		:: else
 		fi
 	od

@@ -50,8 +50,8 @@ optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
 # Adapter 0 has two virtual functions: their numbers are 16 and 17.
 TWO_FUNCTIONS="vfs=2"
 # Adapters of the race lab: with an interrupt ring of two records and of none, then the other forms.
-# Engines say that they hang, and GFX and COPY are reset together.
-LAB_PARAMS="adapters=4 irq_records=2,0,2,64 irq_form=0,0,1,2 doorbells=16,2 hung_us=5,5,5,5 \
+# Engines say that they hang, and GFX and COPY are reset together. The last one has functions.
+LAB_PARAMS="adapters=5 irq_records=2,0,2,64 irq_form=0,0,1,2 doorbells=16,2 hung_us=5,5,5,5 \
 dependent_nodes=5,5,5,5"
 # On two processors tests are to meet races: an engine that rests for three quarters of the time
 # misses most of them.

@@ -11,7 +11,8 @@
  *   patient  waits for it, and for a value that comes and goes, while main interrupts it
  *
  * After them it hangs GFX with another device, while the lab's queues work, and resets meet all
- * that can happen to a queue: it is aborted or suspended in the middle, or left alone.
+ * that can happen to a queue: it is aborted or suspended in the middle, or left alone. At last
+ * virtual functions of another chip share its engines, see races_switch.h.
  *
  * All threads sleep in the driver and none polls, so on the deterministic clock a loss
  * shows at once, because time jumps to the deadline. The program exits with 1 at the
@@ -20,12 +21,11 @@
 
 #include <inttypes.h>
 
-#include "vfence_test.h"
+#include "races_switch.h"
 
 #define ROUNDS		12
 #define HANGS		4
 #define ADAPTERS	4
-#define LOST		(5 * SECOND)
 
 struct lab {
 	unsigned int index;
@@ -304,12 +304,23 @@ static const char *explore(struct lab *lab, uint64_t seed)
 	return what;
 }
 
+/* Exit without clean-up: a stuck wait stays stuck, and the guest ends with this process. */
+static void found(uint64_t seed, uint64_t first, unsigned int adapter, const char *what)
+{
+	printf("# seed %" PRIu64 " adapter %u: %s\n", seed, adapter, what);
+	printf("# found within %" PRIu64 " seeds\n", seed - first + 1);
+	fflush(stdout);
+	_exit(1);
+}
+
 int main(int argc, char **argv)
 {
 	uint64_t first = argc > 1 ? strtoull(argv[1], NULL, 0) : 1;
 	uint64_t count = argc > 2 ? strtoull(argv[2], NULL, 0) : 10;
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct lab lab[ADAPTERS];
+	struct troupe troupe;
+	const char *what;
 	uint64_t seed;
 	unsigned int a;
 
@@ -319,6 +330,10 @@ int main(int argc, char **argv)
 			fprintf(stderr, "races: no adapter %u\n", a);
 			return 2;
 		}
+	if (troupe_open(&troupe)) {
+		fprintf(stderr, "races: adapter %u has no functions\n", CHIP);
+		return 2;
+	}
 	/*
 	 * Nothing is blocked or lost because it hangs often, and no time-out of the driver hides
 	 * a loss.
@@ -334,24 +349,19 @@ int main(int argc, char **argv)
 			return 2;
 		}
 		for (a = 0; a < ADAPTERS; a++) {
-			const char *what = explore(&lab[a], seed);
-
-			if (what) {
-				printf("# seed %" PRIu64 " adapter %u: %s\n", seed, a, what);
-				printf("# found within %" PRIu64 " seeds\n", seed - first + 1);
-				/*
-				 * Exit without clean-up: a stuck wait stays stuck, and
-				 * the guest ends with this process.
-				 */
-				fflush(stdout);
-				_exit(1);
-			}
+			what = explore(&lab[a], seed);
+			if (what)
+				found(seed, first, a, what);
 		}
+		what = troupe_play(&troupe);
+		if (what)
+			found(seed, first, CHIP, what);
 	}
 	set_seed(0);
 	for (a = 0; a < ADAPTERS; a++)
 		lab_close(&lab[a]);
-	printf("# %" PRIu64 " seeds, %u rounds and %u hangs each on %u adapters: nothing lost\n",
-	       count, ROUNDS, HANGS, ADAPTERS);
+	troupe_close(&troupe);
+	printf("# %" PRIu64 " seeds, %u rounds and %u hangs each on %u adapters, and %u jobs of %u functions: nothing lost\n",
+	       count, ROUNDS, HANGS, ADAPTERS, JOBS, FUNCTIONS);
 	return 0;
 }

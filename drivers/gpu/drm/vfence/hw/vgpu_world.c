@@ -143,6 +143,7 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 		save->turned_idle += edge;
 	}
 
+	vfence_step(EDGE);
 	/* If the engine reports it, it does so a little later than the time of its packets ends. */
 	if (edge && chip->world)
 		world_report_locked(gpu, group, busy, current == engine->task ?

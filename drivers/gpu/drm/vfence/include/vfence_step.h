@@ -60,6 +60,16 @@ enum vfence_step {
 	VFENCE_STEP_TURN_ABORTED,
 	/* reset: records are handled again; what was ignored is not read yet */
 	VFENCE_STEP_UNMASKED,
+	/* GPU: the busy word of a function has changed; the host has no message yet */
+	VFENCE_STEP_EDGE,
+	/* host: the messages are taken; the words of their functions are not read yet */
+	VFENCE_STEP_NEWS_TAKEN,
+	/* host: the response time has passed; it has not decided again yet */
+	VFENCE_STEP_SWITCH_DUE,
+	/* host: the engines have stopped; the registers of their owner are not saved yet */
+	VFENCE_STEP_ENGINES_IDLE,
+	/* host: the registers of the next owner are in the engines, which do not run yet */
+	VFENCE_STEP_ENGINES_LOADED,
 	/* the window that a mutant opens, see vfence_step_window() */
 	VFENCE_STEP_WINDOW,
 	VFENCE_STEPS_COUNT,

@@ -29,6 +29,7 @@
 #include "core/vfence_trace.h"
 #include "vf/vfence_flr.h"
 #include "vf/vfence_world.h"
+#include "vfence_step.h"
 
 #define WORLD_SLICE_US		6000
 #define WORLD_RESPONSE_US	50
@@ -157,6 +158,7 @@ static void world_read_news_locked(struct world_group *g, u64 now)
 	unsigned int i;
 
 	lockdep_assert_held(&g->lock);
+	vfence_step(NEWS_TAKEN);
 	for (i = 0; news && i < VFENCE_POLICY_FUNCTIONS; i++)
 		if (news & BIT(i))
 			world_read_word_locked(g, i, now);
@@ -316,6 +318,7 @@ static void world_take_locked(struct world_group *g)
 	usage->longest_stop_ns = max(usage->longest_stop_ns, stop);
 	if (g->marked_at > g->policy.slice_end)
 		usage->overrun_ns += g->marked_at - g->policy.slice_end;
+	vfence_step(ENGINES_IDLE);
 	world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
 	/* Charge the owner for the time to stop its engines, too. */
 	world_settle_locked(g, vgpu_world_stopped_at(g->world->physical->gpu, g->index));
@@ -335,6 +338,7 @@ static void world_give_locked(struct world_group *g, int next)
 	if (!vgpu_world_was_saved(adapter->gpu, g->index) ||
 	    world_order(g, VGPU_WORLD_CMD_LOAD, adapter, adapter) == -EINVAL)
 		world_order(g, VGPU_WORLD_CMD_INIT, adapter, adapter);
+	vfence_step(ENGINES_LOADED);
 	world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
 	world_mark_locked(g, &g->total.switch_ns);
 	g->usage[next].turns++;
@@ -414,6 +418,7 @@ static void world_commit(struct world_group *g, u64 cause, u64 due)
 {
 	struct vfence_policy_decision decision;
 
+	vfence_step(SWITCH_DUE);
 	mutex_lock(&g->lock);
 	/* As of the time when the response has passed: the thread wakes up a little later. */
 	decision = world_decide_locked(g, min(ktime_get_ns(), due));
