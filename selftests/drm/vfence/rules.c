@@ -444,6 +444,30 @@ TEST(VF_36_a_debt_lets_no_function_wait_for_ever)
 		}
 }
 
+/* A turn of exclusive access is nobody's turn in the circle: those before it keep their debts. */
+TEST(VF_36_exclusive_access_takes_no_slices)
+{
+	struct vfence_policy_decision d;
+	unsigned int round, i;
+	struct crowd c;
+	uint64_t debt;
+
+	for (round = 0; round < 200; round++) {
+		crowd_begin(&c, VFENCE_POLICY_FIXED);
+		vfence_policy_own(&c.policy, 0, c.now);
+		for (i = 0; i < c.count; i++) {
+			vfence_policy_set_busy(&c.policy, (int)i, true, c.now);
+			c.policy.function[i].owed_ns = 3 * c.policy.function[i].slice_ns;
+		}
+		debt = crowd_debt(&c);
+		vfence_policy_set_alone(&c.policy, (int)c.count - 1, c.now);
+		d = vfence_policy_decide(&c.policy, c.now);
+		ASSERT_EQ(VFENCE_POLICY_SWITCH, d.action);
+		vfence_policy_own(&c.policy, d.next, c.now);
+		ASSERT_EQ(debt, crowd_debt(&c));
+	}
+}
+
 /* The owner of the time before pays for it, as the host lets it pay. */
 static void crowd_pay(struct crowd *c, uint64_t since)
 {

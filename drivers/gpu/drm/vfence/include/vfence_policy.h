@@ -414,14 +414,15 @@ static inline __u64 policy_lead(const struct vfence_policy *policy, int next, __
 /** vfence_policy_own - a function owns the engines from now on, or none with -1 */
 static inline void vfence_policy_own(struct vfence_policy *policy, int i, __u64 now)
 {
-	if (i >= 0 && policy_rules(policy)->owes)
+	if (i >= 0 && i != policy->alone && policy_rules(policy)->owes)
 		policy_take_slices(policy, i, now);
 	policy->owner = i;
 	policy->parked = false;
 	if (i < 0)
 		return;
 	policy->owned_at = now;
-	policy->slice_end = now + policy_slice(policy, i, now);
+	/* Exclusive access is no slice. If overrun is owed, all of it is taken back later. */
+	policy->slice_end = now + (i == policy->alone ? 0 : policy_slice(policy, i, now));
 	if ((__s64)(policy->function[i].vtime - policy->vtime) > 0)
 		policy->vtime = policy->function[i].vtime;
 	policy_prepare(policy, now);
