@@ -452,7 +452,10 @@ struct vgpu_knobs {
 	 * and nothing takes the queue off.
 	 */
 	u32 stop_engines;
-	/** @fail_world: Commands of a world switch that fail, by bit of their number. */
+	/**
+	 * @fail_world: Commands of a world switch that fail, by bit of their number; 16 bits higher
+	 * those that fail after the next reset.
+	 */
 	u32 fail_world;
 	/** @lose_busy: The next edge of this function's busy word to busy is not reported. */
 	bool lose_busy;

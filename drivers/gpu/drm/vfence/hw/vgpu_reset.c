@@ -445,7 +445,7 @@ static void reset_revive(struct vgpu *gpu)
 {
 	WRITE_ONCE(gpu->knobs.stop_engines, 0);
 	WRITE_ONCE(gpu->knobs.stop_cmp, false);
-	WRITE_ONCE(gpu->knobs.fail_world, 0);
+	WRITE_ONCE(gpu->knobs.fail_world, READ_ONCE(gpu->knobs.fail_world) >> 16);
 	wake_up_all(&gpu->cmp.wait);
 }
 

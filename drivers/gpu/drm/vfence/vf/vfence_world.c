@@ -275,15 +275,23 @@ void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu)
 	mutex_unlock(&g->lock);
 }
 
+/* Give a command again, after a reset that has taken the queues of a function off the engines. */
+static int world_repeat(struct world_group *g, unsigned int command, struct vfence_adapter *about)
+{
+	return vgpu_world_command(g->world->physical->gpu, g->index, command,
+				  about ? about->gpu : NULL, WORLD_PREEMPT_US);
+}
+
 /*
- * Give a command. If it fails, reset @blame and repeat the command once: the reset takes the queues
- * of @blame off the engines.
+ * Give a command. If it fails, reset @blame and repeat the command; if that does not help, reset
+ * the whole GPU and repeat it once more.
  */
 static int world_order(struct world_group *g, unsigned int command,
 		       struct vfence_adapter *about, struct vfence_adapter *blame)
 {
 	struct vgpu *gpu = g->world->physical->gpu;
 	unsigned int timeout_us = g->world->share[vgpu_world_index(blame->gpu)].preempt_timeout_us;
+	bool done;
 	int ret;
 
 	/* Without a limit the command is repeated, until a function has to leave. */
@@ -295,9 +303,13 @@ static int world_order(struct world_group *g, unsigned int command,
 			   vgpu_world_index(blame->gpu), ret);
 	if (!ret || ret == -EINVAL)
 		return ret;
-	world_end_reset_locked(g, blame->gpu, vfence_flr_function(&g->world->flr, blame->gpu));
-	return vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
-				  WORLD_PREEMPT_US);
+	done = vfence_flr_function(&g->world->flr, blame->gpu);
+	world_end_reset_locked(g, blame->gpu, done);
+	ret = world_repeat(g, command, about);
+	if (!done || !ret || ret == -EINVAL)
+		return ret;
+	world_reset_chip_locked(g, blame->gpu);
+	return world_repeat(g, command, about);
 }
 
 /* Take the engines from their owner. */
