@@ -246,7 +246,7 @@ static void add_rows(void)
 	add_r4("R4, round-robin", VFENCE_POLICY_ROUND_ROBIN, 6 * MS);
 	add_r4("R4, elevator", VFENCE_POLICY_ELEVATOR, 6 * MS);
 	add_r4("R4, on-demand", VFENCE_POLICY_ON_DEMAND, 6 * MS);
-	add_r4("R4, on-demand, 2.4 ms", VFENCE_POLICY_ON_DEMAND, 2400 * US);
+	add_r4("R4, on-demand, 2.32 ms", VFENCE_POLICY_ON_DEMAND, 2320 * US);
 	add_r4("R4, fair", VFENCE_POLICY_FAIR, 6 * MS);
 	add_r4("R4, ahead", VFENCE_POLICY_AHEAD, 6 * MS);
 	add_r4("R4, ahead, 4 ms", VFENCE_POLICY_AHEAD, 4 * MS);
