@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* vfence functions: the virtual functions of an adapter, how they share its engines, what each had. */
+/*
+ * vfence functions: the virtual functions of an adapter, how they share its engines, what each has had
+ * so far and has in each second; and another policy for them.
+ */
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "functions.h"
 #include "tool.h"
+#include "vfence_policy.h"
 
 #define MOST	16
 
@@ -80,29 +85,104 @@ unsigned int functions_number(unsigned int adapter, unsigned int function)
 	return MOST * (adapter + 1) + function - 1;
 }
 
-static void print_function(unsigned int adapter, const char *folder, const char *name)
-{
-	uint64_t elapsed = functions_stat(adapter, ".", "gfx", "elapsed_ns");
-	uint64_t run = functions_stat(adapter, folder, "gfx", "run_ns");
-	char slice[16] = "", weight[16] = "", file[64];
+/* What a function has had. */
+struct usage {
+	uint64_t elapsed, run, turns, yields, preemptions, resets;
+};
 
+static struct usage usage_of(unsigned int adapter, const char *folder)
+{
+	uint64_t run = functions_stat(adapter, folder, "gfx", "run_ns");
+
+	return (struct usage){
+		/* Later than the time of the function, which is not more than that. */
+		.elapsed = functions_stat(adapter, ".", "gfx", "elapsed_ns"),
+		.run = run,
+		.turns = functions_stat(adapter, folder, "gfx", "turns"),
+		.yields = functions_stat(adapter, folder, "gfx", "yields"),
+		.preemptions = functions_stat(adapter, folder, "gfx", "preemptions"),
+		.resets = functions_stat(adapter, folder, "gfx", "resets"),
+	};
+}
+
+static void folder_of(unsigned int function, char *folder, size_t size)
+{
+	if (function)
+		snprintf(folder, size, "vf%u", function);
+	else
+		snprintf(folder, size, "pf");
+}
+
+/* Print what a function has had since *@last, which becomes what it has had so far. */
+static void print_function(unsigned int adapter, unsigned int function, struct usage *last)
+{
+	char slice[16] = "", weight[16] = "", file[64], folder[16], name[32];
+	struct usage now, then = *last;
+	double elapsed;
+
+	folder_of(function, folder, sizeof(folder));
+	now = usage_of(adapter, folder);
+	elapsed = (double)(now.elapsed - then.elapsed);
+	*last = now;
 	snprintf(file, sizeof(file), "sriov_admin/%s/profile/exec_quantum_us", folder);
 	functions_read(adapter, file, slice, sizeof(slice));
 	snprintf(file, sizeof(file), "sriov_admin/%s/profile/weight", folder);
 	functions_read(adapter, file, weight, sizeof(weight));
-	printf("%-16s%10s%8s%7.1f %%%9" PRIu64 "%9" PRIu64 "%13" PRIu64 "%8" PRIu64 "\n", name,
-	       slice, weight, elapsed ? 100.0 * (double)run / (double)elapsed : 0,
-	       functions_stat(adapter, folder, "gfx", "turns"),
-	       functions_stat(adapter, folder, "gfx", "yields"),
-	       functions_stat(adapter, folder, "gfx", "preemptions"),
-	       functions_stat(adapter, folder, "gfx", "resets"));
+	snprintf(name, sizeof(name), "vf%u (%u)", function, functions_number(adapter, function));
+	printf("%-16s%10s%8s%7.1f %%%9" PRIu64 "%9" PRIu64 "%13" PRIu64 "%8" PRIu64 "\n",
+	       function ? name : folder, slice, weight,
+	       elapsed > 0 ? 100.0 * (double)(now.run - then.run) / elapsed : 0,
+	       now.turns - then.turns, now.yields - then.yields,
+	       now.preemptions - then.preemptions, now.resets - then.resets);
+}
+
+static void print_functions(unsigned int adapter, unsigned int count, struct usage *last)
+{
+	unsigned int i;
+
+	printf("%-16s%10s%8s%9s%9s%9s%13s%8s\n", "function", "slice us", "weight", "time", "turns",
+	       "yields", "preemptions", "resets");
+	for (i = 0; i <= count; i++)
+		print_function(adapter, i, &last[i]);
+	fflush(stdout);
+}
+
+static int set_policy(unsigned int adapter, const char *name)
+{
+	int ret = functions_write(adapter, "sriov_admin/policy", name);
+	unsigned int i;
+
+	if (ret != -EINVAL)
+		return ret ? tool_fail("functions", ret) : 0;
+	fprintf(stderr, "vfence: no such policy: %s; there are", name);
+	for (i = 0; i < VFENCE_POLICIES; i++)
+		fprintf(stderr, " %s", vfence_policies[i].name);
+	fputs("\n", stderr);
+	return ret;
+}
+
+/* Print a table each second. A function that is removed meanwhile ends it. */
+static void watch(unsigned int adapter, unsigned int count, unsigned int seconds,
+		  struct usage *last)
+{
+	struct timespec second = { .tv_sec = 1 };
+	char text[16];
+
+	while (seconds--) {
+		nanosleep(&second, NULL);
+		if (functions_read(adapter, "sriov_numvfs", text, sizeof(text)) ||
+		    (unsigned int)atoi(text) != count)
+			return;
+		putchar('\n');
+		print_functions(adapter, count, last);
+	}
 }
 
 int functions_main(const struct options *options)
 {
-	unsigned int adapter = options->adapter == UINT32_MAX ? 0 : options->adapter;
-	char text[256], folder[16], name[32];
-	unsigned int count, i;
+	unsigned int adapter = options->adapter == UINT32_MAX ? 0 : options->adapter, count;
+	struct usage last[MOST + 1] = { 0 };
+	char text[256];
 	int ret = functions_read(adapter, "sriov_numvfs", text, sizeof(text));
 
 	if (ret)
@@ -114,15 +194,12 @@ int functions_main(const struct options *options)
 		       adapter);
 		return 0;
 	}
+	ret = options->policy ? set_policy(adapter, options->policy) : 0;
+	if (ret)
+		return ret;
 	functions_read(adapter, "sriov_admin/policy", text, sizeof(text));
 	printf("policy: %s\n\n", text);
-	printf("%-16s%10s%8s%9s%9s%9s%13s%8s\n", "function", "slice us", "weight", "time", "turns",
-	       "yields", "preemptions", "resets");
-	print_function(adapter, "pf", "pf");
-	for (i = 1; i <= count; i++) {
-		snprintf(folder, sizeof(folder), "vf%u", i);
-		snprintf(name, sizeof(name), "vf%u (%u)", i, functions_number(adapter, i));
-		print_function(adapter, folder, name);
-	}
+	print_functions(adapter, count, last);
+	watch(adapter, count, options->watch, last);
 	return 0;
 }

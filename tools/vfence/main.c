@@ -51,6 +51,8 @@ static void usage(FILE *to)
 	      "  -k, --kind KIND    hang: submission (default) or another, see vfence(1)\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
 	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
+	      "  -p, --policy NAME  functions: share the engines by another policy\n"
+	      "  -W, --watch S      functions: print what each has in each of S seconds, 1 to 86400\n"
 	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
 	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names\n"
 	      "  -j, --json         info, demo, bench, gap: print JSON\n"
@@ -115,6 +117,8 @@ int main(int argc, char **argv)
 		{ "kind", required_argument, NULL, 'k' },
 		{ "after", required_argument, NULL, 't' },
 		{ "release", no_argument, NULL, 'r' },
+		{ "policy", required_argument, NULL, 'p' },
+		{ "watch", required_argument, NULL, 'W' },
 		{ "random", required_argument, NULL, 'R' },
 		{ "row", required_argument, NULL, 'w' },
 		{ "json", no_argument, NULL, 'j' },
@@ -125,7 +129,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:R:w:rjh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:p:W:R:w:rjh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -150,6 +154,13 @@ int main(int argc, char **argv)
 			break;
 		case 'R':
 			if (!number(optarg, 1, 128, &options.random))
+				return 2;
+			break;
+		case 'p':
+			options.policy = optarg;
+			break;
+		case 'W':
+			if (!number(optarg, 1, 86400, &options.watch))
 				return 2;
 			break;
 		case 'w':

@@ -23,6 +23,9 @@ struct options {
 	bool release;
 	/* bench functions: number of configurations at random, or 0. */
 	unsigned int random;
+	/* functions: name of a policy, or NULL; and seconds to print what each has. */
+	const char *policy;
+	unsigned int watch;
 	/* bench functions, simulate: part of the names of the rows, or NULL. */
 	const char *row;
 	/* gap: the files. */
