@@ -361,7 +361,7 @@ int main(int argc, char **argv)
 	for (a = 0; a < ADAPTERS; a++)
 		lab_close(&lab[a]);
 	troupe_close(&troupe);
-	printf("# %" PRIu64 " seeds, %u rounds and %u hangs each on %u adapters, and %u jobs of %u functions: nothing lost\n",
-	       count, ROUNDS, HANGS, ADAPTERS, JOBS, FUNCTIONS);
+	printf("# %" PRIu64 " seeds, %u rounds and %u hangs each on %u adapters, and %u bursts of %u functions: nothing lost\n",
+	       count, ROUNDS, HANGS, ADAPTERS, BURSTS, FUNCTIONS);
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The race lab's virtual functions: three share the engines of one chip. Their clients submit small
- * jobs at random, wait for some of them, so that functions turn idle and busy all the time, and pause
- * functions in between. Each job sets a register and stores it after its draws: it is right only if
- * each switch saves and loads what it must.
+ * The race lab's virtual functions: three share the engines of one chip. Their clients submit bursts
+ * of small jobs at random, and pause functions in between. A message that is lost shows at the end of
+ * a burst: other messages would heal it, and none comes any more. Each job sets a register and stores
+ * it after its draws: it is right only if each switch saves and loads what it must.
  */
 #ifndef _RACES_SWITCH_H_
 #define _RACES_SWITCH_H_
@@ -13,14 +13,16 @@
 /* The number of the physical function, behind the lab's other adapters. */
 #define CHIP		4
 #define FUNCTIONS	3
-#define JOBS		20
+#define BURSTS		24
+/* Most jobs of a burst. */
+#define JOBS		4
 #define LOST		(5 * SECOND)
 
 /* One queue of a function's client. */
 struct stage {
 	struct vf_queue *queue;
 	struct vf_buffer *buffer;
-	/* What each job has set, and how many jobs there are in this round. */
+	/* What each job has set, and how many jobs there are in this burst. */
 	uint64_t set[JOBS];
 	unsigned int jobs;
 };
@@ -148,28 +150,39 @@ static const char *troupe_configure(void)
 	return ret ? "the functions cannot be configured" : NULL;
 }
 
-/* Play one round. Return: NULL, or a text that names what was lost. */
-static const char *troupe_play(struct troupe *troupe)
+static const char *troupe_burst(struct troupe *troupe)
 {
-	const char *what = troupe_configure();
-	unsigned int i, k;
+	unsigned int i, k, jobs = 1 + dice(JOBS);
+	const char *what = NULL;
 
 	for (i = 0; i < FUNCTIONS; i++)
 		for (k = 0; k < 2; k++)
 			troupe->player[i].stage[k].jobs = 0;
-	for (i = 0; i < JOBS && !what; i++) {
+	for (i = 0; i < jobs && !what; i++) {
 		unsigned int function = 1 + dice(FUNCTIONS);
 		struct stage *stage = &troupe->player[function - 1].stage[dice(4) == 0];
 
 		what = stage_job(troupe, stage);
+		/* Then the next job begins while the function turns idle. */
 		if (!what && dice(2))
 			what = stage_end(stage);
-		if (!what && !dice(10))
+		if (!what && !dice(20))
 			what = player_pause(function);
 	}
 	for (i = 0; i < FUNCTIONS && !what; i++)
 		for (k = 0; k < 2 && !what; k++)
 			what = stage_end(&troupe->player[i].stage[k]);
+	return what;
+}
+
+/* Return: NULL, or a text that names what was lost. */
+static const char *troupe_play(struct troupe *troupe)
+{
+	const char *what = troupe_configure();
+	unsigned int i;
+
+	for (i = 0; i < BURSTS && !what; i++)
+		what = troupe_burst(troupe);
 	return what;
 }
 
