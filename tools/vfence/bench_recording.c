@@ -20,26 +20,22 @@ struct tracing {
 	unsigned int room;
 };
 
-static uint64_t field(struct tep_event *event, const char *name, const struct tep_record *record)
-{
-	unsigned long long value = 0;
-	struct tep_format_field *f = tep_find_field(event, name);
-
-	if (f)
-		tep_read_number_field(f, record->data, &value);
-	return value;
-}
-
 static int record_command(struct tep_event *event, struct tep_record *record, int cpu,
 			  void *context)
 {
 	struct tracing *t = context;
 	struct recording *r = t->recording;
+	unsigned long long adapter, group, command, function, result;
 	struct world_event *more;
 
 	(void)cpu;
-	if (field(event, "group", record) || field(event, "result", record) ||
-	    field(event, "adapter", record) != t->adapter)
+	if (tep_get_field_val(NULL, event, "adapter", record, &adapter, 0) ||
+	    tep_get_field_val(NULL, event, "group", record, &group, 0) ||
+	    tep_get_field_val(NULL, event, "command", record, &command, 0) ||
+	    tep_get_field_val(NULL, event, "function", record, &function, 0) ||
+	    tep_get_field_val(NULL, event, "result", record, &result, 0))
+		return 0;
+	if (adapter != t->adapter || group || result)
 		return 0;
 	if (r->events == t->room) {
 		t->room += MORE;
@@ -50,8 +46,8 @@ static int record_command(struct tep_event *event, struct tep_record *record, in
 	}
 	r->event[r->events++] = (struct world_event){
 		.at = (int64_t)record->ts - r->begin,
-		.command = (unsigned int)field(event, "command", record),
-		.function = (unsigned int)field(event, "function", record),
+		.command = (unsigned int)command,
+		.function = (unsigned int)function,
 	};
 	return 0;
 }
