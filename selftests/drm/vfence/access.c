@@ -188,6 +188,32 @@ TEST_F(world, VF_39_full_access_again_and_again_is_no_way_to_keep_the_engines)
 	EXPECT_EQ(0, stat_of(1, "gfx", "resets"));
 }
 
+/* Full access keeps others from the engines: a function that does nothing in it pays, too. */
+TEST_F(world, VF_39_full_access_without_work_is_paid_for)
+{
+	int64_t took;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("policy", "fair"));
+	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
+	/* It owns the engines already, and has no work. */
+	ASSERT_EQ(0, draw_frame(&self->guest[0]));
+	ASSERT_TRUE(drained(self->guest[0].gfx));
+	ASSERT_EQ(0, say(1, REQUEST_INIT));
+	ASSERT_TRUE(has_access(1, 1));
+	vf_cmd_draw(self->guest[1].gfx, 3000, MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->guest[0].fence, 1, vf_deadline(SECOND / 2)));
+	ASSERT_EQ(0, say(1, RELEASE_INIT));
+	took = longest_frame(&self->guest[0], 1);
+	TH_LOG("its next frame took %lld us", (long long)took / 1000);
+	/* The other one has the engines for as long first, but for a slice. */
+	EXPECT_LT(deterministic() ? 480 * MS : SECOND / 4, took);
+	if (deterministic())
+		EXPECT_GT(530 * MS, took);
+	vf_queue_abort(self->guest[1].gfx);
+}
+
 /* A guard that drops messages must not keep the engines from other functions. */
 TEST_F(world, VF_38_a_guard_that_is_full_holds_no_engines)
 {

@@ -535,6 +535,34 @@ TEST(VF_33_an_owner_without_work_pays_nothing)
 		}
 }
 
+/* With exclusive access it keeps others from the engines, and pays, also for the time without work. */
+TEST(VF_39_exclusive_access_is_paid_for_without_work)
+{
+	unsigned int kind, round;
+	struct crowd c;
+	uint64_t since;
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++)
+		for (round = 0; round < 200; round++) {
+			struct vfence_policy_function *f = &c.policy.function[1];
+
+			crowd_park(&c, kind, 1);
+			since = c.now;
+			c.now += 1 + next() % 10000000000;
+			vfence_policy_set_alone(&c.policy, 1, c.now);
+			/* Not for the time before. */
+			crowd_pay(&c, since);
+			ASSERT_EQ(0, f->vtime);
+			since = c.now;
+			c.now += 1 + next() % 1000000000;
+			ASSERT_EQ(VFENCE_POLICY_KEEP, vfence_policy_decide(&c.policy, c.now).action);
+			crowd_pay(&c, since);
+			ASSERT_EQ(c.now - since, f->vtime);
+			if (vfence_policies[kind].owes)
+				ASSERT_EQ(c.now - since, f->owed_ns);
+		}
+}
+
 /* A thread that asks a policy when to decide again gets some sleep, whatever the times are. */
 TEST(no_policy_asks_for_a_decision_at_once)
 {

@@ -133,7 +133,7 @@ struct vfence_policy {
 	int ready;
 	/** @ready_at: time when it was chosen, in ns */
 	__u64 ready_at;
-	/** @parked: the owner has no work, and no other function had any */
+	/** @parked: the owner has neither work nor exclusive access, and no other one had work */
 	bool parked;
 	/** @alone: the function that has the engines exclusively, or -1 */
 	int alone;
@@ -440,6 +440,9 @@ static inline void vfence_policy_set_alone(struct vfence_policy *policy, int i, 
 	if (i < 0 && policy->alone >= 0)
 		policy->slice_end = now;
 	policy->alone = i;
+	/* From now on it keeps the others from the engines, and pays for it. */
+	if (i >= 0 && i == policy->owner && policy->parked)
+		vfence_policy_own(policy, i, now);
 }
 
 /**
