@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The picture of vfence bench functions: bars for the rows of R4, the frame rates of each function,
- * who has the engines, and the commands of one switch. What was not measured or traced is left out.
+ * time lines of the engines with their owners, and the commands of one switch. It has no panel for a
+ * row that was not measured, and no time line without a trace.
  */
 
 #include <string.h>

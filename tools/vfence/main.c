@@ -26,7 +26,7 @@ static const struct command {
 	  "virtual functions under each policy, measured and modelled" },
 	{ "simulate", NULL, simulate_main, "the same, modelled only, without an adapter" },
 	{ "functions", NULL, functions_main, "virtual functions, and what each has had" },
-	{ "gap", on_files, gap_main, "how much the frame rates of functions jump about" },
+	{ "gap", on_files, gap_main, "score how unevenly functions get their frames" },
 	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
 	{ "dump", NULL, dump_main, "what the first engine did that hung, packets decoded" },
 };

@@ -424,8 +424,9 @@ static enum vgpu_step exec_fill(struct vgpu_engine *engine, struct vgpu_queue *q
 }
 
 /*
- * Return when the GPU has done what is before the packet, as if the thread never woke up late. A
- * queue cannot have done anything before it had work, or before its last wait ended.
+ * Return the time at which the GPU has done all that is before the packet. It does not contain the
+ * time by which the engine's thread has woken up late. A queue does nothing before it gets work,
+ * nor before its last wait ends.
  */
 static u64 exec_time(struct vgpu_engine *engine, const struct vgpu_queue *queue)
 {
