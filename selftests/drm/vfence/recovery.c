@@ -808,6 +808,21 @@ TEST_F(engine, WDDM_155_TDR_10_an_engine_that_cannot_be_reset_takes_the_adapter_
 	EXPECT_TRUE(EVENTUALLY(working(self->adapter)));
 }
 
+TEST_F(engine, TDR_10_a_reset_that_takes_too_long_takes_the_adapter_along)
+{
+	struct vf_counters after;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "ddi_delay_ms", "500"));
+	ASSERT_EQ(0, knob(HANGS, "slow_reset", "1"));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.adapter_resets + 1, after.adapter_resets);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_TRUE(EVENTUALLY(working(self->adapter)));
+}
+
 TEST_F(engine, WDDM_169_a_reset_that_was_promoted_says_so)
 {
 	static const char enable[] = TRACING "events/vfence/vfence_adapter_reset/enable";

@@ -181,6 +181,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_bool("fail_engine_reset", 0600, minor->debugfs_root,
 			    &knobs->fail_engine_reset);
 	debugfs_create_bool("survive_reset", 0600, minor->debugfs_root, &knobs->survive_reset);
+	debugfs_create_bool("slow_reset", 0600, minor->debugfs_root, &knobs->slow_reset);
 	debugfs_create_bool("interrupt_after_reset", 0600, minor->debugfs_root,
 			    &knobs->interrupt_after_reset);
 	debugfs_create_bool("fail_engine_resume", 0600, minor->debugfs_root,

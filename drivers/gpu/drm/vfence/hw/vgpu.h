@@ -436,6 +436,8 @@ struct vgpu_knobs {
 	bool fail_engine_reset;
 	/** @survive_reset: What runs on an engine survives its reset. */
 	bool survive_reset;
+	/** @slow_reset: The reset of an engine does not end before that of the GPU. */
+	bool slow_reset;
 	/** @interrupt_after_reset: The next engine that is reset posts before it goes on. */
 	bool interrupt_after_reset;
 	/** @fail_engine_resume: An engine does not go on after its reset. */
@@ -671,6 +673,7 @@ bool vgpu_reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned int ms);
  * vgpu_reset_engine - DxgkDdiResetEngine, DxgkDdiResetHwEngine
  * @gpu: the GPU
  * @node: node of the engine, which is held
+ * @ms: how long it may take
  * @last_aborted: output: LastAbortedFenceId, the id of the turn that was aborted, or of the
  *                last one that completed
  *
@@ -678,9 +681,10 @@ bool vgpu_reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned int ms);
  * reports its context. If the queue has left by itself since the engine was held, its context is
  * reported as well (WDDM-151).
  *
- * Return: 0, or -EIO if the engine cannot be reset: nothing has changed then.
+ * Return: 0; -EIO if the engine cannot be reset: nothing has changed then; or -ETIME if the reset
+ * has not ended: only vgpu_reset_adapter() helps.
  */
-int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted);
+int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 *last_aborted);
 /**
  * vgpu_reset_resume_engine - DxgkDdiResumeHwEngine: the engine picks queues again
  * @gpu: the GPU

@@ -12,9 +12,16 @@
 
 #include "vgpu_types.h"
 
+/* A knob: the reset of the engine finds no end, until the GPU is reset. */
+static bool engine_resists(const struct vgpu_queue *queue)
+{
+	return READ_ONCE(queue->gpu->knobs.slow_reset) && READ_ONCE(queue->node->holds) &&
+	       !READ_ONCE(queue->gpu->resetting);
+}
+
 static bool engine_is_aborting(struct vgpu_queue *queue)
 {
-	return READ_ONCE(queue->abort) || kthread_should_stop();
+	return (READ_ONCE(queue->abort) && !engine_resists(queue)) || kthread_should_stop();
 }
 
 /* Return true if the driver has asked for a sign of life, and may have one. */

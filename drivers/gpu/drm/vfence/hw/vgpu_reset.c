@@ -317,11 +317,13 @@ static void reset_abort_locked(struct vgpu_engine *engine, struct reset_hit *hit
 	queue->guilty = !hit->collateral;
 }
 
-/* Abort what the function runs on the engine, and wait until it has left. */
-static struct reset_hit reset_abort(struct vgpu *gpu, unsigned int node)
+/*
+ * Abort what the function runs on the engine, and wait until it has left. Return false if it has
+ * not left when the time is over.
+ */
+static bool reset_abort(struct vgpu *gpu, unsigned int node, long timeout, struct reset_hit *hit)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
-	struct reset_hit hit = {};
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
@@ -329,10 +331,9 @@ static struct reset_hit reset_abort(struct vgpu *gpu, unsigned int node)
 	WRITE_ONCE(gpu->knobs.stop_engines, gpu->knobs.stop_engines & ~BIT(node));
 	/* A queue of another function stays: that function resets its own queues. */
 	if (reset_runs_locked(engine, gpu))
-		reset_abort_locked(engine, &hit);
+		reset_abort_locked(engine, hit);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	wait_event(gpu->chip->queue_left, !reset_engine_runs(engine, gpu));
-	return hit;
+	return wait_event_timeout(gpu->chip->queue_left, !reset_engine_runs(engine, gpu), timeout);
 }
 
 static void reset_report(struct vgpu *gpu, const struct reset_hit *hit)
@@ -392,9 +393,9 @@ static u64 reset_nothing(struct vgpu *gpu, unsigned int ordinal)
 	return completed;
 }
 
-int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted)
+int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 *last_aborted)
 {
-	struct reset_hit hit;
+	struct reset_hit hit = {};
 
 	if (READ_ONCE(gpu->knobs.fail_engine_reset))
 		return -EIO;
@@ -404,7 +405,8 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, u64 *last_aborted)
 		*last_aborted = reset_nothing(gpu, node);
 		return 0;
 	}
-	hit = reset_abort(gpu, node);
+	if (!reset_abort(gpu, node, msecs_to_jiffies(ms), &hit))
+		return -ETIME;
 	vfence_step(TURN_ABORTED);
 	*last_aborted = reset_last_aborted(gpu, node, &hit);
 	if (READ_ONCE(gpu->knobs.wrong_last_aborted) &&
@@ -445,6 +447,7 @@ static void reset_revive(struct vgpu *gpu)
 {
 	WRITE_ONCE(gpu->knobs.stop_engines, 0);
 	WRITE_ONCE(gpu->knobs.stop_cmp, false);
+	WRITE_ONCE(gpu->knobs.slow_reset, false);
 	WRITE_ONCE(gpu->knobs.fail_world, READ_ONCE(gpu->knobs.fail_world) >> 16);
 	wake_up_all(&gpu->cmp.wait);
 }
@@ -467,8 +470,9 @@ static void reset_function_locked(struct vgpu *gpu, bool by_host)
 
 	reset_revive(gpu);
 	for (i = 0; i < gpu->config.nodes; i++) {
-		struct reset_hit hit = reset_abort(gpu, i);
+		struct reset_hit hit = {};
 
+		reset_abort(gpu, i, MAX_SCHEDULE_TIMEOUT, &hit);
 		/* After a reset by the host its notification makes the driver fail all devices. */
 		if (!by_host)
 			reset_report(gpu, &hit);

@@ -55,7 +55,10 @@ struct vfence_timeout_config {
 	__u32 delay_ms;
 	/** @debug_mode: &enum vfence_timeout_debug_mode */
 	__u32 debug_mode;
-	/** @ddi_delay_ms: TdrDdiDelay in ms: how long threads may take to leave the driver */
+	/**
+	 * @ddi_delay_ms: TdrDdiDelay in ms: how long the reset of an engine may take, and threads
+	 * to leave the driver
+	 */
 	__u32 ddi_delay_ms;
 	/**
 	 * @limit_count: TdrLimitCount: as many resets of the adapter may be within

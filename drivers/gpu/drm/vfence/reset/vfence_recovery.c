@@ -172,7 +172,8 @@ static int recovery_reset_node(struct recovery *recovery, unsigned int node)
 		return 0;
 
 	recovery->paging |= recovery_is_paging(&status);
-	ret = vgpu_reset_engine(adapter->gpu, node, &aborted);
+	ret = vgpu_reset_engine(adapter->gpu, node, READ_ONCE(adapter->tdr.ddi_delay_ms),
+				&aborted);
 	if (ret)
 		return ret;
 	vfence_count(adapter, VFENCE_COUNT_ENGINE_RESETS);
