@@ -16,6 +16,8 @@
 #define PATIENCE	(60 * SECOND)
 /* TdrDelay in ms while a queue does not leave its engine. */
 #define DELAY_MS	"50"
+/* Size of what an endless copy reads and writes. */
+#define BYTES		65536
 
 /* What the command has of its own: a device that hangs, and one that looks on. */
 struct hang {
@@ -27,9 +29,10 @@ struct hang {
 	struct vf_adapter *beside;
 	struct vf_device *bystander;
 	struct vf_queue *queue;
-	/* only some kinds have these: a queue of the one that looks on, and a fence */
+	/* only some kinds have these: a queue of the one that looks on, a fence, and a buffer */
 	struct vf_queue *waits;
 	struct vf_fence *fence;
+	struct vf_buffer *buffer;
 	int64_t begun;
 };
 
@@ -141,6 +144,18 @@ static int await_running(const struct hang *hang)
 	return ret;
 }
 
+static int await_loss(const struct hang *hang)
+{
+	int64_t until = now() + PATIENCE;
+
+	while (vf_device_state(hang->device) == DRM_VFENCE_DEVICE_ACTIVE) {
+		if (now() > until)
+			return -ETIME;
+		rest(SECOND / 1000);
+	}
+	return 0;
+}
+
 /* A draw of a user-mode queue takes ten seconds. */
 static int draw_for_long(struct hang *hang)
 {
@@ -161,6 +176,26 @@ static int draw_endlessly(struct hang *hang)
 	if (!ret)
 		ret = vf_queue_create(hang->bystander, hang->node, 4096, &hang->waits);
 	return ret ? ret : vf_queue_submit(hang->waits);
+}
+
+/* A copy of a kernel-mode queue makes no progress. */
+static int copy_endlessly(struct hang *hang)
+{
+	int ret = vf_buffer_create(hang->adapter, BYTES, &hang->buffer);
+	uint64_t va = ret ? 0 : vf_buffer_va(hang->buffer);
+
+	if (!ret)
+		ret = vf_kernel_queue_create(hang->device, hang->node, &hang->queue);
+	if (!ret)
+		ret = set_switch(hang, "hang_copies", "1");
+	if (ret)
+		return ret;
+	vf_cmd_copy(hang->queue, va + BYTES / 2, va, BYTES / 2);
+	ret = vf_queue_submit(hang->queue);
+	if (!ret)
+		ret = await_loss(hang);
+	set_switch(hang, "hang_copies", "0");
+	return ret;
 }
 
 /* A user-mode queue is suspended, and stays on its engine. */
@@ -215,18 +250,6 @@ static int hang_for_good(struct hang *hang)
 	int ret = set_switch(hang, "fail_adapter_reset", "1");
 
 	return ret ? ret : hang_adapter(hang);
-}
-
-static int await_loss(const struct hang *hang)
-{
-	int64_t until = now() + PATIENCE;
-
-	while (vf_device_state(hang->device) == DRM_VFENCE_DEVICE_ACTIVE) {
-		if (now() > until)
-			return -ETIME;
-		rest(SECOND / 1000);
-	}
-	return 0;
 }
 
 /* The engine stops in the middle of a draw, without a word. */
@@ -289,6 +312,7 @@ static const struct kind {
 } kinds[] = {
 	{ "submission", "a submission that does not end", hang_submission, false },
 	{ "endless-draw", "a draw that others wait for", draw_endlessly, false },
+	{ "endless-copy", "a copy that does not end", copy_endlessly, false },
 	{ "ignores-preemption", "a queue that does not leave its engine", ignore_preemption, false },
 	{ "stops-answering", "an engine that stops without a word", stop_engine, false },
 	{ "survives-reset", "a queue that survives the reset of its engine", survive_reset, false },
@@ -394,6 +418,7 @@ int hang_main(const struct options *options)
 	vf_queue_destroy(hang.queue);
 	vf_queue_destroy(hang.waits);
 	vf_fence_destroy(hang.fence);
+	vf_buffer_destroy(hang.buffer);
 	vf_device_destroy(hang.bystander);
 	vf_device_destroy(hang.device);
 	vf_adapter_close(hang.beside);

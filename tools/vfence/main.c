@@ -85,6 +85,16 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 	return true;
 }
 
+/* Seconds may have their unit, as for sleep(1). */
+static bool seconds(char *text, unsigned int *value)
+{
+	size_t length = strlen(text);
+
+	if (length > 1 && text[length - 1] == 's')
+		text[length - 1] = 0;
+	return number(text, 0, 3600, value);
+}
+
 static bool needs_adapter(const struct command *command)
 {
 	return command->topic != on_files && command->run != simulate_main;
@@ -149,7 +159,7 @@ int main(int argc, char **argv)
 			options.kind = optarg;
 			break;
 		case 't':
-			if (!number(optarg, 0, 3600, &options.after))
+			if (!seconds(optarg, &options.after))
 				return 2;
 			break;
 		case 'R':

@@ -695,7 +695,7 @@ static const struct {
 	{ "lose_suspend", 2 }, { "wrong_suspend", 2 }, { "ignore_suspend", 2 },
 	{ "ignore_limit", 2 }, { "hold_posts", 2 },
 	{ "stop_engines", 32 }, { "stop_cmp", 2 }, { "lose_interrupt", 2 },
-	{ "wrong_dependents", 2 }, { "hang_paging", 2 },
+	{ "wrong_dependents", 2 }, { "hang_paging", 2 }, { "hang_copies", 2 },
 	{ "slow_reset", 2 }, { "page_fault_flags", 8 },
 	{ "logging_level", 4 }, { "notify_work", 2 }, { "reset_engine", 6 }, { "reset_adapter", 2 },
 };

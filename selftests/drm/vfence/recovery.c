@@ -823,6 +823,44 @@ TEST_F(engine, TDR_10_a_reset_that_takes_too_long_takes_the_adapter_along)
 	EXPECT_TRUE(EVENTUALLY(working(self->adapter)));
 }
 
+/* The engine stops in the middle of a copy. Nobody else's work is on it. */
+TEST_F(engine, TDR_01_a_copy_that_never_ends_is_found_and_its_engine_goes_on)
+{
+	struct vf_buffer *buffer[2];
+	struct vf_device *device;
+	struct vf_queue *copy;
+	struct vf_counters after;
+	uint64_t va[2];
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_buffer_create(self->adapter, 65536, &buffer[i]));
+		va[i] = vf_buffer_va(buffer[i]);
+	}
+	memset(vf_buffer_map(buffer[0]), 0x5a, 65536);
+	ASSERT_EQ(0, knob(HANGS, "hang_copies", "1"));
+	vf_cmd_copy(self->copy, va[1], va[0], 65536);
+	vf_queue_publish(self->copy);
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	ASSERT_EQ(0, knob(HANGS, "hang_copies", "0"));
+	EXPECT_EQ(0, ((uint8_t *)vf_buffer_map(buffer[1]))[65535]);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	vf_cmd_copy(copy, va[1], va[0], 65536);
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	EXPECT_TRUE(drained(copy));
+	EXPECT_EQ(0x5a, ((uint8_t *)vf_buffer_map(buffer[1]))[65535]);
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets + 1, after.engine_resets);
+	EXPECT_EQ(self->before.adapter_resets, after.adapter_resets);
+	vf_queue_destroy(copy);
+	vf_device_destroy(device);
+	for (i = 0; i < 2; i++)
+		vf_buffer_destroy(buffer[i]);
+}
+
 TEST_F(engine, WDDM_169_a_reset_that_was_promoted_says_so)
 {
 	static const char enable[] = TRACING "events/vfence/vfence_adapter_reset/enable";

@@ -171,6 +171,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file("mail_received", 0400, minor->debugfs_root, adapter,
 			    &debugfs_mail_received_fops);
 
+	debugfs_create_bool("hang_copies", 0600, minor->debugfs_root, &knobs->hang_copies);
 	debugfs_create_bool("hang_paging", 0600, minor->debugfs_root, &knobs->hang_paging);
 	debugfs_create_bool("finish_before_snapshot", 0600, minor->debugfs_root,
 			    &knobs->finish_before_snapshot);

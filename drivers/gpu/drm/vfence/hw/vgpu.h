@@ -420,6 +420,8 @@ struct vgpu_knobs {
 	bool wrong_fence;
 	/** @notify_work: Doorbells connect as CONNECTED_NOTIFY. */
 	bool notify_work;
+	/** @hang_copies: Copies of clients make no progress. */
+	bool hang_copies;
 	/** @hang_paging: Packets that move or clear values make no progress. */
 	bool hang_paging;
 	/** @end_hangs: Packets that make no progress end; set by the two knobs below. */

@@ -469,10 +469,18 @@ static enum vgpu_step exec_read_register(struct vgpu_engine *engine, struct vgpu
 	return exec_complete(engine, queue);
 }
 
-/* Return the time of one step of a packet that makes no progress. */
-static u64 exec_hang_ns(const struct vgpu_engine *engine)
+/* The packet makes no progress; each step takes hung_us. */
+static enum vgpu_step exec_stall(const struct vgpu_engine *engine, u64 *cost)
 {
-	return (u64)engine->chip->hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
+	*cost = (u64)engine->chip->hung_us * NSEC_PER_USEC ?: NSEC_PER_SEC;
+	return VGPU_STEP_STALLED;
+}
+
+/* Return true if a knob lets a packet that would end make no progress. */
+static bool exec_hangs(const struct vgpu_queue *queue, const struct vgpu_knobs *knobs)
+{
+	return queue->exec.packet.header.opcode == DRM_VFENCE_OP_COPY &&
+	       READ_ONCE(knobs->hang_copies) && !READ_ONCE(knobs->end_hangs);
 }
 
 static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -502,9 +510,7 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_HANG:
 		if (READ_ONCE(queue->gpu->knobs.end_hangs))
 			return exec_complete(engine, queue);
-		/* The packet does not complete; each step takes hung_us. */
-		*cost = exec_hang_ns(engine);
-		return VGPU_STEP_STALLED;
+		return exec_stall(engine, cost);
 	default:
 		return exec_complete(engine, queue);
 	}
@@ -526,12 +532,12 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 		return exec_complete(engine, queue);
 	if (step != VGPU_STEP_MORE)
 		return step;
+	if (exec_hangs(queue, &queue->gpu->knobs))
+		return exec_stall(engine, cost);
 
 	if (exec_is_kernel_packet(queue, &queue->exec.packet)) {
-		if (vgpu_kernel_hangs(queue, &queue->exec.packet)) {
-			*cost = exec_hang_ns(engine);
-			return VGPU_STEP_STALLED;
-		}
+		if (vgpu_kernel_hangs(queue, &queue->exec.packet))
+			return exec_stall(engine, cost);
 		*cost = VGPU_PACKET_NS;
 		vgpu_kernel_execute(engine, queue, &queue->exec.packet);
 		return exec_complete(engine, queue);
