@@ -6,7 +6,7 @@
  * last one unloads the module meanwhile.
  *
  * VFENCE_TEST_SEED repeats what a run has chosen, but not who meets whom. VFENCE_TEST_SHARE=0.3
- * makes a thousand hangs.
+ * makes a thousand hangs in the first test.
  */
 
 #include <sys/syscall.h>
@@ -275,12 +275,25 @@ static bool innocents_go_on(FIXTURE_DATA(storm) *self)
 	return going;
 }
 
+/*
+ * Return: number of hangs so far. Where an adapter does not say itself that an engine hangs, a
+ * culprit counts as one.
+ */
+static uint64_t hangs_since(FIXTURE_DATA(storm) *self, const struct vf_counters *before,
+			    unsigned int culprits)
+{
+	struct vf_counters now = counters(self->innocent[0].adapter);
+
+	return self->index == HANGS ? now.engine_resets - before->engine_resets : culprits;
+}
+
 TEST_F_TIMEOUT(storm, TDR_25_hangs_of_any_engine_cost_no_innocent_anything, 1800)
 {
 	struct vf_counters before = counters(self->innocent[0].adapter), after;
-	unsigned int i, round, wrong = 0;
+	unsigned int i, round, wrong = 0, most = 10 * wanted(300);
 
-	for (round = 0; round < wanted(300) && !lost_devices(self); round++) {
+	for (round = 0; round < most && hangs_since(self, &before, round) < wanted(300) &&
+	     !lost_devices(self); round++) {
 		pid_t *culprit = &self->culprit[round % CULPRITS];
 
 		wrong += *culprit ? end_culprit(*culprit) : 0;
@@ -297,7 +310,7 @@ TEST_F_TIMEOUT(storm, TDR_25_hangs_of_any_engine_cost_no_innocent_anything, 1800
 	EXPECT_EQ(0, wrong);
 	EXPECT_EQ(before.adapter_resets, after.adapter_resets);
 	if (self->index == HANGS)
-		EXPECT_LT(before.engine_resets, after.engine_resets);
+		EXPECT_LE(before.engine_resets + wanted(300), after.engine_resets);
 	for (i = 0; i < NODES; i++) {
 		EXPECT_EQ(0, self->innocent[i].lost);
 		EXPECT_EQ(0, self->innocent[i].wrong);
