@@ -362,6 +362,33 @@ TEST_F(world, VF_43_what_cannot_be_restored_changes_nothing)
 	EXPECT_TRUE(draw(&self->guest[1], 1));
 }
 
+/*
+ * Functions that look alike, each paused for the first time: the image of one is none of the other
+ * one, and none of the function that has its number later.
+ */
+TEST_F(world, VF_10_43_the_image_of_another_function_is_stale)
+{
+	ssize_t size;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, pause_function(1, "1"));
+	ASSERT_EQ(0, pause_function(2, "1"));
+	size = save(1);
+	ASSERT_LT(0, size);
+	EXPECT_EQ(-ESTALE, restore(2, 65536));
+	EXPECT_EQ(size, restore(1, 65536));
+	EXPECT_EQ(0, pause_function(1, "0"));
+	EXPECT_EQ(0, pause_function(2, "0"));
+
+	ASSERT_EQ(0, world_end(self));
+	self->count = 0;
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, pause_function(1, "1"));
+	EXPECT_EQ(-ESTALE, restore(1, 65536));
+	EXPECT_EQ(0, pause_function(1, "0"));
+	EXPECT_TRUE(draw(&self->guest[0], 1));
+}
+
 /* A paused function is reset, or leaves. */
 TEST_F(world, VF_43_a_paused_function_is_reset_and_leaves)
 {

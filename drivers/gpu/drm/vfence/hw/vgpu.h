@@ -852,10 +852,12 @@ void vgpu_world_query(struct vgpu *gpu, unsigned int group, struct vgpu_world_co
 
 /** vgpu_state_size - size in bytes of an image of a function, beside its video memory */
 size_t vgpu_state_size(struct vgpu *gpu);
+/** vgpu_state_new_tag - return the number of a pause, which no other pause on the chip has */
+u64 vgpu_state_new_tag(struct vgpu *gpu);
 /**
  * vgpu_state_save - save registers and queue states of a function, without its video memory
  * @gpu: the function, which owns no engines
- * @tag: number of the pause; vgpu_state_load() needs the same number
+ * @tag: vgpu_state_new_tag() of the pause; vgpu_state_load() needs the same one
  * @image: output
  * @size: size of @image
  *
@@ -865,7 +867,7 @@ int vgpu_state_save(struct vgpu *gpu, u64 tag, void *image, size_t size);
 /**
  * vgpu_state_check - can an image be loaded
  * @gpu: the function, which owns no engines
- * @tag: number of the pause that the image must be from
+ * @tag: vgpu_state_new_tag() of the pause that the image must be from
  * @image: the image
  * @size: its size
  *

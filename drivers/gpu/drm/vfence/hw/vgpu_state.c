@@ -148,6 +148,11 @@ static void state_save_queue(struct vgpu_queue *queue, struct state_queue *to)
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
+u64 vgpu_state_new_tag(struct vgpu *gpu)
+{
+	return atomic64_inc_return(&gpu->chip->state_tag);
+}
+
 int vgpu_state_save(struct vgpu *gpu, u64 tag, void *image, size_t size)
 {
 	struct state_header *header = image;

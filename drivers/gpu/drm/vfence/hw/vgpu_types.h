@@ -453,6 +453,8 @@ struct vgpu_chip {
 
 	/** @state_key: Authenticates images of functions; constant. */
 	siphash_key_t state_key;
+	/** @state_tag: Number of pauses of all functions so far. */
+	atomic64_t state_tag;
 	/** @release_wq: Runs vgpu_engine.release, for which signals of published work may wait. */
 	struct workqueue_struct *release_wq;
 

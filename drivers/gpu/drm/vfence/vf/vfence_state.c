@@ -44,7 +44,7 @@ struct state_function {
 	struct vgpu *gpu;
 	/** @whole: no part of its state is lost or overwritten */
 	bool whole;
-	/** @tag: number of the pause that the image is from */
+	/** @tag: vgpu_state_new_tag() of the pause that the image is from */
 	u64 tag;
 	/** @generation: of the function when it was paused */
 	unsigned int generation;
@@ -118,7 +118,7 @@ static int state_pause_locked(struct state_function *f)
 	lockdep_assert_held(&f->state->lock);
 	if (f->image)
 		return 0;
-	f->tag++;
+	f->tag = vgpu_state_new_tag(f->gpu);
 	f->generation = vgpu_state_generation(f->gpu);
 	ret = vfence_world_pause(f->state->world, i);
 	if (!ret)
