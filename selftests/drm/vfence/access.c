@@ -188,6 +188,31 @@ TEST_F(world, VF_39_full_access_again_and_again_is_no_way_to_keep_the_engines)
 	EXPECT_EQ(0, stat_of(1, "gfx", "resets"));
 }
 
+/* Full access is no turn: it must not take those their turns that were next. */
+TEST_F(world, VF_39_full_access_takes_nobody_his_turn)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 4));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "5000"));
+	for (i = 1; i < 4; i++) {
+		vf_cmd_draw(self->guest[i].gfx, 3000, MS);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	}
+	for (i = 0; i < 60; i++) {
+		ASSERT_EQ(0, say(1, REQUEST_INIT));
+		ASSERT_TRUE(has_access(1, (int)i + 1));
+		ASSERT_EQ(0, say(1, RELEASE_INIT));
+	}
+	for (i = 2; i < 5; i++) {
+		TH_LOG("function %u had %llu turns", i,
+		       (unsigned long long)stat_of((int)i, "gfx", "turns"));
+		EXPECT_LT(3, stat_of((int)i, "gfx", "turns"));
+	}
+	for (i = 1; i < 4; i++)
+		vf_queue_abort(self->guest[i].gfx);
+}
+
 /* Full access keeps others from the engines: a function that does nothing in it pays, too. */
 TEST_F(world, VF_39_full_access_without_work_is_paid_for)
 {

@@ -535,6 +535,50 @@ TEST(VF_33_an_owner_without_work_pays_nothing)
 		}
 }
 
+/* Exclusive access is no turn: however often one function has it, all others have turns between. */
+TEST(VF_39_exclusive_access_again_and_again_takes_nobody_his_turn)
+{
+	unsigned int kind, round, i, had[VFENCE_POLICY_FUNCTIONS];
+	struct vfence_policy_decision d;
+	struct crowd c;
+	uint64_t since;
+
+	for (kind = 0; kind < VFENCE_POLICIES; kind++)
+		for (round = 0; round < 200; round++) {
+			int x;
+
+			crowd_begin(&c, kind);
+			x = (int)(round % c.count);
+			memset(had, 0, sizeof(had));
+			for (i = 0; i < c.count; i++) {
+				c.policy.function[i].cap_percent = 0;
+				vfence_policy_set_busy(&c.policy, (int)i, true, c.now);
+			}
+			vfence_policy_own(&c.policy, 0, c.now);
+			for (i = 0; i < 2 * c.count; i++) {
+				vfence_policy_set_alone(&c.policy, x, c.now);
+				d = vfence_policy_decide(&c.policy, c.now);
+				if (d.action == VFENCE_POLICY_SWITCH)
+					vfence_policy_own(&c.policy, d.next, c.now);
+				ASSERT_EQ(x, c.policy.owner);
+				since = c.now;
+				c.now += 1 + next() % 2000000;
+				crowd_pay(&c, since);
+				vfence_policy_set_alone(&c.policy, -1, c.now);
+				d = vfence_policy_decide(&c.policy, c.now);
+				if (d.action == VFENCE_POLICY_SWITCH)
+					vfence_policy_own(&c.policy, d.next, c.now);
+				had[c.policy.owner]++;
+				/* Less than any slice. */
+				since = c.now;
+				c.now += 1 + next() % 50000;
+				crowd_pay(&c, since);
+			}
+			for (i = 0; i < c.count; i++)
+				ASSERT_TRUE(had[i] || (int)i == x);
+		}
+}
+
 /* With exclusive access it keeps others from the engines, and pays, also for the time without work. */
 TEST(VF_39_exclusive_access_is_paid_for_without_work)
 {

@@ -125,6 +125,8 @@ struct vfence_policy {
 
 	/** @owner: index of the owner, or -1 */
 	int owner;
+	/** @place: the last function that had a turn, from which the circle goes on, or -1 */
+	int place;
 	/** @owned_at: when its slice began, in ns, or when it got work after a time without work */
 	__u64 owned_at;
 	/** @slice_end: when its slice ends, in ns */
@@ -254,8 +256,8 @@ static inline __u64 policy_empty_rounds(struct vfence_policy *policy, __u64 now)
 }
 
 /*
- * The next function in a circle, which may be the owner. Pass over those that owe a slice. Returns
- * -1 without one.
+ * The next function in the circle, which may be the owner. Pass over those that owe a slice.
+ * Returns -1 without one.
  */
 static inline int policy_pick_next(struct vfence_policy *policy, __u64 now)
 {
@@ -264,7 +266,7 @@ static inline int policy_pick_next(struct vfence_policy *policy, __u64 now)
 	int i;
 
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		int k = (policy->owner + 1 + i) % VFENCE_POLICY_FUNCTIONS;
+		int k = (policy->place + 1 + i) % VFENCE_POLICY_FUNCTIONS;
 		const struct vfence_policy_function *f = &policy->function[k];
 
 		if (policy_is_eligible(policy, k, now) &&
@@ -284,7 +286,7 @@ static inline void policy_take_slices(struct vfence_policy *policy, int next, __
 		if (policy_is_eligible(policy, i, now))
 			policy->function[i].owed_ns -= rounds * policy->function[i].slice_ns;
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		k = (policy->owner + 1 + i) % VFENCE_POLICY_FUNCTIONS;
+		k = (policy->place + 1 + i) % VFENCE_POLICY_FUNCTIONS;
 		if (k == next)
 			return;
 		if (policy_is_eligible(policy, k, now) &&
@@ -305,7 +307,7 @@ static inline bool policy_others_may(struct vfence_policy *policy, __u64 now)
 }
 
 /*
- * The function with the least virtual time, from the one behind the owner on in a circle; the owner
+ * The function with the least virtual time, the first one of these in the circle; the owner
  * only if it may be and no other one has less.
  */
 static inline int policy_least(struct vfence_policy *policy, bool owner_may, __u64 now)
@@ -313,7 +315,7 @@ static inline int policy_least(struct vfence_policy *policy, bool owner_may, __u
 	int best = -1, i;
 
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		int k = (policy->owner + 1 + i) % VFENCE_POLICY_FUNCTIONS;
+		int k = (policy->place + 1 + i) % VFENCE_POLICY_FUNCTIONS;
 
 		if ((k == policy->owner && !owner_may) || !policy_is_eligible(policy, k, now))
 			continue;
@@ -342,8 +344,8 @@ static inline void vfence_policy_init(struct vfence_policy *policy, unsigned int
 				      __u64 response_ns)
 {
 	*policy = (struct vfence_policy){
-		.kind = kind, .response_ns = response_ns, .owner = -1, .ready = -1,
-		.alone = -1,
+		.kind = kind, .response_ns = response_ns, .owner = -1, .place = -1,
+		.ready = -1, .alone = -1,
 	};
 }
 
@@ -421,7 +423,10 @@ static inline void vfence_policy_own(struct vfence_policy *policy, int i, __u64 
 	if (i < 0)
 		return;
 	policy->owned_at = now;
-	/* Exclusive access is no slice. If overrun is owed, all of it is taken back later. */
+	/* Exclusive access is no turn: the circle goes on where it was. */
+	if (i != policy->alone)
+		policy->place = i;
+	/* Nor is it a slice. If overrun is owed, all of it is taken back later. */
 	policy->slice_end = now + (i == policy->alone ? 0 : policy_slice(policy, i, now));
 	if ((__s64)(policy->function[i].vtime - policy->vtime) > 0)
 		policy->vtime = policy->function[i].vtime;
