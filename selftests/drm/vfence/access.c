@@ -168,7 +168,8 @@ TEST_F(world, VF_39_full_access_again_and_again_is_no_way_to_keep_the_engines)
 	unsigned int frames, times = 0, most = 0;
 
 	ASSERT_EQ(0, world_make(self, 2));
-	ASSERT_EQ(0, configure_all("exec_quantum_us", "1000"));
+	/* Longer than it takes to get access again. */
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "20000"));
 	vf_cmd_draw(self->guest[0].gfx, 100000, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
 	for (frames = 0; frames < 10; frames++) {
@@ -186,6 +187,32 @@ TEST_F(world, VF_39_full_access_again_and_again_is_no_way_to_keep_the_engines)
 	}
 	TH_LOG("a frame of 2 ms is done after %u accesses at most", most);
 	EXPECT_EQ(0, stat_of(1, "gfx", "resets"));
+}
+
+/* Nor may requests one behind the other: others have the engines for as long as one had them. */
+TEST_F(world, VF_39_others_follow_a_full_access_for_as_long)
+{
+	uint64_t had;
+	int64_t begun;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
+	vf_cmd_draw(self->guest[1].gfx, 3000, MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_EQ(0, say(1, REQUEST_INIT));
+	ASSERT_TRUE(has_access(1, 1));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->guest[0].fence, 1, vf_deadline(SECOND / 2)));
+	had = stat_of(2, "gfx", "run_ns");
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, say(1, RELEASE_INIT));
+	ASSERT_EQ(0, say(1, REQUEST_INIT));
+	ASSERT_TRUE(has_access(1, 2));
+	EXPECT_LT(SECOND / 2, vf_deadline(0) - begun);
+	had = stat_of(2, "gfx", "run_ns") - had;
+	TH_LOG("the other one had %.1f ms between", (double)had / 1e6);
+	EXPECT_LT(deterministic() ? 495 * MS : 1, had);
+	ASSERT_EQ(0, say(1, RELEASE_INIT));
+	vf_queue_abort(self->guest[1].gfx);
 }
 
 /* Full access is no turn: it must not take those their turns that were next. */

@@ -42,6 +42,8 @@
 struct access_function {
 	/** @gpu: the function; NULL if it does not take part; under vfence_access.lock */
 	struct vgpu *gpu;
+	/** @not_before: when it may have the engines again; under vfence_access.lock */
+	ktime_t not_before;
 	/** @mail: messages to handle, by number; under vfence_access.mail_lock */
 	u32 mail;
 	/** @guard: its guards; under vfence_access.mail_lock */
@@ -58,7 +60,7 @@ struct vfence_access {
 	struct workqueue_struct *wq;
 	/** @work: handles messages */
 	struct work_struct work;
-	/** @limit_work: ends a full access that takes too long */
+	/** @limit_work: ends a full access that takes too long, and gives one that had to wait */
 	struct delayed_work limit_work;
 
 	/** @lock: protects the members below, and vfence_access_leave() against the works */
@@ -69,6 +71,8 @@ struct vfence_access {
 	int holder;
 	/** @last: the function that had it last */
 	unsigned int last;
+	/** @since: when @holder got it */
+	ktime_t since;
 	/** @until: when @holder has had it for too long */
 	ktime_t until;
 
@@ -158,10 +162,16 @@ static u32 access_take_mail_locked(struct vfence_access *a, unsigned int i)
 	return mail;
 }
 
-/* Others may have the engines again. */
+/*
+ * Others may have the engines again, and for as long as the function has had them before it may
+ * have them the next time: whoever asks again and again gets half of the time at most (VF-39).
+ */
 static void access_end_locked(struct vfence_access *a)
 {
+	ktime_t now = ktime_get();
+
 	lockdep_assert_held(&a->lock);
+	a->function[a->holder].not_before = ktime_add(now, ktime_sub(now, a->since));
 	a->holder = -1;
 	vfence_world_own_together(a->world);
 }
@@ -207,22 +217,39 @@ static void access_handle_locked(struct vfence_access *a, unsigned int i)
 		access_ask_locked(a, i);
 }
 
-/* Return the functions that wait for the engines. A paused one waits until it is resumed. */
-static u32 access_due_locked(struct vfence_access *a)
+/*
+ * Return the functions that may have the engines now. A paused one waits until it is resumed, and
+ * one that has had them waits for a while. Sets @soonest to the end of the first of these waits.
+ */
+static u32 access_due_locked(struct vfence_access *a, ktime_t *soonest)
 {
+	u32 due = a->wanted & ~vfence_world_paused(a->world);
+	ktime_t now = ktime_get();
+	unsigned int i;
+
 	lockdep_assert_held(&a->lock);
-	return a->wanted & ~vfence_world_paused(a->world);
+	*soonest = KTIME_MAX;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		if (!(due & BIT(i)) || ktime_compare(a->function[i].not_before, now) <= 0)
+			continue;
+		due &= ~BIT(i);
+		*soonest = min(*soonest, a->function[i].not_before);
+	}
+	return due;
 }
 
-/* Give the engines to the next function that waits. Returns false if it has not got them. */
-static bool access_grant_locked(struct vfence_access *a)
+/*
+ * Give the engines to the next one of the functions @due, which are not none. Returns false if it
+ * has not got them.
+ */
+static bool access_grant_locked(struct vfence_access *a, u32 due)
 {
 	unsigned int ms = vfence_world_access_ms(a->world), i = a->last;
 
 	lockdep_assert_held(&a->lock);
 	do
 		i = (i + 1) % VFENCE_POLICY_FUNCTIONS;
-	while (!(access_due_locked(a) & BIT(i)));
+	while (!(due & BIT(i)));
 	a->last = i;
 	if (!vfence_world_own_alone(a->world, i, ACCESS_ACQUIRE_MS)) {
 		/* An engine does not stop, or the function is paused now. */
@@ -230,7 +257,8 @@ static bool access_grant_locked(struct vfence_access *a)
 		return false;
 	}
 	a->holder = i;
-	a->until = ktime_add_ms(ktime_get(), ms);
+	a->since = ktime_get();
+	a->until = ktime_add_ms(a->since, ms);
 	mod_delayed_work(a->wq, &a->limit_work, msecs_to_jiffies(ms));
 	vgpu_mailbox_notify(a->function[i].gpu, VGPU_MAIL_READY_TO_ACCESS);
 	/* Not before the answer is there: a repeated request would ask for another one. */
@@ -241,9 +269,19 @@ static bool access_grant_locked(struct vfence_access *a)
 /* If it fails, handle releases and resets before the next try. */
 static void access_grant_next_locked(struct vfence_access *a)
 {
+	ktime_t soonest;
+	u32 due;
+
 	lockdep_assert_held(&a->lock);
-	if (a->holder < 0 && access_due_locked(a) && !access_grant_locked(a))
+	if (a->holder >= 0)
+		return;
+	/* Once: a function may be paused meanwhile, and a loop would wait for its resume. */
+	due = access_due_locked(a, &soonest);
+	if (due && !access_grant_locked(a, due))
 		queue_work(a->wq, &a->work);
+	else if (!due && soonest != KTIME_MAX)
+		mod_delayed_work(a->wq, &a->limit_work,
+				 msecs_to_jiffies(ktime_ms_delta(soonest, ktime_get())) + 1);
 }
 
 static void access_work(struct work_struct *work)
@@ -292,6 +330,7 @@ void vfence_access_join(struct vfence_access *access, struct vgpu *gpu)
 {
 	mutex_lock(&access->lock);
 	access->function[vgpu_world_index(gpu)].gpu = gpu;
+	access->function[vgpu_world_index(gpu)].not_before = 0;
 	mutex_unlock(&access->lock);
 }
 
