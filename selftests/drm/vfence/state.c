@@ -389,6 +389,42 @@ TEST_F(world, VF_10_43_the_image_of_another_function_is_stale)
 	EXPECT_TRUE(draw(&self->guest[0], 1));
 }
 
+/*
+ * A reset ends the submissions of a paused function at once, because others may wait for them. The
+ * function itself waits for its resume, also if it is removed meanwhile.
+ */
+TEST_F(world, VF_43_a_reset_ends_submissions_during_a_pause)
+{
+	struct drm_vfence_syncobj out = {};
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+	struct vf_queue *kernel;
+	int fd, status;
+	pid_t pid;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	fd = vf_adapter_fd(self->guest[0].adapter);
+	ASSERT_EQ(0, vf_kernel_queue_create(self->guest[0].device, DRM_VFENCE_NODE_GFX, &kernel));
+	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &out.handle));
+	vf_cmd_draw(kernel, 100, MS);
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
+	ASSERT_EQ(0, pause_function(1, "1"));
+	ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
+	EXPECT_TRUE(EVENTUALLY(syncobj_status(fd, out.handle)));
+	EXPECT_EQ(-ECANCELED, syncobj_status(fd, out.handle));
+	EXPECT_TRUE(EVENTUALLY(guard_stat(1, "access", false) == 1));
+	EXPECT_EQ(0, received(1, "ready_to_access"));
+	/* Nor does a file of debugfs keep the function. */
+	pid = fork();
+	if (!pid)
+		_exit(knob(VF(1), "reset_adapter", "1") ? 1 : 0);
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, driver("unbind", VF(1)));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, driver("bind", VF(1)));
+	drmSyncobjDestroy(fd, out.handle);
+	vf_queue_destroy(kernel);
+}
+
 /* A paused function is reset, or leaves. */
 TEST_F(world, VF_43_a_paused_function_is_reset_and_leaves)
 {

@@ -36,6 +36,7 @@
 #include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_submit.h"
+#include "reset/vfence_mailbox.h"
 #include "reset/vfence_tdr.h"
 #include "vf/vfence_vf.h"
 #include "vfence_debugfs.h"
@@ -218,6 +219,18 @@ static const struct drm_driver drv_driver = {
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 
+/*
+ * End waits for the host first: DRM waits until no thread is in a file of debugfs, and a thread
+ * that resets the adapter there may wait for the resume of a paused function.
+ */
+static void drv_end(struct vfence_adapter *adapter, bool registered)
+{
+	vfence_mailbox_stop(adapter);
+	if (registered)
+		drm_dev_unplug(&adapter->drm);
+	vfence_probe_unplug(adapter);
+}
+
 static int drv_probe(struct platform_device *pdev)
 {
 	struct vfence_adapter *adapter;
@@ -234,13 +247,13 @@ static int drv_probe(struct platform_device *pdev)
 
 	/* Register last: clients can open the device from here on. */
 	ret = drm_dev_register(&adapter->drm, 0);
-	if (!ret && adapter->config.vfs) {
-		ret = vfence_vf_set_count(adapter, adapter->config.vfs);
-		if (ret)
-			drm_dev_unplug(&adapter->drm);
+	if (ret) {
+		drv_end(adapter, false);
+		return ret;
 	}
+	ret = adapter->config.vfs ? vfence_vf_set_count(adapter, adapter->config.vfs) : 0;
 	if (ret)
-		vfence_probe_unplug(adapter);
+		drv_end(adapter, true);
 	return ret;
 }
 
@@ -250,8 +263,7 @@ static void drv_remove(struct platform_device *pdev)
 
 	/* The virtual functions use the engines of this one. */
 	vfence_vf_remove(adapter);
-	drm_dev_unplug(&adapter->drm);
-	vfence_probe_unplug(adapter);
+	drv_end(adapter, true);
 }
 
 VFENCE_PLATFORM_REMOVE(drv_remove)

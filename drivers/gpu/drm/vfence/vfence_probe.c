@@ -262,14 +262,13 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 
 /**
  * vfence_probe_unplug - end an adapter that clients may still use
- * @adapter: the adapter; new ioctls return -ENODEV already
+ * @adapter: the adapter; new ioctls return -ENODEV already, and nobody waits for the host
  *
  * Waits fail with ENODEV, the status of doorbells becomes ABORT, queues are aborted, and
  * the threads and the interrupt stop. Objects exist until their files are closed.
  */
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
-	vfence_mailbox_stop(adapter);
 	/* On return the function owns no engines. */
 	vfence_vf_leave(adapter);
 	vfence_power_stop(adapter);

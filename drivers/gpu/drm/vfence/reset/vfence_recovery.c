@@ -374,6 +374,8 @@ static int recovery_restart_alone(struct vfence_adapter *adapter)
 {
 	int ret;
 
+	/* The host may answer late, and others wait for dma_fences of what was submitted before. */
+	vfence_loss_reset_all_later(adapter);
 	do {
 		ret = vfence_mailbox_get_access(adapter);
 		if (ret)
