@@ -854,6 +854,27 @@ TEST_F(world, TDR_19_the_worst_frame_beside_a_function_that_hangs)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[2].device));
 }
 
+/* A time-out that is set while a switch waits without one ends the wait, too. */
+TEST_F(world, VF_16_TDR_19_a_timeout_counts_for_a_switch_that_waits)
+{
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("preempt_timeout_us", "0"));
+	/* Nothing else finds that the engine has stopped. */
+	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", "60000"));
+	vf_cmd_draw(self->guest[0].gfx, 1, 3 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(VF(1), "stop_engines", "1"));
+	vf_cmd_draw(self->guest[1].gfx, 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->guest[0].fence, 1, vf_deadline(2 * SECOND)));
+	EXPECT_FALSE(is_done(&self->guest[1]));
+	EXPECT_EQ(0, configure("vf1/profile/preempt_timeout_us", "20000"));
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+	EXPECT_EQ(1, stat_of(1, "gfx", "resets"));
+	EXPECT_EQ(0, stat_of(2, "gfx", "resets"));
+}
+
 /*
  * The function that failed cannot be reset alone, or its reset does not help: the whole GPU is reset, and
  * each function is told. Other adapters do not notice.

@@ -289,13 +289,15 @@ static int world_repeat(struct world_group *g, unsigned int command, struct vfen
 static int world_order(struct world_group *g, unsigned int command,
 		       struct vfence_adapter *about, struct vfence_adapter *blame)
 {
+	const u32 *limit = &g->world->share[vgpu_world_index(blame->gpu)].preempt_timeout_us;
 	struct vgpu *gpu = g->world->physical->gpu;
-	unsigned int timeout_us = g->world->share[vgpu_world_index(blame->gpu)].preempt_timeout_us;
+	unsigned int timeout_us;
 	bool done;
 	int ret;
 
-	/* Without a limit the command is repeated, until a function has to leave. */
+	/* Without a limit the command is repeated, until a function has to leave or has a limit. */
 	do {
+		timeout_us = READ_ONCE(*limit);
 		ret = vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
 					 timeout_us ?: WORLD_PREEMPT_US);
 	} while (ret == -ETIME && !timeout_us && !READ_ONCE(g->ends) && !atomic_read(&g->leaving));
