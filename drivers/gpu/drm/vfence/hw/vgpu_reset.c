@@ -466,6 +466,8 @@ static void reset_function_locked(struct vgpu *gpu, bool by_host)
 	gpu->generation++;
 	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
 		gpu->save[i].saved = false;
+	/* A function that is being reset has no work: the others need not wait for its slices. */
+	vgpu_world_kick_locked(gpu);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 
 	reset_revive(gpu);
