@@ -194,6 +194,9 @@ int functions_main(const struct options *options)
 		       adapter);
 		return 0;
 	}
+	ret = functions_read(adapter, "sriov_admin/stat", text, sizeof(text));
+	if (ret)
+		return tool_fail("functions", ret);
 	ret = options->policy ? set_policy(adapter, options->policy) : 0;
 	if (ret)
 		return ret;

@@ -244,7 +244,11 @@ static ssize_t admin_total_show(struct kobject *kobj, struct kobj_attribute *att
 	return at;
 }
 
-static struct kobj_attribute admin_total = __ATTR(stat, 0444, admin_total_show, NULL);
+/*
+ * Not for everybody: a reader holds a lock that the thread of a group needs, and a reader who gets
+ * no processor would stop the switches of all functions.
+ */
+static struct kobj_attribute admin_total = __ATTR(stat, 0400, admin_total_show, NULL);
 
 static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
@@ -269,7 +273,7 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char
 	return at;
 }
 
-static struct kobj_attribute admin_stat = __ATTR_RO(stat);
+static struct kobj_attribute admin_stat = __ATTR(stat, 0400, stat_show, NULL);
 
 /**
  * struct admin_guard - a number of a guard
