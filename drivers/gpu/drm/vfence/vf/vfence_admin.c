@@ -12,6 +12,7 @@
 
 #include <linux/kobject.h>
 #include <linux/kstrtox.h>
+#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <linux/sysfs.h>
@@ -35,6 +36,8 @@
 struct admin_folder {
 	/** @kobj: the folder */
 	struct kobject kobj;
+	/** @lock: serialises writers of numbers, which change one member of a structure */
+	struct mutex *lock;
 	/** @world: who owns the engines; valid until the folder is removed */
 	struct vfence_world *world;
 	/** @access: exclusive access; valid as long as @world */
@@ -49,6 +52,8 @@ struct admin_folder {
  * struct vfence_admin - all folders of an adapter
  */
 struct vfence_admin {
+	/** @lock: what &admin_folder.lock points to */
+	struct mutex lock;
 	/** @top: the folder sriov_admin */
 	struct admin_folder *top;
 	/** @folder: a folder for each function, by its index */
@@ -101,16 +106,18 @@ static ssize_t admin_config_show(struct kobject *kobj, struct kobj_attribute *at
 static ssize_t admin_config_store(struct kobject *kobj, struct kobj_attribute *attr,
 				  const char *buf, size_t count)
 {
-	struct vfence_world *world = admin_folder_of(kobj)->world;
+	struct admin_folder *folder = admin_folder_of(kobj);
 	struct vfence_world_config config;
 	u32 value;
 	int ret = admin_parse(admin_attribute_of(attr), buf, &value);
 
 	if (ret)
 		return ret;
-	vfence_world_get_config(world, &config);
+	mutex_lock(folder->lock);
+	vfence_world_get_config(folder->world, &config);
 	*(u32 *)((void *)&config + admin_attribute_of(attr)->offset) = value;
-	vfence_world_set_config(world, &config);
+	vfence_world_set_config(folder->world, &config);
+	mutex_unlock(folder->lock);
 	return count;
 }
 
@@ -134,9 +141,11 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 
 	if (ret)
 		return ret;
+	mutex_lock(folder->lock);
 	vfence_world_get_share(folder->world, folder->function, &share);
 	*(u32 *)((void *)&share + admin_attribute_of(attr)->offset) = value;
 	vfence_world_set_share(folder->world, folder->function, &share);
+	mutex_unlock(folder->lock);
 	return count;
 }
 
@@ -178,7 +187,7 @@ static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr, ch
 static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
 			    size_t count)
 {
-	struct vfence_world *world = admin_folder_of(kobj)->world;
+	struct admin_folder *folder = admin_folder_of(kobj);
 	struct vfence_world_config config;
 	unsigned int i;
 
@@ -187,9 +196,11 @@ static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr, c
 			break;
 	if (i == VFENCE_POLICIES)
 		return -EINVAL;
-	vfence_world_get_config(world, &config);
+	mutex_lock(folder->lock);
+	vfence_world_get_config(folder->world, &config);
 	config.policy = i;
-	vfence_world_set_config(world, &config);
+	vfence_world_set_config(folder->world, &config);
+	mutex_unlock(folder->lock);
 	return count;
 }
 
@@ -212,9 +223,11 @@ static ssize_t sched_priority_store(struct kobject *kobj, struct kobj_attribute 
 
 	if (!sysfs_streq(buf, "low") && !sysfs_streq(buf, "normal"))
 		return -EINVAL;
+	mutex_lock(folder->lock);
 	vfence_world_get_share(folder->world, folder->function, &share);
 	share.on_demand = sysfs_streq(buf, "low");
 	vfence_world_set_share(folder->world, folder->function, &share);
+	mutex_unlock(folder->lock);
 	return count;
 }
 
@@ -309,17 +322,13 @@ static ssize_t admin_guard_store(struct kobject *kobj, struct kobj_attribute *at
 
 	if (ret)
 		return ret;
+	if (number->window ? !value || value > ADMIN_MAX_WINDOW_MS : value > VFENCE_GUARD_EVENTS)
+		return -EINVAL;
+	mutex_lock(folder->lock);
 	vfence_access_get_guard(folder->access, folder->function, number->kind, &guard);
-	if (number->window) {
-		if (!value || value > ADMIN_MAX_WINDOW_MS)
-			return -EINVAL;
-		guard.limit.window_ms = value;
-	} else {
-		if (value > VFENCE_GUARD_EVENTS)
-			return -EINVAL;
-		guard.limit.events = value;
-	}
+	*(number->window ? &guard.limit.window_ms : &guard.limit.events) = value;
 	vfence_access_set_limit(folder->access, folder->function, number->kind, &guard.limit);
+	mutex_unlock(folder->lock);
 	return count;
 }
 
@@ -464,18 +473,20 @@ static const struct kobj_type admin_function_type = {
 	.default_groups = admin_function_groups,
 };
 
-static struct admin_folder *admin_add(struct vfence_adapter *adapter, struct kobject *parent,
-				      const char *name, unsigned int function, bool top)
+static struct admin_folder *admin_add(struct vfence_admin *admin, struct vfence_adapter *adapter,
+				      struct kobject *parent, const char *name,
+				      unsigned int function)
 {
 	struct admin_folder *folder = kzalloc(sizeof(*folder), GFP_KERNEL);
 
 	if (!folder)
 		return NULL;
+	folder->lock = &admin->lock;
 	folder->world = adapter->vf.world;
 	folder->access = adapter->vf.access;
 	folder->state = adapter->vf.state;
 	folder->function = function;
-	if (kobject_init_and_add(&folder->kobj, top ? &admin_top_type : &admin_function_type,
+	if (kobject_init_and_add(&folder->kobj, admin->top ? &admin_function_type : &admin_top_type,
 				 parent, "%s", name)) {
 		kobject_put(&folder->kobj);
 		return NULL;
@@ -506,10 +517,11 @@ struct vfence_admin *vfence_admin_create(struct vfence_adapter *adapter)
 
 	if (!admin)
 		return NULL;
-	admin->top = admin_add(adapter, &adapter->drm.dev->kobj, "sriov_admin", 0, true);
+	mutex_init(&admin->lock);
+	admin->top = admin_add(admin, adapter, &adapter->drm.dev->kobj, "sriov_admin", 0);
 	for (i = 0; admin->top && i < VFENCE_POLICY_FUNCTIONS; i++) {
 		snprintf(name, sizeof(name), i ? "vf%u" : "pf", i);
-		admin->folder[i] = admin_add(adapter, &admin->top->kobj, name, i, false);
+		admin->folder[i] = admin_add(admin, adapter, &admin->top->kobj, name, i);
 		if (!admin->folder[i])
 			break;
 	}
@@ -529,5 +541,6 @@ void vfence_admin_destroy(struct vfence_admin *admin)
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
 		admin_remove(admin->folder[i]);
 	admin_remove(admin->top);
+	mutex_destroy(&admin->lock);
 	kfree(admin);
 }
