@@ -292,6 +292,8 @@ static void print_dump(const struct dump *dump)
 		       U(number(dump, "queue")));
 		printf("the queue: %llu packets completed, %.3f ms on engines\n",
 		       U(number(dump, "packets")), (double)number(dump, "busy_ns") / 1e6);
+		printf("the packet in flight: %.3f ms of it\n",
+		       (double)number(dump, "used_ns") / 1e6);
 		print_packets(dump);
 		print_log(dump, "wait");
 		print_log(dump, "signal");

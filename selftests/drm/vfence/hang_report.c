@@ -152,6 +152,7 @@ TEST_F(engine, WDDM_164_TDR_14_two_hangs_of_one_reset_make_one_noise)
 TEST_F(engine, WDDM_167_TDR_13_the_first_hang_leaves_a_dump)
 {
 	static char first[16384], text[16384];
+	unsigned long long used, busy;
 	struct vf_device *device;
 	struct vf_queue *queue;
 	char line[64];
@@ -159,12 +160,18 @@ TEST_F(engine, WDDM_167_TDR_13_the_first_hang_leaves_a_dump)
 	if (access(DUMPS, F_OK))
 		SKIP(return, "needs a kernel with device core dumps");
 	ASSERT_TRUE(release_dump(HANGS));
-	vf_cmd_draw(self->gfx, 1, 1000);
+	vf_cmd_draw(self->gfx, 1, SECOND / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	ASSERT_TRUE(EVENTUALLY(read_dump(HANGS, first, sizeof(first)) > 0));
+	/* What the packet has used, hung_us at least, and what the whole queue has. */
+	ASSERT_NE(NULL, strstr(first, "\nused_ns: "));
+	ASSERT_EQ(2, sscanf(strstr(first, "\nused_ns: "), "\nused_ns: %llu\nbusy_ns: %llu\n",
+			    &used, &busy));
+	EXPECT_LE(20000000, used);
+	EXPECT_LE(used + SECOND / 10, busy);
 	EXPECT_NE(NULL, strstr(first, "\nadapter: vfence11\nreason: 0x141\ntype: 6\nnode: 0\n"));
 	EXPECT_NE(NULL, strstr(first, "\nresponsive: 0\n"));
 	snprintf(line, sizeof(line), "\nprocess: %d\n", getpid());

@@ -578,6 +578,10 @@ struct vgpu_engine_status {
 	 * aborted.
 	 */
 	u64 completed;
+	/** @used_ns: GPU time charged to the packet in flight, in ns; 0 without one. */
+	u64 used_ns;
+	/** @progress: Number of packets that the queue on it has completed. */
+	u64 progress;
 };
 
 /** VGPU_DEBUG_WORDS: number of words of a ring in &struct vgpu_debug_info */
@@ -595,8 +599,6 @@ struct vgpu_debug_info {
 	u32 opcode;
 	/** @busy_ns: GPU time charged to the queue so far, in ns. */
 	u64 busy_ns;
-	/** @packets: Number of packets that the queue has completed. */
-	u64 packets;
 	/** @read_ptr: Ring pointer of the packet in flight. */
 	u64 read_ptr;
 	/** @write_ptr: Ring pointer of the end of the last packet. */

@@ -129,6 +129,7 @@ static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *
 		return exec_fault(queue, fault, va);
 
 	queue->exec.in_flight = true;
+	queue->exec.begun_ns = queue->busy_ns;
 	queue->exec.released = false;
 	queue->exec.cursor = 0;
 	queue->exec.draws_left = queue->exec.packet.header.opcode == DRM_VFENCE_OP_DRAW ?

@@ -125,6 +125,18 @@ static bool reset_engine_runs(struct vgpu_engine *engine, struct vgpu *gpu)
 	return runs;
 }
 
+static void reset_describe_locked(struct vgpu_queue *queue, struct vgpu_engine_status *status)
+{
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	status->turn = queue->turn;
+	status->queue = queue->os_handle;
+	status->context = queue->context ? queue->context->os_handle : 0;
+	status->progress = READ_ONCE(queue->packets);
+	/* A data race: the engine may execute it, and what is read is a hint. */
+	status->used_ns = data_race(queue->exec.in_flight ?
+				    queue->busy_ns - queue->exec.begun_ns : 0);
+}
+
 static void reset_query_locked(struct vgpu *gpu, unsigned int ordinal,
 			       struct vgpu_engine_status *status)
 {
@@ -141,9 +153,7 @@ static void reset_query_locked(struct vgpu *gpu, unsigned int ordinal,
 	if (!reset_runs_locked(engine, gpu))
 		return;
 	status->stalled = READ_ONCE(queue->exec.stalled);
-	status->turn = queue->turn;
-	status->queue = queue->os_handle;
-	status->context = queue->context ? queue->context->os_handle : 0;
+	reset_describe_locked(queue, status);
 }
 
 /* Copy the ring around the packet in flight: one half before it, the other one behind it. */
@@ -177,7 +187,6 @@ static void reset_collect_locked(struct vgpu_queue *queue, struct vgpu_debug_inf
 	/* A data race: the engine may execute it, and what is read is a hint. */
 	info->opcode = data_race(queue->exec.in_flight ? queue->exec.packet.header.opcode : 0);
 	info->busy_ns = READ_ONCE(queue->busy_ns);
-	info->packets = READ_ONCE(queue->packets);
 	info->read_ptr = READ_ONCE(queue->read_ptr);
 	/* The client may have destroyed its doorbell, and the ring with it. */
 	if (!queue->ring)
@@ -208,9 +217,7 @@ void vgpu_reset_collect_queue(struct vgpu_queue *queue, struct vgpu_debug_info *
 	memset(info, 0, sizeof(*info));
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	reset_query_locked(gpu, queue->engine->node, &info->status);
-	info->status.turn = queue->turn;
-	info->status.queue = queue->os_handle;
-	info->status.context = queue->context ? queue->context->os_handle : 0;
+	reset_describe_locked(queue, &info->status);
 	reset_collect_locked(queue, info);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

@@ -780,6 +780,8 @@ struct vgpu_exec {
 	 */
 	bool released;
 
+	/** @begun_ns: vgpu_queue.busy_ns when the packet was fetched. */
+	u64 begun_ns;
 	/** @draws_left: DRAW: number of draws to do. */
 	u32 draws_left;
 	/** @cursor: COPY and FILL: number of bytes done. */
