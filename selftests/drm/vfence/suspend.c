@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Contexts that leave the GPU and return. */
 
+#include <sys/time.h>
+
 #include "vfence_test.h"
 
 FIXTURE(suspend) {
@@ -184,6 +186,35 @@ TEST_F(suspend, WDDM_194_a_stale_acknowledgment_is_none)
 	/* The acknowledgment of this suspension is lost. */
 	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+}
+
+static void on_alarm(int sig)
+{
+}
+
+/* The library calls again after a signal. The time-out counts from the first call on. */
+TEST_F(suspend, WDDM_195_signals_do_not_extend_the_time_out)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = {};
+	int64_t begun;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, tdr_configure(variant->index, "delay_ms", "200"));
+	hang(self->gfx);
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	EXPECT_EQ(0, tdr_configure(variant->index, "delay_ms", "2000"));
+	EXPECT_LE(SECOND / 5, vf_deadline(0) - begun);
+	if (deterministic())
+		EXPECT_GT(SECOND / 4, vf_deadline(0) - begun);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 }
 

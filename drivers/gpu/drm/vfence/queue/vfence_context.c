@@ -271,20 +271,22 @@ static int context_sleep_suspended(struct vfence_adapter *adapter, struct vfence
 
 /*
  * Wait until the GPU has acknowledged the suspension. After a timeout reset the engine, fail
- * the context's device and return -ETIME (WDDM-195).
+ * the context's device and return -ETIME (WDDM-195). The time counts from the request on: signals,
+ * which interrupt the wait, must not extend it.
  */
-static int context_wait_suspended(struct vfence_adapter *adapter, struct vfence_context *context)
+static int context_wait_suspended_locked(struct vfence_adapter *adapter,
+					 struct vfence_context *context)
 {
-	unsigned long begun = jiffies;
 	int ret;
 
+	lockdep_assert_held(&context->suspend_lock);
 	do {
-		ret = context_sleep_suspended(adapter, context, begun);
+		ret = context_sleep_suspended(adapter, context, context->asked_at);
 		if (ret < 0)
 			return -EINTR;
 		if (ret && !adapter->loss->timed_out(adapter)) {
 			/* Time-outs are ignored, or the adapter is lost now. */
-			begun = jiffies;
+			context->asked_at = jiffies;
 			ret = 0;
 		}
 
@@ -355,6 +357,7 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	context->suspended = true;
 	/* Publish the number before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
+	context->asked_at = jiffies;
 	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
 	vfence_gate_leave(adapter, idx);
 	return 0;
@@ -367,7 +370,7 @@ static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_
 	lockdep_assert_held(&context->suspend_lock);
 	/* An interrupted call leaves the wait for the acknowledgment to the next call. */
 	if (!ret && context->pending)
-		ret = context_wait_suspended(adapter, context);
+		ret = context_wait_suspended_locked(adapter, context);
 	if (!ret)
 		context->pending = false;
 	return ret;

@@ -32,6 +32,8 @@ struct vfence_context {
 	bool suspended;
 	/** @pending: The GPU has not acknowledged it yet. Protected by @suspend_lock. */
 	bool pending;
+	/** @asked_at: When the GPU was asked for it, in jiffies. Protected by @suspend_lock. */
+	unsigned long asked_at;
 	/**
 	 * @suspend_fence: Number of the last suspension. Written under @suspend_lock; the
 	 * interrupt handler reads it without.
