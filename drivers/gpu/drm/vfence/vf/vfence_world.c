@@ -811,15 +811,20 @@ static int world_start_group(struct vfence_world *world, unsigned int index)
 /* Give the engines back to the physical function. */
 static void world_stop_group(struct world_group *g)
 {
+	bool owns;
+
 	if (IS_ERR_OR_NULL(g->task))
 		return;
 	/* The thread may hold the lock while it repeats a command. */
 	WRITE_ONCE(g->ends, true);
 	world_ask(g);
-	wait_event(g->wait, world_owns(g, 0));
-	/* The switch may still hold the lock. */
-	mutex_lock(&g->lock);
-	mutex_unlock(&g->lock);
+	do {
+		wait_event(g->wait, world_owns(g, 0));
+		/* A switch that was decided before may still hold the lock, and take them back. */
+		mutex_lock(&g->lock);
+		owns = world_owns(g, 0);
+		mutex_unlock(&g->lock);
+	} while (!owns);
 	kthread_stop(g->task);
 }
 
