@@ -477,11 +477,10 @@ static enum vgpu_step exec_stall(const struct vgpu_engine *engine, u64 *cost)
 	return VGPU_STEP_STALLED;
 }
 
-/* Return true if a knob lets a packet that would end make no progress. */
-static bool exec_hangs(const struct vgpu_queue *queue, const struct vgpu_knobs *knobs)
+/* Return true if a knob lets copies make no progress. */
+static bool exec_copy_hangs(const struct vgpu_knobs *knobs)
 {
-	return queue->exec.packet.header.opcode == DRM_VFENCE_OP_COPY &&
-	       READ_ONCE(knobs->hang_copies) && !READ_ONCE(knobs->end_hangs);
+	return READ_ONCE(knobs->hang_copies) && !READ_ONCE(knobs->end_hangs);
 }
 
 static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -499,7 +498,8 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_DRAW:
 		return exec_draw(engine, queue, cost);
 	case DRM_VFENCE_OP_COPY:
-		return exec_copy(engine, queue, cost);
+		return exec_copy_hangs(&queue->gpu->knobs) ? exec_stall(engine, cost) :
+							     exec_copy(engine, queue, cost);
 	case DRM_VFENCE_OP_FILL:
 		return exec_fill(engine, queue, cost);
 	case DRM_VFENCE_OP_TIMESTAMP:
@@ -533,8 +533,6 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 		return exec_complete(engine, queue);
 	if (step != VGPU_STEP_MORE)
 		return step;
-	if (exec_hangs(queue, &queue->gpu->knobs))
-		return exec_stall(engine, cost);
 
 	if (exec_is_kernel_packet(queue, &queue->exec.packet)) {
 		if (vgpu_kernel_hangs(queue, &queue->exec.packet))
