@@ -3,6 +3,8 @@
  * World switches: virtual functions share the engines of a physical one.
  */
 
+#include <sys/stat.h>
+
 #include "world_fixture.h"
 
 TEST_F(world, functions_come_and_go_as_of_pci_devices)
@@ -58,6 +60,20 @@ TEST_F(world, VF_16_values_out_of_range_are_refused)
 	EXPECT_EQ(0, configure("policy", "fair"));
 	EXPECT_EQ(0, configure("vf1/profile/exec_quantum_us", "2000000"));
 	EXPECT_EQ(0, configure("vf1/profile/sched_priority", "low"));
+}
+
+/* A reader holds a lock that switches need, so a user without rights may not be one. */
+TEST_F(world, VF_22_numbers_of_functions_are_for_root)
+{
+	static const char *const files[] = { ADMIN "stat", ADMIN "pf/stat", ADMIN "vf1/stat" };
+	struct stat st;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 1));
+	for (i = 0; i < ARRAY_SIZE(files); i++) {
+		ASSERT_EQ(0, stat(files[i], &st));
+		EXPECT_EQ(0400, st.st_mode & 0777);
+	}
 }
 
 /* Every function's client sees its own registers, however often the engine is switched. */
