@@ -12,7 +12,7 @@
 #define FUNCTIONS	2
 #define RINGS		3	/* of both */
 #define JOBS		2
-#define NOBODY		FUNCTIONS	/* as the owner: no function has the engines */
+#define NOBODY		FUNCTIONS	/* value of owner while no function owns the engines */
 
 byte word[FUNCTIONS];
 chan mail = [8] of { byte, bool };	/* messages under way: function, and what it was */

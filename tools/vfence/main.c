@@ -85,7 +85,7 @@ static bool number(const char *text, unsigned int min, unsigned int max, unsigne
 	return true;
 }
 
-/* Seconds may have their unit, as for sleep(1). */
+/* A number of seconds, with or without the unit: "2" or "2s". */
 static bool seconds(char *text, unsigned int *value)
 {
 	size_t length = strlen(text);

@@ -262,7 +262,7 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 
 /**
  * vfence_probe_unplug - end an adapter that clients may still use
- * @adapter: the adapter; new ioctls return -ENODEV already, and nobody waits for the host
+ * @adapter: the adapter; new ioctls return -ENODEV already, and vfence_mailbox_stop() was called
  *
  * Waits fail with ENODEV, the status of doorbells becomes ABORT, queues are aborted, and
  * the threads and the interrupt stop. Objects exist until their files are closed.

@@ -163,8 +163,8 @@ static u32 access_take_mail_locked(struct vfence_access *a, unsigned int i)
 }
 
 /*
- * Others may have the engines again, and for as long as the function has had them before it may
- * have them the next time: whoever asks again and again gets half of the time at most (VF-39).
+ * The holder releases the engines. It gets them again only after as much time as it has held them,
+ * so that repeated requests give a function at most half of the time (VF-39).
  */
 static void access_end_locked(struct vfence_access *a)
 {
