@@ -118,6 +118,7 @@ extern "C" {
  * - 1.37: verdict in &struct drm_vfence_queue_query.
  * - 1.38: %DRM_VFENCE_OP_SET_REGISTER, %DRM_VFENCE_OP_READ_REGISTER.
  * - 1.39: %DRM_VFENCE_LIMIT_SUBMIT_POINTS.
+ * - 1.40: native fences that a lost device has created are always signaled.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1382,7 +1383,9 @@ struct drm_vfence_fence_mapping {
  * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
  * lost. Without the flag a fence of type DEFAULT gets its maximum when a device that has a
  * handle with the right to signal it is lost and the adapter is not (WDDM-123, WDDM-124,
- * WDDM-173), so that no wait for it hangs.
+ * WDDM-173), so that no wait for it hangs. If that device has created the fence, and may signal
+ * it, every wait of a queue for it passes from then on and signals of queues have no effect,
+ * whatever its type (WDDM-66, WDDM-67).
  */
 #define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 

@@ -122,6 +122,47 @@ TEST_F(hung, WDDM_123_124_a_reset_takes_native_fences_to_the_maximum)
 	close(efd);
 }
 
+/*
+ * The device has created these fences, and no signal of others makes a wait for them hang again. A
+ * fence that it has opened goes on with those who are left.
+ */
+TEST_F(hung, WDDM_66_67_123_native_fences_of_a_lost_device_are_always_signaled)
+{
+	struct vf_fence_desc intra = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct vf_fence *mine, *inner, *ours, *opened;
+	struct vf_queue *copy;
+	int fd;
+
+	ASSERT_EQ(0, vf_queue_create(self->other_device, DRM_VFENCE_NODE_COPY, 4096, &copy));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &mine));
+	ASSERT_EQ(0, vf_fence_create_desc(self->device, &intra, &inner));
+	ASSERT_EQ(0, vf_fence_create(self->other_device, DRM_VFENCE_FENCE_SHAREABLE, 0, &ours));
+	fd = vf_fence_export(ours);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &opened));
+	close(fd);
+	vf_cmd_wait(copy, inner, 5);
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(copy) == DRM_VFENCE_QUEUE_BLOCKED));
+	ASSERT_EQ(0, hang(self->gfx));
+	EXPECT_TRUE(drained(copy));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(mine) == UINT64_MAX));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(ours) == UINT64_MAX));
+
+	vf_cmd_signal(copy, mine, 7);
+	vf_cmd_wait(copy, mine, UINT64_MAX);
+	vf_cmd_wait(copy, inner, UINT64_MAX);
+	vf_cmd_signal(copy, ours, 7);
+	ASSERT_EQ(0, vf_queue_submit(copy));
+	EXPECT_TRUE(drained(copy));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
+	EXPECT_EQ(7, vf_fence_current(ours));
+	vf_queue_destroy(copy);
+	vf_fence_destroy(opened);
+	vf_fence_destroy(ours);
+	vf_fence_destroy(inner);
+	vf_fence_destroy(mine);
+}
+
 TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 {
 	struct vf_counters after;

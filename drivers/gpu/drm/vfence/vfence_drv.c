@@ -215,7 +215,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 39,
+	.minor = 40,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

@@ -154,7 +154,7 @@ static void file_end_destroy(struct vfence_file *file, struct vfence_device *dev
 	vfence_queue_end_destroy_all(file, dead);
 	/* A reset of the adapter has no work for each device, and its work may not have begun. */
 	if (vfence_device_was_removed(device))
-		vfence_local_signal_max(device);
+		vfence_local_device_lost(device);
 	vfence_local_destroy_all(file, device);
 	vfence_context_destroy_all(file, device);
 	mutex_unlock(&file->lock);

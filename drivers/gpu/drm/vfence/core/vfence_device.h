@@ -42,10 +42,10 @@ struct vfence_device {
 	/** @stopping: queues that are stopped and have signals to perform; atomic */
 	atomic_t stopping;
 
-	/** @lock: protects @max_signals */
+	/** @lock: protects @losses */
 	spinlock_t lock;
-	/** @max_signals: &struct vfence_local that jump to the maximum on TDR; under @lock */
-	struct list_head max_signals;
+	/** @losses: &struct vfence_local whose fences learn of a loss; under @lock */
+	struct list_head losses;
 };
 
 void vfence_device_get(struct vfence_device *device);

@@ -446,11 +446,13 @@ static atomic_t *fence_holders(struct vfence_fence *fence)
 	return fence->cross ? &fence->cross->holders : &fence->holders;
 }
 
-/*
- * Every GPU wait for the fence is satisfied from now on (WDDM-66). No queue of the hardware waits
- * for a monitored fence.
+/**
+ * vfence_fence_set_always_signaled - satisfy every GPU wait for a fence from now on (WDDM-66)
+ * @fence: the fence; of a monitored one nothing changes: no queue of the hardware waits for it
+ *
+ * GPU signals have no effect from now on. Process context.
  */
-static void fence_set_always_signaled(struct vfence_fence *fence)
+void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 {
 	struct vgpu_value_update update = {
 		.fence = fence->hw,
@@ -473,7 +475,7 @@ static void fence_set_always_signaled(struct vfence_fence *fence)
 void vfence_fence_end(struct vfence_fence *fence, int error)
 {
 	vfence_point_fail_all(fence, error);
-	fence_set_always_signaled(fence);
+	vfence_fence_set_always_signaled(fence);
 }
 
 /**

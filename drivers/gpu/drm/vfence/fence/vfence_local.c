@@ -102,82 +102,107 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 	}
 }
 
+/**
+ * struct local_loss - what happens to a fence when the device of a handle is lost
+ */
+struct local_loss {
+	/** @signal: signals the maximum, or NULL: the CPU cannot access the value */
+	struct vfence_wait *signal;
+	/** @fence: fence of the device itself, with a reference, or NULL: others go on with it */
+	struct vfence_fence *fence;
+};
+
 /*
  * A device that is lost signals the fences that it may signal (WDDM-123), native ones as well,
- * because it may have been the only one to signal them. It leaves out INTRA_GPU fences: the CPU
- * cannot access their values.
+ * because it may have been the only one to signal them. Those that it has created are always
+ * signaled from then on (WDDM-66), which is all that can be done for INTRA_GPU fences.
  */
-static int local_add_max(struct vfence_local *local)
+static int local_add_loss(struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
 	struct vfence_device *device = local->device;
 
-	INIT_LIST_HEAD(&local->max_link);
-	if (!fence->current_value || !(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
+	INIT_LIST_HEAD(&local->loss_link);
+	if (!(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
 	    fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
 		return 0;
 
-	local->max_signal = vfence_signal_create(fence, U64_MAX);
-	if (!local->max_signal)
-		return -ENOMEM;
+	if (fence->current_value) {
+		local->max_signal = vfence_signal_create(fence, U64_MAX);
+		if (!local->max_signal)
+			return -ENOMEM;
+	}
 
 	spin_lock(&device->lock);
-	list_add(&local->max_link, &device->max_signals);
+	list_add(&local->loss_link, &device->losses);
 	spin_unlock(&device->lock);
 	return 0;
 }
 
-/* Take the signal off the handle and the list of its device. The caller destroys it. */
-static struct vfence_wait *local_take_max_locked(struct vfence_local *local)
+/* Take the loss off the handle and the list of its device; false if that has happened before. */
+static bool local_take_loss_locked(struct vfence_local *local, struct local_loss *loss)
 {
-	struct vfence_wait *signal = local->max_signal;
-
 	lockdep_assert_held(&local->device->lock);
+	if (list_empty(&local->loss_link))
+		return false;
 
-	list_del_init(&local->max_link);
+	list_del_init(&local->loss_link);
+	loss->signal = local->max_signal;
+	loss->fence = local->parent ? vfence_fence_get(local->fence) : NULL;
 	local->max_signal = NULL;
-	return signal;
+	return true;
+}
+
+/* @lost: perform it, else just free it. */
+static void local_end_loss(const struct local_loss *loss, bool lost)
+{
+	if (loss->signal) {
+		if (lost)
+			vfence_signal_perform(loss->signal, VFENCE_SIGNAL_MAX);
+		vfence_wait_destroy(loss->signal);
+	}
+	if (loss->fence) {
+		if (lost)
+			vfence_fence_set_always_signaled(loss->fence);
+		vfence_fence_put(loss->fence);
+	}
 }
 
 /* A device that is lost has no other chance to take the fence to its maximum. */
-static void local_drop_max(struct vfence_local *local)
+static void local_drop_loss(struct vfence_local *local)
 {
-	struct vfence_wait *signal;
+	struct local_loss loss;
+	bool taken;
 
 	spin_lock(&local->device->lock);
-	signal = local_take_max_locked(local);
+	taken = local_take_loss_locked(local, &loss);
 	spin_unlock(&local->device->lock);
-	if (!signal)
-		return;
-	if (vfence_device_was_removed(local->device))
-		vfence_signal_perform(signal, VFENCE_SIGNAL_MAX);
-	vfence_wait_destroy(signal);
+	if (taken)
+		local_end_loss(&loss, vfence_device_was_removed(local->device));
 }
 
 /**
- * vfence_local_signal_max - signal the maximum to a lost device's fences (WDDM-123)
+ * vfence_local_device_lost - end the waits for a lost device's fences (WDDM-123)
  * @device: the device, with a reference
  *
- * Signals each fence that a handle of the device may signal, once for each
- * handle. Process context.
+ * Signals the maximum to each fence that a handle of the device may signal, once for each handle.
+ * Native fences that the device has created are always signaled from then on. Process context.
  */
-void vfence_local_signal_max(struct vfence_device *device)
+void vfence_local_device_lost(struct vfence_device *device)
 {
 	struct vfence_local *local;
-	struct vfence_wait *signal;
+	struct local_loss loss;
+	bool taken;
 
 	do {
 		spin_lock(&device->lock);
-		local = list_first_entry_or_null(&device->max_signals, struct vfence_local,
-						 max_link);
-		signal = local ? local_take_max_locked(local) : NULL;
+		local = list_first_entry_or_null(&device->losses, struct vfence_local, loss_link);
+		taken = local && local_take_loss_locked(local, &loss);
 		spin_unlock(&device->lock);
 
-		if (signal) {
-			vfence_signal_perform(signal, VFENCE_SIGNAL_MAX);
-			vfence_wait_destroy(signal);
-		}
-	} while (signal);
+		if (taken)
+			local_end_loss(&loss, true);
+	} while (taken);
 }
 
 static void local_free(struct vfence_file *file, struct vfence_local *local)
@@ -186,7 +211,7 @@ static void local_free(struct vfence_file *file, struct vfence_local *local)
 
 	lockdep_assert_held(&file->lock);
 
-	local_drop_max(local);
+	local_drop_loss(local);
 	local_close_hw(file, local);
 	local_settle_handle(file->adapter, fence);
 	vfence_map_put(file, local->map);
@@ -216,13 +241,14 @@ static void local_describe(const struct vfence_local *local,
  * @device: the device that gets the handle
  * @fence: the fence, of which the caller has a handle; the new handle counts by itself
  * @rights: DRM_VFENCE_RIGHT_* of the handle
+ * @parent: the device has created the fence
  * @handle: output: the handle
  * @mapping: output: offsets and addresses of the values
  *
  * Return: 0 or a negative error.
  */
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
-		     struct vfence_fence *fence, u32 rights, u32 *handle,
+		     struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping)
 {
 	struct vfence_local *local = vfence_object_alloc(HANDLE, sizeof(*local));
@@ -236,6 +262,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	local->fence = fence;
 	local->device = device;
 	local->rights = rights;
+	local->parent = parent;
 	local->map = vfence_map_get(file, fence->slots);
 	if (IS_ERR(local->map)) {
 		ret = PTR_ERR(local->map);
@@ -246,7 +273,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	if (ret)
 		goto put_map;
 
-	ret = local_add_max(local);
+	ret = local_add_loss(local);
 	if (ret)
 		goto close;
 
@@ -267,7 +294,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	 */
 	smp_mb();
 	if (vfence_device_was_removed(device))
-		vfence_local_signal_max(device);
+		vfence_local_device_lost(device);
 	return 0;
 
 close:
@@ -377,7 +404,7 @@ static int local_create_locked(struct vfence_file *file, u32 parent, struct vfen
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 
-	ret = vfence_local_add(file, device, fence, rights, handle, mapping);
+	ret = vfence_local_add(file, device, fence, rights, true, handle, mapping);
 	if (!ret)
 		vfence_fence_private_data(fence, args->private_data);
 	vfence_fence_put_handle(fence);

@@ -34,8 +34,11 @@ struct vfence_local {
 	 */
 	bool kept;
 
-	/** @max_link: Entry in device->max_signals while @max_signal is set; device->lock. */
-	struct list_head max_link;
+	/** @parent: The device has created the fence. */
+	bool parent;
+
+	/** @loss_link: Entry in device->losses until the loss is performed; device->lock. */
+	struct list_head loss_link;
 	/** @max_signal: Signal to perform when the device is lost, or NULL; device->lock. */
 	struct vfence_wait *max_signal;
 };
@@ -46,11 +49,11 @@ struct vfence_local {
 
 u32 vfence_local_rights_without(u32 rights, u32 flags);
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
-		     struct vfence_fence *fence, u32 rights, u32 *handle,
+		     struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);
 void vfence_local_keep(struct vfence_file *file, u32 handle);
 int vfence_local_destroy(struct vfence_file *file, u32 handle);
-void vfence_local_signal_max(struct vfence_device *device);
+void vfence_local_device_lost(struct vfence_device *device);
 void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device);
 struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights);

@@ -180,7 +180,7 @@ static int share_open_locked(struct vfence_file *file, struct vfence_fence *fenc
 	}
 
 	rights = vfence_local_rights_without(rights, args->flags);
-	ret = vfence_local_add(file, device, member, rights, &args->handle, &args->mapping);
+	ret = vfence_local_add(file, device, member, rights, false, &args->handle, &args->mapping);
 	vfence_fence_put(member);
 	return ret;
 }

@@ -393,7 +393,7 @@ static int queue_create_progress(struct vfence_queue *queue,
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 
-	ret = vfence_local_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL,
+	ret = vfence_local_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL, true,
 			       &queue->progress, mapping);
 	if (!ret) {
 		queue->progress_fence = vfence_fence_get(fence);

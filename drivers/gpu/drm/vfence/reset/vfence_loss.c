@@ -89,7 +89,7 @@ static void loss_end_device(struct vfence_device *device)
 {
 	vfence_device_wait_stopped(device);
 	if (vfence_device_was_removed(device))
-		vfence_local_signal_max(device);
+		vfence_local_device_lost(device);
 }
 
 /*
@@ -194,7 +194,7 @@ static void loss_end_removed(struct vfence_device *device)
 	if (vfence_device_stops(device))
 		loss_stop_device_later(device);
 	else
-		vfence_local_signal_max(device);
+		vfence_local_device_lost(device);
 }
 
 static void loss_reset_work(struct work_struct *work)
