@@ -83,6 +83,7 @@ active proctype recovery()
 	byte k, aborted, turn, from, to;
 
 end:	suspected;
+	/* step PREEMPT_ASKED, which asks the turn that hangs in vain */
 	/* step HANG_FOUND */
 	/* The snapshot. */
 #ifdef SNAPSHOT_APART
@@ -107,6 +108,8 @@ end:	suspected;
 #else
 	:: true ->
 #endif
+		/* step RECORDS_FLUSHED */
+		/* step DEPENDENTS_HELD */
 		/* vgpu_reset_engine(): what runs is told to leave, and leaves. */
 		atomic {
 			if
@@ -126,6 +129,7 @@ end:	suspected;
 		assert(outcome[aborted] == OPEN);
 		outcome[aborted] = ABORTED
 	fi;
+	/* step ENGINES_CHECKED */
 	/* recovery_resume() */
 #ifdef READ_AGAIN_FIRST
 	read_again();

@@ -52,12 +52,20 @@ enum vfence_step {
 	VFENCE_STEP_LOG_READ,
 	/* engine: a submission is done; its record is not posted yet */
 	VFENCE_STEP_SUBMISSION_DONE,
+	/* reset: what runs was asked to leave; it has not left yet */
+	VFENCE_STEP_PREEMPT_ASKED,
 	/* reset: an engine has not answered; it is not held yet */
 	VFENCE_STEP_HANG_FOUND,
 	/* reset: the engine is held, and its records are ignored */
 	VFENCE_STEP_ENGINE_HELD,
+	/* reset: all is handled that was reported before; dependent engines are not held yet */
+	VFENCE_STEP_RECORDS_FLUSHED,
+	/* reset: dependent engines are held; nothing is aborted yet */
+	VFENCE_STEP_DEPENDENTS_HELD,
 	/* GPU: what ran is off the engine; the ids do not say so yet */
 	VFENCE_STEP_TURN_ABORTED,
+	/* reset: the engines run nothing; their records are still ignored */
+	VFENCE_STEP_ENGINES_CHECKED,
 	/* reset: records are handled again; what was ignored is not read yet */
 	VFENCE_STEP_UNMASKED,
 	/* GPU: the busy word of a function has changed; the host has no message yet */

@@ -82,6 +82,7 @@ static void recovery_preempt(struct recovery *recovery)
 		return;
 	vgpu_reset_hold(gpu, recovery->node, true, status);
 	recovery_trace(recovery, VFENCE_RECOVERY_PREEMPT, 0);
+	vfence_step(PREEMPT_ASKED);
 	if (status->turn && !status->stalled)
 		vgpu_reset_wait_left(gpu, recovery->node, RECOVERY_PREEMPT_MS);
 }
@@ -300,12 +301,14 @@ static int recovery_run(struct recovery *recovery)
 	if (ret)
 		return ret;
 	recovery_trace(recovery, VFENCE_RECOVERY_FLUSHED, 0);
+	vfence_step(RECORDS_FLUSHED);
 	vfence_dump_engine(adapter, recovery->node, VFENCE_STOP_ENGINE_TIMEOUT,
 			   recovery_type(recovery->cause));
 	recovery_prepare(recovery);
 	if (READ_ONCE(adapter->lost))
 		return -EIO;
 	recovery_trace(recovery, VFENCE_RECOVERY_PREPARED, 0);
+	vfence_step(DEPENDENTS_HELD);
 
 	ret = recovery_reset(recovery);
 	if (!ret)
@@ -315,6 +318,7 @@ static int recovery_run(struct recovery *recovery)
 	if (READ_ONCE(adapter->lost))
 		return recovery_resume(recovery);
 	recovery_trace(recovery, VFENCE_RECOVERY_CHECKED, 0);
+	vfence_step(ENGINES_CHECKED);
 	/* Packets of that ring that were not reached are executed later, as they are. */
 	if (recovery->paging)
 		return -EIO;
