@@ -248,6 +248,22 @@ TEST(WDDM_142_a_delay_is_a_time_that_a_timer_can_have)
 	}
 }
 
+TEST(WDDM_142_an_engine_is_late_after_the_delay_and_not_before)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100000; i++) {
+		uint32_t delay = 1 + next() % VFENCE_TIMEOUT_MAX_DELAY_MS;
+		uint64_t asked = next(), ns = delay * 1000000ull, before = next() % ns;
+
+		ASSERT_EQ(ns - before, vfence_timeout_left(delay, asked, asked + before));
+		ASSERT_FALSE(vfence_timeout_is_late(delay, asked, asked + ns - 1));
+		ASSERT_TRUE(vfence_timeout_is_late(delay, asked, asked + ns));
+		ASSERT_TRUE(vfence_timeout_is_late(delay, asked, asked + ns + before));
+		ASSERT_EQ(0, vfence_timeout_left(delay, asked, asked + ns + before));
+	}
+}
+
 TEST(WDDM_150_TDR_05_the_aborted_id_is_the_last_completed_one_or_the_one_on_the_engine)
 {
 	unsigned int i;

@@ -4,6 +4,8 @@
  * configuration as it was.
  */
 
+#include <sys/time.h>
+
 #include "vfence_test.h"
 
 /* Return: the value of an attribute of the first adapter, or -1. */
@@ -175,6 +177,40 @@ TEST_F(tdr, WDDM_142_a_suspension_is_given_up_after_the_delay)
 	if (deterministic())
 		EXPECT_GT(300 + 300 / 8 + 10, begun);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+}
+
+static void on_alarm(int sig)
+{
+}
+
+/*
+ * A signal ends the call, and nobody calls again. The engine was asked all the same, and others
+ * need it.
+ */
+TEST_F(tdr, WDDM_142_a_suspension_that_nobody_waits_for_is_given_up_as_well)
+{
+	struct sigaction action = { .sa_handler = on_alarm };
+	struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = {};
+	struct drm_vfence_context_suspend args = { .context = vf_queue_info(self->gfx)->context };
+	struct vf_counters before = counters(self->adapter), after;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
+	cmd_hang(self->gfx);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
+	EXPECT_EQ(-1, ioctl(self->fd, DRM_IOCTL_VFENCE_CONTEXT_SUSPEND, &args));
+	EXPECT_EQ(EINTR, errno);
+	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.engine_resets + 1, after.engine_resets);
+	/* Whoever calls again learns of it. */
+	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
+	EXPECT_EQ(after.engine_resets, counters(self->adapter).engine_resets);
 }
 
 /* What runs already ends by the new delay, whether that is shorter or longer. */

@@ -181,6 +181,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 
 static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
+	vfence_ask_init(adapter);
 	vfence_process_init(adapter);
 	vfence_device_init(adapter);
 	vfence_segment_init(adapter);

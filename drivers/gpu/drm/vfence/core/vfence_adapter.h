@@ -15,6 +15,7 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_print.h>
 
+#include "core/vfence_ask.h"
 #include "core/vfence_config.h"
 #include "fence/vfence_fences_types.h"
 #include "irq/vfence_irq_types.h"
@@ -110,16 +111,8 @@ struct vfence_loss_ops {
 	 * true if the caller is to recover, and false if it is to do nothing; any context
 	 */
 	bool (*timed_out)(struct vfence_adapter *adapter);
-	/**
-	 * @engine_stuck: @context did not leave its engine in time; reset the engine. Returns
-	 * false if the context has left meanwhile
-	 */
-	bool (*engine_stuck)(struct vfence_adapter *adapter, struct vfence_context *context);
-	/**
-	 * @paging_stuck: a packet of the paging ring takes too long; reset the engine of @node in
-	 * a work
-	 */
-	void (*paging_stuck)(struct vfence_adapter *adapter, unsigned int node);
+	/** @asked: an engine was asked for something, and has TdrDelay for it; not in interrupts */
+	void (*asked)(struct vfence_adapter *adapter);
 	/** @adapter_lost: the hardware of the adapter has failed for good; any context */
 	void (*adapter_lost)(struct vfence_adapter *adapter);
 };
@@ -190,8 +183,8 @@ struct vfence_adapter {
 	 * &vfence_reset.tdr_lock, and everybody reads them without it
 	 */
 	struct vfence_timeout_config tdr;
-	/** @tdr_changes: number of changes of @tdr; written under &vfence_reset.tdr_lock */
-	unsigned int tdr_changes;
+	/** @asks: what engines have to do within TdrDelay; owned by core/vfence_ask.c */
+	struct vfence_asks asks;
 
 	/** @processes: processes that have devices; owned by core/vfence_process.c */
 	struct vfence_processes processes;

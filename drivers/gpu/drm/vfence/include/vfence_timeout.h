@@ -224,6 +224,34 @@ static inline bool vfence_timeout_aborted_valid(__u64 completed, __u64 turn, __u
 	return aborted == completed || (turn && aborted == turn);
 }
 
+/* Least time in which an engine answers: its thread may have to wait for a processor. */
+#define VFENCE_TIMEOUT_ANSWER_MS		500
+/* Time for queues to leave an engine that is about to be reset (WDDM-148). */
+#define VFENCE_TIMEOUT_PREEMPT_MS		500
+/* Time for the CMP to handle all posts, of which it can have 1024. */
+#define VFENCE_TIMEOUT_FLUSH_MS			500
+
+/**
+ * vfence_timeout_left - how long an engine still has to do what it was asked for
+ * @delay_ms: TdrDelay, or a longer time for what takes longer
+ * @asked_at: when it was asked, in ns
+ * @now: in ns, not before @asked_at
+ *
+ * Return: ns, 0 if it is late.
+ */
+static inline __u64 vfence_timeout_left(__u32 delay_ms, __u64 asked_at, __u64 now)
+{
+	__u64 delay = (__u64)delay_ms * 1000000, passed = now - asked_at;
+
+	return passed < delay ? delay - passed : 0;
+}
+
+/** vfence_timeout_is_late - has an engine taken TdrDelay for what it was asked for (WDDM-142) */
+static inline bool vfence_timeout_is_late(__u32 delay_ms, __u64 asked_at, __u64 now)
+{
+	return !vfence_timeout_left(delay_ms, asked_at, now);
+}
+
 /** vfence_timeout_decide - what to do about a time-out under a configuration (WDDM-165) */
 static inline enum vfence_timeout_action
 vfence_timeout_decide(const struct vfence_timeout_config *config)

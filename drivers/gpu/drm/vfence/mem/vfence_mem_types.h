@@ -8,6 +8,7 @@
 
 #include <drm/drm_mm.h>
 
+#include "core/vfence_ask.h"
 #include "hw/vgpu.h"
 
 struct vfence_slots;
@@ -57,8 +58,8 @@ struct vfence_paging {
 	 * and read without it
 	 */
 	bool failed;
-	/** @stuck: the thread that waits has found that @submitted takes too long */
-	bool stuck;
+	/** @ask: until @submitted is completed; see core/vfence_ask.c */
+	struct vfence_ask ask;
 	/** @submitted: last submitted fence id; under &vfence_segment.lock */
 	u64 submitted;
 	/** @done: the submitting thread sleeps here until the interrupt wakes it */

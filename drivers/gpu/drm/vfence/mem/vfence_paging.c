@@ -5,7 +5,6 @@
 
 #include <linux/err.h>
 #include <linux/gfp.h>
-#include <linux/jiffies.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
@@ -19,6 +18,29 @@ static unsigned int paging_node(struct vfence_adapter *adapter)
 {
 	return adapter->config.gpu.nodes - 1;
 }
+
+static bool paging_completed(struct vfence_adapter *adapter)
+{
+	struct vfence_paging *paging = &adapter->mem.paging;
+
+	return vgpu_kernel_last_completed(paging->queue) == paging->submitted;
+}
+
+/* The packet is completed, or never will be. */
+static bool paging_decided(struct vfence_adapter *adapter)
+{
+	return paging_completed(adapter) || READ_ONCE(adapter->mem.paging.failed) ||
+	       READ_ONCE(adapter->lost);
+}
+
+static bool paging_ask_met(struct vfence_ask *ask)
+{
+	return paging_decided(container_of(ask, struct vfence_adapter, mem.paging.ask));
+}
+
+static const struct vfence_ask_ops paging_ask_ops = {
+	.met = paging_ask_met,
+};
 
 static int paging_create_queue(struct vfence_adapter *adapter)
 {
@@ -48,6 +70,7 @@ int vfence_paging_init(struct vfence_adapter *adapter)
 	struct vfence_paging *paging = &adapter->mem.paging;
 
 	init_waitqueue_head(&paging->done);
+	vfence_ask_setup(&paging->ask, &paging_ask_ops, paging_node(adapter));
 	paging->ring = (void *)get_zeroed_page(GFP_KERNEL);
 	paging->control = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!paging->ring || !paging->control)
@@ -92,33 +115,14 @@ static void paging_submit(struct vfence_paging *paging, const struct vgpu_packet
 	vgpu_doorbell_ring(paging->queue);
 }
 
-static bool paging_completed(struct vfence_adapter *adapter)
+/* If the packet takes too long, the watch resets the engine. */
+static void paging_wait(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->mem.paging;
 
-	return vgpu_kernel_last_completed(paging->queue) == paging->submitted;
-}
-
-/* The packet is completed, or never will be. */
-static bool paging_decided(struct vfence_adapter *adapter)
-{
-	return paging_completed(adapter) || READ_ONCE(adapter->mem.paging.failed) ||
-	       READ_ONCE(adapter->lost);
-}
-
-static void paging_wait(struct vfence_adapter *adapter)
-{
-	long delay;
-
-	do {
-		delay = msecs_to_jiffies(READ_ONCE(adapter->tdr.delay_ms));
-		if (wait_event_timeout(adapter->mem.paging.done, paging_decided(adapter), delay))
-			return;
-		if (adapter->loss->timed_out(adapter)) {
-			WRITE_ONCE(adapter->mem.paging.stuck, true);
-			adapter->loss->paging_stuck(adapter, paging_node(adapter));
-		}
-	} while (!paging_decided(adapter));
+	vfence_ask_begin(adapter, &paging->ask);
+	wait_event(paging->done, paging_decided(adapter));
+	vfence_ask_end(adapter, &paging->ask);
 }
 
 /**
@@ -149,8 +153,6 @@ int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode op
 
 	paging_submit(paging, &packet);
 	paging_wait(adapter);
-	/* Before the next packet: it is not the one that was stuck. */
-	WRITE_ONCE(paging->stuck, false);
 	if (paging_completed(adapter))
 		return 0;
 	/*

@@ -3,7 +3,6 @@
  * Contexts: queues on one node, suspended and resumed together.
  */
 
-#include <linux/jiffies.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
 
@@ -23,6 +22,7 @@ static void context_release(struct kref *ref)
 	struct vfence_context *context = container_of(ref, struct vfence_context, ref);
 	struct vfence_adapter *adapter = context->adapter;
 
+	vfence_ask_end(adapter, &context->ask);
 	if (!IS_ERR_OR_NULL(context->hw)) {
 		/*
 		 * Flush the records that name the context before it leaves the table, so
@@ -79,6 +79,37 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 	}
 }
 
+static bool context_ask_get(struct vfence_ask *ask)
+{
+	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
+
+	/* context_release() ends the ask before it frees the context. */
+	return kref_get_unless_zero(&context->ref);
+}
+
+/* Has the GPU acknowledged the last suspension of the context? */
+static bool context_has_left(struct vfence_ask *ask)
+{
+	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
+
+	return vgpu_context_acknowledged(context->hw) == READ_ONCE(context->suspend_fence);
+}
+
+static void context_ask_done(struct vfence_ask *ask)
+{
+	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
+
+	wake_up_all(&context->adapter->queues.suspend_wait);
+	vfence_context_put(context);
+}
+
+static const struct vfence_ask_ops context_ask_ops = {
+	.suspends = true,
+	.get = context_ask_get,
+	.met = context_has_left,
+	.done = context_ask_done,
+};
+
 static int context_create_hw(struct vfence_context *context)
 {
 	struct vfence_adapter *adapter = context->adapter;
@@ -122,6 +153,7 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 	context->adapter = file->adapter;
 	context->device = device;
 	context->node = array_index_nospec(args->node, file->adapter->config.gpu.nodes);
+	vfence_ask_setup(&context->ask, &context_ask_ops, context->node);
 	vfence_device_get(device);
 	ret = context_create_hw(context);
 	if (!ret)
@@ -239,72 +271,42 @@ void vfence_context_fini(struct vfence_adapter *adapter)
 	xa_destroy(&adapter->queues.contexts);
 }
 
-/** vfence_context_has_left - has the GPU acknowledged the last suspension of the context */
-bool vfence_context_has_left(struct vfence_context *context)
+/* Is it known what has become of a suspension: did the context leave, or was the engine reset? */
+static bool context_suspend_decided(struct vfence_context *context)
 {
-	return vgpu_context_acknowledged(context->hw) == READ_ONCE(context->suspend_fence);
+	/*
+	 * This first: a reset, too, takes the context off the engine. Acquire in
+	 * vgpu_context_acknowledged(). Partner: sched_acknowledge_locked(), after LATE is stored.
+	 */
+	bool left = context_has_left(&context->ask);
+	unsigned int state = READ_ONCE(context->ask.state);
+
+	return state == VFENCE_ASK_LOST || (left && state != VFENCE_ASK_LATE);
 }
 
-static bool context_suspend_decided(struct vfence_adapter *adapter, struct vfence_context *context)
+static bool context_wait_is_over(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	return vfence_context_has_left(context) || READ_ONCE(adapter->lost) ||
-	       drm_dev_is_unplugged(&adapter->drm);
-}
-
-/*
- * Sleep until the suspension is decided or has taken TdrDelay since @begun, which may change
- * meanwhile. Returns true if the time is up, false if it is not, or -ERESTARTSYS.
- */
-static int context_sleep_suspended(struct vfence_adapter *adapter, struct vfence_context *context,
-				   unsigned long begun)
-{
-	/* Acquire: the configuration after this many changes. Partner: tdr_store(). */
-	unsigned int changes = smp_load_acquire(&adapter->tdr_changes);
-	long left = begun + msecs_to_jiffies(READ_ONCE(adapter->tdr.delay_ms)) - jiffies;
-
-	left = wait_event_interruptible_timeout(adapter->queues.suspend_wait,
-						context_suspend_decided(adapter, context) ||
-						READ_ONCE(adapter->tdr_changes) != changes,
-						max(left, 0L));
-	return left < 0 ? left : !left;
+	return READ_ONCE(adapter->lost) || drm_dev_is_unplugged(&adapter->drm) ||
+	       context_suspend_decided(context);
 }
 
 /*
- * Wait until the GPU has acknowledged the suspension. After a timeout reset the engine, fail
- * the context's device and return -ETIME (WDDM-195). The time counts from the request on: signals,
- * which interrupt the wait, must not extend it.
+ * Wait until the GPU has acknowledged the suspension. If it does not, the watch resets the engine;
+ * then fail the context's device and return -ETIME (WDDM-195). What the context did last has
+ * happened before other clients see that its device has failed.
  */
 static int context_wait_suspended_locked(struct vfence_adapter *adapter,
 					 struct vfence_context *context)
 {
-	int ret;
-
 	lockdep_assert_held(&context->suspend_lock);
-	do {
-		ret = context_sleep_suspended(adapter, context, context->asked_at);
-		if (ret < 0)
-			return -EINTR;
-		if (ret && !adapter->loss->timed_out(adapter)) {
-			/* Time-outs are ignored, or the adapter is lost now. */
-			context->asked_at = jiffies;
-			ret = 0;
-		}
-
-		if (READ_ONCE(adapter->lost))
-			return -EIO;
-
-		if (drm_dev_is_unplugged(&adapter->drm))
-			return -ENODEV;
-
-		if (context_suspend_decided(adapter, context))
-			return 0;
-	} while (!ret);
-
-	/*
-	 * Reset the engine before the device fails: what the context did last must happen
-	 * before other clients see that the device has failed.
-	 */
-	if (!adapter->loss->engine_stuck(adapter, context))
+	if (wait_event_interruptible(adapter->queues.suspend_wait,
+				     context_wait_is_over(adapter, context)))
+		return -EINTR;
+	if (READ_ONCE(adapter->lost))
+		return -EIO;
+	if (drm_dev_is_unplugged(&adapter->drm))
+		return -ENODEV;
+	if (READ_ONCE(context->ask.state) != VFENCE_ASK_LOST)
 		return 0;
 	adapter->loss->device_hung(adapter, context->device, true);
 	return -ETIME;
@@ -357,8 +359,9 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	context->suspended = true;
 	/* Publish the number before the hardware can acknowledge it. */
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
-	context->asked_at = jiffies;
 	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
+	if (context->pending)
+		vfence_ask_begin(adapter, &context->ask);
 	vfence_gate_leave(adapter, idx);
 	return 0;
 }
@@ -371,8 +374,10 @@ static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_
 	/* An interrupted call leaves the wait for the acknowledgment to the next call. */
 	if (!ret && context->pending)
 		ret = context_wait_suspended_locked(adapter, context);
-	if (!ret)
+	if (!ret) {
 		context->pending = false;
+		vfence_ask_end(adapter, &context->ask);
+	}
 	return ret;
 }
 
@@ -390,6 +395,7 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 	context->suspended = false;
 	context_note_time(context, false);
 	context->pending = false;
+	vfence_ask_end(adapter, &context->ask);
 	vfence_gate_leave(adapter, idx);
 	return 0;
 }

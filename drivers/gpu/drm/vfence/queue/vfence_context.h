@@ -6,6 +6,8 @@
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 
+#include "core/vfence_ask.h"
+
 struct drm_device;
 struct drm_file;
 struct vfence_adapter;
@@ -32,8 +34,8 @@ struct vfence_context {
 	bool suspended;
 	/** @pending: The GPU has not acknowledged it yet. Protected by @suspend_lock. */
 	bool pending;
-	/** @asked_at: When the GPU was asked for it, in jiffies. Protected by @suspend_lock. */
-	unsigned long asked_at;
+	/** @ask: until the GPU acknowledges it; see core/vfence_ask.c */
+	struct vfence_ask ask;
 	/**
 	 * @suspend_fence: Number of the last suspension. Written under @suspend_lock; the
 	 * interrupt handler reads it without.
@@ -62,7 +64,6 @@ void vfence_context_add_source(struct vfence_adapter *adapter);
 void vfence_context_fini(struct vfence_adapter *adapter);
 void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
-bool vfence_context_has_left(struct vfence_context *context);
 u64 vfence_context_suspended_ns(struct vfence_context *context);
 struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);

@@ -32,14 +32,11 @@ static void engine_enter_f1(struct vfence_adapter *adapter, unsigned int node)
 static void engine_state_work(struct work_struct *work)
 {
 	static const struct vfence_recovery_cause hung = { .hung = true };
-	static const struct vfence_recovery_cause paging = { .paging = true };
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.engine_work);
 	unsigned int node;
 
 	for (node = 0; node < adapter->config.gpu.nodes; node++) {
-		if (test_and_clear_bit(node, &adapter->reset.stuck))
-			vfence_recovery_engine(adapter, node, &paging);
 		switch (vgpu_engine_query_state(adapter->gpu, node)) {
 		case VGPU_ENGINE_HUNG:
 			if (vfence_tdr_timed_out(adapter))
@@ -79,13 +76,6 @@ static const struct vfence_irq_source engine_source = {
 	.hard = engine_state_hard,
 	.overflow = engine_state_overflow,
 };
-
-/** vfence_engine_stuck - the paging ring is stuck: reset its engine in a work */
-void vfence_engine_stuck(struct vfence_adapter *adapter, unsigned int node)
-{
-	set_bit(node, &adapter->reset.stuck);
-	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
-}
 
 /** vfence_engine_init - prepare an adapter for changes of its engines; cannot fail */
 void vfence_engine_init(struct vfence_adapter *adapter)

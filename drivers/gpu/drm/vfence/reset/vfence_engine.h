@@ -6,6 +6,5 @@ struct vfence_adapter;
 
 void vfence_engine_init(struct vfence_adapter *adapter);
 void vfence_engine_add_source(struct vfence_adapter *adapter);
-void vfence_engine_stuck(struct vfence_adapter *adapter, unsigned int node);
 
 #endif

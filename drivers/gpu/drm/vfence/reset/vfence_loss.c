@@ -8,7 +8,7 @@
  *    bad packet of a queue      --> device_failed(DMAFAULT, DMAPAGEFAULT)
  *    queue kept others off      --> device_failed(HUNG)
  *    submission took too long   --> device_hung()
- *    suspension took too long   --> engine_stuck(), device_hung()
+ *    suspension took too long   --> device_hung(), after the reset of the engine
  *    reset of an engine         --> HUNG for the cause, RESET for collateral
  *    reset of the adapter       --> the same, and RESET for all other devices
  *    adapter lost, or unplugged --> STOPPED
@@ -28,10 +28,9 @@
 #include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_dump.h"
-#include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
-#include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
+#include "reset/vfence_watch.h"
 #include "reset/vfence_wedge.h"
 
 /*
@@ -281,21 +280,13 @@ static void loss_adapter_lost(struct vfence_adapter *adapter)
 	queue_work(adapter->reset.loss_wq, &adapter->reset.lost_work);
 }
 
-static bool loss_engine_stuck(struct vfence_adapter *adapter, struct vfence_context *context)
-{
-	const struct vfence_recovery_cause cause = { .context = context };
-
-	return vfence_recovery_engine(adapter, context->node, &cause);
-}
-
 static const struct vfence_loss_ops loss_ops = {
 	.device_hung = loss_device_hung,
 	.device_failed = loss_device_failed,
 	.queue_stuck = vfence_dump_queue,
 	.stop_device = loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
-	.engine_stuck = loss_engine_stuck,
-	.paging_stuck = vfence_engine_stuck,
+	.asked = vfence_watch_asked,
 	.adapter_lost = loss_adapter_lost,
 };
 

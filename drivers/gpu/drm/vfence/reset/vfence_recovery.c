@@ -37,11 +37,6 @@
 #include "reset/vfence_wedge.h"
 #include "vfence_step.h"
 
-/* Time for queues to leave an engine (WDDM-148). */
-#define RECOVERY_PREEMPT_MS	500
-/* Time for the CMP to handle all posts, of which it can have 1024. */
-#define RECOVERY_FLUSH_MS	500
-
 /**
  * struct recovery - the reset of one engine
  */
@@ -76,15 +71,16 @@ static void recovery_trace(const struct recovery *recovery, enum vfence_recovery
 static void recovery_preempt(struct recovery *recovery)
 {
 	struct vgpu *gpu = recovery->adapter->gpu;
+	const struct vfence_recovery_cause *cause = recovery->cause;
 	struct vgpu_engine_status *status = &recovery->snapshot;
 
-	if (!recovery->cause->hung && !recovery->cause->paging && !recovery->cause->unanswered)
+	if (!cause->hung && (!cause->ask || cause->ask->ops->suspends))
 		return;
 	vgpu_reset_hold(gpu, recovery->node, true, status);
 	recovery_trace(recovery, VFENCE_RECOVERY_PREEMPT, 0);
 	vfence_step(PREEMPT_ASKED);
 	if (status->turn && !status->stalled)
-		vgpu_reset_wait_left(gpu, recovery->node, RECOVERY_PREEMPT_MS);
+		vgpu_reset_wait_left(gpu, recovery->node, VFENCE_TIMEOUT_PREEMPT_MS);
 }
 
 /*
@@ -123,7 +119,7 @@ static int recovery_resume(struct recovery *recovery)
  */
 static int recovery_flush(struct vfence_adapter *adapter)
 {
-	if (!vgpu_cmp_try_flush(adapter->gpu, RECOVERY_FLUSH_MS))
+	if (!vgpu_cmp_try_flush(adapter->gpu, VFENCE_TIMEOUT_FLUSH_MS))
 		return -ETIME;
 	vfence_irq_flush(adapter);
 	return 0;
@@ -152,7 +148,7 @@ static void recovery_prepare(struct recovery *recovery)
 	}
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
 		if (leaving & BIT(node))
-			vgpu_reset_wait_left(adapter->gpu, node, RECOVERY_PREEMPT_MS);
+			vgpu_reset_wait_left(adapter->gpu, node, VFENCE_TIMEOUT_PREEMPT_MS);
 }
 
 /* Does the engine execute packets of the paging ring? Only that ring has no context. */
@@ -248,15 +244,13 @@ static bool recovery_cause_is_gone(const struct recovery *recovery)
 
 	if (cause->hung)
 		return recovery->snapshot.responsive;
-	if (cause->paging)
-		return !recovery->snapshot.turn ||
-		       !READ_ONCE(recovery->adapter->mem.paging.stuck);
-	if (cause->unanswered)
-		return vgpu_engine_has_answered(recovery->adapter->gpu, recovery->node,
-						cause->unanswered);
 	if (cause->page_fault)
 		return !vgpu_reset_fault_flags(recovery->adapter->gpu, recovery->node);
-	return cause->context && vfence_context_has_left(cause->context);
+	if (!cause->ask)
+		return false;
+	/* An acknowledgment may be missing although nothing runs. */
+	return !vfence_ask_is_late(recovery->adapter, cause->ask) ||
+	       (!cause->ask->ops->suspends && !recovery->snapshot.turn);
 }
 
 /* Returns true if there is nothing to reset any more (WDDM-144). */
@@ -274,8 +268,7 @@ static enum vfence_timeout_type recovery_type(const struct vfence_recovery_cause
 {
 	if (cause->page_fault)
 		return VFENCE_TIMEOUT_ENGINE_PAGE_FAULT;
-	return cause->hung || cause->paging || cause->context || cause->unanswered ?
-		VFENCE_TIMEOUT_ENGINE : VFENCE_TIMEOUT_FORCED;
+	return cause->hung || cause->ask ? VFENCE_TIMEOUT_ENGINE : VFENCE_TIMEOUT_FORCED;
 }
 
 /* Returns 0, or an error if the whole adapter has to be reset. */

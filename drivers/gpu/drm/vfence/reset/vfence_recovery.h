@@ -7,7 +7,7 @@
 #include "vfence_timeout.h"
 
 struct vfence_adapter;
-struct vfence_context;
+struct vfence_ask;
 
 /**
  * enum vfence_recovery_step - steps that are traced; see reset/vfence_recovery.c
@@ -32,14 +32,10 @@ enum vfence_recovery_step {
 struct vfence_recovery_cause {
 	/** @hung: the engine says that it makes no progress */
 	bool hung;
-	/** @paging: a packet of the paging ring takes too long */
-	bool paging;
-	/** @unanswered: request that the engine has not answered, from vgpu_engine_ask() */
-	u64 unanswered;
 	/** @page_fault: a page fault has made the engine unusable */
 	bool page_fault;
-	/** @context: this context was suspended and has not left the engine */
-	struct vfence_context *context;
+	/** @ask: the engine has not done in time what it was asked for */
+	struct vfence_ask *ask;
 };
 
 void vfence_recovery_init(struct vfence_adapter *adapter);

@@ -8,6 +8,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
+#include "core/vfence_ask.h"
 #include "hw/vgpu.h"
 #include "vfence_timeout.h"
 
@@ -34,6 +35,18 @@ struct vfence_dump {
 };
 
 /**
+ * struct vfence_sign - a sign of life that an engine was asked for
+ */
+struct vfence_sign {
+	/** @adapter: the adapter */
+	struct vfence_adapter *adapter;
+	/** @ask: whether it is late */
+	struct vfence_ask ask;
+	/** @request: the request, from vgpu_engine_ask(), or 0 */
+	u64 request;
+};
+
+/**
  * struct vfence_watch - what the last check of the GPU has seen; used by its work only
  */
 struct vfence_watch {
@@ -44,8 +57,12 @@ struct vfence_watch {
 	struct workqueue_struct *wq;
 	/** @work: checks again; see reset/vfence_watch.c */
 	struct delayed_work work;
-	/** @request: request to the engine of a node, from vgpu_engine_ask(), or 0 */
-	u64 request[VGPU_MAX_NODES];
+	/** @check_at: when the next check is due, in ns, or 0: none; under &vfence_asks.lock */
+	u64 check_at;
+	/** @stopped: the adapter is unplugged, and @work runs no more; under &vfence_asks.lock */
+	bool stopped;
+	/** @sign: one for the engine of each node */
+	struct vfence_sign sign[VGPU_MAX_NODES];
 	/** @posts: the CMP had posts to handle */
 	bool posts;
 	/** @done: number of posts that it had handled */
@@ -84,8 +101,6 @@ struct vfence_reset {
 	struct vfence_timeout_window hangs;
 	/** @dump: the last hang */
 	struct vfence_dump dump;
-	/** @stuck: nodes whose engines are to be reset by @engine_work; atomic bits */
-	unsigned long stuck;
 
 	/** @tdr_lock: protects &vfence_adapter.tdr against other writers */
 	struct mutex tdr_lock;

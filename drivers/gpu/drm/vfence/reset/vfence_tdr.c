@@ -21,7 +21,6 @@ static void tdr_apply(struct vfence_adapter *adapter)
 {
 	vfence_queue_retime_all(adapter);
 	vfence_watch_retime(adapter);
-	wake_up_all(&adapter->queues.suspend_wait);
 	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }
 
@@ -61,8 +60,6 @@ static ssize_t tdr_store(struct device *dev, struct device_attribute *attr, cons
 
 	mutex_lock(&adapter->reset.tdr_lock);
 	WRITE_ONCE(*tdr_member(adapter, attr), value);
-	/* Release: the change before its number. Partner: context_sleep_suspended(). */
-	smp_store_release(&adapter->tdr_changes, adapter->tdr_changes + 1);
 	tdr_apply(adapter);
 	mutex_unlock(&adapter->reset.tdr_lock);
 	return count;
@@ -134,6 +131,22 @@ void vfence_tdr_fini(struct vfence_adapter *adapter)
 	mutex_destroy(&adapter->reset.tdr_lock);
 }
 
+static enum vfence_timeout_action tdr_decide(struct vfence_adapter *adapter)
+{
+	const struct vfence_timeout_config config = {
+		.level = READ_ONCE(adapter->tdr.level),
+		.debug_mode = READ_ONCE(adapter->tdr.debug_mode),
+	};
+
+	return vfence_timeout_decide(&config);
+}
+
+/** vfence_tdr_ignores - are time-outs ignored; any context */
+bool vfence_tdr_ignores(struct vfence_adapter *adapter)
+{
+	return tdr_decide(adapter) == VFENCE_TIMEOUT_IGNORE;
+}
+
 /**
  * vfence_tdr_timed_out - something has taken longer than it may
  * @adapter: the adapter
@@ -144,11 +157,7 @@ void vfence_tdr_fini(struct vfence_adapter *adapter)
  */
 bool vfence_tdr_timed_out(struct vfence_adapter *adapter)
 {
-	const struct vfence_timeout_config config = {
-		.level = READ_ONCE(adapter->tdr.level),
-		.debug_mode = READ_ONCE(adapter->tdr.debug_mode),
-	};
-	enum vfence_timeout_action action = vfence_timeout_decide(&config);
+	enum vfence_timeout_action action = tdr_decide(adapter);
 
 	if (action == VFENCE_TIMEOUT_FATAL)
 		vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, 0);

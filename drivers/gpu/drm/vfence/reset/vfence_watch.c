@@ -2,10 +2,17 @@
 /**
  * DOC: Watchdog
  *
+ * Whoever asks an engine for something notes it, see core/vfence_ask.c. An engine that has not done
+ * it after TdrDelay is reset::
+ *
+ *    a suspended context has not left its engine, or was not acknowledged
+ *    a packet of the paging ring is not completed
+ *    an engine that executes a queue has given no sign of life
+ *
  * Hardware that has stopped reports nothing. While clients have files open, or posts or fences are
  * left, the driver checks the GPU every TdrDelay, against what it saw at the check before::
  *
- *    an engine that executes a queue has not answered a request --> reset of the engine
+ *    an engine executes a queue                                 --> ask it for a sign of life
  *    the CMP has posts and has handled none                     --> reset of the adapter
  *    there are records for the threaded half, which has not run --> the handler runs again
  *
@@ -15,6 +22,7 @@
 
 #include <linux/jiffies.h>
 #include <linux/minmax.h>
+#include <linux/timekeeping.h>
 
 #include "core/vfence_adapter.h"
 #include "irq/vfence_irq.h"
@@ -24,14 +32,37 @@
 #include "reset/vfence_watch.h"
 
 /*
- * Least time between two checks. An engine answers at once, but its thread needs a processor:
- * a short TdrDelay must not turn a busy machine into a hang.
+ * The next check. An engine answers at once, but its thread needs a processor: a short TdrDelay
+ * must not turn a busy machine into a hang.
  */
-#define WATCH_LEAST_MS		500
-
-static unsigned long watch_delay(struct vfence_adapter *adapter)
+static void watch_begin_check_locked(struct vfence_adapter *adapter)
 {
-	return msecs_to_jiffies(max(READ_ONCE(adapter->tdr.delay_ms), WATCH_LEAST_MS));
+	u32 ms = max(READ_ONCE(adapter->tdr.delay_ms), VFENCE_TIMEOUT_ANSWER_MS);
+
+	lockdep_assert_held(&adapter->asks.lock);
+	adapter->reset.watch.check_at = ktime_get_ns() + (u64)ms * NSEC_PER_MSEC;
+}
+
+/* Return how long nothing can be late, in ns, or U64_MAX. */
+static u64 watch_left_locked(struct vfence_adapter *adapter)
+{
+	u64 check_at = adapter->reset.watch.check_at;
+	u64 now = ktime_get_ns();
+	u64 left = vfence_ask_left_locked(adapter, now);
+
+	lockdep_assert_held(&adapter->asks.lock);
+	return check_at ? min(left, check_at - min(check_at, now)) : left;
+}
+
+/* Let the work run when something can be late. */
+static void watch_arm_locked(struct vfence_adapter *adapter)
+{
+	u64 left = watch_left_locked(adapter);
+
+	lockdep_assert_held(&adapter->asks.lock);
+	if (left != U64_MAX && !adapter->reset.watch.stopped)
+		mod_delayed_work(adapter->reset.watch.wq, &adapter->reset.watch.work,
+				 left ? nsecs_to_jiffies(left) + 1 : 0);
 }
 
 /* Return true if the hardware is to be reset, or to be given up with its adapter. */
@@ -40,17 +71,51 @@ static bool watch_timed_out(struct vfence_adapter *adapter)
 	return vfence_tdr_timed_out(adapter) || READ_ONCE(adapter->lost);
 }
 
-static void watch_engine(struct vfence_adapter *adapter, unsigned int node)
+static bool watch_sign_given(struct vfence_ask *ask)
 {
-	const struct vfence_recovery_cause cause = {
-		.unanswered = adapter->reset.watch.request[node],
-	};
+	struct vfence_sign *sign = container_of(ask, struct vfence_sign, ask);
 
-	if (cause.unanswered &&
-	    !vgpu_engine_has_answered(adapter->gpu, node, cause.unanswered) &&
-	    watch_timed_out(adapter))
-		vfence_recovery_engine(adapter, node, &cause);
-	adapter->reset.watch.request[node] = vgpu_engine_ask(adapter->gpu, node);
+	return vgpu_engine_has_answered(sign->adapter->gpu, ask->node, sign->request);
+}
+
+static const struct vfence_ask_ops watch_sign_ops = {
+	.met = watch_sign_given,
+};
+
+static void watch_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
+{
+	const struct vfence_recovery_cause cause = { .ask = ask };
+	bool was_reset = watch_timed_out(adapter) &&
+			 vfence_recovery_engine(adapter, ask->node, &cause);
+
+	vfence_ask_settle(adapter, ask, was_reset);
+}
+
+/*
+ * Do not take references at a level at which nothing is reset: to drop the last one may mean to
+ * wait for hardware that has stopped.
+ */
+static void watch_asks(struct vfence_adapter *adapter)
+{
+	struct vfence_ask *ask;
+
+	if (vfence_tdr_ignores(adapter))
+		vfence_ask_renew(adapter);
+	while ((ask = vfence_ask_take_late(adapter)))
+		watch_late(adapter, ask);
+}
+
+static void watch_engine(struct vfence_adapter *adapter, struct vfence_sign *sign)
+{
+	const struct vfence_recovery_cause cause = { .ask = &sign->ask };
+
+	/* It has had the time between two checks. */
+	if (sign->request && vfence_ask_begin_late(adapter, &sign->ask)) {
+		if (watch_timed_out(adapter))
+			vfence_recovery_engine(adapter, sign->ask.node, &cause);
+		vfence_ask_end(adapter, &sign->ask);
+	}
+	sign->request = vgpu_engine_ask(adapter->gpu, sign->ask.node);
 }
 
 static void watch_cmp(struct vfence_adapter *adapter)
@@ -62,7 +127,7 @@ static void watch_cmp(struct vfence_adapter *adapter)
 	watch->posts = vgpu_cmp_backlog(adapter->gpu, &done);
 	/* It may hold posts back on purpose, but not from a flush. */
 	if (had && watch->posts && done == watch->done &&
-	    !vgpu_cmp_try_flush(adapter->gpu, WATCH_LEAST_MS) && watch_timed_out(adapter))
+	    !vgpu_cmp_try_flush(adapter->gpu, VFENCE_TIMEOUT_FLUSH_MS) && watch_timed_out(adapter))
 		vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_ENGINE);
 	watch->done = done;
 }
@@ -79,46 +144,95 @@ static void watch_interrupt(struct vfence_adapter *adapter)
 	watch->settled = settled;
 }
 
-static void watch_work(struct work_struct *work)
+/* Returns true if a check is due. The caller begins the next ones, if there are to be any. */
+static bool watch_check_is_due(struct vfence_adapter *adapter)
 {
-	struct vfence_adapter *adapter =
-		container_of(work, struct vfence_adapter, reset.watch.work.work);
+	struct vfence_watch *watch = &adapter->reset.watch;
+	bool due;
+
+	spin_lock(&adapter->asks.lock);
+	due = watch->check_at && watch->check_at <= ktime_get_ns();
+	if (due)
+		watch->check_at = 0;
+	spin_unlock(&adapter->asks.lock);
+	return due;
+}
+
+static void watch_check(struct vfence_adapter *adapter)
+{
 	unsigned int node;
 
 	/* The CMP first: the reset of an engine waits for it. */
 	watch_cmp(adapter);
 	watch_interrupt(adapter);
 	for (node = 0; node < adapter->config.gpu.nodes; node++)
-		watch_engine(adapter, node);
-	/* A fence may outlive the last file, and whoever frees it waits for the CMP. */
+		watch_engine(adapter, &adapter->reset.watch.sign[node]);
+	/*
+	 * A fence may outlive the last file, and whoever frees it waits for the CMP. Full barrier:
+	 * the lock after ->check_at became 0. Partner: the same lock after a file was opened.
+	 */
 	if (atomic_read(&adapter->drm.open_count) || adapter->reset.watch.posts ||
 	    !xa_empty(&adapter->fences.table))
 		vfence_watch_begin(adapter);
 }
 
-/** vfence_watch_begin - there is a client: check the GPU from now on; any context */
+static void watch_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, reset.watch.work.work);
+
+	if (watch_check_is_due(adapter))
+		watch_check(adapter);
+	watch_asks(adapter);
+	vfence_watch_asked(adapter);
+}
+
+/** vfence_watch_asked - an engine was asked for something; not in interrupts */
+void vfence_watch_asked(struct vfence_adapter *adapter)
+{
+	spin_lock(&adapter->asks.lock);
+	watch_arm_locked(adapter);
+	spin_unlock(&adapter->asks.lock);
+}
+
+/** vfence_watch_begin - there is a client: check the GPU from now on; not in interrupts */
 void vfence_watch_begin(struct vfence_adapter *adapter)
 {
-	queue_delayed_work(adapter->reset.watch.wq, &adapter->reset.watch.work,
-			   watch_delay(adapter));
+	spin_lock(&adapter->asks.lock);
+	if (!adapter->reset.watch.check_at)
+		watch_begin_check_locked(adapter);
+	watch_arm_locked(adapter);
+	spin_unlock(&adapter->asks.lock);
 }
 
 /** vfence_watch_retime - TdrDelay has changed */
 void vfence_watch_retime(struct vfence_adapter *adapter)
 {
-	if (delayed_work_pending(&adapter->reset.watch.work))
-		mod_delayed_work(adapter->reset.watch.wq, &adapter->reset.watch.work,
-				 watch_delay(adapter));
+	spin_lock(&adapter->asks.lock);
+	if (adapter->reset.watch.check_at)
+		watch_begin_check_locked(adapter);
+	watch_arm_locked(adapter);
+	spin_unlock(&adapter->asks.lock);
 }
 
-/** vfence_watch_stop - the adapter is unplugged, and no client begins the checks any more */
+/** vfence_watch_stop - the adapter is unplugged: on return nothing is found late any more */
 void vfence_watch_stop(struct vfence_adapter *adapter)
 {
+	spin_lock(&adapter->asks.lock);
+	adapter->reset.watch.stopped = true;
+	spin_unlock(&adapter->asks.lock);
 	cancel_delayed_work_sync(&adapter->reset.watch.work);
 }
 
 /** vfence_watch_init - prepare an adapter for the checks; cannot fail */
 void vfence_watch_init(struct vfence_adapter *adapter)
 {
+	struct vfence_sign *sign = adapter->reset.watch.sign;
+	unsigned int node;
+
 	INIT_DELAYED_WORK(&adapter->reset.watch.work, watch_work);
+	for (node = 0; node < VGPU_MAX_NODES; node++) {
+		sign[node].adapter = adapter;
+		vfence_ask_setup(&sign[node].ask, &watch_sign_ops, node);
+	}
 }
