@@ -48,6 +48,9 @@ help:
 	@echo 'make check-trixie    demo and check on an empty Debian 13'
 	@echo 'make check-debug     a kernel built for it: memory, locks, leaks, failing allocations'
 	@echo 'make check-kcsan     data races, on another'
+	@echo 'make bench           what operations cost beside drm_syncobj, ntsync, eventfd, futex: out/bench'
+	@echo 'make bench-profile   OP=signal: in which functions the instructions of an operation are'
+	@echo 'make bench-check     has anything become slower than tools/bench says'
 	@echo 'make fuzz            SECONDS=60 SEED=1: random calls on that kernel, with coverage'
 	@echo 'make soak            MINUTES=10: everything at once, then the counters must balance'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
@@ -201,6 +204,19 @@ FIRST ?= 1
 races: setup-check
 	@$(MAKE) --no-print-directory -s guest-steps guest-programs KERNEL=$(KERNEL)
 	@tools/vm/races $(KERNEL) $(SEEDS) $(FIRST)
+
+# Figures on the deterministic clock, beside other primitives; and whether they still hold.
+bench: setup
+	@$(MAKE) --no-print-directory -s tool
+	@tools/vm/bench
+
+bench-profile: setup
+	@$(MAKE) --no-print-directory -s tool
+	@tools/vm/bench-profile $(OP)
+
+bench-check: setup-check
+	@$(MAKE) --no-print-directory -s tool
+	@tools/vm/check 6.12 bench
 
 models: setup-check
 	@tools/models/run

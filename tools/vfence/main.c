@@ -22,6 +22,8 @@ static const struct command {
 	{ "demo", "hang", demo_hang_main, "an engine hangs; what others do meanwhile, one picture" },
 	{ "bench", NULL, bench_main, "cost of single operations" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
+	{ "bench", "peers", bench_peers_main, "operations beside drm_syncobj, ntsync, eventfd, futex" },
+	{ "compare", on_files, compare_main, "what bench peers has measured, as a table" },
 	{ "bench", "functions", bench_functions_main,
 	  "virtual functions under each policy, measured and modelled" },
 	{ "simulate", NULL, simulate_main, "the same, modelled only, without an adapter" },
@@ -46,7 +48,7 @@ static void usage(FILE *to)
 	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
 	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
 	      "                     demo hang: hang.svg; bench fences: fences.svg, fences.json;\n"
-	      "                     bench functions: functions.svg\n"
+	      "                     bench functions: functions.svg; compare: bench.svg, bench.json\n"
 	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
 	      "  -k, --kind KIND    hang: submission (default) or another, see vfence(1)\n"
 	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
@@ -55,6 +57,7 @@ static void usage(FILE *to)
 	      "  -W, --watch S      functions: print what each has in each of S seconds, 1 to 86400\n"
 	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
 	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names\n"
+	      "  -K, --kept FILE    compare: has anything become slower than it was\n"
 	      "  -j, --json         info, demo, bench, gap: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
@@ -131,6 +134,7 @@ int main(int argc, char **argv)
 		{ "watch", required_argument, NULL, 'W' },
 		{ "random", required_argument, NULL, 'R' },
 		{ "row", required_argument, NULL, 'w' },
+		{ "kept", required_argument, NULL, 'K' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
@@ -139,7 +143,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:p:W:R:w:rjh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:p:W:R:w:K:rjh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -175,6 +179,9 @@ int main(int argc, char **argv)
 			break;
 		case 'w':
 			options.row = optarg;
+			break;
+		case 'K':
+			options.kept = optarg;
 			break;
 		case 'r':
 			options.release = true;

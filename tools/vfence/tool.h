@@ -28,7 +28,9 @@ struct options {
 	unsigned int watch;
 	/* bench functions, simulate: part of the names of the rows, or NULL. */
 	const char *row;
-	/* gap: the files. */
+	/* compare: file with the figures of before, or NULL. */
+	const char *kept;
+	/* gap, compare: the files. */
 	char **files;
 	unsigned int file_count;
 	bool json;
@@ -52,6 +54,8 @@ int demo_main(const struct options *options);
 int demo_hang_main(const struct options *options);
 int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
+int bench_peers_main(const struct options *options);
+int compare_main(const struct options *options);
 int bench_functions_main(const struct options *options);
 int functions_main(const struct options *options);
 int gap_main(const struct options *options);

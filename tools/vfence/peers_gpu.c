@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* vfence bench peers: what has no peer, because it happens on the GPU's side. */
+
+#include <dirent.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "peers.h"
+
+#define ROUNDS		20
+#define PACKETS		1000
+#define PASSES		100
+#define DRAW_NS		25000
+/* Before a wake-up: long enough for the waiter to sleep. */
+#define BEFORE_NS	100000
+
+/* Wait until the queue is idle and its doorbell armed again: the next ring is a fault. */
+static void rest(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query;
+
+	vf_queue_wait_idle(queue, VF_FOREVER);
+	do {
+		sched_yield();
+	} while (!vf_queue_query(queue, &query) && query.state != DRM_VFENCE_QUEUE_IDLE);
+	usleep(200);
+}
+
+/* Return: processor time of a thread of the virtual GPU so far, in ns, or 0. */
+static uint64_t thread_ns(const char *name)
+{
+	unsigned long long ns = 0;
+	struct dirent *entry;
+	char path[64], comm[32];
+	DIR *proc = opendir("/proc");
+	FILE *f;
+
+	while (proc && (entry = readdir(proc))) {
+		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.20s/comm", entry->d_name);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		comm[0] = 0;
+		if (!fgets(comm, sizeof(comm), f))
+			comm[0] = 0;
+		fclose(f);
+		comm[strcspn(comm, "\n")] = 0;
+		if (strcmp(comm, name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%.20s/schedstat", entry->d_name);
+		f = fopen(path, "re");
+		if (f && fscanf(f, "%llu", &ns) != 1)
+			ns = 0;
+		if (f)
+			fclose(f);
+		break;
+	}
+	if (proc)
+		closedir(proc);
+	return ns;
+}
+
+/* The queue executes all that was emitted at once, when the gate opens. */
+static void begin_batch(struct bench_world *w)
+{
+	vf_cmd_wait(w->gfx, w->gate, ++w->gate_value);
+}
+
+static int open_gate(struct bench_world *w)
+{
+	int ret = vf_queue_submit(w->gfx);
+
+	return ret ? ret : vf_fence_signal(w->gate, w->gate_value);
+}
+
+static int batch_ns(struct bench_world *w, unsigned int count, bool signals, uint64_t *ns)
+{
+	uint64_t before;
+	unsigned int i;
+	int ret;
+
+	begin_batch(w);
+	for (i = 0; i < count; i++) {
+		if (signals)
+			vf_cmd_signal(w->gfx, w->fence, ++w->value);
+		else
+			vf_cmd_nop(w->gfx, 8);
+	}
+	before = thread_ns("vfence0-engine0");
+	ret = open_gate(w);
+	rest(w->gfx);
+	*ns = thread_ns("vfence0-engine0") - before;
+	return ret;
+}
+
+int gpu_packet(struct bench_world *w, struct samples *s, bool signals)
+{
+	uint64_t none, all;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < ROUNDS; i++) {
+		ret = batch_ns(w, 0, signals, &none);
+		ret = ret ? ret : batch_ns(w, PACKETS, signals, &all);
+		s->ns[s->count++] = (all - none) / PACKETS;
+	}
+	return ret;
+}
+
+/* Two engines hand over to each other. */
+int gpu_release(struct bench_world *w, struct samples *s)
+{
+	unsigned int i, k;
+	int ret = 0;
+
+	for (k = 0; !ret && k < ROUNDS; k++) {
+		uint64_t begun, gate;
+
+		begin_batch(w);
+		gate = w->gate_value;
+		for (i = 0; i < PASSES; i++) {
+			w->gate_value++;
+			w->value++;
+			vf_cmd_signal(w->gfx, w->back, w->value);
+			vf_cmd_wait(w->copy, w->back, w->value);
+			vf_cmd_signal(w->copy, w->gate, w->gate_value);
+			vf_cmd_wait(w->gfx, w->gate, w->gate_value);
+		}
+		ret = vf_queue_submit(w->copy);
+		ret = ret ? ret : vf_queue_submit(w->gfx);
+		usleep(200);
+		begun = bench_now();
+		ret = ret ? ret : vf_fence_signal(w->gate, gate);
+		ret = ret ? ret : vf_queue_wait_idle(w->gfx, VF_FOREVER);
+		s->ns[s->count++] = (bench_now() - begun) / (2 * PASSES);
+		rest(w->copy);
+		rest(w->gfx);
+	}
+	return ret;
+}
+
+/* What a client does for each submission while its queue has work: a wait, a draw, a signal. */
+int gpu_submit_busy(struct bench_world *w, struct samples *s)
+{
+	uint64_t overhead = bench_now();
+	unsigned int i;
+	int ret;
+
+	overhead = bench_now() - overhead;
+	begin_batch(w);
+	ret = vf_queue_submit(w->gfx);
+	for (i = 0; !ret && i < 200; i++) {
+		uint64_t begun = bench_now();
+
+		vf_cmd_wait(w->gfx, w->gate, w->gate_value);
+		vf_cmd_draw(w->gfx, 1, 0);
+		vf_cmd_signal(w->gfx, w->fence, ++w->value);
+		ret = vf_queue_publish(w->gfx);
+		s->ns[s->count++] = bench_now() - begun - overhead;
+	}
+	ret = ret ? ret : vf_fence_signal(w->gate, w->gate_value);
+	rest(w->gfx);
+	return ret;
+}
+
+/* Return: the CPU time of a stamp of the GPU. */
+static uint64_t stamp_ns(struct bench_world *w)
+{
+	volatile uint64_t *stamp = vf_buffer_map(w->buffer);
+	struct drm_vfence_clock_info c;
+
+	vf_adapter_clock(w->adapter, &c);
+	return (uint64_t)((int64_t)c.cpu_ns + (int64_t)(*stamp - c.gpu_ticks) *
+			  1000000000 / (int64_t)c.frequency_hz);
+}
+
+/*
+ * From the submission to an idle queue until its engine has executed the first packet, as the
+ * submitter sees it, who polls. A pause gives the other processor its turn.
+ */
+int gpu_submit_idle(struct bench_world *w, struct samples *s)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < 100; i++) {
+		uint64_t begun;
+
+		vf_cmd_signal(w->gfx, w->fence, ++w->value);
+		rest(w->gfx);
+		begun = bench_now();
+		ret = vf_queue_publish(w->gfx);
+		while (!ret && vf_fence_current(w->fence) < w->value)
+			__builtin_ia32_pause();
+		s->ns[s->count++] = bench_now() - begun;
+		rest(w->gfx);
+	}
+	return ret;
+}
+
+static int add_idle_queues(struct bench_world *w, struct vf_queue **queue, unsigned int count)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < count; i++) {
+		ret = vf_queue_create(w->device, 0, 4096, &queue[i]);
+		ret = ret ? ret : vf_queue_submit(queue[i]);
+		if (!ret)
+			rest(queue[i]);
+	}
+	return ret;
+}
+
+static int add_waiters(struct bench_world *w, struct vf_fence *fence, unsigned int count, int efd)
+{
+	struct vf_point point = { fence, 1 };
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; ret >= 0 && i < count; i++)
+		ret = vf_event_arm(w->adapter, &point, 1, 0, efd, NULL);
+	return ret < 0 ? ret : 0;
+}
+
+static int wake_once(struct bench_world *w, uint64_t *ns)
+{
+	uint64_t woken;
+	int ret;
+
+	vf_cmd_draw(w->gfx, 1, BEFORE_NS);
+	vf_cmd_timestamp(w->gfx, vf_buffer_va(w->buffer));
+	vf_cmd_signal(w->gfx, w->fence, ++w->value);
+	ret = vf_queue_submit(w->gfx);
+	ret = ret ? ret : vf_fence_wait(w->fence, w->value, VF_FOREVER);
+	woken = bench_now();
+	*ns = woken - stamp_ns(w);
+	return ret;
+}
+
+/* From a signal of the GPU until the thread runs that waits for it. */
+int gpu_wake(struct bench_world *w, struct samples *s, unsigned int idle_queues,
+	     unsigned int waiters)
+{
+	struct vf_queue *queue[64] = { NULL };
+	int efd = eventfd(0, EFD_CLOEXEC);
+	struct vf_fence *elsewhere;
+	unsigned int i;
+	int ret = vf_fence_create(w->device, 0, 0, &elsewhere);
+
+	ret = ret ? ret : add_idle_queues(w, queue, idle_queues);
+	ret = ret ? ret : add_waiters(w, elsewhere, waiters, efd);
+	for (i = 0; !ret && i < 100; i++)
+		ret = wake_once(w, &s->ns[s->count++]);
+	for (i = 0; i < idle_queues; i++)
+		vf_queue_destroy(queue[i]);
+	/* This fires the events. */
+	vf_fence_signal(elsewhere, 1);
+	vf_fence_destroy(elsewhere);
+	close(efd);
+	return ret;
+}
+
+int gpu_draws(struct bench_world *w, struct samples *s)
+{
+	unsigned int i, k;
+	int ret = 0;
+
+	for (k = 0; !ret && k < 5; k++) {
+		uint64_t begun;
+
+		begin_batch(w);
+		for (i = 0; i < PACKETS; i++)
+			vf_cmd_draw(w->gfx, 1, DRAW_NS);
+		begun = bench_now();
+		ret = open_gate(w);
+		ret = ret ? ret : vf_queue_wait_idle(w->gfx, VF_FOREVER);
+		s->ns[s->count++] = (bench_now() - begun) / PACKETS;
+		rest(w->gfx);
+	}
+	return ret;
+}
