@@ -24,22 +24,26 @@ bool vfence_obj_array_stride_valid(u32 stride)
  * @in: the client's description; its count is not 0
  * @size: the driver's size of an element in bytes
  * @max: maximum number of elements
+ * @room: room of the caller for a short array, or NULL
+ * @room_size: its size in bytes
  *
  * The client may be older than the driver: members behind a shorter element are zero. It may
  * be newer: the rest of a longer element must be zero.
  *
- * Return: the array, to be freed with kvfree(), or an ERR_PTR: -EINVAL, -EFAULT, -ENOMEM,
- * or -E2BIG if a byte behind the first @size bytes of an element is not zero.
+ * Return: the array, to be freed with vfence_obj_array_free(), or an ERR_PTR: -EINVAL, -EFAULT,
+ * -ENOMEM, or -E2BIG if a byte behind the first @size bytes of an element is not zero.
  */
-void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u32 max)
+void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u32 max, void *room,
+			   size_t room_size)
 {
-	void *array;
+	void *array = room;
 	int ret = 0;
 	u32 i;
 
 	if (in->count > max || !vfence_obj_array_stride_valid(in->stride))
 		return ERR_PTR(-EINVAL);
-	array = kvmalloc_array(in->count, size, GFP_KERNEL_ACCOUNT);
+	if (size * in->count > room_size)
+		array = kvmalloc_array(in->count, size, GFP_KERNEL_ACCOUNT);
 	if (!array)
 		return ERR_PTR(-ENOMEM);
 
@@ -55,10 +59,17 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
 	}
 
 	if (ret) {
-		kvfree(array);
+		vfence_obj_array_free(array, room);
 		return ERR_PTR(ret);
 	}
 	return array;
+}
+
+/** vfence_obj_array_free - free an array from vfence_obj_array_get() with the same @room */
+void vfence_obj_array_free(void *array, const void *room)
+{
+	if (array != room)
+		kvfree(array);
 }
 
 /**

@@ -226,17 +226,20 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	if (ret)
 		goto free;
 
-	event->wait = request.wait;
+	/* Others access the wait when it is armed. */
+	event->wait = vfence_wait_settle(request.wait);
+	if (!event->wait) {
+		ret = -ENOMEM;
+		goto destroy;
+	}
 	event->wait->fire = event_fire;
 	event->wait->owner = event;
 
 	/* Reserve the handle before the signals: it can fail, and signals cannot be undone. */
 	ret = event_reserve(file, event);
 	if (ret) {
-		if (request.signals)
-			vfence_wait_destroy(request.signals);
-		vfence_wait_destroy(event->wait);
-		goto free;
+		request.wait = event->wait;
+		goto destroy;
 	}
 
 	id = event->id;
@@ -254,6 +257,10 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	}
 	return min(ret, 0);
 
+destroy:
+	if (request.signals)
+		vfence_wait_destroy(request.signals);
+	vfence_wait_destroy(request.wait);
 free:
 	vfence_eventfd_put(event->ctx);
 	vfence_object_free(EVENT, event);

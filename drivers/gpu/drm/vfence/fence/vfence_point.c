@@ -381,27 +381,33 @@ void vfence_point_cancel_all(struct vfence_fence *fence)
 
 /*
  * Update the monitored value after a change of a tree, sample the current value and
- * complete the points it satisfies. No interrupt has reported these points. Return their
- * number.
+ * take the points it satisfies. No interrupt has reported these points. Return their number, for
+ * point_finish_settled().
  */
-static unsigned int point_settle(struct vfence_fence *fence)
+static unsigned int point_sample_locked(struct vfence_fence *fence, struct list_head *done)
 {
-	unsigned int taken, total = 0;
+	/* Value 0 satisfies no queued point, so that only the samples take points. */
+	return point_settle_locked(fence, 0, VFENCE_POINT_BATCH, done);
+}
+
+/* Finish the points that point_sample_locked() has taken, and all that it has not. */
+static unsigned int point_finish_settled(struct vfence_fence *fence, unsigned int taken,
+					 struct list_head *done)
+{
+	unsigned int total = taken;
 	unsigned long flags;
 
-	do {
-		LIST_HEAD(done);
+	vfence_point_finish_all(done, 0);
+	while (taken == VFENCE_POINT_BATCH) {
+		LIST_HEAD(more);
 
-		spin_lock_irqsave(&fence->lock, flags);
-		/* Value 0 satisfies no queued point, so that only the samples take points. */
-		taken = point_settle_locked(fence, 0, VFENCE_POINT_BATCH, &done);
-		spin_unlock_irqrestore(&fence->lock, flags);
-
-		vfence_point_finish_all(&done, 0);
-		total += taken;
 		cond_resched();
-	} while (taken == VFENCE_POINT_BATCH);
-
+		spin_lock_irqsave(&fence->lock, flags);
+		taken = point_sample_locked(fence, &more);
+		spin_unlock_irqrestore(&fence->lock, flags);
+		vfence_point_finish_all(&more, 0);
+		total += taken;
+	}
 	return total;
 }
 
@@ -417,55 +423,60 @@ static unsigned int point_settle(struct vfence_fence *fence)
 void vfence_point_link(struct vfence_fence *fence)
 {
 	unsigned long flags;
+	unsigned int taken;
+	LIST_HEAD(done);
 
 	spin_lock_irqsave(&fence->lock, flags);
 	WRITE_ONCE(fence->linked, true);
 	vfence_fence_update_scan_locked(fence);
+	taken = point_sample_locked(fence, &done);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	point_settle(fence);
+	point_finish_settled(fence, taken, &done);
 }
 
 /*
  * Put a point on its fence, unless it is reached or the fence has failed. Return 1 if the
  * point is on its fence, 0 if it was reached, or a negative error.
  */
-static int point_queue(struct vfence_point *point)
+static int point_queue_locked(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
-	unsigned long flags;
-	int ret;
 
-	spin_lock_irqsave(&fence->lock, flags);
-	if (vfence_reached(vfence_fence_current(fence), point->value)) {
-		ret = 0;
-	} else if (fence->error) {
-		ret = fence->error;
-	} else if (READ_ONCE(fence->adapter->lost)) {
-		ret = -EIO;
-	} else {
-		vfence_step(WAITER_INSERT);
+	lockdep_assert_held(&fence->lock);
+	if (vfence_reached(vfence_fence_current(fence), point->value))
+		return 0;
+	if (fence->error)
+		return fence->error;
+	if (READ_ONCE(fence->adapter->lost))
+		return -EIO;
+	vfence_step(WAITER_INSERT);
 
-		/* The tree has a reference; point_finish() or point_disarm() puts it. */
-		kref_get(&point->wait->ref);
-		rb_add_cached(&point->node, point_tree(point), point_less);
-		point->queued = true;
-		WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
-		vfence_fence_update_scan_locked(fence);
-		ret = 1;
-	}
-	spin_unlock_irqrestore(&fence->lock, flags);
-
-	return ret;
+	/* The tree has a reference; point_finish() or point_disarm() puts it. */
+	kref_get(&point->wait->ref);
+	rb_add_cached(&point->node, point_tree(point), point_less);
+	point->queued = true;
+	WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
+	vfence_fence_update_scan_locked(fence);
+	return 1;
 }
 
 static int point_arm(struct vfence_point *point)
 {
-	unsigned int taken;
+	struct vfence_fence *fence = point->fence;
+	unsigned int taken = 0;
+	unsigned long flags;
+	LIST_HEAD(done);
 	int ret;
 
-	vfence_notify_settle_rewinds(point->fence);
-	ret = point_queue(point);
+	vfence_notify_settle_rewinds(fence);
+	spin_lock_irqsave(&fence->lock, flags);
+	ret = point_queue_locked(point);
+	/* Handshake (a): store the monitored value, sample the current value. */
+	if (ret > 0)
+		taken = point_sample_locked(fence, &done);
+	spin_unlock_irqrestore(&fence->lock, flags);
+
 	if (ret < 0 && !point_error_satisfies(point->wait, ret))
 		return ret;
 
@@ -475,29 +486,34 @@ static int point_arm(struct vfence_point *point)
 		return 0;
 	}
 
-	/* Handshake (a): store the monitored value, sample the current value. */
-	taken = point_settle(point->fence);
-	vfence_count_add(point->fence->adapter, VFENCE_COUNT_SECOND_SAMPLE, taken);
+	/* The point may be among them, and its wait may end. */
+	taken = point_finish_settled(fence, taken, &done);
+	if (taken)
+		vfence_count_add(fence->adapter, VFENCE_COUNT_SECOND_SAMPLE, taken);
 	return 0;
 }
 
 static void point_disarm(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
+	unsigned int taken = 0;
 	unsigned long flags;
+	LIST_HEAD(done);
 	bool queued;
 
 	vfence_step(WAITER_REMOVE);
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
-	if (queued)
+	if (queued) {
 		point_unlink_locked(point);
+		taken = point_sample_locked(fence, &done);
+	}
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	if (!queued)
 		return;
 
-	point_settle(fence);
+	point_finish_settled(fence, taken, &done);
 	vfence_wait_put(point->wait);
 }
 

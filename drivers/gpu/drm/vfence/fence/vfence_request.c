@@ -20,6 +20,9 @@
 #include "fence/vfence_wait.h"
 #include "vfence_step.h"
 
+/* Lists of at most so many points are copied to the stack. */
+#define REQUEST_SHORT	4
+
 /* Signal the points that a call of the client names. */
 static int request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags)
 {
@@ -64,26 +67,28 @@ static int request_resolve_points(struct vfence_file *file, struct vfence_wait *
  * @points: list of points in user memory; must not be empty
  * @need: DRM_VFENCE_RIGHT_* that each handle must have
  * @any: true if one reached point satisfies the wait
+ * @room: room of the caller for a wait of one point, see vfence_wait_borrow(), or NULL
  *
  * Return: a wait that is ARMING without armed points, or an ERR_PTR.
  */
 struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 					   const struct drm_vfence_obj_array *points, u32 need,
-					   bool any)
+					   bool any, struct vfence_wait_room *room)
 {
-	struct drm_vfence_fence_point *in;
+	struct drm_vfence_fence_point list[REQUEST_SHORT], *in;
 	struct vfence_wait *wait;
 	int ret;
 
 	if (vfence_reject(&file->adapter->drm, !points->count))
 		return ERR_PTR(-EINVAL);
-	in = vfence_obj_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS);
+	in = vfence_obj_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
 	if (IS_ERR(in))
 		return ERR_CAST(in);
 
-	wait = vfence_wait_alloc(file->adapter, points->count);
+	wait = room && points->count == 1 ? vfence_wait_borrow(file->adapter, room) :
+					    vfence_wait_alloc(file->adapter, points->count);
 	if (!wait) {
-		kvfree(in);
+		vfence_obj_array_free(in, list);
 		return ERR_PTR(-ENOMEM);
 	}
 
@@ -92,7 +97,7 @@ struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 	atomic_set(&wait->pending, any ? 1 : points->count);
 	atomic_set(&wait->first, -1);
 	ret = request_resolve_points(file, wait, need, in, points->count);
-	kvfree(in);
+	vfence_obj_array_free(in, list);
 	if (ret) {
 		vfence_wait_destroy(wait);
 		return ERR_PTR(ret);
@@ -105,13 +110,15 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_signal *args = data;
+	struct vfence_wait_room room;
 	struct vfence_wait *signals;
 	int ret;
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_SIGNAL_ALLOW_REWIND || args->pad))
 		return -EINVAL;
 
-	signals = vfence_request_resolve(file, &args->points, DRM_VFENCE_RIGHT_SIGNAL, false);
+	signals = vfence_request_resolve(file, &args->points, DRM_VFENCE_RIGHT_SIGNAL, false,
+					 &room);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
 
@@ -143,14 +150,15 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
 	request->signal_flags = flags & DRM_VFENCE_WAIT_ALLOW_REWIND ?
 				DRM_VFENCE_SIGNAL_ALLOW_REWIND : 0;
 	request->wait = vfence_request_resolve(file, points, DRM_VFENCE_RIGHT_WAIT,
-					       flags & DRM_VFENCE_WAIT_ANY);
+					       flags & DRM_VFENCE_WAIT_ANY, &request->room);
 	if (IS_ERR(request->wait))
 		return PTR_ERR(request->wait);
 	request->wait->client = file;
 	if (!signals->count)
 		return 0;
 
-	request->signals = vfence_request_resolve(file, signals, DRM_VFENCE_RIGHT_SIGNAL, false);
+	request->signals = vfence_request_resolve(file, signals, DRM_VFENCE_RIGHT_SIGNAL, false,
+						  &request->signal_room);
 	if (IS_ERR(request->signals)) {
 		vfence_wait_destroy(request->wait);
 		return PTR_ERR(request->signals);
@@ -246,13 +254,29 @@ static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wai
 	return ret;
 }
 
+/* Give the wait memory that others may access. Returns 0, or -ENOMEM, and nothing has changed. */
+static int request_settle(struct vfence_request *request)
+{
+	struct vfence_wait *wait = vfence_wait_settle(request->wait);
+
+	if (!wait)
+		return -ENOMEM;
+	request->wait = wait;
+	return 0;
+}
+
 /* Perform the signals, then wait. Takes over the request. */
 static int request_begin(struct vfence_file *file, struct vfence_request *request,
 			 struct drm_vfence_wait *args)
 {
-	struct vfence_wait *wait = request->wait;
-	int ret = vfence_request_signal(request);
+	struct vfence_wait *wait;
+	int ret = 0;
 
+	/* Before the signals: this can fail, and signals cannot be undone. */
+	if (request->signals && args->timeout_ns)
+		ret = request_settle(request);
+	wait = request->wait;
+	ret = ret ? ret : vfence_request_signal(request);
 	if (ret)
 		goto destroy;
 
@@ -261,7 +285,9 @@ static int request_begin(struct vfence_file *file, struct vfence_request *reques
 		goto destroy;
 	}
 
-	ret = args->timeout_ns ? vfence_point_arm_all(wait) : -ETIME;
+	ret = args->timeout_ns ? request_settle(request) : -ETIME;
+	wait = request->wait;
+	ret = ret ? ret : vfence_point_arm_all(wait);
 	if (ret)
 		goto destroy;
 
@@ -269,6 +295,8 @@ static int request_begin(struct vfence_file *file, struct vfence_request *reques
 	return request_sleep_armed(file, wait, args);
 
 destroy:
+	if (request->signals)
+		vfence_wait_destroy(request->signals);
 	vfence_wait_destroy(wait);
 	return ret;
 }

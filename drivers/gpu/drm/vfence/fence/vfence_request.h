@@ -4,6 +4,8 @@
 
 #include <linux/types.h>
 
+#include "fence/vfence_wait.h"
+
 struct drm_device;
 struct drm_file;
 struct drm_vfence_obj_array;
@@ -14,10 +16,14 @@ struct vfence_wait;
  * struct vfence_request - checked wait, with the signals to perform before it
  */
 struct vfence_request {
-	/** @wait: Points to wait for. */
+	/** @wait: Points to wait for; in @room until vfence_wait_settle() if it is one. */
 	struct vfence_wait *wait;
-	/** @signals: Points to signal first, or NULL. */
+	/** @signals: Points to signal first, or NULL; in @signal_room if it is one. */
 	struct vfence_wait *signals;
+	/** @room: room for @wait */
+	struct vfence_wait_room room;
+	/** @signal_room: room for @signals */
+	struct vfence_wait_room signal_room;
 	/** @signal_flags: DRM_VFENCE_SIGNAL_* for @signals. */
 	u32 signal_flags;
 };
@@ -27,7 +33,7 @@ struct vfence_request {
 
 struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 					   const struct drm_vfence_obj_array *points, u32 need,
-					   bool any);
+					   bool any, struct vfence_wait_room *room);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,
 			const struct drm_vfence_obj_array *signals);

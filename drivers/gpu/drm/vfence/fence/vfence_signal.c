@@ -290,11 +290,14 @@ static int signal_lock_points(struct vfence_wait *signals, struct ww_acquire_ctx
 
 /*
  * Lock all fences of the list, and nothing that other fences need. Two calls may name the same
- * fences in different orders: the one that came later gives way.
+ * fences in different orders: the one that came later gives way. One fence has no order.
  */
 static int signal_lock_all(struct vfence_wait *signals, struct ww_acquire_ctx *ctx, u32 flags)
 {
 	int at = -1, ret;
+
+	if (signals->count == 1)
+		return signal_lock_points(signals, NULL, flags, &at) ? -ERESTARTSYS : 0;
 
 	ww_acquire_init(ctx, &signal_class);
 	do {
@@ -313,7 +316,8 @@ static int signal_lock_all(struct vfence_wait *signals, struct ww_acquire_ctx *c
 static void signal_unlock_all(struct vfence_wait *signals, struct ww_acquire_ctx *ctx)
 {
 	signal_unlock_points(signals);
-	ww_acquire_fini(ctx);
+	if (signals->count > 1)
+		ww_acquire_fini(ctx);
 }
 
 /**

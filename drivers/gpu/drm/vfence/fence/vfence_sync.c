@@ -359,7 +359,7 @@ static struct drm_vfence_syncobj *sync_get_syncobjs(const struct drm_vfence_obj_
 	struct drm_vfence_syncobj *in;
 	u32 i;
 
-	in = vfence_obj_array_get(syncobjs, sizeof(*in), DRM_VFENCE_MAX_SYNCOBJS);
+	in = vfence_obj_array_get(syncobjs, sizeof(*in), DRM_VFENCE_MAX_SYNCOBJS, NULL, 0);
 	for (i = 0; !IS_ERR(in) && i < syncobjs->count; i++) {
 		if (in[i].pad) {
 			kvfree(in);

@@ -4,6 +4,8 @@
 
 #include <linux/atomic.h>
 #include <linux/kref.h>
+#include <linux/math.h>
+#include <linux/stddef.h>
 #include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/wait.h>
@@ -102,7 +104,9 @@ struct vfence_wait {
 	/** @array: User address of the list of points, by which a restarted call is checked. */
 	u64 array;
 
-	/** @rcu: Frees the wait from any context. */
+	/** @borrowed: It is on its owner's stack: never armed, and never freed. */
+	bool borrowed;
+	/** @rcu: Frees a large wait from any context. */
 	struct rcu_head rcu;
 
 	/** @count: Number of points. */
@@ -111,6 +115,17 @@ struct vfence_wait {
 	struct vfence_point points[];
 };
 
+/**
+ * struct vfence_wait_room - room for a wait of one point on the stack
+ */
+struct vfence_wait_room {
+	/** @words: a &struct vfence_wait and its point */
+	u64 words[DIV_ROUND_UP(offsetof(struct vfence_wait, points[1]), sizeof(u64))];
+};
+
+struct vfence_wait *vfence_wait_borrow(struct vfence_adapter *adapter,
+				       struct vfence_wait_room *room);
+struct vfence_wait *vfence_wait_settle(struct vfence_wait *wait);
 struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int points);
 void vfence_wait_put(struct vfence_wait *wait);
 void vfence_wait_destroy(struct vfence_wait *wait);

@@ -65,7 +65,8 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 	if (!args->signals.count)
 		return 0;
 
-	signals = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, false);
+	signals = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, false,
+					 NULL);
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
 

@@ -167,7 +167,8 @@ static int submit_resolve_waits(struct vfence_submit *submit, struct vfence_subm
 	struct vfence_wait *wait;
 
 	if (args->waits.count) {
-		wait = vfence_request_resolve(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false);
+		wait = vfence_request_resolve(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false,
+					      NULL);
 		if (IS_ERR(wait))
 			return PTR_ERR(wait);
 		submission->wait = wait;
@@ -280,7 +281,7 @@ static int submit_build(struct vfence_submit *submit)
 	int ret = 0;
 
 	submit->entry = vfence_obj_array_get(&args->queues, sizeof(*submit->entry),
-					     DRM_VFENCE_MAX_BROADCAST);
+					     DRM_VFENCE_MAX_BROADCAST, NULL, 0);
 	if (IS_ERR(submit->entry))
 		return PTR_ERR(submit->entry);
 
