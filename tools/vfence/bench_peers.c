@@ -12,7 +12,6 @@
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
@@ -23,14 +22,6 @@
 
 #define CALLS		200
 #define WARM_UP		20
-
-uint64_t bench_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 /* ------------------------------------------------------------------- output */
 

@@ -13,26 +13,6 @@
 /* Figures may differ from those that are kept by so much, in percent. */
 #define BAND		3
 
-const struct compare_row compare_rows[COMPARE_ROWS] = {
-	{ "signal", "signal, nobody waits" },
-	{ "wait_reached", "wait for a value that is reached" },
-	{ "hand_off", "hand over to the other processor" },
-	{ "any_64", "the same, one side waits for any of 64" },
-	{ "any_512", "the same, one side waits for any of 512" },
-	{ "eventfd", "eventfd: arm, signal, read" },
-	{ "signal_below_1", "signal, 1 waits for more" },
-	{ "signal_below_1000", "signal, 1,000 wait for more" },
-	{ "gpu_signal", "GPU: signal, with its log entry" },
-	{ "gpu_nop", "GPU: packet that does nothing" },
-	{ "gpu_release", "GPU: release a queue of another engine" },
-	{ "submit_busy", "submit wait, draw, signal to a busy queue" },
-	{ "submit_idle", "submit to an idle queue, until it begins" },
-	{ "wake", "GPU signal until its waiter runs" },
-	{ "wake_60_queues", "the same, beside 60 idle queues" },
-	{ "wake_1000_waiters", "the same, 1,000 wait elsewhere" },
-	{ "draw_25us", "draw of 25 us, one of 1,000" },
-};
-
 /* The goals: at most so much of another cell of the row, in percent, or so many instructions. */
 static const struct goal {
 	const char *row;
@@ -62,31 +42,6 @@ static const struct goal {
 };
 
 #define N_GOALS (sizeof(goals) / sizeof(goals[0]))
-
-static json_object *cell_of(const struct figures *f, const char *row, const char *who)
-{
-	json_object *cells, *cell;
-
-	if (!json_object_object_get_ex(f->rows, row, &cells) ||
-	    !json_object_object_get_ex(cells, who, &cell))
-		return NULL;
-	return cell;
-}
-
-static int64_t number_of(const struct figures *f, const char *row, const char *who,
-			 const char *name)
-{
-	json_object *cell = cell_of(f, row, who), *number;
-
-	if (!cell || !json_object_object_get_ex(cell, name, &number))
-		return 0;
-	return json_object_get_int64(number);
-}
-
-int64_t compare_median(const struct figures *f, const char *row, const char *who)
-{
-	return number_of(f, row, who, "median");
-}
 
 static bool is_peer(const char *who)
 {
@@ -126,7 +81,7 @@ static void print_row(const struct figures *f, const struct compare_row *row)
 
 	if (!ours)
 		return;
-	printf("%-42s %8lld %8lld", row->name, (long long)number_of(f, row->key, OURS, "min"),
+	printf("%-42s %8lld %8lld", row->name, (long long)compare_number(f, row->key, OURS, "min"),
 	       (long long)ours);
 	print_ratio(ours, compare_median(f, "signal", LIMIT));
 	if (best) {
@@ -215,22 +170,6 @@ static int check_kept(const struct figures *kept, const struct figures *now)
 
 /* ---------------------------------------------------------------------- all */
 
-static int read_figures(const char *path, struct figures *f)
-{
-	json_object *kernel;
-
-	f->file = json_object_from_file(path);
-	if (!f->file || !json_object_object_get_ex(f->file, "kernel", &kernel) ||
-	    !json_object_object_get_ex(f->file, "rows", &f->rows) ||
-	    !json_object_is_type(f->rows, json_type_object)) {
-		fprintf(stderr, "vfence: compare: %s: not a file of vfence bench peers --json\n",
-			path);
-		return -EINVAL;
-	}
-	f->kernel = json_object_get_string(kernel);
-	return 0;
-}
-
 static int compare_files(const struct options *options, struct figures *figures)
 {
 	struct figures kept = { 0 };
@@ -238,9 +177,9 @@ static int compare_files(const struct options *options, struct figures *figures)
 	int ret = 0;
 
 	for (i = 0; !ret && i < options->file_count; i++)
-		ret = read_figures(options->files[i], &figures[i]);
+		ret = compare_read(options->files[i], &figures[i]);
 	if (!ret && options->kept) {
-		ret = read_figures(options->kept, &kept);
+		ret = compare_read(options->kept, &kept);
 		ret = ret ? ret : check_kept(&kept, &figures[0]);
 		json_object_put(kept.file);
 		return ret;

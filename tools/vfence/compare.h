@@ -24,8 +24,12 @@ struct compare_row {
 #define COMPARE_WITH_PEERS 6
 extern const struct compare_row compare_rows[COMPARE_ROWS];
 
-/* Return: the median of a cell in instructions, or 0 if it was not measured. */
+/* Return: the number of a cell, or its median, in instructions; 0 if it was not measured. */
+int64_t compare_number(const struct figures *figures, const char *row, const char *who,
+		       const char *name);
 int64_t compare_median(const struct figures *figures, const char *row, const char *who);
+/* Read a file. Return: 0 or a negative errno. */
+int compare_read(const char *path, struct figures *figures);
 int compare_draw(const char *folder, const struct figures *figures, unsigned int count);
 
 #endif

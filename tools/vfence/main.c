@@ -56,7 +56,8 @@ static void usage(FILE *to)
 	      "  -p, --policy NAME  functions: share the engines by another policy\n"
 	      "  -W, --watch S      functions: print what each has in each of S seconds, 1 to 86400\n"
 	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
-	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names\n"
+	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names;\n"
+	      "                     bench peers: only vfence in the row TEXT\n"
 	      "  -K, --kept FILE    compare: has anything become slower than it was\n"
 	      "  -j, --json         info, demo, bench, gap: print JSON\n"
 	      "  -h, --help         this text\n", to);

@@ -3,6 +3,7 @@
 #define PEERS_H
 
 #include <stddef.h>
+#include <time.h>
 
 #include "tool.h"
 
@@ -48,7 +49,13 @@ struct samples {
 	unsigned int count;
 };
 
-uint64_t bench_now(void);
+static inline uint64_t bench_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
 
 /* ------------------------------------------------------------- peers_link.c */
 
