@@ -1384,8 +1384,8 @@ struct drm_vfence_fence_mapping {
  * lost. Without the flag a fence of type DEFAULT gets its maximum when a device that has a
  * handle with the right to signal it is lost and the adapter is not (WDDM-123, WDDM-124,
  * WDDM-173), so that no wait for it hangs. If that device has created the fence, and may signal
- * it, every wait of a queue for it passes from then on and signals of queues have no effect,
- * whatever its type (WDDM-66, WDDM-67).
+ * it, every wait of a queue for it passes from then on and signals have no effect, whatever its
+ * type (WDDM-66, WDDM-67), unless it is a cross-adapter fence.
  */
 #define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
 

@@ -156,6 +156,9 @@ TEST_F(hung, WDDM_66_67_123_native_fences_of_a_lost_device_are_always_signaled)
 	EXPECT_TRUE(drained(copy));
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
 	EXPECT_EQ(7, vf_fence_current(ours));
+	/* Nor does a signal of the CPU lower the value that waits of the CPU read. */
+	EXPECT_EQ(0, vf_fence_signal(mine, 8));
+	EXPECT_EQ(0, vf_fence_wait(mine, UINT64_MAX, DEADLINE));
 	vf_queue_destroy(copy);
 	vf_fence_destroy(opened);
 	vf_fence_destroy(ours);

@@ -115,7 +115,8 @@ struct local_loss {
 /*
  * A device that is lost signals the fences that it may signal (WDDM-123), native ones as well,
  * because it may have been the only one to signal them. Those that it has created are always
- * signaled from then on (WDDM-66), which is all that can be done for INTRA_GPU fences.
+ * signaled from then on (WDDM-66), which is all that can be done for INTRA_GPU fences. A
+ * cross-adapter fence is of all its adapters.
  */
 static int local_add_loss(struct vfence_local *local)
 {
@@ -148,7 +149,7 @@ static bool local_take_loss_locked(struct vfence_local *local, struct local_loss
 
 	list_del_init(&local->loss_link);
 	loss->signal = local->max_signal;
-	loss->fence = local->parent ? vfence_fence_get(local->fence) : NULL;
+	loss->fence = local->parent && !local->fence->cross ? vfence_fence_get(local->fence) : NULL;
 	local->max_signal = NULL;
 	return true;
 }

@@ -1252,7 +1252,7 @@ int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value
 				       unsigned int count);
 
 /**
- * VGPU_UPDATE_ALWAYS_SIGNALED: from now on every GPU wait for the fence passes and every GPU
+ * VGPU_UPDATE_ALWAYS_SIGNALED: from now on every GPU wait for the fence passes and every
  * signal of it has no effect (WDDM-66, WDDM-67); the update stores no value
  */
 #define VGPU_UPDATE_ALWAYS_SIGNALED	BIT(0)

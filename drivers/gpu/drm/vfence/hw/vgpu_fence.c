@@ -412,7 +412,9 @@ static void fence_store_update(const struct vgpu_value_update *update, unsigned 
 {
 	if (flags & VGPU_UPDATE_ALWAYS_SIGNALED)
 		WRITE_ONCE(update->fence->always_signaled, true);
-	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY))
+	/* Waits of the CPU read the value: it stays as high as it was when it became so. */
+	else if (!(flags & VGPU_UPDATE_NOTIFICATION_ONLY) &&
+		 !READ_ONCE(update->fence->always_signaled))
 		fence_store_from_cpu(update);
 }
 
