@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 
 #include "engine_fixture.h"
 
@@ -238,6 +239,61 @@ TEST_F(engine, WDDM_147_148_TDR_24_dependent_engines_may_leave_and_others_do_not
 	after = counters(self->adapter);
 	EXPECT_EQ(self->before.engine_resets + 1, after.engine_resets);
 	vf_fence_destroy(fence);
+	vf_queue_destroy(mm);
+	vf_queue_destroy(compute);
+}
+
+static void on_alarm(int sig)
+{
+}
+
+/* Suspend a context, and leave the call when a signal comes. Return: 0 if that has happened. */
+static int suspend_and_leave(int fd, struct vf_queue *queue)
+{
+	struct drm_vfence_context_suspend args = { .context = vf_queue_info(queue)->context };
+	struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = {};
+	struct sigaction action = { .sa_handler = on_alarm };
+	int ret;
+
+	sigaction(SIGALRM, &action, NULL);
+	setitimer(ITIMER_REAL, &often, NULL);
+	ret = ioctl(fd, DRM_IOCTL_VFENCE_CONTEXT_SUSPEND, &args);
+	ret = ret && errno == EINTR ? 0 : -EINVAL;
+	setitimer(ITIMER_REAL, &never, NULL);
+	return ret;
+}
+
+/*
+ * A context does not leave its engine, and is resumed while the reset waits for a dependent engine.
+ * It is the cause all the same.
+ */
+TEST_F(engine, WDDM_123_151_a_resume_during_the_reset_excuses_nobody)
+{
+	struct vf_queue *compute, *mm;
+	struct vf_fence *timer;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &timer));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "300"));
+	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	vf_cmd_draw(compute, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(compute));
+	ASSERT_TRUE(EVENTUALLY(queue_state(compute) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, suspend_and_leave(self->fd, compute));
+	/* It leaves 200 ms after the suspension is late. */
+	vf_cmd_draw(mm, 1, SECOND / 2);
+	ASSERT_EQ(0, vf_queue_submit(mm));
+	EXPECT_EQ(-ETIME, vf_fence_wait(timer, 1, vf_deadline(SECOND * 2 / 5)));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, vf_queue_resume(compute));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) != DRM_VFENCE_DEVICE_ACTIVE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(self->before.engine_resets + 1, counters(self->adapter).engine_resets);
+	EXPECT_EQ(0, knob(HANGS, "ignore_suspend", "0"));
+	vf_fence_destroy(timer);
 	vf_queue_destroy(mm);
 	vf_queue_destroy(compute);
 }

@@ -159,11 +159,11 @@ bool vfence_ask_is_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
 void vfence_ask_settle(struct vfence_adapter *adapter, struct vfence_ask *ask, bool was_reset)
 {
 	spin_lock(&adapter->asks.lock);
-	/* It may have ended, and may have begun again. */
-	if (ask->state == VFENCE_ASK_LATE) {
-		if (was_reset && ask->ops->suspends)
-			ask_leave_locked(adapter, ask, VFENCE_ASK_LOST);
-		else if (ask->ops->met(ask))
+	/* It may have ended, and may have begun again: then the reset has met it. */
+	if (was_reset && ask->ops->suspends && ask->state != VFENCE_ASK_NONE) {
+		ask_leave_locked(adapter, ask, VFENCE_ASK_LOST);
+	} else if (ask->state == VFENCE_ASK_LATE) {
+		if (ask->ops->met(ask))
 			ask_leave_locked(adapter, ask, VFENCE_ASK_NONE);
 		else
 			ask_begin_locked(adapter, ask, ktime_get_ns());

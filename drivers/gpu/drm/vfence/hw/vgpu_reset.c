@@ -320,7 +320,8 @@ static void reset_abort_locked(struct vgpu_engine *engine, struct reset_hit *hit
 	if (!queue->context)
 		return;
 	hit->context = queue->context->os_handle;
-	hit->collateral = !reset_is_cause(queue);
+	/* Who was the cause when the engine was held still is: a client may resume it meanwhile. */
+	hit->collateral = hit->context != queue->node->held_cause && !reset_is_cause(queue);
 	queue->guilty = !hit->collateral;
 }
 

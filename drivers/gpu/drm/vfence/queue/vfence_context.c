@@ -17,9 +17,8 @@
 /* Time after a suspension in which a queue surely gets to the engine, beside many clients. */
 #define CONTEXT_PAUSE_NS	NSEC_PER_SEC
 
-static void context_release(struct kref *ref)
+static void context_free(struct vfence_context *context)
 {
-	struct vfence_context *context = container_of(ref, struct vfence_context, ref);
 	struct vfence_adapter *adapter = context->adapter;
 
 	vfence_ask_end(adapter, &context->ask);
@@ -38,6 +37,24 @@ static void context_release(struct kref *ref)
 	vfence_object_free(CONTEXT, context);
 }
 
+static void context_release(struct kref *ref)
+{
+	context_free(container_of(ref, struct vfence_context, ref));
+}
+
+static void context_release_work(struct work_struct *work)
+{
+	context_free(container_of(work, struct vfence_context, release_work));
+}
+
+static void context_release_later(struct kref *ref)
+{
+	struct vfence_context *context = container_of(ref, struct vfence_context, ref);
+
+	INIT_WORK(&context->release_work, context_release_work);
+	queue_work(context->adapter->work_wq, &context->release_work);
+}
+
 void vfence_context_get(struct vfence_context *context)
 {
 	kref_get(&context->ref);
@@ -48,7 +65,7 @@ struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 g
 {
 	struct vfence_context *context;
 
-	/* context_release() takes a context out of the table before it frees it. */
+	/* context_free() takes a context out of the table before it frees it. */
 	xa_lock(&adapter->queues.contexts);
 	context = xa_load(&adapter->queues.contexts, global);
 	if (context && !kref_get_unless_zero(&context->ref))
@@ -61,6 +78,12 @@ struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 g
 void vfence_context_put(struct vfence_context *context)
 {
 	kref_put(&context->ref, context_release);
+}
+
+/** vfence_context_put_later - the same, for a thread that resets hardware that has stopped */
+void vfence_context_put_later(struct vfence_context *context)
+{
+	kref_put(&context->ref, context_release_later);
 }
 
 /** vfence_context_destroy_all - destroy every context of @device */
@@ -83,7 +106,7 @@ static bool context_ask_get(struct vfence_ask *ask)
 {
 	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
 
-	/* context_release() ends the ask before it frees the context. */
+	/* context_free() ends the ask before it frees the context. */
 	return kref_get_unless_zero(&context->ref);
 }
 
@@ -100,7 +123,7 @@ static void context_ask_done(struct vfence_ask *ask)
 	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
 
 	wake_up_all(&context->adapter->queues.suspend_wait);
-	vfence_context_put(context);
+	vfence_context_put_later(context);
 }
 
 static const struct vfence_ask_ops context_ask_ops = {
@@ -299,13 +322,16 @@ static int context_wait_suspended_locked(struct vfence_adapter *adapter,
 					 struct vfence_context *context)
 {
 	lockdep_assert_held(&context->suspend_lock);
-	if (wait_event_interruptible(adapter->queues.suspend_wait,
-				     context_wait_is_over(adapter, context)))
-		return -EINTR;
-	if (READ_ONCE(adapter->lost))
-		return -EIO;
-	if (drm_dev_is_unplugged(&adapter->drm))
-		return -ENODEV;
+	do {
+		if (wait_event_interruptible(adapter->queues.suspend_wait,
+					     context_wait_is_over(adapter, context)))
+			return -EINTR;
+		if (READ_ONCE(adapter->lost))
+			return -EIO;
+		if (drm_dev_is_unplugged(&adapter->drm))
+			return -ENODEV;
+		/* An adapter that was lost may have been recovered since. */
+	} while (!context_suspend_decided(context));
 	if (READ_ONCE(context->ask.state) != VFENCE_ASK_LOST)
 		return 0;
 	adapter->loss->device_hung(adapter, context->device, true);

@@ -5,6 +5,7 @@
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/workqueue.h>
 
 #include "core/vfence_ask.h"
 
@@ -57,6 +58,8 @@ struct vfence_context {
 	unsigned int node;
 	/** @queues: number of queues that use it; protected by vfence_file.lock */
 	unsigned int queues;
+	/** @release_work: frees it, for a thread that must not wait for the GPU */
+	struct work_struct release_work;
 };
 
 void vfence_context_init(struct vfence_adapter *adapter);
@@ -64,6 +67,7 @@ void vfence_context_add_source(struct vfence_adapter *adapter);
 void vfence_context_fini(struct vfence_adapter *adapter);
 void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
+void vfence_context_put_later(struct vfence_context *context);
 u64 vfence_context_suspended_ns(struct vfence_context *context);
 struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);

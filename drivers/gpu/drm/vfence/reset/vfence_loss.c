@@ -270,13 +270,14 @@ static void loss_adapter_work(struct work_struct *work)
 	 */
 	vfence_loss_stop_queues(adapter);
 	vfence_fence_fail_all(adapter, -EIO);
-	vfence_paging_wake(adapter);
-	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_wedge_lost(adapter);
 }
 
 static void loss_adapter_lost(struct vfence_adapter *adapter)
 {
+	/* Before the work: it may need a lock that the thread holds that waits for a packet. */
+	vfence_paging_wake(adapter);
+	wake_up_all(&adapter->queues.suspend_wait);
 	queue_work(adapter->reset.loss_wq, &adapter->reset.lost_work);
 }
 

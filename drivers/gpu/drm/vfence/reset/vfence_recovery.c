@@ -606,7 +606,7 @@ void vfence_recovery_invalidated(void *host, u32 global, bool collateral)
 		return;
 	/* The engine is held until this function returns. */
 	vfence_loss_reset_device_later(context->device, !collateral);
-	vfence_context_put(context);
+	vfence_context_put_later(context);
 }
 
 /** vfence_recovery_init - prepare an adapter for resets; cannot fail */

@@ -91,10 +91,6 @@ static void watch_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
 	vfence_ask_settle(adapter, ask, was_reset);
 }
 
-/*
- * Do not take references at a level at which nothing is reset: to drop the last one may mean to
- * wait for hardware that has stopped.
- */
 static void watch_asks(struct vfence_adapter *adapter)
 {
 	struct vfence_ask *ask;
