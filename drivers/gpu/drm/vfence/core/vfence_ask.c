@@ -13,7 +13,8 @@
  *     +---- end, or not reset and met --------+                               |
  *     +-------------------------------- end ----------------------------------+
  *
- * Only a suspension becomes LOST: all others end, or are asked again.
+ * Only a suspension becomes LOST, also one that began anew during the reset: all others end, or are
+ * asked again.
  */
 
 #include <linux/timekeeping.h>
