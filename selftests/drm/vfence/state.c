@@ -277,8 +277,9 @@ TEST_F(world, VF_43_a_pause_triggers_no_timeout)
 	struct vf_submit submit = { 0 };
 
 	ASSERT_EQ(0, world_make(self, 2));
-	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", "200"));
-	ASSERT_EQ(0, configure_all("preempt_timeout_us", "20000"));
+	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", deterministic() ? "200" : "1000"));
+	/* Shorter than the pause, and long enough for the work of a slow guest. */
+	ASSERT_EQ(0, configure_all("preempt_timeout_us", deterministic() ? "20000" : "500000"));
 	ASSERT_EQ(0, vf_kernel_queue_create(self->guest[0].device, DRM_VFENCE_NODE_COMPUTE,
 					    &kernel));
 	vf_cmd_draw(kernel, 1000, MS / 10);
