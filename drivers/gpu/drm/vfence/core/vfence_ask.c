@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Asks: what engines must do within TdrDelay. Whoever asks an engine for something notes it here;
- * the watch finds what is late, whoever waits for it, and also if nobody does.
+ * What the driver has asked engines for, and since when. An engine must do it within TdrDelay. The
+ * watchdog, reset/vfence_watch.c, finds what an engine has not done by then, also if the thread
+ * that asked for it does not wait any more.
  *
  * ::
  *
@@ -13,8 +14,9 @@
  *     +---- end, or not reset and met --------+                               |
  *     +-------------------------------- end ----------------------------------+
  *
- * Only a suspension becomes LOST, also one that began anew during the reset: all others end, or are
- * asked again.
+ * Only a suspension becomes LOST, also one that has begun during the reset. Everything else ends,
+ * or the engine gets TdrDelay once more; it also does if the configuration says that nothing is
+ * reset.
  */
 
 #include <linux/timekeeping.h>
@@ -38,10 +40,10 @@ void vfence_ask_setup(struct vfence_ask *ask, const struct vfence_ask_ops *ops, 
 	ask->state = VFENCE_ASK_NONE;
 }
 
-static void ask_begin_locked(struct vfence_adapter *adapter, struct vfence_ask *ask, u64 now)
+static void ask_begin_locked(struct vfence_adapter *adapter, struct vfence_ask *ask)
 {
 	lockdep_assert_held(&adapter->asks.lock);
-	ask->asked_at = now;
+	ask->asked_at = ktime_get_ns();
 	WRITE_ONCE(ask->state, VFENCE_ASK_ASKED);
 	list_move_tail(&ask->link, &adapter->asks.list);
 }
@@ -58,7 +60,7 @@ static void ask_leave_locked(struct vfence_adapter *adapter, struct vfence_ask *
 void vfence_ask_begin(struct vfence_adapter *adapter, struct vfence_ask *ask)
 {
 	spin_lock(&adapter->asks.lock);
-	ask_begin_locked(adapter, ask, ktime_get_ns());
+	ask_begin_locked(adapter, ask);
 	spin_unlock(&adapter->asks.lock);
 	adapter->loss->asked(adapter);
 }
@@ -83,28 +85,11 @@ u64 vfence_ask_left_locked(struct vfence_adapter *adapter, u64 now)
 }
 
 /* Return the oldest ask if it is late, or NULL. */
-static struct vfence_ask *ask_late_locked(struct vfence_adapter *adapter, u64 now)
+static struct vfence_ask *ask_late_locked(struct vfence_adapter *adapter)
 {
-	struct vfence_ask *ask = list_first_entry_or_null(&adapter->asks.list, struct vfence_ask,
-							  link);
-
 	lockdep_assert_held(&adapter->asks.lock);
-	return ask && vfence_timeout_is_late(READ_ONCE(adapter->tdr.delay_ms), ask->asked_at,
-					     now) ? ask : NULL;
-}
-
-/** vfence_ask_renew - time-outs are ignored: all that is late has TdrDelay once more */
-void vfence_ask_renew(struct vfence_adapter *adapter)
-{
-	struct vfence_ask *ask;
-	u64 now;
-
-	spin_lock(&adapter->asks.lock);
-	now = ktime_get_ns();
-	/* What begins now is not late now. */
-	while ((ask = ask_late_locked(adapter, now)))
-		ask_begin_locked(adapter, ask, now);
-	spin_unlock(&adapter->asks.lock);
+	return vfence_ask_left_locked(adapter, ktime_get_ns()) ? NULL :
+	       list_first_entry(&adapter->asks.list, struct vfence_ask, link);
 }
 
 /**
@@ -120,7 +105,7 @@ struct vfence_ask *vfence_ask_take_late(struct vfence_adapter *adapter)
 	struct vfence_ask *ask;
 
 	spin_lock(&adapter->asks.lock);
-	while ((ask = ask_late_locked(adapter, ktime_get_ns()))) {
+	while ((ask = ask_late_locked(adapter))) {
 		/* Whoever waits for it may have gone: then it was met long ago. */
 		if (!ask->ops->met(ask) && (!ask->ops->get || ask->ops->get(ask))) {
 			ask_leave_locked(adapter, ask, VFENCE_ASK_LATE);
@@ -160,14 +145,14 @@ bool vfence_ask_is_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
 void vfence_ask_settle(struct vfence_adapter *adapter, struct vfence_ask *ask, bool was_reset)
 {
 	spin_lock(&adapter->asks.lock);
-	/* It may have ended, and may have begun again: then the reset has met it. */
+	/* A client may have suspended the context anew: the reset has ended that, too. */
 	if (was_reset && ask->ops->suspends && ask->state != VFENCE_ASK_NONE) {
 		ask_leave_locked(adapter, ask, VFENCE_ASK_LOST);
 	} else if (ask->state == VFENCE_ASK_LATE) {
 		if (ask->ops->met(ask))
 			ask_leave_locked(adapter, ask, VFENCE_ASK_NONE);
 		else
-			ask_begin_locked(adapter, ask, ktime_get_ns());
+			ask_begin_locked(adapter, ask);
 	}
 	spin_unlock(&adapter->asks.lock);
 	if (ask->ops->done)

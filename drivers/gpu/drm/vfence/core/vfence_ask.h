@@ -10,14 +10,14 @@ struct vfence_adapter;
 struct vfence_ask;
 
 /**
- * enum vfence_ask_state - what has become of an ask; core/vfence_ask.c draws it
+ * enum vfence_ask_state - state of &struct vfence_ask; drawn in core/vfence_ask.c
  */
 enum vfence_ask_state {
 	/** @VFENCE_ASK_NONE: nothing is asked, or it was met */
 	VFENCE_ASK_NONE,
 	/** @VFENCE_ASK_ASKED: the engine has time until TdrDelay after &vfence_ask.asked_at */
 	VFENCE_ASK_ASKED,
-	/** @VFENCE_ASK_LATE: the watch has found it late and resets the engine */
+	/** @VFENCE_ASK_LATE: the engine has not done it in time; the watchdog resets it */
 	VFENCE_ASK_LATE,
 	/** @VFENCE_ASK_LOST: the engine was reset because of it */
 	VFENCE_ASK_LOST,
@@ -33,7 +33,7 @@ struct vfence_ask_ops {
 	bool (*get)(struct vfence_ask *ask);
 	/** @met: has the engine done what it was asked for? Any context */
 	bool (*met)(struct vfence_ask *ask);
-	/** @done: the watch is through with it: drop the reference, and wake who waits; or NULL */
+	/** @done: wake threads that wait for it, and drop the reference of @get; or NULL */
 	void (*done)(struct vfence_ask *ask);
 };
 
@@ -70,7 +70,6 @@ void vfence_ask_setup(struct vfence_ask *ask, const struct vfence_ask_ops *ops, 
 void vfence_ask_begin(struct vfence_adapter *adapter, struct vfence_ask *ask);
 void vfence_ask_end(struct vfence_adapter *adapter, struct vfence_ask *ask);
 u64 vfence_ask_left_locked(struct vfence_adapter *adapter, u64 now);
-void vfence_ask_renew(struct vfence_adapter *adapter);
 struct vfence_ask *vfence_ask_take_late(struct vfence_adapter *adapter);
 bool vfence_ask_begin_late(struct vfence_adapter *adapter, struct vfence_ask *ask);
 bool vfence_ask_is_late(struct vfence_adapter *adapter, struct vfence_ask *ask);

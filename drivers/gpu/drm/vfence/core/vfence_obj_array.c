@@ -30,8 +30,9 @@ bool vfence_obj_array_stride_valid(u32 stride)
  * The client may be older than the driver: members behind a shorter element are zero. It may
  * be newer: the rest of a longer element must be zero.
  *
- * Return: the array, to be freed with vfence_obj_array_free(), or an ERR_PTR: -EINVAL, -EFAULT,
- * -ENOMEM, or -E2BIG if a byte behind the first @size bytes of an element is not zero.
+ * Return: the array, to be freed with vfence_obj_array_free(), without @room also with kvfree(), or
+ * an ERR_PTR: -EINVAL, -EFAULT, -ENOMEM, or -E2BIG if a byte behind the first @size bytes of an
+ * element is not zero.
  */
 void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u32 max, void *room,
 			   size_t room_size)

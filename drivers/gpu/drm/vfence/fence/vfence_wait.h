@@ -4,10 +4,10 @@
 
 #include <linux/atomic.h>
 #include <linux/kref.h>
-#include <linux/math.h>
-#include <linux/stddef.h>
 #include <linux/list.h>
+#include <linux/math.h>
 #include <linux/rbtree.h>
+#include <linux/stddef.h>
 #include <linux/wait.h>
 
 #include "core/vfence_adapter.h"

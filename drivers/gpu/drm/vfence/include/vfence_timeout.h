@@ -232,24 +232,18 @@ static inline bool vfence_timeout_aborted_valid(__u64 completed, __u64 turn, __u
 #define VFENCE_TIMEOUT_FLUSH_MS			500
 
 /**
- * vfence_timeout_left - how long an engine still has to do what it was asked for
- * @delay_ms: TdrDelay, or a longer time for what takes longer
+ * vfence_timeout_left - how long an engine still has for what it was asked for (WDDM-142)
+ * @delay_ms: TdrDelay
  * @asked_at: when it was asked, in ns
  * @now: in ns, not before @asked_at
  *
- * Return: ns, 0 if it is late.
+ * Return: time in ns; 0: it is over.
  */
 static inline __u64 vfence_timeout_left(__u32 delay_ms, __u64 asked_at, __u64 now)
 {
 	__u64 delay = (__u64)delay_ms * 1000000, passed = now - asked_at;
 
 	return passed < delay ? delay - passed : 0;
-}
-
-/** vfence_timeout_is_late - has an engine taken TdrDelay for what it was asked for (WDDM-142) */
-static inline bool vfence_timeout_is_late(__u32 delay_ms, __u64 asked_at, __u64 now)
-{
-	return !vfence_timeout_left(delay_ms, asked_at, now);
 }
 
 /** vfence_timeout_decide - what to do about a time-out under a configuration (WDDM-165) */

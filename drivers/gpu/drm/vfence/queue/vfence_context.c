@@ -294,7 +294,7 @@ void vfence_context_fini(struct vfence_adapter *adapter)
 	xa_destroy(&adapter->queues.contexts);
 }
 
-/* Is it known what has become of a suspension: did the context leave, or was the engine reset? */
+/* Return true if the context has left its engine, or if the engine was reset because it did not. */
 static bool context_suspend_decided(struct vfence_context *context)
 {
 	/*

@@ -131,22 +131,6 @@ void vfence_tdr_fini(struct vfence_adapter *adapter)
 	mutex_destroy(&adapter->reset.tdr_lock);
 }
 
-static enum vfence_timeout_action tdr_decide(struct vfence_adapter *adapter)
-{
-	const struct vfence_timeout_config config = {
-		.level = READ_ONCE(adapter->tdr.level),
-		.debug_mode = READ_ONCE(adapter->tdr.debug_mode),
-	};
-
-	return vfence_timeout_decide(&config);
-}
-
-/** vfence_tdr_ignores - are time-outs ignored; any context */
-bool vfence_tdr_ignores(struct vfence_adapter *adapter)
-{
-	return tdr_decide(adapter) == VFENCE_TIMEOUT_IGNORE;
-}
-
 /**
  * vfence_tdr_timed_out - something has taken longer than it may
  * @adapter: the adapter
@@ -157,7 +141,11 @@ bool vfence_tdr_ignores(struct vfence_adapter *adapter)
  */
 bool vfence_tdr_timed_out(struct vfence_adapter *adapter)
 {
-	enum vfence_timeout_action action = tdr_decide(adapter);
+	const struct vfence_timeout_config config = {
+		.level = READ_ONCE(adapter->tdr.level),
+		.debug_mode = READ_ONCE(adapter->tdr.debug_mode),
+	};
+	enum vfence_timeout_action action = vfence_timeout_decide(&config);
 
 	if (action == VFENCE_TIMEOUT_FATAL)
 		vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, 0);

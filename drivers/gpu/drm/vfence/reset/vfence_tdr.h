@@ -11,7 +11,6 @@ extern const struct attribute_group vfence_tdr_group;
 
 void vfence_tdr_init(struct vfence_adapter *adapter);
 void vfence_tdr_fini(struct vfence_adapter *adapter);
-bool vfence_tdr_ignores(struct vfence_adapter *adapter);
 bool vfence_tdr_timed_out(struct vfence_adapter *adapter);
 
 #endif

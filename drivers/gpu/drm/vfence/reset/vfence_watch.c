@@ -2,8 +2,8 @@
 /**
  * DOC: Watchdog
  *
- * Whoever asks an engine for something notes it, see core/vfence_ask.c. An engine that has not done
- * it after TdrDelay is reset::
+ * The driver notes what it asks engines for, in core/vfence_ask.c. An engine is reset if TdrDelay
+ * passes and::
  *
  *    a suspended context has not left its engine, or was not acknowledged
  *    a packet of the paging ring is not completed
@@ -95,8 +95,6 @@ static void watch_asks(struct vfence_adapter *adapter)
 {
 	struct vfence_ask *ask;
 
-	if (vfence_tdr_ignores(adapter))
-		vfence_ask_renew(adapter);
 	while ((ask = vfence_ask_take_late(adapter)))
 		watch_late(adapter, ask);
 }
