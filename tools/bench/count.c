@@ -3,7 +3,8 @@
  * A plugin of QEMU that counts how often each block of instructions is executed. At the end it writes
  * a line for each: its address and the number of its instructions that were executed.
  *
- * Debian has no header of the interface. What is declared here is its version 1, which is stable.
+ * Debian's QEMU packages have no qemu-plugin.h. The functions below are those of version 1 of the
+ * interface, which QEMU keeps.
  */
 
 #include <inttypes.h>

@@ -464,10 +464,8 @@ int bench_peers_main(const struct options *options)
 		ret = run_all(&world, rows);
 	if (ret)
 		tool_fail("bench peers", ret);
-	else if (options->json)
-		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	else
-		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PLAIN));
 	json_object_put(o);
 	tear_down(&world);
 	return ret;

@@ -56,7 +56,7 @@ int compare_read(const char *path, struct figures *f)
 	if (!f->file || !json_object_object_get_ex(f->file, "kernel", &kernel) ||
 	    !json_object_object_get_ex(f->file, "rows", &f->rows) ||
 	    !json_object_is_type(f->rows, json_type_object)) {
-		fprintf(stderr, "vfence: compare: %s: not a file of vfence bench peers --json\n",
+		fprintf(stderr, "vfence: compare: %s: not a file of vfence bench peers\n",
 			path);
 		return -EINVAL;
 	}

@@ -20,7 +20,7 @@ static const struct command {
 	{ "info", NULL, info_main, "adapters, engines, capabilities, counters" },
 	{ "demo", NULL, demo_main, "two processes, two engines, native fences, one picture" },
 	{ "demo", "hang", demo_hang_main, "an engine hangs; what others do meanwhile, one picture" },
-	{ "bench", NULL, bench_main, "cost of single operations" },
+	{ "bench", NULL, bench_main, "interrupts that signals cost, by the number of waiters" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 	{ "bench", "peers", bench_peers_main, "operations beside drm_syncobj, ntsync, eventfd, futex" },
 	{ "compare", on_files, compare_main, "what bench peers has measured, as a table" },

@@ -16,15 +16,22 @@
 /* Before a wake-up: long enough for the waiter to sleep. */
 #define BEFORE_NS	100000
 
-/* Wait until the queue is idle and its doorbell armed again: the next ring is a fault. */
-static void rest(struct vf_queue *queue)
+static void await_state(struct vf_queue *queue, enum drm_vfence_queue_state state)
 {
 	struct drm_vfence_queue_query query;
 
-	vf_queue_wait_idle(queue, VF_FOREVER);
-	do {
+	while (!vf_queue_query(queue, &query) && query.state != state)
 		sched_yield();
-	} while (!vf_queue_query(queue, &query) && query.state != DRM_VFENCE_QUEUE_IDLE);
+}
+
+/*
+ * Wait until the queue is idle and its doorbell armed again: the next ring is a fault. A client
+ * cannot see that the doorbell is armed, which a worker does at once.
+ */
+static void rest(struct vf_queue *queue)
+{
+	vf_queue_wait_idle(queue, VF_FOREVER);
+	await_state(queue, DRM_VFENCE_QUEUE_IDLE);
 	usleep(200);
 }
 
@@ -132,7 +139,8 @@ int gpu_release(struct bench_world *w, struct samples *s)
 		}
 		ret = vf_queue_submit(w->copy);
 		ret = ret ? ret : vf_queue_submit(w->gfx);
-		usleep(200);
+		await_state(w->copy, DRM_VFENCE_QUEUE_BLOCKED);
+		await_state(w->gfx, DRM_VFENCE_QUEUE_BLOCKED);
 		begun = bench_now();
 		ret = ret ? ret : vf_fence_signal(w->gate, gate);
 		ret = ret ? ret : vf_queue_wait_idle(w->gfx, VF_FOREVER);
