@@ -19,7 +19,7 @@
  * reset.
  */
 
-#include <linux/timekeeping.h>
+#include <linux/ktime.h>
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_ask.h"

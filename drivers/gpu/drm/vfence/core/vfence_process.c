@@ -8,6 +8,7 @@
  */
 
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/pid.h>
 #include <linux/rbtree.h>
@@ -15,7 +16,6 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
-#include <linux/timekeeping.h>
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_process.h"

@@ -21,8 +21,8 @@
  */
 
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/minmax.h>
-#include <linux/timekeeping.h>
 
 #include "core/vfence_adapter.h"
 #include "irq/vfence_irq.h"
