@@ -123,6 +123,37 @@ TEST_F(hung, WDDM_123_124_a_reset_takes_native_fences_to_the_maximum)
 }
 
 /*
+ * Progress is what the queue has done. Without native fences it is a monitored fence, which could
+ * be taken to its maximum; a native one has ended by then.
+ */
+TEST(WDDM_123_the_progress_of_a_lost_queue_stays)
+{
+	struct vf_submit nothing = { 0 };
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_fence *mine;
+
+	if (geteuid() || tdr_configure(3, "delay_ms", "500"))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(3, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	/* The newest fence is the first to get its maximum: this one is after the progress. */
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &mine));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
+	cmd_hang(queue);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &nothing));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(mine) == UINT64_MAX));
+	EXPECT_EQ(0, vf_fence_current(vf_queue_progress(queue)));
+	EXPECT_EQ(-EIO, vf_queue_wait_idle(queue, DEADLINE));
+	vf_queue_destroy(queue);
+	vf_fence_destroy(mine);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+	EXPECT_EQ(0, tdr_configure(3, "delay_ms", "2000"));
+}
+
+/*
  * The device has created these fences, and no signal of others makes a wait for them hang again. A
  * fence that it has opened goes on with those who are left.
  */
