@@ -28,51 +28,41 @@ chan post = [4] of { byte };
 
 #define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
 
-/* point_settle_locked(): complete the waiters that v satisfies, update monitored, sample. */
-inline settle(v)
+/* point_update_monitored_locked() */
+inline update()
 {
-	do
-	:: true ->
-		d_step {
-			for (k : 0 .. 2) {
-				if
-				:: queued[k] && AWAITED(k) <= v -> queued[k] = false; done[k] = true
-				:: else
-				fi
-			}
-			k = 0;
-			want = LEAST
-		}
-		if
+	want = LEAST;
+	fell = want < monitored;
+	if
 #ifdef NO_RECOMPUTE
-		:: want != monitored && want == NOBODY
-		:: want != monitored && want != NOBODY ->
+	:: want != monitored && want == NOBODY
+	:: want != monitored && want != NOBODY ->
 #else
-		:: want != monitored ->
+	:: want != monitored ->
 #endif
-			monitored = want;
-			STORE(MONITORED, want);
-			/* step MONITORED_UPDATE */
+		monitored = want;
+		STORE(MONITORED, want);
+		/* step MONITORED_UPDATE */
 #ifndef A_NO_BARRIER_CPU
-			FULL_BARRIER	/* barrier vgpu_fence_update_monitored_values */
+		FULL_BARRIER	/* barrier vgpu_fence_update_monitored_values */
 #endif
-		:: want == monitored
-		fi;
-#ifdef A_NO_RESAMPLE
-		break
-#else
-		if
-		:: want == NOBODY -> break
-		:: else
-		fi;
-		/* step SECOND_SAMPLE */
-		LOAD(CURRENT, sample);
-		if
-		:: sample > want -> v = sample
-		:: else -> break
-		fi
-#endif
-	od
+	:: want == monitored
+	fi
+}
+
+/* point_take_locked(): complete the waiters that v satisfies, and update monitored. */
+inline take()
+{
+	d_step {
+		for (k : 0 .. 2) {
+			if
+			:: queued[k] && AWAITED(k) <= v -> queued[k] = false; done[k] = true
+			:: else
+			fi
+		}
+		k = 0
+	}
+	update()
 }
 
 proctype engine(byte me)
@@ -104,6 +94,7 @@ proctype engine(byte me)
 proctype handler(byte me)
 {
 	byte k, v, want, sample;
+	bool fell;
 
 end:	do
 	:: post?v ->
@@ -115,7 +106,7 @@ end:	do
 #else
 		v = (sample > v -> sample : v);
 #endif
-		settle(v);
+		take();
 		UNLOCK(FENCE_LOCK)
 	od
 }
@@ -123,6 +114,7 @@ end:	do
 proctype waiter(byte me; byte id; bool patient)
 {
 	byte k, v, want, sample;
+	bool fell;
 
 	LOCK(FENCE_LOCK);
 	LOAD(CURRENT, sample);
@@ -131,8 +123,16 @@ proctype waiter(byte me; byte id; bool patient)
 	:: else ->
 		/* step WAITER_INSERT */
 		queued[id] = true;
-		v = 0;
-		settle(v);
+		update();
+#ifndef A_NO_RESAMPLE
+		if
+		:: fell ->
+			/* step SECOND_SAMPLE */
+			LOAD(CURRENT, v);
+			take()
+		:: else
+		fi;
+#endif
 		UNLOCK(FENCE_LOCK);
 		if
 		:: done[id]
@@ -140,8 +140,7 @@ proctype waiter(byte me; byte id; bool patient)
 			/* step WAITER_REMOVE */
 			LOCK(FENCE_LOCK);
 			queued[id] = false;
-			v = 0;
-			settle(v);
+			update();
 			UNLOCK(FENCE_LOCK)
 		fi
 	fi

@@ -67,6 +67,7 @@ TEST_F(fence, WDDM_1_wait_is_satisfied_iff_current_reaches_value)
 		{ INT64_MAX, (uint64_t)INT64_MAX + 1, -ETIME },
 		{ (uint64_t)INT64_MAX + 1, INT64_MAX, 0 },
 		{ UINT64_MAX - 1, UINT64_MAX, -ETIME }, { UINT64_MAX, UINT64_MAX, 0 },
+		{ UINT64_MAX, 1, 0 }, { 0, UINT64_MAX, -ETIME },
 	};
 	size_t i;
 

@@ -5,10 +5,14 @@
  * A point that is not reached is in a tree of its fence, ordered by value. The monitored
  * value is the least value in the trees minus one.
  *
- * Each change of a tree is followed by a store of the monitored value, a full barrier and
- * another sample of the current value. An engine stores the current value, passes a full
- * barrier and loads the monitored value. At least one of the two sees the store of the
- * other, so that no wake-up is lost: this is handshake (a) of ordering.rst.
+ * A point that comes may lower the monitored value. The store of the lower value is followed by
+ * a full barrier and another sample of the current value. An engine stores the current value,
+ * passes a full barrier and loads the monitored value. At least one of the two sees the store of
+ * the other, so that no wake-up is lost: this is handshake (a) of ordering.rst.
+ *
+ * If the point leaves the monitored value as it is, each signal that satisfies it interrupts
+ * anyway. If points leave, the value rises, but stays below what each remaining point waits for.
+ * Neither needs another sample.
  *
  * Points leave the tree under the fence's lock and are finished without it.
  */
@@ -50,19 +54,46 @@ static bool point_less(struct rb_node *a, const struct rb_node *b)
 	       rb_entry(b, struct vfence_point, node)->value;
 }
 
+/* The monitored value for the points that the fence has. */
+static u64 point_monitored(struct vfence_fence *fence)
+{
+	struct vfence_point *first;
+
+	/* Each signal of a linked fence must reach the other adapters (WDDM-104). */
+	if (fence->linked)
+		return 0;
+	first = point_first(fence);
+	return first ? vfence_monitored(first->value) : VFENCE_NOT_MONITORED;
+}
+
 /*
  * The CPU's side of handshake (a): the virtual GPU stores the monitored value and passes
- * a full barrier, then the caller samples the current value. Partner: exec_signal_fence() in
- * hw/vgpu_exec.c. The interrupt handler takes the same lock (WDDM-17).
+ * a full barrier, then the caller samples the current value if it has a new point. Partner:
+ * exec_signal_fence() in hw/vgpu_exec.c. The interrupt handler takes the same lock (WDDM-17).
  */
-static void point_update_monitored_locked(struct vfence_fence *fence)
+static void point_store_monitored_locked(struct vfence_fence *fence, u64 value)
 {
-	struct vfence_point *first = point_first(fence);
 	struct vgpu_value_update update = {
 		.fence = fence->hw,
 		.kernel_va = fence->monitored_value,
-		.value = first ? vfence_monitored(first->value) : VFENCE_NOT_MONITORED,
+		.value = value,
 	};
+
+	lockdep_assert_held(&fence->lock);
+
+	trace_vfence_monitored(fence->global, fence->monitored, value);
+	fence->monitored = value;
+	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
+		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x12);
+}
+
+/*
+ * Update the monitored value after a change of a tree. Return true if a signal may have missed
+ * a point that is new: then sample the current value.
+ */
+static bool point_update_monitored_locked(struct vfence_fence *fence)
+{
+	u64 before = fence->monitored, value;
 
 	lockdep_assert_held(&fence->lock);
 
@@ -74,20 +105,16 @@ static void point_update_monitored_locked(struct vfence_fence *fence)
 		 * notify_monitored_thread(); the end of submissions in queue/vfence_stage.c.
 		 */
 		smp_mb();
-		return;
+		return true;
 	}
 
-	/* Each signal of a linked fence must reach the other adapters (WDDM-104). */
-	if (fence->linked)
-		update.value = 0;
+	value = point_monitored(fence);
 	/* fence_destroy() has taken @hw away. */
-	if (update.value == fence->monitored || !fence->hw)
-		return;
+	if (value == before || !fence->hw)
+		return false;
 
-	trace_vfence_monitored(fence->global, fence->monitored, update.value);
-	fence->monitored = update.value;
-	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
-		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x12);
+	point_store_monitored_locked(fence, value);
+	return value < before;
 }
 
 static void point_unlink_locked(struct vfence_point *point)
@@ -102,7 +129,10 @@ static void point_unlink_locked(struct vfence_point *point)
 	point->queued = false;
 }
 
-/* Move up to @budget points that @value satisfies to @done. Return their number. */
+/*
+ * Move up to @budget points that @value satisfies to @done. Return their number: if it is @budget,
+ * there may be more, and the monitored value stays as low as it was.
+ */
 static unsigned int point_take_locked(struct vfence_fence *fence, u64 value, unsigned int budget,
 				      struct list_head *done)
 {
@@ -118,36 +148,9 @@ static unsigned int point_take_locked(struct vfence_fence *fence, u64 value, uns
 		taken++;
 	}
 	fence->woken += taken;
-	return taken;
-}
-
-/*
- * Take the points that @value satisfies; then update the monitored value and sample the
- * current value again, until a sample satisfies no point or @budget points are taken.
- * The loop ends, as each round takes at least one point.
- */
-static unsigned int point_settle_locked(struct vfence_fence *fence, u64 value, unsigned int budget,
-					struct list_head *done)
-{
-	unsigned int taken = point_take_locked(fence, value, budget, done);
-
-	lockdep_assert_held(&fence->lock);
-
-	for (;;) {
-		struct vfence_point *first;
-
-		if (taken == budget)
-			return taken;
-
+	if (taken < budget)
 		point_update_monitored_locked(fence);
-		vfence_step(SECOND_SAMPLE);
-		first = point_first(fence);
-		value = vfence_fence_current(fence);
-		if (!first || !vfence_reached(value, first->value))
-			return taken;
-
-		taken += point_take_locked(fence, value, budget - taken, done);
-	}
+	return taken;
 }
 
 /*
@@ -221,7 +224,7 @@ unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned i
 	unsigned int taken;
 
 	spin_lock_irqsave(&fence->lock, flags);
-	taken = point_settle_locked(fence, max(value, vfence_fence_current(fence)), budget, done);
+	taken = point_take_locked(fence, max(value, vfence_fence_current(fence)), budget, done);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	return taken;
@@ -380,18 +383,17 @@ void vfence_point_cancel_all(struct vfence_fence *fence)
 }
 
 /*
- * Update the monitored value after a change of a tree, sample the current value and
- * take the points it satisfies. No interrupt has reported these points. Return their number, for
- * point_finish_settled().
+ * Take the points that a signal has reached before it could see their monitored value. No
+ * interrupt has reported them. Return their number, for point_finish_sampled().
  */
 static unsigned int point_sample_locked(struct vfence_fence *fence, struct list_head *done)
 {
-	/* Value 0 satisfies no queued point, so that only the samples take points. */
-	return point_settle_locked(fence, 0, VFENCE_POINT_BATCH, done);
+	vfence_step(SECOND_SAMPLE);
+	return point_take_locked(fence, vfence_fence_current(fence), VFENCE_POINT_BATCH, done);
 }
 
 /* Finish the points that point_sample_locked() has taken, and all that it has not. */
-static unsigned int point_finish_settled(struct vfence_fence *fence, unsigned int taken,
+static unsigned int point_finish_sampled(struct vfence_fence *fence, unsigned int taken,
 					 struct list_head *done)
 {
 	unsigned int total = taken;
@@ -422,17 +424,18 @@ static unsigned int point_finish_settled(struct vfence_fence *fence, unsigned in
  */
 void vfence_point_link(struct vfence_fence *fence)
 {
+	unsigned int taken = 0;
 	unsigned long flags;
-	unsigned int taken;
 	LIST_HEAD(done);
 
 	spin_lock_irqsave(&fence->lock, flags);
 	WRITE_ONCE(fence->linked, true);
 	vfence_fence_update_scan_locked(fence);
-	taken = point_sample_locked(fence, &done);
+	if (point_update_monitored_locked(fence))
+		taken = point_sample_locked(fence, &done);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	point_finish_settled(fence, taken, &done);
+	point_finish_sampled(fence, taken, &done);
 }
 
 /*
@@ -473,7 +476,7 @@ static int point_arm(struct vfence_point *point)
 	spin_lock_irqsave(&fence->lock, flags);
 	ret = point_queue_locked(point);
 	/* Handshake (a): store the monitored value, sample the current value. */
-	if (ret > 0)
+	if (ret > 0 && point_update_monitored_locked(fence))
 		taken = point_sample_locked(fence, &done);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
@@ -487,18 +490,17 @@ static int point_arm(struct vfence_point *point)
 	}
 
 	/* The point may be among them, and its wait may end. */
-	taken = point_finish_settled(fence, taken, &done);
-	if (taken)
+	if (taken) {
+		taken = point_finish_sampled(fence, taken, &done);
 		vfence_count_add(fence->adapter, VFENCE_COUNT_SECOND_SAMPLE, taken);
+	}
 	return 0;
 }
 
 static void point_disarm(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
-	unsigned int taken = 0;
 	unsigned long flags;
-	LIST_HEAD(done);
 	bool queued;
 
 	vfence_step(WAITER_REMOVE);
@@ -506,15 +508,12 @@ static void point_disarm(struct vfence_point *point)
 	queued = point->queued;
 	if (queued) {
 		point_unlink_locked(point);
-		taken = point_sample_locked(fence, &done);
+		point_update_monitored_locked(fence);
 	}
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	if (!queued)
-		return;
-
-	point_finish_settled(fence, taken, &done);
-	vfence_wait_put(point->wait);
+	if (queued)
+		vfence_wait_put(point->wait);
 }
 
 static void point_arm_until_decided(struct vfence_wait *wait)
