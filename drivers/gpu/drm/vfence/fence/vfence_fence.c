@@ -170,40 +170,42 @@ static struct list_head *fence_scan_list(struct vfence_adapter *adapter, bool is
 }
 
 /**
- * vfence_fence_update_scan_locked - put a fence on its list of scans, or take it off
- * @fence: the fence, locked, after a change of what vfence_fence_needs_scan() tests
+ * vfence_fence_list_for_scan_locked - put a fence on its list of scans
+ * @fence: the fence, locked; vfence_fence_needs_scan() has become true
  *
  * A scan visits the fences of a list, so that its cost does not depend on fences without
- * waiters. Any context.
+ * waiters. It takes those off that need no scan any more: a fence that gets a waiter again and
+ * again stays, and its waiters take no lock that other fences need. Any context.
  */
-void vfence_fence_update_scan_locked(struct vfence_fence *fence)
+void vfence_fence_list_for_scan_locked(struct vfence_fence *fence)
 {
 	struct vfence_fences *fences = &fence->adapter->fences;
-	bool needed = vfence_fence_needs_scan(fence);
 	unsigned long flags;
 
 	lockdep_assert_held(&fence->lock);
 
-	/* The list may move the fence's link meanwhile, so do not test that. */
-	if (fence->scanned == needed)
+	if (fence->scanned)
 		return;
-	fence->scanned = needed;
+	fence->scanned = true;
 
 	spin_lock_irqsave(&fences->scan_lock, flags);
-	if (needed)
-		list_add_tail(&fence->scan_link,
-			      fence_scan_list(fence->adapter, vfence_fence_is_monitored(fence)));
-	else
-		list_del_init(&fence->scan_link);
+	list_add_tail(&fence->scan_link,
+		      fence_scan_list(fence->adapter, vfence_fence_is_monitored(fence)));
 	spin_unlock_irqrestore(&fences->scan_lock, flags);
 }
 
-static void fence_update_scan(struct vfence_fence *fence)
+static void fence_take_off_scan_list(struct vfence_fence *fence)
 {
+	struct vfence_fences *fences = &fence->adapter->fences;
 	unsigned long flags;
 
 	spin_lock_irqsave(&fence->lock, flags);
-	vfence_fence_update_scan_locked(fence);
+	if (fence->scanned && !vfence_fence_needs_scan(fence)) {
+		fence->scanned = false;
+		spin_lock(&fences->scan_lock);
+		list_del_init(&fence->scan_link);
+		spin_unlock(&fences->scan_lock);
+	}
 	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
@@ -266,10 +268,22 @@ void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored)
 		fence = fence_next_of_scan(adapter, is_monitored, &pass);
 		if (fence) {
 			vfence_point_rescan(fence);
+			fence_take_off_scan_list(fence);
 			vfence_fence_put(fence);
 		}
 		cond_resched();
 	}
+}
+
+/* A new fence has no waiters, but may need scans all the same. */
+static void fence_list_for_scan(struct vfence_fence *fence)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	if (vfence_fence_needs_scan(fence))
+		vfence_fence_list_for_scan_locked(fence);
+	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
 /* Make the fence known to the hardware, unless it is a monitored fence, and to interrupts. */
@@ -291,7 +305,7 @@ static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_a
 	}
 
 	xa_store(&adapter->fences.table, fence->global, fence, GFP_KERNEL_ACCOUNT);
-	fence_update_scan(fence);
+	fence_list_for_scan(fence);
 	return 0;
 }
 
@@ -375,7 +389,7 @@ free:
 	return ERR_PTR(ret);
 }
 
-/* A narrow or a linked fence is on a list for its whole life. */
+/* A fence that had a waiter may be on a list, and a narrow or a linked one is. */
 static void fence_forget_scan(struct vfence_fence *fence)
 {
 	unsigned long flags;

@@ -130,7 +130,10 @@ struct vfence_fence {
 	 * (WDDM-104). Set once; read without @lock.
 	 */
 	bool linked;
-	/** @scanned: True while the fence is on a list of vfence_fence_scan(); under @lock. */
+	/**
+	 * @scanned: True while the fence is on a list of vfence_fence_scan(), which takes it off if
+	 * it need not be there; under @lock.
+	 */
 	bool scanned;
 	/** @scan_link: Entry in that list, or empty; under vfence_fences.scan_lock. */
 	struct list_head scan_link;
@@ -164,7 +167,7 @@ void vfence_fence_fini(struct vfence_adapter *adapter);
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args);
 void vfence_fence_put(struct vfence_fence *fence);
-void vfence_fence_update_scan_locked(struct vfence_fence *fence);
+void vfence_fence_list_for_scan_locked(struct vfence_fence *fence);
 void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored);
 bool vfence_fence_get_handle(struct vfence_fence *fence);
 void vfence_fence_put_handle(struct vfence_fence *fence);

@@ -125,7 +125,6 @@ static void point_unlink_locked(struct vfence_point *point)
 
 	rb_erase_cached(&point->node, point_tree(point));
 	WRITE_ONCE(fence->waiter_count, fence->waiter_count - 1);
-	vfence_fence_update_scan_locked(fence);
 	point->queued = false;
 }
 
@@ -430,7 +429,7 @@ void vfence_point_link(struct vfence_fence *fence)
 
 	spin_lock_irqsave(&fence->lock, flags);
 	WRITE_ONCE(fence->linked, true);
-	vfence_fence_update_scan_locked(fence);
+	vfence_fence_list_for_scan_locked(fence);
 	if (point_update_monitored_locked(fence))
 		taken = point_sample_locked(fence, &done);
 	spin_unlock_irqrestore(&fence->lock, flags);
@@ -460,7 +459,7 @@ static int point_queue_locked(struct vfence_point *point)
 	rb_add_cached(&point->node, point_tree(point), point_less);
 	point->queued = true;
 	WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
-	vfence_fence_update_scan_locked(fence);
+	vfence_fence_list_for_scan_locked(fence);
 	return 1;
 }
 
