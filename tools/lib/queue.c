@@ -363,7 +363,7 @@ static bool room_for(struct vf_queue *q, size_t size)
 	return q->build + size <= q->limit;
 }
 
-VF_EXPORT void vf_cmd_raw(struct vf_queue *q, const void *packet, size_t size)
+static void put_anywhere(struct vf_queue *q, const void *packet, size_t size)
 {
 	size_t at = q->build & (q->ring_size - 1);
 	size_t first = size < q->ring_size - at ? size : q->ring_size - at;
@@ -377,6 +377,28 @@ VF_EXPORT void vf_cmd_raw(struct vf_queue *q, const void *packet, size_t size)
 	memcpy(q->ring + at, packet, first);
 	memcpy(q->ring, (const char *)packet + first, size - first);
 	q->build += size;
+}
+
+/*
+ * A packet is copied by a few stores if it is where its size is known, which is why this is
+ * inline, and if there is room that is not at the end of the ring.
+ */
+static inline __attribute__((always_inline)) void put(struct vf_queue *q, const void *packet,
+						      size_t size)
+{
+	size_t at = q->build & (q->ring_size - 1);
+
+	if (q->error || q->build + size > q->limit || at + size > q->ring_size) {
+		put_anywhere(q, packet, size);
+		return;
+	}
+	memcpy(q->ring + at, packet, size);
+	q->build += size;
+}
+
+VF_EXPORT void vf_cmd_raw(struct vf_queue *q, const void *packet, size_t size)
+{
+	put_anywhere(q, packet, size);
 }
 
 #define HEADER(op, type) \
@@ -394,7 +416,7 @@ VF_EXPORT void vf_cmd_nop(struct vf_queue *q, unsigned int length)
 		return;
 	}
 	memcpy(words, &header, sizeof(header));
-	vf_cmd_raw(q, words, length);
+	put_anywhere(q, words, length);
 }
 
 static void log_operation(struct vf_queue *q, enum drm_vfence_log_operation op, uint32_t fence,
@@ -411,8 +433,8 @@ static void log_operation(struct vf_queue *q, enum drm_vfence_log_operation op, 
 
 	if (!entries)
 		return;
-	vf_cmd_raw(q, &packet, sizeof(packet));
-	q->log_index[is_signal] = (q->log_index[is_signal] + 1) % entries;
+	put(q, &packet, sizeof(packet));
+	q->log_index[is_signal] = packet.index + 1 < entries ? packet.index + 1 : 0;
 }
 
 VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
@@ -424,7 +446,7 @@ VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t 
 
 	vf_lifetime_use(fence, q->slot);
 	vf_events_add(q->adapter, VF_QUEUED_WAIT, q->info.handle, fence->handle, value);
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 	log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value);
 }
 
@@ -437,7 +459,7 @@ static void signal_monitored(struct vf_queue *q, struct vf_fence *fence, uint64_
 	};
 
 	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
@@ -454,7 +476,7 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 		return;
 	}
 	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 	/* LOG must follow the signal at once: the GPU logs before it decides on the interrupt. */
 	log_operation(q, DRM_VFENCE_LOG_SIGNAL_EXECUTED, fence->handle, value);
 }
@@ -471,7 +493,7 @@ VF_EXPORT void vf_cmd_draw(struct vf_queue *q, unsigned int count, uint64_t dura
 		.header = HEADER(DRAW, draw), .count = count, .duration_ns = duration_ns,
 	};
 
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_copy(struct vf_queue *q, uint64_t dst_va, uint64_t src_va, uint64_t size)
@@ -480,7 +502,7 @@ VF_EXPORT void vf_cmd_copy(struct vf_queue *q, uint64_t dst_va, uint64_t src_va,
 		.header = HEADER(COPY, copy), .src_va = src_va, .dst_va = dst_va, .size = size,
 	};
 
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_fill(struct vf_queue *q, uint64_t dst_va, uint64_t size, uint32_t value)
@@ -489,7 +511,7 @@ VF_EXPORT void vf_cmd_fill(struct vf_queue *q, uint64_t dst_va, uint64_t size, u
 		.header = HEADER(FILL, fill), .dst_va = dst_va, .size = size, .value = value,
 	};
 
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_timestamp(struct vf_queue *q, uint64_t dst_va)
@@ -498,7 +520,7 @@ VF_EXPORT void vf_cmd_timestamp(struct vf_queue *q, uint64_t dst_va)
 		.header = HEADER(TIMESTAMP, timestamp), .dst_va = dst_va,
 	};
 
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_set_register(struct vf_queue *q, unsigned int index, uint64_t value)
@@ -507,7 +529,7 @@ VF_EXPORT void vf_cmd_set_register(struct vf_queue *q, unsigned int index, uint6
 		.header = HEADER(SET_REGISTER, register), .index = index, .value = value,
 	};
 
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_read_register(struct vf_queue *q, unsigned int index, uint64_t dst_va)
@@ -516,7 +538,7 @@ VF_EXPORT void vf_cmd_read_register(struct vf_queue *q, unsigned int index, uint
 		.header = HEADER(READ_REGISTER, register), .index = index, .value = dst_va,
 	};
 
-	vf_cmd_raw(q, &packet, sizeof(packet));
+	put(q, &packet, sizeof(packet));
 }
 
 /* -------------------------------------------------------------- submission */
