@@ -120,9 +120,9 @@ static void engine_save_quantum(struct vgpu_engine *engine, struct vgpu_queue *q
 	queue->quantum_ns = max_t(s64, left, 0);
 }
 
-static bool engine_quantum_is_over(struct vgpu_engine *engine)
+static bool engine_quantum_is_over(const struct vgpu_engine *engine, ktime_t now)
 {
-	return ktime_after(ktime_get(), engine->quantum_end);
+	return ktime_after(now, engine->quantum_end);
 }
 
 /* Note from when on the queue keeps another client off the engine. */
@@ -255,12 +255,12 @@ static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
  */
 static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	if (vgpu_time_ahead(engine) <= VGPU_SLACK_NS)
+	if (vgpu_time_charged(engine) <= VGPU_SLACK_NS)
 		return;
 
 	while (vgpu_time_ahead(engine)) {
 		vgpu_world_served(engine);
-		if (engine_quantum_is_over(engine) || vgpu_world_must_leave(engine))
+		if (engine_quantum_is_over(engine, ktime_get()) || vgpu_world_must_leave(engine))
 			engine_note_request(engine, queue);
 		if (engine_must_leave_early(engine, queue))
 			break;
@@ -291,7 +291,8 @@ static bool engine_turn_is_over(struct vgpu_engine *engine, struct vgpu_queue *q
 {
 	bool leaves = vgpu_world_must_leave(engine);
 
-	if (!leaves && !engine_quantum_is_over(engine))
+	/* The clock was read when the step was charged. */
+	if (!leaves && !engine->asked && !engine_quantum_is_over(engine, engine->stepped_at))
 		return false;
 
 	engine_note_request(engine, queue);
@@ -343,10 +344,8 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 	for (;;) {
 		engine_stay_stopped(engine, queue);
 		engine_answer(engine);
-		if (engine_is_aborting(queue))
-			return VGPU_STEP_ABORTED;
 		if (engine_must_stop(queue))
-			return VGPU_STEP_PREEMPTED;
+			return engine_is_aborting(queue) ? VGPU_STEP_ABORTED : VGPU_STEP_PREEMPTED;
 		if (engine_must_evict(engine, queue, engine_work_between(queue)))
 			return vgpu_exec_overstayed(queue);
 

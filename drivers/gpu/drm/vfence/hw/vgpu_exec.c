@@ -53,13 +53,10 @@ enum vgpu_step vgpu_exec_overstayed(struct vgpu_queue *queue)
 	return exec_fault(queue, DRM_VFENCE_FAULT_PREEMPTION, 0);
 }
 
-static void exec_copy_from_ring(struct vgpu_queue *queue, u64 pos, void *to, size_t size)
+/* Load a word once. Positions and the size of the ring are multiples of 8, so no word wraps. */
+static u64 exec_ring_word(const struct vgpu_queue *queue, u64 pos)
 {
-	size_t at = pos & (queue->ring_size - 1);
-	size_t first = min_t(size_t, size, queue->ring_size - at);
-
-	memcpy(to, queue->ring + at, first);
-	memcpy(to + first, queue->ring, size - first);
+	return READ_ONCE(*(const u64 *)(queue->ring + (pos & (queue->ring_size - 1))));
 }
 
 static bool exec_is_kernel_packet(const struct vgpu_queue *queue, const union vgpu_packet *packet)
@@ -72,11 +69,10 @@ static enum drm_vfence_fault exec_fetch_at(struct vgpu_queue *queue, u64 pos, u6
 					   union vgpu_packet *packet, u64 *va)
 {
 	enum drm_vfence_fault fault;
+	unsigned int i;
 
-	memset(packet, 0, sizeof(*packet));
 	*va = 0;
-
-	exec_copy_from_ring(queue, pos, &packet->header, sizeof(packet->header));
+	packet->words[0] = exec_ring_word(queue, pos);
 	if (exec_is_kernel_packet(queue, packet))
 		fault = vgpu_kernel_check(&packet->header, write_ptr - pos);
 	else
@@ -84,8 +80,8 @@ static enum drm_vfence_fault exec_fetch_at(struct vgpu_queue *queue, u64 pos, u6
 	if (fault)
 		return fault;
 
-	exec_copy_from_ring(queue, pos + sizeof(packet->header), &packet->words[1],
-			    packet->header.length - sizeof(packet->header));
+	for (i = 1; i < packet->header.length / sizeof(u64); i++)
+		packet->words[i] = exec_ring_word(queue, pos + i * sizeof(u64));
 	if (exec_is_kernel_packet(queue, packet))
 		return DRM_VFENCE_FAULT_NONE;
 	return vgpu_packet_check_body(packet, va);
@@ -209,18 +205,20 @@ static enum vgpu_step exec_write_log(struct vgpu_engine *engine, struct vgpu_que
 static enum vgpu_step exec_log_of_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
 					 u64 *cost)
 {
-	union vgpu_packet next;
+	union vgpu_packet *next = &queue->exec.packet;
 	u64 write_ptr, va;
 
 	if (!vgpu_sched_sane_write_ptr(queue, &write_ptr) || write_ptr == queue->read_ptr)
 		return VGPU_STEP_MORE;
 
-	if (exec_fetch_at(queue, queue->read_ptr, write_ptr, &next, &va) ||
-	    next.header.opcode != DRM_VFENCE_OP_LOG ||
-	    next.log.operation != DRM_VFENCE_LOG_SIGNAL_EXECUTED)
+	/* The signal is complete: its packet is not needed any more. */
+	next->words[0] = exec_ring_word(queue, queue->read_ptr);
+	if (next->header.opcode != DRM_VFENCE_OP_LOG ||
+	    exec_fetch_at(queue, queue->read_ptr, write_ptr, next, &va) ||
+	    next->header.opcode != DRM_VFENCE_OP_LOG ||
+	    next->log.operation != DRM_VFENCE_LOG_SIGNAL_EXECUTED)
 		return VGPU_STEP_MORE;
 
-	queue->exec.packet = next;
 	*cost += VGPU_PACKET_NS;
 
 	return exec_write_log(engine, queue);

@@ -93,7 +93,7 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 
 	/* The thread rests for longer less often: a sleep burns processor time, too. */
 	engine->rest_ns += price - burned;
-	if (engine->rest_ns > VGPU_REST_NS && vgpu_time_ahead(engine) < engine->rest_ns)
+	if (engine->rest_ns > VGPU_REST_NS && vgpu_time_charged(engine) < engine->rest_ns)
 		engine->free_at = ktime_add_ns(now, engine->rest_ns);
 }
 
@@ -124,6 +124,12 @@ u64 vgpu_time_end(const struct vgpu_engine *engine)
 static u64 time_until(ktime_t end)
 {
 	return max_t(s64, ktime_to_ns(ktime_sub(end, ktime_get())), 0);
+}
+
+/* Return the charged time that had not passed when the clock was read last, with the rest. */
+u64 vgpu_time_charged(const struct vgpu_engine *engine)
+{
+	return max_t(s64, ktime_to_ns(ktime_sub(engine->free_at, engine->stepped_at)), 0);
 }
 
 /* Return the charged time that has not passed yet, with the rest of the thread, in ns. */

@@ -382,7 +382,10 @@ struct vgpu_engine {
 
 	/** @charged_ns: GPU time that queues spent themselves; used by the thread only. */
 	u64 charged_ns;
-	/** @stepped_at: Processor time before it is charged; used by the thread only. */
+	/**
+	 * @stepped_at: When the thread read the clock to charge a step, and its sleeps since:
+	 * processor time before is charged. Used by the thread only.
+	 */
 	ktime_t stepped_at;
 	/**
 	 * @rest_ns: Time that the thread has to sleep for what it has burned; used by the thread
@@ -993,6 +996,7 @@ void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
 void vgpu_time_begin(struct vgpu_engine *engine, u64 at);
 u64 vgpu_time_end(const struct vgpu_engine *engine);
 void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost);
+u64 vgpu_time_charged(const struct vgpu_engine *engine);
 u64 vgpu_time_ahead(const struct vgpu_engine *engine);
 u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime_t at);
 u64 vgpu_time_spent(const struct vgpu_engine *engine);
