@@ -754,6 +754,46 @@ TEST_F(fence, a_slot_is_used_again_last)
 	}
 }
 
+/* The fence that @va is the address of now, or NULL. */
+static struct vf_fence *create_fence_at(struct vf_device *device, uint64_t va)
+{
+	struct vf_fence *others[1024], *fence = NULL;
+	unsigned int n = 0;
+
+	while (!fence && n < ARRAY_SIZE(others) && !vf_fence_create(device, 0, 0, &others[n])) {
+		if (vf_fence_mapping(others[n])->current_va == va)
+			fence = others[n];
+		else
+			n++;
+	}
+	while (n)
+		vf_fence_destroy(others[--n]);
+	return fence;
+}
+
+/* What a queue remembers of the addresses in its packets ends with the handle. */
+TEST_F(fence, a_queue_signals_the_fence_that_an_address_belongs_to_now)
+{
+	struct vf_fence *first, *second;
+	uint64_t va;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &first));
+	va = vf_fence_mapping(first)->current_va;
+	vf_cmd_signal(self->gfx, first, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	vf_fence_destroy(first);
+	second = create_fence_at(self->device, va);
+	ASSERT_NE(NULL, second);
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	vf_cmd_signal(self->gfx, second, 7);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_EQ(7, vf_fence_current(second));
+	vf_fence_destroy(second);
+}
+
 TEST_F(fence, event_that_fired_cannot_be_cancelled)
 {
 	uint32_t event;

@@ -6,7 +6,9 @@
  * so that a queue can leave its engine between any two steps.
  */
 
+#include <linux/hash.h>
 #include <linux/kthread.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/string.h>
 
@@ -147,6 +149,23 @@ static enum vgpu_step exec_complete(struct vgpu_engine *engine, struct vgpu_queu
 	return VGPU_STEP_MORE;
 }
 
+/* Find the fence whose current value is at @current_va. A flush drops what the queue has found. */
+static struct vgpu_slot *exec_slot(struct vgpu_queue *queue, u64 current_va)
+{
+	struct vgpu_slot_cache *cache = &queue->slots;
+	unsigned int i = hash_64(current_va, ilog2(VGPU_CACHED_SLOTS));
+
+	if (cache->flushes != queue->vm->flushes) {
+		memset(cache->slot, 0, sizeof(cache->slot));
+		cache->flushes = queue->vm->flushes;
+	}
+	if (!cache->slot[i] || cache->va[i] != current_va) {
+		cache->slot[i] = vgpu_vm_slot(queue->vm, current_va);
+		cache->va[i] = current_va;
+	}
+	return cache->slot[i];
+}
+
 static enum drm_vfence_fault exec_slot_fault(struct vgpu_vm *vm, u64 va)
 {
 	void *kva;
@@ -164,7 +183,7 @@ static enum vgpu_step exec_wait_fence(struct vgpu_engine *engine, struct vgpu_qu
 	if (queue->exec.released)
 		return exec_complete(engine, queue);
 
-	slot = vgpu_vm_slot(queue->vm, packet->current_va);
+	slot = exec_slot(queue, packet->current_va);
 	/* A queue cannot wait for a monitored fence (WDDM-113). */
 	if (!slot || !slot->fence)
 		return exec_fault(queue, exec_slot_fault(queue->vm, packet->current_va),
@@ -280,7 +299,7 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 					u64 *cost)
 {
 	const struct drm_vfence_packet_signal packet = queue->exec.packet.signal;
-	struct vgpu_slot *slot = vgpu_vm_slot(queue->vm, packet.current_va);
+	struct vgpu_slot *slot = exec_slot(queue, packet.current_va);
 	u64 log_packets = queue->log_packets;
 	struct vgpu_fence *fence;
 	enum vgpu_step step;
@@ -343,7 +362,7 @@ static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct v
 					    u64 *cost)
 {
 	const struct drm_vfence_packet_monitored *packet = &queue->exec.packet.monitored;
-	struct vgpu_slot *slot = vgpu_vm_slot(queue->vm, packet->current_va);
+	struct vgpu_slot *slot = exec_slot(queue, packet->current_va);
 	void *value;
 
 	if (!slot || vgpu_vm_translate(queue->vm, packet->current_va, 0, &value))

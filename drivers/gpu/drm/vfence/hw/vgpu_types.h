@@ -611,6 +611,9 @@ struct vgpu_vm {
 	/** @slots: Fences: address of the current value / 8 to &struct vgpu_slot. */
 	struct xarray slots;
 
+	/** @flushes: How often @tlb was flushed; written with @tlb held for writing. */
+	u64 flushes;
+
 	/** @posts: Number of posts of the process in the FIFO; under vgpu_cmp.lock. */
 	unsigned int posts;
 };
@@ -768,6 +771,23 @@ struct vgpu_log {
 	u32 switch_entries;
 };
 
+/** VGPU_CACHED_SLOTS: number of fences that a queue finds without a look-up; a power of two */
+#define VGPU_CACHED_SLOTS	4
+
+/**
+ * struct vgpu_slot_cache - fences that the last packets of a queue named
+ *
+ * It is used with vgpu_vm.tlb held, and valid until that is flushed.
+ */
+struct vgpu_slot_cache {
+	/** @flushes: vgpu_vm.flushes when the slots were looked up. */
+	u64 flushes;
+	/** @va: Address of the current value of each slot. */
+	u64 va[VGPU_CACHED_SLOTS];
+	/** @slot: The slots, or NULL. */
+	struct vgpu_slot *slot[VGPU_CACHED_SLOTS];
+};
+
 /**
  * struct vgpu_exec - a packet in flight: the state that an engine keeps between two steps
  */
@@ -847,6 +867,8 @@ struct vgpu_queue {
 	bool abort;
 	/** @guilty: It caused the reset that aborted it; under vgpu_chip.sched. */
 	bool guilty;
+	/** @slots: Fences that the last packets named; of the engine's thread. */
+	struct vgpu_slot_cache slots;
 	/** @requested: Its fault has requested a reset; under vgpu_chip.sched. */
 	bool requested;
 	/** @generation: vgpu.generation at its creation; constant. */

@@ -43,6 +43,7 @@ static void vm_flush_tlb(struct vgpu_vm *vm)
 
 	/* Disable interrupts: the CMP takes the lock of the system process in its irqsave lock. */
 	write_lock_irqsave(&vm->tlb, flags);
+	vm->flushes++;
 	write_unlock_irqrestore(&vm->tlb, flags);
 }
 
