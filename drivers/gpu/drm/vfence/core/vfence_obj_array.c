@@ -13,10 +13,34 @@
 #include "drm/vfence_drm.h"
 #include "core/vfence_obj_array.h"
 
+/* Arrays of at most so many words are short. */
+#define OBJ_ARRAY_WORDS	8
+
 /** vfence_obj_array_stride_valid - check a stride; one below the size of an element is legal */
 bool vfence_obj_array_stride_valid(u32 stride)
 {
 	return stride && stride % 8 == 0 && stride <= DRM_VFENCE_MAX_STRIDE;
+}
+
+/* A few words are copied one by one: the checks of copy_from_user() take longer than that. */
+static int obj_array_copy(void *to, const void __user *from, size_t size)
+{
+	const u64 __user *word = from;
+	u64 *copy = to;
+
+	if (size > OBJ_ARRAY_WORDS * sizeof(u64) || size % sizeof(u64))
+		return copy_from_user(to, from, size) ? -EFAULT : 0;
+
+	if (!user_read_access_begin(from, size))
+		return -EFAULT;
+	for (; size; size -= sizeof(u64))
+		unsafe_get_user(*copy++, word++, fault);
+	user_read_access_end();
+	return 0;
+
+fault:
+	user_read_access_end();
+	return -EFAULT;
 }
 
 /**
@@ -49,8 +73,7 @@ void *vfence_obj_array_get(const struct drm_vfence_obj_array *in, size_t size, u
 		return ERR_PTR(-ENOMEM);
 
 	if (in->stride == size) {
-		if (copy_from_user(array, u64_to_user_ptr(in->array), size * in->count))
-			ret = -EFAULT;
+		ret = obj_array_copy(array, u64_to_user_ptr(in->array), size * in->count);
 	} else {
 		for (i = 0; !ret && i < in->count; i++)
 			ret = copy_struct_from_user(array + i * size, size,
