@@ -124,6 +124,15 @@ static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 	smp_store_release((u32 *)fence->current_value, (u32)value);
 }
 
+static struct vgpu_value_update signal_update(const struct vfence_point *point)
+{
+	return (struct vgpu_value_update) {
+		.fence = point->fence->hw,
+		.kernel_va = point->fence->current_value,
+		.value = point->value,
+	};
+}
+
 /* Store the values in order. Consecutive native fences share one update. */
 static int signal_store_points(struct vfence_adapter *adapter, struct vfence_point *points,
 			       unsigned int count)
@@ -133,25 +142,42 @@ static int signal_store_points(struct vfence_adapter *adapter, struct vfence_poi
 	int ret = 0;
 
 	for (i = 0; !ret && i < count; i++) {
-		struct vfence_fence *fence = points[i].fence;
-		bool native = !vfence_fence_is_monitored(fence);
+		bool native = !vfence_fence_is_monitored(points[i].fence);
 
 		if (native)
-			update[n++] = (struct vgpu_value_update) {
-				.fence = fence->hw,
-				.kernel_va = fence->current_value,
-				.value = points[i].value,
-			};
+			update[n++] = signal_update(&points[i]);
 
 		if (n && (!native || i + 1 == count)) {
 			ret = vgpu_fence_update_current_values(adapter->gpu, update, n, 0);
 			n = 0;
 		}
 		if (!native && !ret)
-			signal_store_monitored(fence, points[i].value);
+			signal_store_monitored(points[i].fence, points[i].value);
 	}
 
 	return ret;
+}
+
+/* Most signals are of one fence, and need no room for more on the stack, which is cleared. */
+static int signal_store_point(struct vfence_adapter *adapter, struct vfence_point *point)
+{
+	struct vgpu_value_update update;
+
+	if (vfence_fence_is_monitored(point->fence)) {
+		signal_store_monitored(point->fence, point->value);
+		return 0;
+	}
+	update = signal_update(point);
+	return vgpu_fence_update_current_values(adapter->gpu, &update, 1, 0);
+}
+
+/* Return true if other adapters must be told of a signal. */
+static bool signal_crosses(const struct vfence_point *points, unsigned int count)
+{
+	while (count--)
+		if (points[count].fence->cross)
+			return true;
+	return false;
 }
 
 /* Store up to SIGNAL_BATCH values, then complete the CPU waits they satisfy. */
@@ -159,11 +185,12 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 			unsigned int count)
 {
 	unsigned int i;
-	u64 time;
+	u64 time = 0;
 
 	lockdep_assert_held(&signal_lock_of(points[0].fence)->base);
 
-	if (signal_store_points(adapter, points, count)) {
+	if (count == 1 ? signal_store_point(adapter, points) :
+			 signal_store_points(adapter, points, count)) {
 		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 		return -EIO;
 	}
@@ -173,7 +200,8 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	 * to wait later has seen them. Partner: the lock in vgpu_fence_block().
 	 */
 	smp_mb();
-	time = vgpu_clock_now(adapter->gpu);
+	if (signal_crosses(points, count))
+		time = vgpu_clock_now(adapter->gpu);
 
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
