@@ -89,16 +89,19 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	static atomic64_t last_id = ATOMIC64_INIT(0);
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 	struct vfence_file *file = vfence_object_alloc(FILE, sizeof(*file));
+	int ret;
 
 	if (!file)
 		return -ENOMEM;
 
+	ret = vfence_local_init(file);
+	if (ret)
+		goto free;
+
 	file->vm = vgpu_vm_create(adapter->gpu);
 	if (IS_ERR(file->vm)) {
-		int ret = PTR_ERR(file->vm);
-
-		vfence_object_free(FILE, file);
-		return ret;
+		ret = PTR_ERR(file->vm);
+		goto fini;
 	}
 
 	file->adapter = adapter;
@@ -113,7 +116,6 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
 	vfence_table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
 	vfence_table_init(&file->queues, VFENCE_MAX_QUEUES);
-	vfence_table_init(&file->fences, VFENCE_MAX_FENCES);
 	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
 	vfence_table_init(&file->restarts, VFENCE_MAX_RESTARTS);
 	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
@@ -127,6 +129,12 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	drm_file->driver_priv = file;
 	file_begin_watch(adapter);
 	return 0;
+
+fini:
+	vfence_local_fini(file);
+free:
+	vfence_object_free(FILE, file);
+	return ret;
 }
 
 /* Take a handle and the queues of a device: no call finds them any more. */
@@ -229,13 +237,13 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_slots_destroy_all(file);
 	/* Posts in the FIFO of the GPU name the address space. */
 	vgpu_cmp_flush(file->adapter->gpu);
+	vfence_local_fini(file);
 	vgpu_vm_destroy(file->vm);
 	drm_mm_takedown(&file->space);
 
 	xa_destroy(&file->devices.objects);
 	xa_destroy(&file->contexts.objects);
 	xa_destroy(&file->queues.objects);
-	xa_destroy(&file->fences.objects);
 	xa_destroy(&file->events.objects);
 	xa_destroy(&file->restarts.objects);
 	xa_destroy(&file->imports.objects);

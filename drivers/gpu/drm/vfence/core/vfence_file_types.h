@@ -56,6 +56,11 @@ struct vfence_file {
 	struct vfence_table queues;
 	/** @fences: handles of &struct vfence_local; looked up under its xa_lock alone */
 	struct vfence_table fences;
+	/**
+	 * @recent: %VFENCE_RECENT entries: fences that were looked up last, by the end of their
+	 * handles, or NULL; under the xa_lock of @fences
+	 */
+	struct vfence_local **recent;
 	/** @events: handles of &struct vfence_event */
 	struct vfence_table events;
 	/** @restarts: numbers of &struct vfence_wait of interrupted calls */

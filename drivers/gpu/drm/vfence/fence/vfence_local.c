@@ -57,6 +57,24 @@ static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fe
 	vfence_point_rescan(fence);
 }
 
+/* Number of fences that a file finds without a look-up in its table: a page of pointers. */
+#define VFENCE_RECENT	512
+
+/** vfence_local_init - prepare a new file for handles of fences; 0 or -ENOMEM */
+int vfence_local_init(struct vfence_file *file)
+{
+	vfence_table_init(&file->fences, VFENCE_MAX_FENCES);
+	file->recent = kcalloc(VFENCE_RECENT, sizeof(*file->recent), GFP_KERNEL_ACCOUNT);
+	return file->recent ? 0 : -ENOMEM;
+}
+
+/** vfence_local_fini - undo vfence_local_init(); the file has no handles any more */
+void vfence_local_fini(struct vfence_file *file)
+{
+	kfree(file->recent);
+	xa_destroy(&file->fences.objects);
+}
+
 /* Packets may signal a monitored fence only if it has a GPU address in this file. */
 static bool local_is_addressable(const struct vfence_local *local)
 {
@@ -286,6 +304,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		local_free(file, local);
 		return ret;
 	}
+	WRITE_ONCE(local->handle, *handle);
 	local_describe(local, mapping);
 
 	/*
@@ -334,12 +353,24 @@ void vfence_local_keep(struct vfence_file *file, u32 handle)
 	local->kept = true;
 }
 
+/* The handle is not in the table any more, so that no look-up brings it back here. */
+static void local_forget(struct vfence_file *file, const struct vfence_local *local, u32 handle)
+{
+	struct vfence_local **recent = &file->recent[handle % VFENCE_RECENT];
+
+	xa_lock(&file->fences.objects);
+	if (*recent == local)
+		*recent = NULL;
+	xa_unlock(&file->fences.objects);
+}
+
 int vfence_local_destroy(struct vfence_file *file, u32 handle)
 {
 	struct vfence_local *local = vfence_table_remove(&file->fences, handle);
 
 	if (!local)
 		return -ENOENT;
+	local_forget(file, local, handle);
 	local_cancel_waits(local);
 	local_free(file, local);
 	return 0;
@@ -354,6 +385,22 @@ void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *de
 	xa_for_each(&file->fences.objects, handle, local)
 		if (local->device == device)
 			vfence_local_destroy(file, handle);
+}
+
+/* Most look-ups of a client are of fences that it named a moment ago. */
+static struct vfence_local *local_find_locked(struct vfence_file *file, u32 handle)
+{
+	struct vfence_local **recent = &file->recent[handle % VFENCE_RECENT];
+	struct vfence_local *local;
+
+	if (*recent && (*recent)->handle == handle)
+		return *recent;
+
+	local = xa_load(&file->fences.objects, handle);
+	/* The creator may not have noted the handle yet. */
+	if (local && READ_ONCE(local->handle) == handle)
+		*recent = local;
+	return local;
 }
 
 /**
@@ -374,7 +421,7 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 
 	/* Handles are removed under the xa_lock, so the fence of a handle found there is alive. */
 	xa_lock(&file->fences.objects);
-	local = xa_load(&file->fences.objects, handle);
+	local = local_find_locked(file, handle);
 	if (local && need & ~local->rights)
 		fence = ERR_PTR(-EACCES);
 	else if (local)

@@ -27,6 +27,8 @@ struct vfence_local {
 	struct vfence_map *map;
 	/** @rights: DRM_VFENCE_RIGHT_* of the handle. */
 	u32 rights;
+	/** @handle: The handle; 0 for a moment after it can be looked up. */
+	u32 handle;
 
 	/**
 	 * @kept: True for the progress fence of a queue: only the queue destroys the handle.
@@ -47,6 +49,8 @@ struct vfence_local {
 #define VFENCE_MONITORED_NOTHING \
 	(DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT)
 
+int vfence_local_init(struct vfence_file *file);
+void vfence_local_fini(struct vfence_file *file);
 u32 vfence_local_rights_without(u32 rights, u32 flags);
 int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
