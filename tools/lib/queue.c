@@ -303,6 +303,13 @@ VF_EXPORT int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_que
 	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_QUERY, query);
 }
 
+VF_EXPORT int vf_queue_query_context(struct vf_queue *queue,
+				     struct drm_vfence_context_query *query)
+{
+	*query = (struct drm_vfence_context_query){ .context = queue->context };
+	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_CONTEXT_QUERY, query);
+}
+
 VF_EXPORT int vf_queue_abort(struct vf_queue *queue)
 {
 	struct drm_vfence_destroy args = { .handle = queue->info.handle };

@@ -542,6 +542,8 @@ struct vf_fence *vf_queue_progress(struct vf_queue *queue);
 uint64_t vf_queue_last_queued(struct vf_queue *queue);
 /** vf_queue_query - read state, fault and pointers of a queue from the kernel */
 int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query);
+/** vf_queue_query_context - read suspension and verdict of the context of a queue */
+int vf_queue_query_context(struct vf_queue *queue, struct drm_vfence_context_query *query);
 /** vf_queue_abort - drop all queued work; the queue is lost then */
 int vf_queue_abort(struct vf_queue *queue);
 /**

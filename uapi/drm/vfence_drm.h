@@ -119,6 +119,7 @@ extern "C" {
  * - 1.38: %DRM_VFENCE_OP_SET_REGISTER, %DRM_VFENCE_OP_READ_REGISTER.
  * - 1.39: %DRM_VFENCE_LIMIT_SUBMIT_POINTS.
  * - 1.40: native fences that a lost device has created are always signaled.
+ * - 1.41: CONTEXT_QUERY.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -2019,6 +2020,44 @@ struct drm_vfence_queue_query {
 	__u32 pad;
 };
 
+/**
+ * enum drm_vfence_context_state - what a suspension has brought about
+ */
+enum drm_vfence_context_state {
+	/** @DRM_VFENCE_CONTEXT_RESUMED: It is not suspended: its queues may run. */
+	DRM_VFENCE_CONTEXT_RESUMED = 0,
+	/** @DRM_VFENCE_CONTEXT_SUSPENDING: The GPU has not released its queues yet. */
+	DRM_VFENCE_CONTEXT_SUSPENDING = 1,
+	/** @DRM_VFENCE_CONTEXT_SUSPENDED: The GPU has released its queues. */
+	DRM_VFENCE_CONTEXT_SUSPENDED = 2,
+};
+
+/**
+ * struct drm_vfence_context_query - query the state of a context
+ *
+ * The call also works for a context of a device in error.
+ */
+struct drm_vfence_context_query {
+	/** @context: Handle of the context. */
+	__u32 context;
+	/** @flags: Zero. */
+	__u32 flags;
+	/** @state: Out: &enum drm_vfence_context_state. */
+	__u32 state;
+	/**
+	 * @verdict: Out: &enum drm_vfence_queue_verdict: GUILTY if one of its queues is, also one
+	 * that is destroyed (TDR-12).
+	 */
+	__u32 verdict;
+	/** @fence: Out: Number of its last suspension, or 0 (WDDM-194). */
+	__u64 fence;
+	/**
+	 * @suspended_ns: Out: How long it was suspended so far, in ns. Less than a second between
+	 * two suspensions counts as well, as in the timeout of a submission.
+	 */
+	__u64 suspended_ns;
+};
+
 /* ------------------------------------------------------------- submissions */
 
 /** DRM_VFENCE_MAX_COMMANDS: Most bytes of packets in one submission. */
@@ -2251,6 +2290,8 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_FENCE_IMPORT = 0x1e,
 	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit. */
 	DRM_VFENCE_SUBMIT = 0x1f,
+	/** @DRM_VFENCE_CONTEXT_QUERY: &struct drm_vfence_context_query. */
+	DRM_VFENCE_CONTEXT_QUERY = 0x20,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -2320,6 +2361,8 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
 #define DRM_IOCTL_VFENCE_SUBMIT \
 	DRM_IOCTL_VFENCE(W, SUBMIT, submit)
+#define DRM_IOCTL_VFENCE_CONTEXT_QUERY \
+	DRM_IOCTL_VFENCE(WR, CONTEXT_QUERY, context_query)
 
 #if defined(__cplusplus)
 }

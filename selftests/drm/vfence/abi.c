@@ -330,6 +330,14 @@ SIZE(context_resume, 8);
 AT(context_resume, context, 0);
 AT(context_resume, flags, 4);
 
+SIZE(context_query, 32);
+AT(context_query, context, 0);
+AT(context_query, flags, 4);
+AT(context_query, state, 8);
+AT(context_query, verdict, 12);
+AT(context_query, fence, 16);
+AT(context_query, suspended_ns, 24);
+
 SIZE(notify_work_submission, 8);
 AT(notify_work_submission, queue, 0);
 AT(notify_work_submission, flags, 4);
@@ -581,6 +589,7 @@ NUMBER(CONTEXT_RESUME, 28);
 NUMBER(MONITORED_FENCE_CREATE, 29);
 NUMBER(FENCE_IMPORT, 30);
 NUMBER(SUBMIT, 31);
+NUMBER(CONTEXT_QUERY, 32);
 
 int main(void)
 {

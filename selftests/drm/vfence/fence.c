@@ -618,13 +618,6 @@ TEST_F(fence, signal_and_wait_in_one_call)
 	EXPECT_EQ(8, vf_fence_current(self->fence));
 }
 
-static void destroy_handle(int fd, unsigned long request, uint32_t handle)
-{
-	struct drm_vfence_destroy args = { .handle = handle };
-
-	raw(fd, request, &args);
-}
-
 static void on_signal(int signo)
 {
 }

@@ -220,11 +220,15 @@ static void do_context(struct attacker *c)
 						    .node = (uint32_t)dice(6) };
 	struct drm_vfence_context_suspend suspend = { .context = pick(&c->context) };
 	struct drm_vfence_context_resume resume = { .context = pick(&c->context) };
+	struct drm_vfence_context_query query = { .context = pick(&c->context) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->context) };
 
-	switch (dice(6)) {
+	switch (dice(7)) {
 	case 0:
 		CALL(c, CONTEXT_SUSPEND, suspend);
+		break;
+	case 6:
+		CALL(c, CONTEXT_QUERY, query);
 		break;
 	case 1:
 	case 2:

@@ -132,6 +132,7 @@ TEST_F(growth, a_structure_can_be_passed_again)
 	TWICE(0, DEVICE_QUERY, device_query, { .handle = device });
 	TWICE(0, CONTEXT_CREATE, context_create, { .device = device });
 	TWICE(0, CONTEXT_SUSPEND, context_suspend, { .context = context.handle });
+	TWICE(0, CONTEXT_QUERY, context_query, { .context = context.handle });
 	TWICE(0, BO_CREATE, bo_create, { .size = 100 });
 	TWICE(0, FENCE_CREATE, fence_create, { .device = device });
 	TWICE(0, MONITORED_FENCE_CREATE, monitored_fence_create, { .device = device });

@@ -447,16 +447,24 @@ TEST_F(engine, TDR_12_the_guilty_one_is_refused_and_a_new_queue_of_its_process_w
 	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(compute));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(kernel));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(mm));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, context_verdict(compute));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, context_verdict(kernel));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, context_verdict(mm));
 	EXPECT_EQ(1, fdinfo_number(self->fd, "vfence-devices-hung"));
 	EXPECT_EQ(0, fdinfo_number(self->fd, "vfence-devices-reset"));
 	EXPECT_EQ(0, fdinfo_number(vf_adapter_fd(self->other.adapter), "vfence-devices-hung"));
 	EXPECT_EQ(1, fdinfo_number(vf_adapter_fd(self->other.adapter), "vfence-devices-reset"));
+	/* A context does not become innocent with the end of its queue. */
+	destroy_handle(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, vf_queue_handle(compute));
+	destroy_handle(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, vf_queue_handle(compute));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, context_verdict(compute));
 	vf_queue_destroy(compute);
 	/* The same process and file, on the engine that hung. */
 	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
 	ASSERT_EQ(0, vf_queue_submit(compute));
 	EXPECT_TRUE(drained(compute));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_OK, queue_verdict(compute));
+	EXPECT_EQ(DRM_VFENCE_QUEUE_OK, context_verdict(compute));
 	vf_queue_destroy(compute);
 	vf_queue_destroy(kernel);
 	vf_queue_destroy(mm);

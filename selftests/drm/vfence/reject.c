@@ -129,6 +129,8 @@ TEST_F(reject, context)
 	REJECT(EINVAL, CONTEXT_SUSPEND, context_suspend, { .context = self->context }, a.flags = 1);
 	REJECT(ENOENT, CONTEXT_RESUME, context_resume, {}, a.context = BAD);
 	REJECT(EINVAL, CONTEXT_RESUME, context_resume, { .context = self->context }, a.flags = 1);
+	REJECT(ENOENT, CONTEXT_QUERY, context_query, {}, a.context = BAD);
+	REJECT(EINVAL, CONTEXT_QUERY, context_query, { .context = self->context }, a.flags = 1);
 	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.node = 5);
 	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.flags = 1);
 	REJECT(ENOENT, CONTEXT_DESTROY, destroy, {}, a.handle = BAD);
@@ -506,7 +508,7 @@ TEST_F(reject, unknown_ioctls)
 {
 	char arg[256] = { 0 };
 
-	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x20, char[64]), arg));
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x21, char[64]), arg));
 	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x5f, char[64]), arg));
 }
 

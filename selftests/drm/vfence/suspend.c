@@ -189,6 +189,58 @@ TEST_F(suspend, WDDM_194_a_stale_acknowledgment_is_none)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 }
 
+static struct drm_vfence_context_query context_state(struct vf_queue *queue)
+{
+	struct drm_vfence_context_query query;
+
+	if (vf_queue_query_context(queue, &query))
+		query.state = UINT32_MAX;
+	return query;
+}
+
+TEST_F(suspend, WDDM_194_a_query_tells_state_number_and_time)
+{
+	struct drm_vfence_context_query query = context_state(self->gfx), later;
+	uint64_t number;
+
+	EXPECT_EQ(DRM_VFENCE_CONTEXT_RESUMED, query.state);
+	EXPECT_EQ(0, query.fence);
+	EXPECT_EQ(0, query.suspended_ns);
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, &number));
+	query = context_state(self->gfx);
+	EXPECT_EQ(DRM_VFENCE_CONTEXT_SUSPENDED, query.state);
+	EXPECT_EQ(number, query.fence);
+	EXPECT_TRUE(EVENTUALLY(context_state(self->gfx).suspended_ns > query.suspended_ns));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	later = context_state(self->gfx);
+	EXPECT_EQ(DRM_VFENCE_CONTEXT_RESUMED, later.state);
+	EXPECT_EQ(number, later.fence);
+	EXPECT_LT(query.suspended_ns, later.suspended_ns);
+	EXPECT_EQ(later.suspended_ns, context_state(self->gfx).suspended_ns);
+	EXPECT_EQ(DRM_VFENCE_QUEUE_OK, later.verdict);
+}
+
+static void *suspend_thread(void *queue)
+{
+	return (void *)(intptr_t)vf_queue_suspend(queue, NULL);
+}
+
+TEST_F(suspend, WDDM_194_a_query_does_not_wait_for_the_acknowledgment)
+{
+	pthread_t thread;
+	void *ret;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	hang(self->gfx);
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, self->gfx));
+	EXPECT_TRUE(EVENTUALLY(context_state(self->gfx).state == DRM_VFENCE_CONTEXT_SUSPENDING));
+	ASSERT_EQ(0, pthread_join(thread, &ret));
+	EXPECT_EQ(-ETIME, (int)(intptr_t)ret);
+}
+
 static void on_alarm(int sig)
 {
 }

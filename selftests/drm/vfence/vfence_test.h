@@ -163,6 +163,13 @@ static inline int raw(int fd, unsigned long request, void *arg)
 	return drmIoctl(fd, request, arg) ? -errno : 0;
 }
 
+static inline void destroy_handle(int fd, unsigned long request, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .handle = handle };
+
+	raw(fd, request, &args);
+}
+
 static inline struct vf_counters counters(struct vf_adapter *adapter)
 {
 	struct vf_counters c = { 0 };
@@ -225,6 +232,13 @@ static inline uint32_t queue_fault(struct vf_queue *queue)
 	struct drm_vfence_queue_query query;
 
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.fault;
+}
+
+static inline uint32_t context_verdict(struct vf_queue *queue)
+{
+	struct drm_vfence_context_query query;
+
+	return vf_queue_query_context(queue, &query) ? UINT32_MAX : query.verdict;
 }
 
 static inline uint32_t queue_verdict(struct vf_queue *queue)

@@ -142,6 +142,7 @@ DRV_DEFINE_ENTRY(context_resume, drv_call)
 DRV_DEFINE_ENTRY(local_create_monitored, drv_call_entered)
 DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
 DRV_DEFINE_ENTRY(submit, drv_call)
+DRV_DEFINE_ENTRY(queue_query_context, drv_call_entered)
 
 #define DRV_ENTRY(NAME, name)	\
 	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, drv_##name##_entry, DRM_RENDER_ALLOW)
@@ -179,6 +180,7 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(MONITORED_FENCE_CREATE, local_create_monitored),
 	DRV_ENTRY(FENCE_IMPORT, sync_import),
 	DRV_ENTRY(SUBMIT, submit),
+	DRV_ENTRY(CONTEXT_QUERY, queue_query_context),
 };
 
 static void drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -215,7 +217,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 40,
+	.minor = 41,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

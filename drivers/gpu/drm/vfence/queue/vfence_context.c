@@ -371,6 +371,28 @@ u64 vfence_context_suspended_ns(struct vfence_context *context)
 	return ns;
 }
 
+/** vfence_context_query - describe the suspensions of a context */
+void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_query *args)
+{
+	bool suspended, pending;
+
+	/*
+	 * A suspension stores its number and @pending before its time, a resume stores them
+	 * after it: in one section the two agree.
+	 */
+	spin_lock(&context->time_lock);
+	suspended = context->suspended_at;
+	pending = READ_ONCE(context->pending);
+	spin_unlock(&context->time_lock);
+
+	args->state = DRM_VFENCE_CONTEXT_RESUMED;
+	if (suspended)
+		args->state = pending && !context_has_left(&context->ask) ?
+			      DRM_VFENCE_CONTEXT_SUSPENDING : DRM_VFENCE_CONTEXT_SUSPENDED;
+	args->fence = READ_ONCE(context->suspend_fence);
+	args->suspended_ns = vfence_context_suspended_ns(context);
+}
+
 static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 					struct vfence_context *context)
 {
@@ -381,11 +403,13 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	if (ret)
 		return ret;
 
-	context_note_time(context, true);
 	context->suspended = true;
-	/* Publish the number before the hardware can acknowledge it. */
+	/* Publish the number before the hardware can acknowledge it, both before the time. */
+	WRITE_ONCE(context->pending, true);
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
-	context->pending = !vgpu_context_suspend(context->hw, context->suspend_fence);
+	context_note_time(context, true);
+	WRITE_ONCE(context->pending,
+		   !vgpu_context_suspend(context->hw, context->suspend_fence));
 	if (context->pending)
 		vfence_ask_begin(adapter, &context->ask);
 	vfence_gate_leave(adapter, idx);
@@ -401,7 +425,7 @@ static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_
 	if (!ret && context->pending)
 		ret = context_wait_suspended_locked(adapter, context);
 	if (!ret) {
-		context->pending = false;
+		WRITE_ONCE(context->pending, false);
 		vfence_ask_end(adapter, &context->ask);
 	}
 	return ret;
@@ -420,7 +444,7 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 		vgpu_context_resume(context->hw);
 	context->suspended = false;
 	context_note_time(context, false);
-	context->pending = false;
+	WRITE_ONCE(context->pending, false);
 	vfence_ask_end(adapter, &context->ask);
 	vfence_gate_leave(adapter, idx);
 	return 0;

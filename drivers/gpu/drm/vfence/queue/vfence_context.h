@@ -11,6 +11,7 @@
 
 struct drm_device;
 struct drm_file;
+struct drm_vfence_context_query;
 struct vfence_adapter;
 struct vfence_device;
 struct vfence_file;
@@ -33,7 +34,10 @@ struct vfence_context {
 	struct mutex suspend_lock;
 	/** @suspended: A client has requested the suspension. Protected by @suspend_lock. */
 	bool suspended;
-	/** @pending: The GPU has not acknowledged it yet. Protected by @suspend_lock. */
+	/**
+	 * @pending: The GPU has not acknowledged it yet. Written under @suspend_lock, read by
+	 * queries without.
+	 */
 	bool pending;
 	/** @ask: until the GPU acknowledges it; see core/vfence_ask.c */
 	struct vfence_ask ask;
@@ -58,6 +62,8 @@ struct vfence_context {
 	unsigned int node;
 	/** @queues: number of queues that use it; protected by vfence_file.lock */
 	unsigned int queues;
+	/** @guilty: one of its queues that are destroyed was; protected by vfence_file.lock */
+	bool guilty;
 	/** @release_work: frees it, for a thread that must not wait for the GPU */
 	struct work_struct release_work;
 };
@@ -69,6 +75,7 @@ void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
 void vfence_context_put_later(struct vfence_context *context);
 u64 vfence_context_suspended_ns(struct vfence_context *context);
+void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_query *args);
 struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

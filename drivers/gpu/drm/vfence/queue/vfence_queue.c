@@ -290,6 +290,17 @@ u64 vfence_queue_busy_ns(struct vfence_queue *queue)
 	return status.busy_ns;
 }
 
+/* Has the queue executed what was not legal or did not end? */
+static bool queue_is_guilty(struct vfence_queue *queue)
+{
+	int error = queue->kernel ? READ_ONCE(queue->kernel->aborted) : 0;
+	struct vgpu_queue_status status;
+
+	vgpu_queue_query(queue->hw, &status);
+	/* Other reasons than its own are -ECANCELED and -ENODEV. */
+	return status.guilty || status.fault || error == -ETIME || error == -EIO;
+}
+
 /*
  * Destroy a queue for its owner, in three steps: take its handle and stop it; wait for what the
  * client may delay, in vfence_queue_settle_dead(); free what belongs to the file. The file's lock
@@ -303,6 +314,8 @@ static void queue_begin_destroy_locked(struct vfence_file *file, u32 handle,
 
 	lockdep_assert_held(&file->lock);
 	vfence_queue_stop(queue, -ECANCELED);
+	/* It may have been reset while it was stopped. */
+	queue->context->guilty |= queue_is_guilty(queue);
 	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
 	vfence_doorbell_destroy(queue);
 
@@ -373,6 +386,7 @@ void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *de
 	list_for_each_entry_safe(queue, next, dead, dead_link) {
 		atomic_dec(&queue->adapter->queues.count);
 		vfence_local_destroy(file, queue->progress);
+		queue->context->guilty |= queue_is_guilty(queue);
 		queue->context->queues--;
 		vfence_queue_put(queue);
 	}
@@ -665,16 +679,11 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
 	return queue;
 }
 
-static u32 queue_verdict(struct vfence_queue *queue, const struct vgpu_queue_status *status)
+static u32 queue_verdict(struct vfence_device *device, bool guilty)
 {
-	int error = queue->kernel ? READ_ONCE(queue->kernel->aborted) : 0;
-
-	if (vfence_device_active(queue->device))
+	if (vfence_device_active(device))
 		return DRM_VFENCE_QUEUE_OK;
-	/* Other reasons than its own are -ECANCELED and -ENODEV. */
-	if (status->guilty || status->fault || error == -ETIME || error == -EIO)
-		return DRM_VFENCE_QUEUE_GUILTY;
-	return DRM_VFENCE_QUEUE_INNOCENT;
+	return guilty ? DRM_VFENCE_QUEUE_GUILTY : DRM_VFENCE_QUEUE_INNOCENT;
 }
 
 static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
@@ -699,7 +708,7 @@ static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_quer
 	if (queue->kernel)
 		vfence_kernel_queue_query(queue->kernel, args);
 
-	args->verdict = queue_verdict(queue, &status);
+	args->verdict = queue_verdict(queue->device, queue_is_guilty(queue));
 	args->pad = 0;
 	args->pending = args->last_queued > args->progress;
 	vfence_log_query(queue, &args->log_read, &args->log_lost);
@@ -719,4 +728,39 @@ int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	queue_query(queue, args);
 	vfence_queue_put(queue);
 	return 0;
+}
+
+static bool queue_context_is_guilty_locked(struct vfence_file *file,
+					   const struct vfence_context *context)
+{
+	bool guilty = context->guilty;
+	struct vfence_queue *queue;
+	unsigned long handle;
+
+	lockdep_assert_held(&file->lock);
+	xa_for_each(&file->queues.objects, handle, queue)
+		guilty |= queue->context == context && queue_is_guilty(queue);
+	return guilty;
+}
+
+int vfence_queue_query_context_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_context_query *args = data;
+	struct vfence_context *context;
+	int ret = -ENOENT;
+
+	if (vfence_reject(drm, args->flags))
+		return -EINVAL;
+
+	mutex_lock(&file->lock);
+	context = xa_load(&file->contexts.objects, args->context);
+	if (context) {
+		vfence_context_query(context, args);
+		args->verdict = queue_verdict(context->device,
+					      queue_context_is_guilty_locked(file, context));
+		ret = 0;
+	}
+	mutex_unlock(&file->lock);
+	return ret;
 }

@@ -96,6 +96,7 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_queue_query_context_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif
