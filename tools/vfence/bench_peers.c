@@ -43,6 +43,8 @@ static void add_cell(json_object *cells, const char *who, struct samples *s)
 
 	qsort(s->ns, s->count, sizeof(s->ns[0]), by_size);
 	add_number(cell, "min", s->ns[0]);
+	/* What `make bench-check` compares: a lucky sample does not count, nor who else runs. */
+	add_number(cell, "low", s->ns[s->count / 10]);
 	add_number(cell, "median", s->ns[s->count / 2]);
 	json_object_object_add(cells, who, cell);
 }

@@ -137,22 +137,22 @@ static int write_all(const char *folder, const struct figures *figures, unsigned
 
 /* --------------------------------------------------------------------- kept */
 
-/* The least of a row of ours, as a multiple of the limit of its run; 0 if there is none. */
-static double least_of(const struct figures *f, const char *row)
+/* The low figure of a row of ours, as a multiple of the limit of its run; 0 if there is none. */
+static double low_of(const struct figures *f, const char *row)
 {
-	int64_t limit = compare_number(f, "signal", LIMIT, "min");
+	int64_t limit = compare_number(f, "signal", LIMIT, "low");
 
-	return limit ? (double)compare_number(f, row, OURS, "min") / (double)limit : 0;
+	return limit ? (double)compare_number(f, row, OURS, "low") / (double)limit : 0;
 }
 
 /*
- * Has a row become slower? Print the result. The least is compared: when other threads of the
- * kernel run decides how many samples are above it.
+ * Has a row become slower? Print the result. The tenth of a hundred samples is compared: when other
+ * threads of the kernel run decides how many samples are above it, and luck which are below.
  */
 static bool check_row(const struct figures *kept, const struct figures *now, const char *row,
 		      unsigned int number)
 {
-	double before = least_of(kept, row), is = least_of(now, row);
+	double before = low_of(kept, row), is = low_of(now, row);
 	bool good = is > 0 && is <= before * (100 + BAND) / 100;
 
 	printf("%s %u bench.%s %.3f of the no-op ioctl, %.3f before\n", good ? "ok" : "not ok",
@@ -168,7 +168,7 @@ static int check_kept(const struct figures *kept, const struct figures *now)
 
 	json_object_object_foreach(kept->rows, row, cells) {
 		(void)cells;
-		if (least_of(kept, row) > 0 && !check_row(kept, now, row, ++number))
+		if (low_of(kept, row) > 0 && !check_row(kept, now, row, ++number))
 			ret = -ERANGE;
 	}
 	printf("1..%u\n", number);
