@@ -291,14 +291,21 @@ u64 vfence_queue_busy_ns(struct vfence_queue *queue)
 }
 
 /* Has the queue executed what was not legal or did not end? */
-static bool queue_is_guilty(struct vfence_queue *queue)
+static bool queue_status_is_guilty(const struct vfence_queue *queue,
+				   const struct vgpu_queue_status *status)
 {
 	int error = queue->kernel ? READ_ONCE(queue->kernel->aborted) : 0;
+
+	/* Other reasons than its own are -ECANCELED and -ENODEV. */
+	return status->guilty || status->fault || error == -ETIME || error == -EIO;
+}
+
+static bool queue_is_guilty(struct vfence_queue *queue)
+{
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
-	/* Other reasons than its own are -ECANCELED and -ENODEV. */
-	return status.guilty || status.fault || error == -ETIME || error == -EIO;
+	return queue_status_is_guilty(queue, &status);
 }
 
 /*
@@ -679,15 +686,29 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
 	return queue;
 }
 
-static u32 queue_verdict(struct vfence_device *device, bool guilty)
+/*
+ * Is the device lost? Ask this before who is guilty: that is stored before the device fails, so
+ * that the guilty one is never told that it is innocent.
+ */
+static bool queue_device_is_lost(struct vfence_device *device)
 {
-	if (vfence_device_active(device))
+	bool lost = !vfence_device_active(device);
+
+	/* Load the state before the guilt. Partner: the atomic of vfence_device_fail(). */
+	smp_rmb();
+	return lost;
+}
+
+static u32 queue_verdict(bool lost, bool guilty)
+{
+	if (!lost)
 		return DRM_VFENCE_QUEUE_OK;
 	return guilty ? DRM_VFENCE_QUEUE_GUILTY : DRM_VFENCE_QUEUE_INNOCENT;
 }
 
 static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
 {
+	bool lost = queue_device_is_lost(queue->device);
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
@@ -708,7 +729,7 @@ static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_quer
 	if (queue->kernel)
 		vfence_kernel_queue_query(queue->kernel, args);
 
-	args->verdict = queue_verdict(queue->device, queue_is_guilty(queue));
+	args->verdict = queue_verdict(lost, queue_status_is_guilty(queue, &status));
 	args->pad = 0;
 	args->pending = args->last_queued > args->progress;
 	vfence_log_query(queue, &args->log_read, &args->log_lost);
@@ -749,6 +770,7 @@ int vfence_queue_query_context_ioctl(struct drm_device *drm, void *data, struct 
 	struct drm_vfence_context_query *args = data;
 	struct vfence_context *context;
 	int ret = -ENOENT;
+	bool lost;
 
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
@@ -757,8 +779,8 @@ int vfence_queue_query_context_ioctl(struct drm_device *drm, void *data, struct 
 	context = xa_load(&file->contexts.objects, args->context);
 	if (context) {
 		vfence_context_query(context, args);
-		args->verdict = queue_verdict(context->device,
-					      queue_context_is_guilty_locked(file, context));
+		lost = queue_device_is_lost(context->device);
+		args->verdict = queue_verdict(lost, queue_context_is_guilty_locked(file, context));
 		ret = 0;
 	}
 	mutex_unlock(&file->lock);
