@@ -216,6 +216,9 @@ TEST_F(suspend, WDDM_194_a_query_tells_state_number_and_time)
 	EXPECT_EQ(DRM_VFENCE_CONTEXT_RESUMED, later.state);
 	EXPECT_EQ(number, later.fence);
 	EXPECT_LT(query.suspended_ns, later.suspended_ns);
+	/* To resume it again suspends nothing. */
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
 	EXPECT_EQ(later.suspended_ns, context_state(self->gfx).suspended_ns);
 	EXPECT_EQ(DRM_VFENCE_QUEUE_OK, later.verdict);
 }

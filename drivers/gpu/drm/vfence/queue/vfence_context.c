@@ -351,7 +351,8 @@ static void context_note_time(struct vfence_context *context, bool begins)
 	if (context->suspended_at) {
 		context->suspended_ns += now - context->suspended_at;
 		context->resumed_at = now;
-	} else if (context->resumed_at && now - context->resumed_at < CONTEXT_PAUSE_NS) {
+	} else if (begins && context->resumed_at &&
+		   now - context->resumed_at < CONTEXT_PAUSE_NS) {
 		context->suspended_ns += now - context->resumed_at;
 	}
 	context->suspended_at = begins ? now : 0;
