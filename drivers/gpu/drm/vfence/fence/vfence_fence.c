@@ -173,9 +173,10 @@ static struct list_head *fence_scan_list(struct vfence_adapter *adapter, bool is
  * vfence_fence_list_for_scan_locked - put a fence on its list of scans
  * @fence: the fence, locked; vfence_fence_needs_scan() has become true
  *
- * A scan visits the fences of a list, so that its cost does not depend on fences without
- * waiters. It takes those off that need no scan any more: a fence that gets a waiter again and
- * again stays, and its waiters take no lock that other fences need. Any context.
+ * A scan visits the fences of a list, so that its cost does not depend on fences that never had a
+ * waiter. It takes those off that need no scan any more, so that it finds each of them once. A
+ * fence that gets a waiter again and again stays, and its waiters take no lock that other fences
+ * need. Any context.
  */
 void vfence_fence_list_for_scan_locked(struct vfence_fence *fence)
 {
@@ -247,9 +248,10 @@ static bool fence_scan_is_over(struct vfence_adapter *adapter, const struct list
  * @adapter: the adapter
  * @is_monitored: true for monitored fences, false for native ones
  *
- * A waiter that is added meanwhile samples the current value itself: it puts its fence on the
- * list before, under the lock that this function takes after the signal. Called with
- * &vfence_irq.settle_lock held.
+ * A waiter that is added meanwhile either lowers the monitored value, and samples the current
+ * value itself, or finds its fence on the list, with a waiter that monitors as low. Both happen
+ * under the lock that the rescan takes after the signal: a waiter that comes later sees the value.
+ * Called with &vfence_irq.settle_lock held.
  */
 void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored)
 {
