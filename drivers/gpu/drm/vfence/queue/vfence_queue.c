@@ -290,7 +290,7 @@ u64 vfence_queue_busy_ns(struct vfence_queue *queue)
 	return status.busy_ns;
 }
 
-/* Has the queue executed what was not legal or did not end? */
+/* Return true if the queue executed a packet that was illegal or did not end. */
 static bool queue_status_is_guilty(const struct vfence_queue *queue,
 				   const struct vgpu_queue_status *status)
 {
@@ -687,8 +687,8 @@ struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle)
 }
 
 /*
- * Is the device lost? Ask this before who is guilty: that is stored before the device fails, so
- * that the guilty one is never told that it is innocent.
+ * Return true if the device is lost. Call this before queue_is_guilty(): the GPU marks the guilty
+ * queue before the driver marks its device as lost, so no guilty queue appears innocent.
  */
 static bool queue_device_is_lost(struct vfence_device *device)
 {
