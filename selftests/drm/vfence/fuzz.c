@@ -227,15 +227,15 @@ static void do_context(struct attacker *c)
 	case 0:
 		CALL(c, CONTEXT_SUSPEND, suspend);
 		break;
-	case 6:
-		CALL(c, CONTEXT_QUERY, query);
-		break;
 	case 1:
 	case 2:
 		CALL(c, CONTEXT_RESUME, resume);
 		break;
 	case 3:
 		CALL(c, CONTEXT_DESTROY, destroy);
+		break;
+	case 4:
+		CALL(c, CONTEXT_QUERY, query);
 		break;
 	default:
 		if (!CALL(c, CONTEXT_CREATE, create))
