@@ -29,6 +29,7 @@ struct vf_adapter;
 struct vf_device;
 struct vf_buffer;
 struct vf_fence;
+struct vf_wait_set;
 struct vf_queue;
 
 /* ----------------------------------------------------------------- adapter */
@@ -485,6 +486,53 @@ int vf_wait_across(const struct vf_point *points, unsigned int count, uint32_t f
 		   int64_t timeout_ns, unsigned int *first);
 /** vf_event_cancel - cancel an event; -ENOENT if it has fired */
 int vf_event_cancel(struct vf_adapter *adapter, uint32_t event);
+
+/**
+ * struct vf_wait_set_entry - what an entry of a wait set waits for from now on
+ */
+struct vf_wait_set_entry {
+	/** @index: index of the entry */
+	unsigned int index;
+	/** @fence: the fence, or NULL: the entry waits for nothing */
+	struct vf_fence *fence;
+	/** @value: value that makes the entry ready */
+	uint64_t value;
+};
+
+/**
+ * vf_wait_set_create - create a set of points that stay on their fences between calls
+ * @adapter: the adapter of the fences
+ * @entries: number of entries, 1 to DRM_VFENCE_MAX_WAIT_SET_ENTRIES; none waits for anything yet
+ * @set: out: the set
+ *
+ * For threads that wait again and again for one of many fences: a call names those entries only
+ * that change. -ENOSPC if the open file has too many sets or entries.
+ */
+int vf_wait_set_create(struct vf_adapter *adapter, unsigned int entries, struct vf_wait_set **set);
+/** vf_wait_set_destroy - destroy a set; no other thread may use it */
+void vf_wait_set_destroy(struct vf_wait_set *set);
+/** vf_wait_set_handle - handle for the ioctls of a wait set */
+uint32_t vf_wait_set_handle(const struct vf_wait_set *set);
+/** vf_wait_set_update - change what entries wait for; another thread may wait meanwhile */
+int vf_wait_set_update(struct vf_wait_set *set, const struct vf_wait_set_entry *updates,
+		       unsigned int count);
+/**
+ * vf_wait_set_wait - signal, update entries, and sleep until an entry is ready, in one call
+ * @set: the set
+ * @updates: updates, up to DRM_VFENCE_MAX_POINTS
+ * @update_count: number of updates
+ * @signals: points to signal first, up to DRM_VFENCE_MAX_POINTS
+ * @signal_count: number of points
+ * @timeout_ns: absolute CLOCK_MONOTONIC time; 0 polls; %VF_FOREVER
+ * @ready: out: entries that are ready; each waits for nothing until it is updated again
+ * @ready_count: in: room in @ready, up to DRM_VFENCE_MAX_POINTS; out: number of entries
+ *
+ * The errors are those of &struct drm_vfence_wait_set_wait. A Unix signal does not end the wait.
+ */
+int vf_wait_set_wait(struct vf_wait_set *set, const struct vf_wait_set_entry *updates,
+		     unsigned int update_count, const struct vf_point *signals,
+		     unsigned int signal_count, int64_t timeout_ns,
+		     struct drm_vfence_wait_set_ready *ready, unsigned int *ready_count);
 /** vf_deadline - absolute timeout @ns from now; %VF_FOREVER if that is beyond all time */
 int64_t vf_deadline(int64_t ns);
 

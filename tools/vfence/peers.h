@@ -13,6 +13,8 @@ enum peer {
 	PEER_VFENCE,
 	/* Two calls. */
 	PEER_VFENCE_APART,
+	/* One call, with a wait set that names again what has changed. */
+	PEER_VFENCE_SET,
 	/* The mapped value, without a call. */
 	PEER_VFENCE_MAPPED,
 	PEER_SYNCOBJ,

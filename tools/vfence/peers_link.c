@@ -21,6 +21,7 @@ struct side {
 	unsigned int n;
 	struct vf_fence *fence[OBJECTS];
 	struct vf_point point[OBJECTS];
+	struct vf_wait_set *set;
 	uint32_t syncobj[OBJECTS];
 	uint64_t value[OBJECTS];
 	int fd[OBJECTS];
@@ -38,7 +39,7 @@ struct link {
 };
 
 const char *const peer_names[PEERS] = {
-	"vfence", "vfence, two calls", "vfence, mapped value", "drm_syncobj", "ntsync", "eventfd",
+	"vfence", "vfence, two calls", "vfence, wait set", "vfence, mapped value", "drm_syncobj", "ntsync", "eventfd",
 	"futex", "pipe", "no-op ioctl",
 };
 
@@ -52,6 +53,19 @@ static int side_open_vfence(struct link *link, struct side *side)
 		side->point[i] = (struct vf_point){ side->fence[i], 1 };
 	}
 	return ret;
+}
+
+/* All objects but the last one stay on their fences. */
+static int side_open_set(struct link *link, struct side *side)
+{
+	struct vf_wait_set_entry update[OBJECTS];
+	unsigned int i;
+	int ret = side_open_vfence(link, side);
+
+	ret = ret ? ret : vf_wait_set_create(link->world->adapter, side->n, &side->set);
+	for (i = 0; i < side->n - 1; i++)
+		update[i] = (struct vf_wait_set_entry){ i, side->fence[i], 1 };
+	return ret ? ret : vf_wait_set_update(side->set, update, side->n - 1);
 }
 
 static int side_open_syncobj(struct link *link, struct side *side)
@@ -86,6 +100,8 @@ static int side_open(struct link *link, struct side *side)
 	case PEER_VFENCE:
 	case PEER_VFENCE_APART:
 		return side_open_vfence(link, side);
+	case PEER_VFENCE_SET:
+		return side_open_set(link, side);
 	case PEER_SYNCOBJ:
 		return side_open_syncobj(link, side);
 	case PEER_NTSYNC:
@@ -103,6 +119,7 @@ static void side_close(struct link *link, struct side *side)
 {
 	unsigned int i;
 
+	vf_wait_set_destroy(side->set);
 	for (i = 0; i < side->n; i++) {
 		vf_fence_destroy(side->fence[i]);
 		if (side->syncobj[i])
@@ -153,6 +170,7 @@ int link_signal(struct link *link, unsigned int side)
 	switch (link->peer) {
 	case PEER_VFENCE:
 	case PEER_VFENCE_APART:
+	case PEER_VFENCE_SET:
 		return vf_fence_signal(to->fence[last], to->told);
 	case PEER_SYNCOBJ:
 		return drmSyncobjTimelineSignal(link->world->fd, &to->syncobj[last], &to->told, 1);
@@ -169,6 +187,18 @@ int link_signal(struct link *link, unsigned int side)
 	}
 }
 
+/* Signal if there is a signal, arm the last object again, and wait for any. */
+static int wait_by_set(struct side *own, const struct vf_point *signal)
+{
+	unsigned int last = own->n - 1, count = 1;
+	struct vf_wait_set_entry update = { last, own->fence[last], own->seen };
+	struct drm_vfence_wait_set_ready ready;
+	int ret = vf_wait_set_wait(own->set, &update, 1, signal, !!signal, VF_FOREVER, &ready,
+				   &count);
+
+	return ret ? ret : ready.index == last ? 0 : -EILSEQ;
+}
+
 int link_wait(struct link *link, unsigned int side)
 {
 	struct side *own = &link->side[side];
@@ -183,6 +213,8 @@ int link_wait(struct link *link, unsigned int side)
 	case PEER_VFENCE_APART:
 		return vf_wait(link->world->adapter, own->point, own->n, DRM_VFENCE_WAIT_ANY,
 			       VF_FOREVER, &first);
+	case PEER_VFENCE_SET:
+		return wait_by_set(own, NULL);
 	case PEER_SYNCOBJ:
 		return drmSyncobjTimelineWait(link->world->fd, own->syncobj, own->value, own->n,
 					      INT64_MAX, DRM_SYNCOBJ_WAIT_FLAGS_WAIT_FOR_SUBMIT,
@@ -207,12 +239,14 @@ int link_pass(struct link *link, unsigned int side)
 	struct vf_point signal;
 	int ret;
 
-	if (link->peer != PEER_VFENCE) {
+	if (link->peer != PEER_VFENCE && link->peer != PEER_VFENCE_SET) {
 		ret = link_signal(link, side);
 		return ret ? ret : link_wait(link, side);
 	}
 	signal = (struct vf_point){ to->fence[to->n - 1], ++to->told };
 	own->point[own->n - 1].value = ++own->seen;
+	if (link->peer == PEER_VFENCE_SET)
+		return wait_by_set(own, &signal);
 	return vf_signal_and_wait(link->world->adapter, &signal, 1, own->point, own->n,
 				  DRM_VFENCE_WAIT_ANY, VF_FOREVER, NULL);
 }

@@ -120,12 +120,16 @@ extern "C" {
  * - 1.39: %DRM_VFENCE_LIMIT_SUBMIT_POINTS.
  * - 1.40: native fences that a lost device has created are always signaled.
  * - 1.41: CONTEXT_QUERY.
+ * - 1.42: wait sets: WAIT_SET_CREATE, WAIT_SET_DESTROY, WAIT_SET_WAIT, %DRM_VFENCE_LIMIT_WAIT_SETS
+ *   and %DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES.
  */
 
 /* ------------------------------------------------------------------ limits */
 
 /** DRM_VFENCE_MAX_POINTS: Most entries of one list of waits, events or signals. */
 #define DRM_VFENCE_MAX_POINTS		1024
+/** DRM_VFENCE_MAX_WAIT_SET_ENTRIES: Most entries of a wait set. */
+#define DRM_VFENCE_MAX_WAIT_SET_ENTRIES	4096
 /** DRM_VFENCE_MAX_STRIDE: Largest stride of an array in bytes. */
 #define DRM_VFENCE_MAX_STRIDE		4096
 /** DRM_VFENCE_RING_MIN: Size of the smallest ring in bytes. */
@@ -1092,6 +1096,10 @@ enum drm_vfence_limit_id {
 	 * they wait for, and those that they signal.
 	 */
 	DRM_VFENCE_LIMIT_SUBMIT_POINTS = 11,
+	/** @DRM_VFENCE_LIMIT_WAIT_SETS: Wait sets. */
+	DRM_VFENCE_LIMIT_WAIT_SETS = 12,
+	/** @DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES: Entries of all wait sets, also those not in use. */
+	DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES = 13,
 };
 
 /**
@@ -1653,7 +1661,7 @@ struct drm_vfence_fence_query {
 	__u64 current_value;
 	/** @monitored_value: Out: Monitored value (WDDM-5, WDDM-6); U64_MAX: none. */
 	__u64 monitored_value;
-	/** @waiters: Out: Number of CPU waits and events that are queued on the fence. */
+	/** @waiters: Out: Points of CPU waits, events and wait sets that are on the fence. */
 	__u64 waiters;
 	/** @interrupts: Out: Number of interrupt records that named the fence. */
 	__u64 interrupts;
@@ -1759,6 +1767,109 @@ struct drm_vfence_event_arm {
 	__u32 event;
 	/** @reached: Out: 1 if the points are already reached, else 0. */
 	__u32 reached;
+};
+
+/**
+ * struct drm_vfence_wait_set_create - create a set of points that outlives a call
+ *
+ * A thread that waits again and again for one of many fences would pass all of them with each
+ * WAIT. An entry of a wait set stays on its fence from one WAIT_SET_WAIT to the next, until it is
+ * reached. An entry is in one of three states::
+ *
+ *    not in use ----> armed            (the client updates it)
+ *    armed ---------> ready            (its value is reached, or its fence fails)
+ *    ready ---------> not in use       (WAIT_SET_WAIT returns it, once)
+ *
+ * An update of an entry that is armed or ready replaces it: what it waited for before is not
+ * returned any more.
+ *
+ * Errors: EINVAL for no entries or more than %DRM_VFENCE_MAX_WAIT_SET_ENTRIES; ENOSPC at
+ * %DRM_VFENCE_LIMIT_WAIT_SETS or %DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES.
+ */
+struct drm_vfence_wait_set_create {
+	/** @flags: Zero. */
+	__u32 flags;
+	/** @entries: Number of entries, 1 to %DRM_VFENCE_MAX_WAIT_SET_ENTRIES; none is in use. */
+	__u32 entries;
+	/** @handle: Out: Handle of the wait set. */
+	__u32 handle;
+	/** @pad: Zero. */
+	__u32 pad;
+};
+
+/**
+ * struct drm_vfence_wait_set_update - what an entry of a wait set waits for from now on
+ */
+struct drm_vfence_wait_set_update {
+	/** @index: Index of the entry, below the number of entries of the set. */
+	__u32 index;
+	/** @fence: Handle of the fence; 0: the entry is not in use any more. */
+	__u32 fence;
+	/** @value: Value that makes the entry ready; it is if the fence has it already. */
+	__u64 value;
+};
+
+/**
+ * struct drm_vfence_wait_set_ready - an entry of a wait set that is ready
+ */
+struct drm_vfence_wait_set_ready {
+	/** @index: Out: Index of the entry, which is not in use any more. */
+	__u32 index;
+	/**
+	 * @error: Out: 0 if the value was reached, even if the fence was rewound since. Otherwise
+	 * the negative error that WAIT would return for the fence, such as -ECANCELED.
+	 */
+	__s32 error;
+};
+
+/**
+ * struct drm_vfence_wait_set_wait - update entries of a wait set, and sleep until one is ready
+ *
+ * The driver checks all arguments, performs @signals, then @updates in the order of the list, then
+ * waits until at least one entry is ready. It returns ready entries in the order in which they
+ * became ready, up to the count of @ready; the next call returns the rest. With a count of 0 the
+ * call does not wait. Calls of several threads for one set may update it at any time. One thread
+ * at a time may wait.
+ *
+ * Reached precedes interrupted, and interrupted precedes timed out. If a signal interrupts the
+ * call while it waits, the entries stay as they are, and @performed is 1: the restarted call, by
+ * the kernel or by a loop on EINTR as in drmIoctl(), passes the structure as it is, and performs
+ * neither signals nor updates again.
+ *
+ * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; EBUSY if another
+ * thread waits; ENODATA if the call would sleep and no entry is armed; ECANCELED if the set is
+ * destroyed meanwhile; EINVAL for an index beyond the entries of the set, for a negative timeout,
+ * for a smaller value of a monitored fence without %DRM_VFENCE_WAIT_ALLOW_REWIND, or for more than
+ * %DRM_VFENCE_MAX_POINTS elements of a list; EACCES for a handle without the right to wait or to
+ * signal; EOPNOTSUPP for a fence of type INTRA_GPU; EIO if the adapter is lost, possibly after
+ * some of the signals. After ETIME, ENODATA, ECANCELED and an EFAULT of @ready the signals and
+ * updates are performed, and no entry is lost; so they are after any error of a call with
+ * @performed. After the others, except EINTR and EIO, nothing has changed.
+ */
+struct drm_vfence_wait_set_wait {
+	/** @set: Handle of the wait set. */
+	__u32 set;
+	/** @flags: %DRM_VFENCE_WAIT_ALLOW_REWIND or 0. */
+	__u32 flags;
+	/**
+	 * @timeout_ns: Deadline in nanoseconds of CLOCK_MONOTONIC. 0: do not sleep;
+	 * INT64_MAX: no limit.
+	 */
+	__s64 timeout_ns;
+	/** @updates: Array of &struct drm_vfence_wait_set_update; can be empty. */
+	struct drm_vfence_obj_array updates;
+	/** @signals: Array of &struct drm_vfence_fence_point to signal first; can be empty. */
+	struct drm_vfence_obj_array signals;
+	/** @ready: Array of &struct drm_vfence_wait_set_ready to fill; can be empty. */
+	struct drm_vfence_obj_array ready;
+	/** @returned: Out: Number of elements written to @ready. */
+	__u32 returned;
+	/**
+	 * @performed: In/out: The client writes 0 for a new call. The kernel writes 1 if the call
+	 * is interrupted after the signals and updates were performed. It writes 0 when the call
+	 * has ended, also with an error.
+	 */
+	__u32 performed;
 };
 
 /* ------------------------------------------------------------------ queues */
@@ -2292,6 +2403,12 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_SUBMIT = 0x1f,
 	/** @DRM_VFENCE_CONTEXT_QUERY: &struct drm_vfence_context_query. */
 	DRM_VFENCE_CONTEXT_QUERY = 0x20,
+	/** @DRM_VFENCE_WAIT_SET_CREATE: &struct drm_vfence_wait_set_create. */
+	DRM_VFENCE_WAIT_SET_CREATE = 0x21,
+	/** @DRM_VFENCE_WAIT_SET_DESTROY: &struct drm_vfence_destroy. */
+	DRM_VFENCE_WAIT_SET_DESTROY = 0x22,
+	/** @DRM_VFENCE_WAIT_SET_WAIT: &struct drm_vfence_wait_set_wait. */
+	DRM_VFENCE_WAIT_SET_WAIT = 0x23,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -2363,6 +2480,12 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(W, SUBMIT, submit)
 #define DRM_IOCTL_VFENCE_CONTEXT_QUERY \
 	DRM_IOCTL_VFENCE(WR, CONTEXT_QUERY, context_query)
+#define DRM_IOCTL_VFENCE_WAIT_SET_CREATE \
+	DRM_IOCTL_VFENCE(WR, WAIT_SET_CREATE, wait_set_create)
+#define DRM_IOCTL_VFENCE_WAIT_SET_DESTROY \
+	DRM_IOCTL_VFENCE(W, WAIT_SET_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_WAIT_SET_WAIT \
+	DRM_IOCTL_VFENCE(WR, WAIT_SET_WAIT, wait_set_wait)
 
 #if defined(__cplusplus)
 }

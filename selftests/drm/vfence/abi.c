@@ -282,6 +282,31 @@ AT(wait, signals, 32);
 AT(wait, restart, 48);
 AT(wait, pad, 52);
 
+SIZE(wait_set_create, 16);
+AT(wait_set_create, flags, 0);
+AT(wait_set_create, entries, 4);
+AT(wait_set_create, handle, 8);
+AT(wait_set_create, pad, 12);
+
+SIZE(wait_set_update, 16);
+AT(wait_set_update, index, 0);
+AT(wait_set_update, fence, 4);
+AT(wait_set_update, value, 8);
+
+SIZE(wait_set_ready, 8);
+AT(wait_set_ready, index, 0);
+AT(wait_set_ready, error, 4);
+
+SIZE(wait_set_wait, 72);
+AT(wait_set_wait, set, 0);
+AT(wait_set_wait, flags, 4);
+AT(wait_set_wait, timeout_ns, 8);
+AT(wait_set_wait, updates, 16);
+AT(wait_set_wait, signals, 32);
+AT(wait_set_wait, ready, 48);
+AT(wait_set_wait, returned, 64);
+AT(wait_set_wait, performed, 68);
+
 SIZE(event_arm, 48);
 AT(event_arm, flags, 0);
 AT(event_arm, eventfd, 4);
@@ -442,6 +467,8 @@ NUMBER(LIMIT_RESTART_POINTS, 8);
 NUMBER(LIMIT_IMPORTS, 9);
 NUMBER(LIMIT_MAPPINGS, 10);
 NUMBER(LIMIT_SUBMIT_POINTS, 11);
+NUMBER(LIMIT_WAIT_SETS, 12);
+NUMBER(LIMIT_WAIT_SET_ENTRIES, 13);
 SIZE(limit, 24);
 AT(limit, id, 0);
 AT(limit, pad, 4);
@@ -590,6 +617,9 @@ NUMBER(MONITORED_FENCE_CREATE, 29);
 NUMBER(FENCE_IMPORT, 30);
 NUMBER(SUBMIT, 31);
 NUMBER(CONTEXT_QUERY, 32);
+NUMBER(WAIT_SET_CREATE, 33);
+NUMBER(WAIT_SET_DESTROY, 34);
+NUMBER(WAIT_SET_WAIT, 35);
 
 int main(void)
 {

@@ -95,13 +95,14 @@ TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 	struct vf_point point = { .value = 1 };
 	struct vf_fence *fence[3];
 	unsigned int i, count = 16;
+	struct vf_wait_set *set;
 	struct vf_queue *queue;
 	uint64_t fences;
 	uint32_t event;
 	int ret;
 
 	ASSERT_EQ(0, vf_adapter_limits(self->owner.adapter, limits, &count));
-	ASSERT_EQ(11, count);
+	ASSERT_EQ(13, count);
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(i + 1, limits[i].id);
 		EXPECT_LT(0, limits[i].limit);
@@ -119,6 +120,12 @@ TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 	ASSERT_EQ(0, vf_event_arm(self->owner.adapter, &point, 1, 0, self->efd, &event));
 	EXPECT_EQ(1, USED(owner, EVENTS));
 	EXPECT_EQ(1, USED(owner, EVENT_POINTS));
+	ASSERT_EQ(0, vf_wait_set_create(self->owner.adapter, 7, &set));
+	EXPECT_EQ(1, USED(owner, WAIT_SETS));
+	EXPECT_EQ(7, USED(owner, WAIT_SET_ENTRIES));
+	vf_wait_set_destroy(set);
+	EXPECT_EQ(0, USED(owner, WAIT_SETS));
+	EXPECT_EQ(0, USED(owner, WAIT_SET_ENTRIES));
 	EXPECT_EQ(0, USED(guest, FENCES));
 	EXPECT_EQ(0, USED(guest, EVENTS));
 

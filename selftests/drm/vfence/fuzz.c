@@ -45,7 +45,7 @@ struct pool {
 /* The objects of one open file. */
 struct attacker {
 	int fd;
-	struct pool device, context, queue, fence, bo, event;
+	struct pool device, context, queue, fence, bo, event, set;
 	uint64_t va[POOL];
 	unsigned int vas;
 };
@@ -385,6 +385,41 @@ static void do_wait(struct attacker *c)
 		break;
 	default:
 		CALL(c, FENCE_SIGNAL, signal);
+	}
+}
+
+static void do_wait_set(struct attacker *c)
+{
+	struct drm_vfence_wait_set_create create = { .entries = 1 << dice(dice(8) ? 4 : 13) };
+	struct drm_vfence_destroy destroy = { .handle = pick(&c->set) };
+	struct drm_vfence_wait_set_update update[64];
+	struct drm_vfence_wait_set_ready ready[16];
+	struct drm_vfence_fence_point signal[64];
+	struct drm_vfence_wait_set_wait wait = {
+		.set = pick(&c->set), .timeout_ns = soon(), .performed = !dice(20),
+		.updates = DRM_VFENCE_OBJ_ARRAY((uint32_t)dice(dice(20) ? 4 : 64), update),
+		.ready = DRM_VFENCE_OBJ_ARRAY((uint32_t)dice(dice(20) ? 3 : 16), ready),
+	};
+	unsigned int i;
+
+	for (i = 0; i < wait.updates.count; i++) {
+		update[i] = (struct drm_vfence_wait_set_update){
+			.index = (uint32_t)dice(8), .fence = pick(&c->fence), .value = value(),
+		};
+		mutate(&update[i], sizeof(update[i]));
+	}
+	if (!dice(6))
+		points(c, signal, &wait.signals);
+	switch (dice(8)) {
+	case 0:
+		CALL(c, WAIT_SET_DESTROY, destroy);
+		break;
+	case 1:
+		if (!CALL(c, WAIT_SET_CREATE, create))
+			put(&c->set, create.handle);
+		break;
+	default:
+		CALL(c, WAIT_SET_WAIT, wait);
 	}
 }
 
@@ -736,8 +771,10 @@ static void one_call(void)
 		do_buffer(c);
 	else if (n < 44)
 		do_fence(c);
-	else if (n < 60)
+	else if (n < 56)
 		do_wait(c);
+	else if (n < 60)
+		do_wait_set(c);
 	else if (n < 74)
 		do_queue(c);
 	else if (n < 82)

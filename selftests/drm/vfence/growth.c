@@ -123,9 +123,11 @@ TEST_F(growth, a_structure_can_be_passed_again)
 	struct drm_vfence_clock_info clock;
 	uint32_t device = vf_device_handle(self->device);
 	struct drm_vfence_context_create context = { .device = device };
+	struct drm_vfence_wait_set_create set = { .entries = 4 };
 	int efd = eventfd(0, EFD_CLOEXEC);
 
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &set));
 	TWICE(0, QUERY, query, { .type = DRM_VFENCE_QUERY_CLOCK, .size = sizeof(clock),
 				 .data = (uintptr_t)&clock });
 	TWICE(0, DEVICE_CREATE, device_create, { 0 });
@@ -138,6 +140,8 @@ TEST_F(growth, a_structure_can_be_passed_again)
 	TWICE(0, MONITORED_FENCE_CREATE, monitored_fence_create, { .device = device });
 	TWICE(0, FENCE_QUERY, fence_query, { .handle = vf_fence_handle(self->fence) });
 	TWICE(0, WAIT, wait, { .points = DRM_VFENCE_OBJ_ARRAY(1, &point), .flags = 1 });
+	TWICE(0, WAIT_SET_CREATE, wait_set_create, { .entries = 4 });
+	TWICE(0, WAIT_SET_WAIT, wait_set_wait, { .set = set.handle });
 	TWICE(0, EVENT_ARM, event_arm, { .points = DRM_VFENCE_OBJ_ARRAY(1, &point),
 					 .eventfd = efd });
 	TWICE(0, QUEUE_CREATE, queue_create, { .context = context.handle });

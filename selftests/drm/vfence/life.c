@@ -44,6 +44,42 @@ static void *sleep_on(void *arg)
 	return NULL;
 }
 
+struct set_sleeper {
+	struct vf_wait_set *set;
+	struct drm_vfence_wait_set_ready ready[4];
+	unsigned int count;
+	int ret;
+};
+
+static void *sleep_on_set(void *arg)
+{
+	struct set_sleeper *s = arg;
+
+	s->ret = vf_wait_set_wait(s->set, NULL, 0, NULL, 0, VF_FOREVER, s->ready, &s->count);
+	return NULL;
+}
+
+TEST_F(life, unbind_ends_the_entries_of_wait_sets)
+{
+	struct set_sleeper sleeper = { .count = 4, .ret = 1 };
+	struct vf_wait_set_entry update = { 1, self->fence, 5 };
+	pthread_t thread;
+
+	ASSERT_EQ(0, vf_wait_set_create(self->adapter, 4, &sleeper.set));
+	ASSERT_EQ(0, vf_wait_set_update(sleeper.set, &update, 1));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on_set, &sleeper));
+	ASSERT_TRUE(EVENTUALLY(waits_now(self->adapter) == 1));
+	ASSERT_EQ(0, driver("unbind", 0));
+	self->unbound = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+	ASSERT_EQ(1, sleeper.count);
+	EXPECT_EQ(1, sleeper.ready[0].index);
+	EXPECT_EQ(-ENODEV, sleeper.ready[0].error);
+	EXPECT_EQ(-ENODEV, vf_wait_set_update(sleeper.set, &update, 1));
+	vf_wait_set_destroy(sleeper.set);
+}
+
 TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 {
 	struct sleeper sleeper = { self->fence, 1 };
@@ -188,6 +224,8 @@ static void busy_client(int ready)
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_queue *queue[4];
+	struct vf_wait_set_entry update;
+	struct vf_wait_set *set;
 	struct vf_fence *fence;
 	struct vf_point point;
 	unsigned int i;
@@ -209,8 +247,11 @@ static void busy_client(int ready)
 		ret = vf_queue_submit(queue[i]);
 	}
 	point = (struct vf_point){ fence, 1 };
+	update = (struct vf_wait_set_entry){ 0, fence, 1 };
 	if (!ret)
 		ret = vf_event_arm(adapter, &point, 1, 0, eventfd(0, 0), NULL);
+	ret = ret ? ret : vf_wait_set_create(adapter, 2, &set);
+	ret = ret ? ret : vf_wait_set_update(set, &update, 1);
 	if (write(ready, ret ? "n" : "y", 1) == 1 && !ret)
 		ret = vf_fence_wait(fence, 1, VF_FOREVER);
 	_exit(ret == -ENODEV ? 0 : 1);

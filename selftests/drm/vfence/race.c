@@ -136,14 +136,54 @@ static void try_event(struct race *r, uint64_t value, int efd)
 		atomic_fetch_add(&r->wrong, 1);
 }
 
+/*
+ * Arm an entry, and replace it while the engine may satisfy it: what the set returns was
+ * reached, and is returned once.
+ */
+static void try_set(struct race *r, uint64_t value, struct vf_wait_set *set)
+{
+	struct vf_wait_set_entry update[] = { { 1, r->fence, value }, { 1, r->fence, value + 1 } };
+	struct drm_vfence_wait_set_ready ready[2];
+	unsigned int count = 2;
+	int ret;
+
+	ret = vf_wait_set_wait(set, update, 2, NULL, 0, 0, ready, &count);
+	if (ret && ret != -ETIME)
+		atomic_fetch_add(&r->wrong, 1);
+	if (!ret && (count != 1 || ready[0].index != 1 || vf_fence_current(r->fence) < value + 1))
+		atomic_fetch_add(&r->wrong, 1);
+	update[0].fence = NULL;
+	if (vf_wait_set_update(set, update, 1))
+		atomic_fetch_add(&r->wrong, 1);
+}
+
+/* Wait for @value by an entry that stays on the fence while the other one comes and goes. */
+static int wait_by_set(struct race *r, uint64_t value, struct vf_wait_set *set)
+{
+	struct vf_wait_set_entry update = { 0, r->fence, value };
+	struct drm_vfence_wait_set_ready ready[2] = { { 0 } };
+	unsigned int count = 2;
+	int ret = vf_wait_set_wait(set, &update, 1, NULL, 0, DEADLINE, ready, &count);
+
+	if (!ret && (count != 1 || ready[0].index || ready[0].error))
+		atomic_fetch_add(&r->wrong, 1);
+	return ret;
+}
+
 static void *waiter(void *arg)
 {
 	struct race *r = arg;
+	struct vf_wait_set *set = NULL;
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	unsigned int seed = (unsigned int)(uintptr_t)&seed;
 	uint64_t seen = 0, last;
 	int ret;
 
+	if (vf_wait_set_create(r->adapter, 2, &set)) {
+		atomic_fetch_add(&r->wrong, 1);
+		atomic_store(&r->stop, true);
+		return NULL;
+	}
 	/* One of the waiters runs on another processor than the engine. */
 	pin(0, atomic_fetch_add(&r->next_cpu, 1) % 2);
 	for (;;) {
@@ -161,11 +201,15 @@ static void *waiter(void *arg)
 			try_event(r, last - rand_r(&seed) % BURST, efd);
 			atomic_fetch_add(&r->waits, 1);
 			break;
+		case 2:
+			try_set(r, last - rand_r(&seed) % BURST, set);
+			break;
 		default:
 			break;
 		}
 		/* This wait must end, and no later signal can satisfy it. */
-		ret = vf_fence_wait(r->fence, last, DEADLINE);
+		ret = rand_r(&seed) % 2 ? vf_fence_wait(r->fence, last, DEADLINE) :
+					  wait_by_set(r, last, set);
 		if (ret) {
 			lose(r, "a wait", last, ret);
 			atomic_store(&r->stop, true);
@@ -173,6 +217,7 @@ static void *waiter(void *arg)
 		atomic_fetch_add(&r->waits, 1);
 		atomic_fetch_add(&r->acks, 1);
 	}
+	vf_wait_set_destroy(set);
 	close(efd);
 	return NULL;
 }

@@ -9,6 +9,7 @@
  *   main   waits for it, and for the end of copy
  *   hasty  waits for it, again and again, with a short timeout
  *   patient  waits for it, and for a value that comes and goes, while main interrupts it
+ *   constant  waits for it by a set whose entry the thread of hasty replaces at the same time
  *
  * After them it hangs GFX with another device, while the lab's queues work, and resets meet all
  * that can happen to a queue: it is aborted or suspended in the middle, or left alone. At last
@@ -33,7 +34,8 @@ struct lab {
 	struct vf_device *device;
 	struct vf_queue *gfx, *copy, *kernel;
 	struct vf_fence *fence, *gone;
-	pthread_t hasty, patient;
+	struct vf_wait_set *set;
+	pthread_t hasty, patient, constant;
 	pthread_barrier_t barrier;
 	_Atomic uint64_t value;
 	_Atomic bool stop;
@@ -70,12 +72,53 @@ static void *hasty(void *arg)
 		if (lab->stop)
 			return NULL;
 		for (i = 0; i < 4; i++) {
+			struct vf_wait_set_entry again = { 1, lab->fence, lab->value };
 			int ret = vf_fence_wait(lab->fence, lab->value, vf_deadline(i * 7000));
 
 			if (ret != 0 && ret != -ETIME)
-				lab->wrong = ret;
+				lab->wrong = 1;
 			if (!ret && vf_fence_current(lab->fence) < lab->value)
 				lab->wrong = 1;
+			/* It may be taken off its fence at this moment. */
+			if (vf_wait_set_update(lab->set, &again, 1))
+				lab->wrong = 3;
+		}
+		pthread_barrier_wait(&lab->barrier);
+	}
+}
+
+/* Wait by a wait set until the entry of the round's value is ready. */
+static void *constant(void *arg)
+{
+	struct lab *lab = arg;
+
+	for (;;) {
+		struct drm_vfence_wait_set_ready ready[2];
+		struct vf_wait_set_entry update = { 0, lab->fence, 0 };
+		unsigned int count = 2, i;
+		bool seen = false;
+
+		pthread_barrier_wait(&lab->barrier);
+		if (lab->stop)
+			return NULL;
+		update.value = lab->value;
+		if (vf_wait_set_update(lab->set, &update, 1))
+			lab->wrong = 3;
+		while (!lab->wrong && !seen) {
+			count = 2;
+			if (vf_wait_set_wait(lab->set, NULL, 0, NULL, 0, vf_deadline(LOST), ready,
+					     &count))
+				lab->wrong = 3;
+			for (i = 0; i < count; i++) {
+				if (ready[i].error)
+					lab->wrong = 3;
+				/* The other entry may have become ready in the last round. */
+				if (ready[i].index)
+					continue;
+				seen = true;
+				if (vf_fence_current(lab->fence) < lab->value)
+					lab->wrong = 3;
+			}
 		}
 		pthread_barrier_wait(&lab->barrier);
 	}
@@ -129,9 +172,11 @@ static int lab_open(struct lab *lab, unsigned int index)
 	ret = ret ? ret : vf_kernel_queue_create(lab->device, DRM_VFENCE_NODE_COPY, &lab->kernel);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->fence);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->gone);
-	pthread_barrier_init(&lab->barrier, NULL, 3);
+	ret = ret ? ret : vf_wait_set_create(lab->adapter, 2, &lab->set);
+	pthread_barrier_init(&lab->barrier, NULL, 4);
 	ret = ret ? ret : -pthread_create(&lab->hasty, NULL, hasty, lab);
-	return ret ? ret : -pthread_create(&lab->patient, NULL, patient, lab);
+	ret = ret ? ret : -pthread_create(&lab->patient, NULL, patient, lab);
+	return ret ? ret : -pthread_create(&lab->constant, NULL, constant, lab);
 }
 
 static void lab_close(struct lab *lab)
@@ -140,6 +185,8 @@ static void lab_close(struct lab *lab)
 	pthread_barrier_wait(&lab->barrier);
 	pthread_join(lab->hasty, NULL);
 	pthread_join(lab->patient, NULL);
+	pthread_join(lab->constant, NULL);
+	vf_wait_set_destroy(lab->set);
 	vf_queue_destroy(lab->kernel);
 	vf_queue_destroy(lab->gfx);
 	vf_queue_destroy(lab->copy);
@@ -258,6 +305,10 @@ static const char *culprit_end(struct culprit *culprit, struct lab *lab)
 /* Play one round. Return: NULL, or a text that names what was lost. */
 static const char *play(struct lab *lab)
 {
+	static const char * const wrongs[] = {
+		NULL, "a hasty wait was wrong", "an interrupted wait missed a value",
+		"a wait set missed a value",
+	};
 	const char *what;
 
 	lab->value++;
@@ -274,9 +325,8 @@ static const char *play(struct lab *lab)
 	what = what ? what : finish(lab->copy);
 	what = what ? what : finish(lab->gfx);
 	pthread_barrier_wait(&lab->barrier);
-	if (!what && lab->wrong)
-		what = lab->wrong == 2 ? "an interrupted wait missed a value" :
-					 "a hasty wait was wrong";
+	if (!what)
+		what = wrongs[lab->wrong];
 	return what ? what : check_log(lab);
 }
 

@@ -486,6 +486,94 @@ TEST_F(reject, doorbell)
 	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = BAD);
 }
 
+/* Create a wait set of four entries whose first one waits for @value. */
+static uint32_t set_of(int fd, struct vf_fence *fence, uint64_t value)
+{
+	struct drm_vfence_wait_set_create create = { .entries = 4 };
+	struct drm_vfence_wait_set_update update = { .fence = vf_fence_handle(fence),
+						     .value = value };
+	struct drm_vfence_wait_set_wait wait = { .updates = DRM_VFENCE_OBJ_ARRAY(1, &update) };
+
+	if (raw(fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &create))
+		return 0;
+	wait.set = create.handle;
+	return raw(fd, DRM_IOCTL_VFENCE_WAIT_SET_WAIT, &wait) ? 0 : create.handle;
+}
+
+TEST_F(reject, wait_set)
+{
+	struct drm_vfence_wait_set_update u[2] = {
+		{ .index = 1, .fence = vf_fence_handle(self->fence), .value = 9 },
+		{ .index = 3, .fence = vf_fence_handle(self->fence), .value = 9 },
+	};
+	struct drm_vfence_fence_point s = { .fence = vf_fence_handle(self->fence), .value = 5 };
+	struct drm_vfence_wait_set_ready r[4];
+	uint32_t set = set_of(self->fd, self->fence, 5);
+	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
+	struct drm_vfence_wait_set_wait ready = { .set = set,
+						  .ready = DRM_VFENCE_OBJ_ARRAY(4, r) };
+	struct vf_fence *intra, *no_wait;
+
+	ASSERT_NE(0, set);
+	ASSERT_EQ(0, vf_fence_create_desc(self->device, &desc, &intra));
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_WAIT, 0, &no_wait));
+	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { .entries = 1 }, a.flags = 1);
+	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { .entries = 1 }, a.pad = 1);
+	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { 0 }, a.entries = 0);
+	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { 0 }, a.entries = 4097);
+	REJECT(EINVAL, WAIT_SET_DESTROY, destroy, { .handle = set }, a.pad = 1);
+	REJECT(ENOENT, WAIT_SET_DESTROY, destroy, {}, a.handle = BAD);
+#define SET_WAIT { .set = set, .updates = DRM_VFENCE_OBJ_ARRAY(2, u), \
+	    .signals = DRM_VFENCE_OBJ_ARRAY(1, &s), .ready = DRM_VFENCE_OBJ_ARRAY(4, r) }
+#define REJECT_WAIT(error, change) REJECT(error, WAIT_SET_WAIT, wait_set_wait, SET_WAIT, change)
+	REJECT_WAIT(ENOENT, a.set = BAD);
+	REJECT_WAIT(EINVAL, a.flags = DRM_VFENCE_WAIT_ANY);
+	REJECT_WAIT(EINVAL, a.flags = 4);
+	REJECT_WAIT(EINVAL, a.timeout_ns = -1);
+	REJECT_WAIT(EINVAL, a.performed = 2);
+	REJECT_WAIT(EINVAL, a.ready.count = 1025);
+	REJECT_WAIT(EINVAL, a.ready.stride = 0);
+	REJECT_WAIT(EINVAL, a.ready.stride = 12);
+	REJECT_WAIT(EINVAL, a.updates.count = 1025);
+	REJECT_WAIT(EINVAL, a.updates.stride = 4);
+	REJECT_WAIT(EFAULT, a.updates.array = 8);
+	REJECT_WAIT(EINVAL, a.signals.count = 1025);
+	REJECT_WAIT(EFAULT, a.signals.array = 8);
+	/* One update is wrong, and none is performed. */
+	REJECT_WAIT(EINVAL, u[1].index = 4);
+	u[1].index = 3;
+	REJECT_WAIT(ENOENT, u[1].fence = BAD);
+	REJECT_WAIT(EOPNOTSUPP, u[1].fence = vf_fence_handle(intra));
+	REJECT_WAIT(EACCES, u[1].fence = vf_fence_handle(no_wait));
+	u[1].fence = u[0].fence;
+	REJECT_WAIT(ENOENT, s.fence = BAD);
+	EXPECT_EQ(1, waiters(self->fence));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	/* An entry that cannot be reported is not lost. */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	REJECT_WAIT(EFAULT, (a.updates.count = 0, a.signals.count = 0, a.ready.array = 8));
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_WAIT, &ready));
+	EXPECT_EQ(1, ready.returned);
+	EXPECT_EQ(0, r[0].index);
+	vf_fence_destroy(no_wait);
+	vf_fence_destroy(intra);
+}
+
+TEST_F(reject, wait_sets_beyond_the_limits)
+{
+	struct drm_vfence_wait_set_create full = { .entries = DRM_VFENCE_MAX_WAIT_SET_ENTRIES };
+	unsigned int i;
+
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));
+	EXPECT_EQ(-ENOSPC, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));
+	destroy_handle(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_DESTROY, full.handle);
+	full.entries = 1;
+	for (i = 1; i < 64; i++)
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));
+	EXPECT_EQ(-ENOSPC, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));
+}
+
 TEST_F(reject, log_read)
 {
 	struct drm_vfence_log_entry e[2];
@@ -508,7 +596,7 @@ TEST_F(reject, unknown_ioctls)
 {
 	char arg[256] = { 0 };
 
-	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x21, char[64]), arg));
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x24, char[64]), arg));
 	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x5f, char[64]), arg));
 }
 

@@ -182,6 +182,14 @@ static inline struct vf_counters counters(struct vf_adapter *adapter)
 	return c;
 }
 
+/* The number of threads and events that wait. */
+static inline uint64_t waits_now(struct vf_adapter *adapter)
+{
+	struct vf_counters c = counters(adapter);
+
+	return c.waits_begun - c.waits_satisfied - c.waits_timed_out - c.waits_cancelled;
+}
+
 static inline bool settled(struct vf_adapter *adapter, struct vf_counters *c)
 {
 	return EVENTUALLY((*c = counters(adapter), vf_counters_settled(c)));

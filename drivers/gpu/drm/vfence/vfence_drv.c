@@ -29,6 +29,7 @@
 #include "fence/vfence_request.h"
 #include "fence/vfence_share.h"
 #include "fence/vfence_sync.h"
+#include "fence/vfence_wait_set.h"
 #include "mem/vfence_bo.h"
 #include "mem/vfence_vm.h"
 #include "queue/vfence_context.h"
@@ -143,6 +144,9 @@ DRV_DEFINE_ENTRY(local_create_monitored, drv_call_entered)
 DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
 DRV_DEFINE_ENTRY(submit, drv_call)
 DRV_DEFINE_ENTRY(queue_query_context, drv_call_entered)
+DRV_DEFINE_ENTRY(wait_set_create, drv_call_beside)
+DRV_DEFINE_ENTRY(wait_set_destroy, drv_call)
+DRV_DEFINE_ENTRY(wait_set_wait, drv_call)
 
 #define DRV_ENTRY(NAME, name)	\
 	DRM_IOCTL_DEF_DRV(VFENCE_##NAME, drv_##name##_entry, DRM_RENDER_ALLOW)
@@ -181,6 +185,9 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(FENCE_IMPORT, sync_import),
 	DRV_ENTRY(SUBMIT, submit),
 	DRV_ENTRY(CONTEXT_QUERY, queue_query_context),
+	DRV_ENTRY(WAIT_SET_CREATE, wait_set_create),
+	DRV_ENTRY(WAIT_SET_DESTROY, wait_set_destroy),
+	DRV_ENTRY(WAIT_SET_WAIT, wait_set_wait),
 };
 
 static void drv_show_fdinfo(struct drm_printer *p, struct drm_file *file)
@@ -217,7 +224,7 @@ static const struct drm_driver drv_driver = {
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
 	.major = 1,
-	.minor = 41,
+	.minor = 42,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

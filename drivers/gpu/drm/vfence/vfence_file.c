@@ -14,6 +14,7 @@
 #include "fence/vfence_local.h"
 #include "fence/vfence_restart.h"
 #include "fence/vfence_sync.h"
+#include "fence/vfence_wait_set.h"
 #include "mem/vfence_slots.h"
 #include "mem/vfence_vm.h"
 #include "queue/vfence_queue.h"
@@ -118,6 +119,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_table_init(&file->queues, VFENCE_MAX_QUEUES);
 	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
 	vfence_table_init(&file->restarts, VFENCE_MAX_RESTARTS);
+	vfence_table_init(&file->wait_sets, VFENCE_MAX_WAIT_SETS);
 	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
 
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
@@ -227,6 +229,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 
 	vfence_event_cancel_all(file);
 	vfence_restart_drop_all(file);
+	vfence_wait_set_destroy_all(file);
 	vfence_sync_cancel_all(file);
 
 	file_destroy_devices(file);
@@ -246,6 +249,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	xa_destroy(&file->queues.objects);
 	xa_destroy(&file->events.objects);
 	xa_destroy(&file->restarts.objects);
+	xa_destroy(&file->wait_sets.objects);
 	xa_destroy(&file->imports.objects);
 	xa_destroy(&file->mappings);
 	xa_destroy(&file->addresses);

@@ -100,6 +100,10 @@ static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to
 		{ DRM_VFENCE_LIMIT_MAPPINGS, VFENCE_MAX_MAPPINGS, READ_ONCE(file->mapping_count) },
 		{ DRM_VFENCE_LIMIT_SUBMIT_POINTS, VFENCE_MAX_SUBMIT_POINTS,
 		  atomic_read(&file->submit_points) },
+		{ DRM_VFENCE_LIMIT_WAIT_SETS, VFENCE_MAX_WAIT_SETS,
+		  atomic_read(&file->wait_sets.count) },
+		{ DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES, VFENCE_MAX_WAIT_SET_ENTRIES,
+		  atomic_read(&file->wait_set_entries) },
 	};
 	unsigned int i;
 

@@ -26,6 +26,8 @@ struct drm_file;
 #define VFENCE_MAX_RESTARTS	4096
 #define VFENCE_MAX_RESTART_POINTS	65536
 #define VFENCE_MAX_SUBMIT_POINTS	65536
+#define VFENCE_MAX_WAIT_SETS	64
+#define VFENCE_MAX_WAIT_SET_ENTRIES	8192
 #define VFENCE_MAX_IMPORTS	1024
 #define VFENCE_MAX_MAPPINGS	1024
 
@@ -39,8 +41,8 @@ struct vfence_file {
 	struct drm_file *drm;
 
 	/**
-	 * @lock: protects all other members except @events, @restarts, look-ups in @fences, and
-	 * @vm
+	 * @lock: protects all other members except @events, @restarts, @wait_sets, look-ups in
+	 * @fences, and @vm
 	 */
 	struct mutex lock;
 	/**
@@ -67,6 +69,10 @@ struct vfence_file {
 	struct vfence_table restarts;
 	/** @restart_points: number of points of these waits; atomic */
 	atomic_t restart_points;
+	/** @wait_sets: handles of &struct vfence_wait_set */
+	struct vfence_table wait_sets;
+	/** @wait_set_entries: number of entries of all wait sets; atomic */
+	atomic_t wait_set_entries;
 	/** @imports: handles of &struct vfence_import */
 	struct vfence_table imports;
 

@@ -36,6 +36,7 @@ void vfence_objects_report(void)
 		[VFENCE_OBJECT_CROSS] = "cross-adapter fences",
 		[VFENCE_OBJECT_SHARE] = "shared descriptors",
 		[VFENCE_OBJECT_WAIT] = "waits",
+		[VFENCE_OBJECT_WAIT_SET] = "wait sets",
 		[VFENCE_OBJECT_EVENT] = "events",
 		[VFENCE_OBJECT_EVENTFD] = "eventfds",
 		[VFENCE_OBJECT_IMPORT] = "imports",

@@ -1,13 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Wake-ups of threads whose number clients decide.
+ * Threads that sleep for clients, and wake-ups of threads whose number clients decide.
  */
 
+#include <linux/hrtimer.h>
 #include <linux/list.h>
+#include <linux/lockdep.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 
 #include "core/vfence_wake.h"
+
+/**
+ * vfence_sleep - sleep until something is done
+ * @wait: queue that is woken after a change of what @done reads
+ * @done: returns true when the thread need not sleep any more
+ * @arg: argument of @done
+ * @timeout_ns: deadline in ns of CLOCK_MONOTONIC, or S64_MAX
+ *
+ * Done precedes interrupted, and interrupted precedes timed out.
+ *
+ * Return: 0, -EINTR if a signal to the thread came first, or -ETIME.
+ */
+int vfence_sleep(wait_queue_head_t *wait, bool (*done)(const void *arg), const void *arg,
+		 s64 timeout_ns)
+{
+	ktime_t deadline = ns_to_ktime(timeout_ns);
+	int left = -EINTR, ret;
+	DEFINE_WAIT(entry);
+
+	lockdep_assert_none_held_once();
+
+	for (;;) {
+		/* Full barrier: list the thread, then check. Partner: who wakes the queue. */
+		prepare_to_wait(wait, &entry, TASK_INTERRUPTIBLE);
+		ret = 0;
+		if (done(arg))
+			break;
+		ret = -EINTR;
+		if (signal_pending(current))
+			break;
+		ret = -ETIME;
+		if (!left)
+			break;
+
+		if (timeout_ns == S64_MAX)
+			schedule();
+		else
+			left = schedule_hrtimeout_range(&deadline, current->timer_slack_ns,
+							HRTIMER_MODE_ABS);
+	}
+	finish_wait(wait, &entry);
+	return ret;
+}
 
 /* Most threads that are woken in one section with interrupts off. */
 #define WAKE_BATCH	16

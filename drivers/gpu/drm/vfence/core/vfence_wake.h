@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Wake-ups of many threads; see vfence_wake.c. */
+/* Threads that sleep and are woken; see vfence_wake.c. */
 #ifndef _VFENCE_WAKE_H_
 #define _VFENCE_WAKE_H_
 
 #include <linux/wait.h>
 
+int vfence_sleep(wait_queue_head_t *wait, bool (*done)(const void *arg), const void *arg,
+		 s64 timeout_ns);
 void vfence_wake_all(wait_queue_head_t *wait);
 
 #endif

@@ -179,7 +179,9 @@ static void point_finish(struct vfence_point *point, int error)
 	if (error && point_error_satisfies(wait, error))
 		error = 0;
 
-	if (error) {
+	if (wait->finish) {
+		wait->finish(point, error);
+	} else if (error) {
 		WRITE_ONCE(wait->error, error);
 		vfence_wait_finish(wait, VFENCE_WAIT_FAILED);
 	} else {
@@ -454,7 +456,7 @@ static int point_queue_locked(struct vfence_point *point)
 		return -EIO;
 	vfence_step(WAITER_INSERT);
 
-	/* The tree has a reference; point_finish() or point_disarm() puts it. */
+	/* The tree has a reference; point_finish() or vfence_point_disarm() puts it. */
 	kref_get(&point->wait->ref);
 	rb_add_cached(&point->node, point_tree(point), point_less);
 	point->queued = true;
@@ -463,7 +465,16 @@ static int point_queue_locked(struct vfence_point *point)
 	return 1;
 }
 
-static int point_arm(struct vfence_point *point)
+/**
+ * vfence_point_arm - put a point on its fence
+ * @point: the point, which is on no fence
+ *
+ * A point that is reached is finished at once. The caller is in a section of drm_dev_enter().
+ * Process context.
+ *
+ * Return: 0, or the error of a fence that takes no points: then the point is not finished.
+ */
+int vfence_point_arm(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 	unsigned int taken = 0;
@@ -496,7 +507,14 @@ static int point_arm(struct vfence_point *point)
 	return 0;
 }
 
-static void point_disarm(struct vfence_point *point)
+/**
+ * vfence_point_disarm - take a point off its fence
+ * @point: the point
+ *
+ * Return: true if the point was on its fence; else it has been taken, and is finished or will be
+ * finished by the thread that has taken it.
+ */
+bool vfence_point_disarm(struct vfence_point *point)
 {
 	struct vfence_fence *fence = point->fence;
 	unsigned long flags;
@@ -513,6 +531,7 @@ static void point_disarm(struct vfence_point *point)
 
 	if (queued)
 		vfence_wait_put(point->wait);
+	return queued;
 }
 
 static void point_arm_until_decided(struct vfence_wait *wait)
@@ -522,7 +541,7 @@ static void point_arm_until_decided(struct vfence_wait *wait)
 
 	/* Stop once the wait is decided: one reached point decides a wait for any. */
 	for (i = 0; i < wait->count && atomic_read(&wait->state) == VFENCE_WAIT_ARMING; i++) {
-		ret = point_arm(&wait->points[i]);
+		ret = vfence_point_arm(&wait->points[i]);
 		if (ret) {
 			WRITE_ONCE(wait->error, ret);
 			vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_FAILED);
@@ -563,7 +582,7 @@ void vfence_point_disarm_all(struct vfence_wait *wait)
 	unsigned int i;
 
 	for (i = 0; i < wait->count; i++) {
-		point_disarm(&wait->points[i]);
+		vfence_point_disarm(&wait->points[i]);
 		cond_resched();
 	}
 }

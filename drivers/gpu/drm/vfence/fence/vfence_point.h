@@ -6,6 +6,7 @@
 
 struct list_head;
 struct vfence_fence;
+struct vfence_point;
 struct vfence_wait;
 
 /** VFENCE_POINT_BATCH: most points taken in one section with interrupts off */
@@ -20,6 +21,8 @@ unsigned int vfence_point_rescan(struct vfence_fence *fence);
 void vfence_point_fail_all(struct vfence_fence *fence, int error);
 void vfence_point_cancel_all(struct vfence_fence *fence);
 void vfence_point_link(struct vfence_fence *fence);
+int vfence_point_arm(struct vfence_point *point);
+bool vfence_point_disarm(struct vfence_point *point);
 int vfence_point_arm_all(struct vfence_wait *wait);
 void vfence_point_disarm_all(struct vfence_wait *wait);
 

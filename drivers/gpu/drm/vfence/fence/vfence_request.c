@@ -3,7 +3,6 @@
  * The wait and signal ioctls: look up a client's points, signal, sleep, return the result.
  */
 
-#include <linux/hrtimer.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -11,6 +10,7 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_obj_array.h"
+#include "core/vfence_wake.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -23,14 +23,48 @@
 /* Lists of at most so many points are copied to the stack. */
 #define REQUEST_SHORT	4
 
-/* Signal the points that a call of the client names. */
-static int request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags)
+/**
+ * vfence_request_signal_points - signal the points that a call of a client names
+ * @file: the file of the client
+ * @signals: the points, from vfence_request_resolve()
+ * @flags: DRM_VFENCE_SIGNAL_*
+ *
+ * Return: as vfence_signal_perform().
+ */
+int vfence_request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags)
 {
 	int ret = vfence_signal_perform(signals, flags);
 
 	if (!ret)
 		vfence_client_count(file, VFENCE_COUNT_CPU_SIGNALS, signals->count);
 	return ret;
+}
+
+/**
+ * vfence_request_look_up - get the fence that a point of a client names
+ * @file: the file of the client
+ * @handle: handle of the fence
+ * @need: DRM_VFENCE_RIGHT_* that the handle must have
+ * @value: value of the point; for a narrow fence widened to 64 bits
+ *
+ * Return: the fence with a reference, or an ERR_PTR.
+ */
+struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle, u32 need,
+					    u64 *value)
+{
+	struct vfence_fence *fence = vfence_local_lookup(file, handle, need, NULL);
+
+	if (vfence_reject(&file->adapter->drm, IS_ERR(fence)))
+		return fence;
+
+	/* The CPU cannot reach the values of an INTRA_GPU fence (WDDM-31). */
+	if (vfence_reject(&file->adapter->drm, !fence->current_value)) {
+		vfence_fence_put(fence);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (fence->narrow)
+		*value = vfence_widen(vfence_fence_current(fence), *value);
+	return fence;
 }
 
 /* Fill in @wait from the client's points. On error wait->count points have a reference. */
@@ -42,21 +76,12 @@ static int request_resolve_points(struct vfence_file *file, struct vfence_wait *
 
 		if (vfence_reject(&file->adapter->drm, in[wait->count].flags))
 			return -EINVAL;
-		point->fence = vfence_local_lookup(file, in[wait->count].fence, need, NULL);
-		if (vfence_reject(&file->adapter->drm, IS_ERR(point->fence)))
-			return PTR_ERR(point->fence);
-
 		point->wait = wait;
 		point->value = in[wait->count].value;
-		if (point->fence->narrow)
-			point->value = vfence_widen(vfence_fence_current(point->fence),
-						    point->value);
-
-		/* The CPU cannot reach the values of an INTRA_GPU fence (WDDM-31). */
-		if (vfence_reject(&file->adapter->drm, !point->fence->current_value)) {
-			wait->count++;
-			return -EOPNOTSUPP;
-		}
+		point->fence = vfence_request_look_up(file, in[wait->count].fence, need,
+						      &point->value);
+		if (IS_ERR(point->fence))
+			return PTR_ERR(point->fence);
 	}
 	return 0;
 }
@@ -122,7 +147,7 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
 	if (IS_ERR(signals))
 		return PTR_ERR(signals);
 
-	ret = request_signal_points(file, signals, args->flags);
+	ret = vfence_request_signal_points(file, signals, args->flags);
 	vfence_wait_destroy(signals);
 
 	return ret;
@@ -180,50 +205,17 @@ int vfence_request_signal(struct vfence_request *request)
 	if (!request->signals)
 		return 0;
 
-	ret = request_signal_points(request->wait->client, request->signals,
-				    request->signal_flags);
+	ret = vfence_request_signal_points(request->wait->client, request->signals,
+					   request->signal_flags);
 	vfence_wait_destroy(request->signals);
 	request->signals = NULL;
 
 	return ret;
 }
 
-/*
- * Sleep until the wait is decided. Decide it on a timeout. Return false if a signal to the
- * thread comes first: then the wait is still ARMED, or another thread decides it.
- */
-static bool request_sleep(struct vfence_wait *wait, s64 timeout_ns)
+static bool request_is_decided(const void *wait)
 {
-	ktime_t deadline = ns_to_ktime(timeout_ns);
-	bool interrupted = false;
-	DEFINE_WAIT(entry);
-
-	lockdep_assert_none_held_once();
-
-	for (;;) {
-		int left = -EINTR;
-
-		prepare_to_wait(&wait->sleepers, &entry, TASK_INTERRUPTIBLE);
-		if (atomic_read(&wait->state) != VFENCE_WAIT_ARMED)
-			break;
-
-		interrupted = signal_pending(current);
-		if (interrupted)
-			break;
-
-		if (timeout_ns == S64_MAX)
-			schedule();
-		else
-			left = schedule_hrtimeout_range(&deadline, current->timer_slack_ns,
-							HRTIMER_MODE_ABS);
-
-		if (!left) {
-			vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_TIMED_OUT);
-			break;
-		}
-	}
-	finish_wait(&wait->sleepers, &entry);
-	return !interrupted;
+	return atomic_read(&((const struct vfence_wait *)wait)->state) != VFENCE_WAIT_ARMED;
 }
 
 /*
@@ -233,9 +225,13 @@ static bool request_sleep(struct vfence_wait *wait, s64 timeout_ns)
 static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wait,
 			       struct drm_vfence_wait *args)
 {
-	int ret;
+	int ret = vfence_sleep(&wait->sleepers, request_is_decided, wait, args->timeout_ns);
 
-	if (!request_sleep(wait, args->timeout_ns)) {
+	if (ret == -ETIME)
+		vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_TIMED_OUT);
+
+	/* Then the wait is still ARMED, or another thread decides it. */
+	if (ret == -EINTR) {
 		vfence_step(WAIT_INTERRUPTED);
 		if (!fatal_signal_pending(current) &&
 		    vfence_restart_keep(file, wait, &args->restart))

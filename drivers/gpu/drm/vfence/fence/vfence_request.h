@@ -31,9 +31,12 @@ struct vfence_request {
 /** VFENCE_REQUEST_FLAGS: flags that WAIT and EVENT_ARM take */
 #define VFENCE_REQUEST_FLAGS	(DRM_VFENCE_WAIT_ANY | DRM_VFENCE_WAIT_ALLOW_REWIND)
 
+struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle, u32 need,
+					    u64 *value);
 struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
 					   const struct drm_vfence_obj_array *points, u32 need,
 					   bool any, struct vfence_wait_room *room);
+int vfence_request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,
 			const struct drm_vfence_obj_array *signals);

@@ -62,7 +62,7 @@ enum vfence_wait_state {
 /**
  * struct vfence_wait - wait for any number of points, with one owner
  *
- * The owner is a thread, an event or a queue. A list of points to signal uses the same
+ * The owner is a thread, an event, a queue or a wait set. A list of points to signal uses the same
  * structure; it is never armed.
  */
 struct vfence_wait {
@@ -80,14 +80,23 @@ struct vfence_wait {
 	/** @error: Error that the owner returns if the state is FAILED. */
 	int error;
 
-	/** @sleepers: Wait queue of the owner if it is a thread. */
+	/** @sleepers: Wait queue of the owner if it is a thread or a set. */
 	wait_queue_head_t sleepers;
 	/**
 	 * @fire: Function of an owner that is no thread, or NULL. Called once in an RCU
 	 * section, in any context, when ARMED becomes REACHED or FAILED.
 	 */
 	void (*fire)(struct vfence_wait *wait);
-	/** @owner: Event, queue that holds a submission back, or thread that sleeps; for @fire. */
+	/**
+	 * @finish: Function of an owner that needs each point by itself, or NULL. Called for each
+	 * finished point instead of counting it, with 0 or an error, in any context. Such a wait
+	 * is never decided.
+	 */
+	void (*finish)(struct vfence_point *point, int error);
+	/**
+	 * @owner: Event, queue that holds a submission back, thread that sleeps, or set; for @fire
+	 * and @finish.
+	 */
 	void *owner;
 
 	/**
@@ -97,7 +106,7 @@ struct vfence_wait {
 	 */
 	bool gpu;
 
-	/** @client: File of a thread or an event, which outlives the wait; NULL for a queue. */
+	/** @client: File of a thread, an event or a set, which outlives the wait; else NULL. */
 	struct vfence_file *client;
 	/** @any: True if one reached point satisfies the wait. */
 	bool any;
