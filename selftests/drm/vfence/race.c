@@ -6,8 +6,12 @@
  */
 
 #include <stdatomic.h>
+#include <sys/prctl.h>
 
 #include "vfence_test.h"
+
+#define TRACING		"/sys/kernel/tracing/"
+#define CONTENTION	TRACING "events/lock/contention_begin/"
 
 #define SIGNALS_WANTED	wanted(1000000)
 #define WAITS_WANTED	wanted(100000)
@@ -295,6 +299,83 @@ TEST_F_TIMEOUT(race, WDDM_18_gpu_to_gpu_ping_pong, 300)
 			       (unsigned long long)sent);
 		}
 	}
+}
+
+struct signaller {
+	struct vf_fence *fence;
+	unsigned int cpu;
+	uint64_t count;
+	_Atomic unsigned int *ready;
+	int ret;
+};
+
+/* Begin at the same time as the other one, and signal an own fence again and again. */
+static void *signal_on(void *arg)
+{
+	struct signaller *s = arg;
+	uint64_t i;
+
+	pin(0, s->cpu);
+	prctl(PR_SET_NAME, "vf-signaller");
+	atomic_fetch_add(s->ready, 1);
+	while (atomic_load(s->ready) < 2)
+		sched_yield();
+	for (i = 1; !s->ret && i <= s->count; i++)
+		s->ret = vf_fence_signal(s->fence, i);
+	return NULL;
+}
+
+/* Return: how often the two threads had to wait for a lock in this driver. Prints the places. */
+static unsigned int contended(void)
+{
+	FILE *f = fopen(TRACING "trace", "re");
+	unsigned int count = 0;
+	bool ours = false;
+	char line[512];
+
+	while (f && fgets(line, sizeof(line), f)) {
+		/* The stack of an event follows it. */
+		if (strstr(line, " contention_begin: "))
+			ours = strstr(line, "vf-signaller");
+		if (!ours || !strstr(line, "=> vfence_"))
+			continue;
+		if (!count++)
+			fprintf(stderr, "# waited for a lock in%s", strchr(line, '>') + 1);
+		ours = false;
+	}
+	if (f)
+		fclose(f);
+	return count;
+}
+
+/* No lock is shared by fences, neither a spinning nor a sleeping one. */
+TEST_F_TIMEOUT(race, signals_of_different_fences_share_no_lock, 300)
+{
+	_Atomic unsigned int ready = 0;
+	struct signaller s[2] = {
+		{ .fence = self->fence, .cpu = 0, .count = 100000, .ready = &ready },
+		{ .fence = self->back, .cpu = 1, .count = 100000, .ready = &ready },
+	};
+	pthread_t thread[2];
+	unsigned int i;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	if (!may_patch_kernel())
+		SKIP(return, MAY_NOT_PATCH_KERNEL);
+	if (write_text(CONTENTION "trigger", "stacktrace"))
+		SKIP(return, "needs the tracepoint lock:contention_begin");
+	ASSERT_EQ(0, write_text(TRACING "trace", ""));
+	ASSERT_EQ(0, write_text(CONTENTION "enable", "1"));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, signal_on, &s[i]));
+	for (i = 0; i < 2; i++) {
+		pthread_join(thread[i], NULL);
+		EXPECT_EQ(0, s[i].ret);
+	}
+	EXPECT_EQ(0, write_text(CONTENTION "enable", "0"));
+	EXPECT_EQ(0, write_text(CONTENTION "trigger", "!stacktrace"));
+	EXPECT_EQ(0, contended());
 }
 
 /* Handshake (b) with the CPU as the signaller: it signals about when the queue blocks. */
