@@ -46,6 +46,8 @@ static void add_cell(json_object *cells, const char *who, struct samples *s)
 	/* What `make bench-check` compares: a lucky sample does not count, nor who else runs. */
 	add_number(cell, "low", s->ns[s->count / 10]);
 	add_number(cell, "median", s->ns[s->count / 2]);
+	add_number(cell, "p90", s->ns[s->count * 9 / 10]);
+	add_number(cell, "p99", s->ns[s->count * 99 / 100]);
 	json_object_object_add(cells, who, cell);
 }
 
@@ -193,20 +195,36 @@ static bool is_wanted(const struct bench_world *world, const char *row, enum pee
 	return peer != PEER_NTSYNC || world->ntsync >= 0;
 }
 
+/* Return: what it takes to read the clock, at least. */
+static uint64_t clock_overhead(void)
+{
+	uint64_t least = UINT64_MAX;
+	unsigned int i;
+
+	for (i = 0; i < WARM_UP; i++) {
+		uint64_t begun = bench_now(), ns = bench_now() - begun;
+
+		if (ns < least)
+			least = ns;
+	}
+	return least;
+}
+
 static int measure_call(struct calls *c, int (*call)(struct calls *c), struct samples *s)
 {
-	uint64_t overhead = bench_now();
+	uint64_t overhead = clock_overhead();
 	unsigned int i;
 	int ret = 0;
 
-	overhead = bench_now() - overhead;
 	for (i = 0; !ret && i < WARM_UP; i++)
 		ret = call(c);
 	for (i = 0; !ret && i < CALLS; i++) {
 		uint64_t begun = bench_now();
 
 		ret = call(c);
-		s->ns[s->count++] = bench_now() - begun - overhead;
+		begun = bench_now() - begun;
+		/* Where the clock is that of the host, reading it may take less than before. */
+		s->ns[s->count++] = begun > overhead ? begun - overhead : 0;
 	}
 	return ret;
 }
@@ -442,6 +460,9 @@ static int run_all(struct bench_world *world, json_object *rows)
 {
 	int ret = run_calls(world, rows);
 
+	/* What the GPU does is told by its own clock, and exactly on the other one. */
+	if (world->wall)
+		return ret ? ret : run_links(world, rows, "hand_off", 1);
 	ret = ret ? ret : run_links(world, rows, "hand_off", 1);
 	ret = ret ? ret : run_links(world, rows, "any_64", 64);
 	ret = ret ? ret : run_links(world, rows, "any_512", 512);
@@ -452,7 +473,8 @@ static int run_all(struct bench_world *world, json_object *rows)
 
 int bench_peers_main(const struct options *options)
 {
-	struct bench_world world = { .ntsync = -1, .row = options->row };
+	struct bench_world world = { .ntsync = -1, .row = options->row,
+				     .wall = options->wall };
 	/* make bench-profile compares runs of different lengths. */
 	const char *rounds = getenv("VFENCE_BENCH_ROUNDS");
 	unsigned long left = rounds ? strtoul(rounds, NULL, 10) : 1;
@@ -464,6 +486,8 @@ int bench_peers_main(const struct options *options)
 		return tool_fail("bench peers", ret);
 	uname(&kernel);
 	json_object_object_add(o, "kernel", json_object_new_string(kernel.release));
+	json_object_object_add(o, "clock", json_object_new_string(world.wall ? "wall" :
+								   "instructions"));
 	json_object_object_add(o, "rows", rows);
 	while (!ret && left--)
 		ret = run_all(&world, rows);

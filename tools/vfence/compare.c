@@ -107,10 +107,41 @@ static void print_goal(const struct figures *f, const struct goal *goal)
 	       is <= most ? "reached" : "missed");
 }
 
+/* All of a row, with its distribution. */
+static void print_wall_row(const struct figures *f, const struct compare_row *row)
+{
+	json_object *cells;
+
+	if (!json_object_object_get_ex(f->rows, row->key, &cells))
+		return;
+	json_object_object_foreach(cells, who, cell) {
+		(void)cell;
+		printf("%-36s %-20s %8lld %8lld %8lld %8lld\n", row->name, who,
+		       (long long)compare_number(f, row->key, who, "min"),
+		       (long long)compare_median(f, row->key, who),
+		       (long long)compare_number(f, row->key, who, "p90"),
+		       (long long)compare_number(f, row->key, who, "p99"));
+	}
+}
+
+static void print_wall_table(const struct figures *f)
+{
+	unsigned int i;
+
+	printf("%s, two processors of this machine: ns of its clock, comparable in this run alone\n"
+	       "%-57s %8s %8s %8s %8s\n", f->kernel, "", "min", "median", "p90", "p99");
+	for (i = 0; i < COMPARE_ROWS; i++)
+		print_wall_row(f, &compare_rows[i]);
+}
+
 static void print_table(const struct figures *f)
 {
 	unsigned int i;
 
+	if (f->wall) {
+		print_wall_table(f);
+		return;
+	}
 	printf("%s: instructions\n%-42s %8s %8s %7s %7s  %s\n", f->kernel, "", "min", "median",
 	       "/no-op", "/peer", "best peer");
 	for (i = 0; i < COMPARE_ROWS; i++)

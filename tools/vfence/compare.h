@@ -10,6 +10,8 @@
 struct figures {
 	json_object *file;
 	const char *kernel;
+	/* The clock was that of the host: only figures of one run are comparable. */
+	bool wall;
 	json_object *rows;
 };
 

@@ -50,7 +50,7 @@ int64_t compare_median(const struct figures *f, const char *row, const char *who
 
 int compare_read(const char *path, struct figures *f)
 {
-	json_object *kernel;
+	json_object *kernel, *clock;
 
 	f->file = json_object_from_file(path);
 	if (!f->file || !json_object_object_get_ex(f->file, "kernel", &kernel) ||
@@ -61,5 +61,7 @@ int compare_read(const char *path, struct figures *f)
 		return -EINVAL;
 	}
 	f->kernel = json_object_get_string(kernel);
+	f->wall = json_object_object_get_ex(f->file, "clock", &clock) &&
+		  !strcmp(json_object_get_string(clock), "wall");
 	return 0;
 }

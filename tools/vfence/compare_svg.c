@@ -17,6 +17,7 @@ static const struct series {
 } series[] = {
 	{ "vfence", "v" },
 	{ "vfence, two calls", "v2" },
+	{ "vfence, wait set", "v" },
 	{ "vfence, mapped value", "v2" },
 	{ "drm_syncobj", "p" },
 	{ "ntsync", "p" },

@@ -23,6 +23,7 @@ static const struct command {
 	{ "bench", NULL, bench_main, "interrupts that signals cost, by the number of waiters" },
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 	{ "bench", "peers", bench_peers_main, "operations beside drm_syncobj, ntsync, eventfd, futex" },
+	{ "bench", "growth", bench_growth_main, "submissions and signals beside others" },
 	{ "compare", on_files, compare_main, "what bench peers has measured, as a table" },
 	{ "bench", "functions", bench_functions_main,
 	  "virtual functions under each policy, measured and modelled" },
@@ -58,6 +59,7 @@ static void usage(FILE *to)
 	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
 	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names;\n"
 	      "                     bench peers: only vfence in the row TEXT\n"
+	      "  -l, --wall         bench peers: only what has peers, on the clock of the host\n"
 	      "  -K, --kept FILE    compare: has anything become slower than it was\n"
 	      "  -j, --json         info, demo, bench, gap: print JSON\n"
 	      "  -h, --help         this text\n", to);
@@ -135,6 +137,7 @@ int main(int argc, char **argv)
 		{ "watch", required_argument, NULL, 'W' },
 		{ "random", required_argument, NULL, 'R' },
 		{ "row", required_argument, NULL, 'w' },
+		{ "wall", no_argument, NULL, 'l' },
 		{ "kept", required_argument, NULL, 'K' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "help", no_argument, NULL, 'h' },
@@ -144,7 +147,7 @@ int main(int argc, char **argv)
 	size_t i;
 	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:p:W:R:w:K:rjh", longs, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:p:W:R:w:K:lrjh", longs, NULL)) != -1) {
 		switch (opt) {
 		case 'a':
 			if (!number(optarg, 0, 63, &options.adapter))
@@ -183,6 +186,9 @@ int main(int argc, char **argv)
 			break;
 		case 'K':
 			options.kept = optarg;
+			break;
+		case 'l':
+			options.wall = true;
 			break;
 		case 'r':
 			options.release = true;

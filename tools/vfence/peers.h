@@ -42,6 +42,8 @@ struct bench_world {
 	int fd, ntsync;
 	/* Measure this row only, and no peers in it; or NULL. */
 	const char *row;
+	/* The clock is that of the host: measure what has peers. */
+	bool wall;
 };
 
 /* The samples of one cell of the table, in ns. */

@@ -21,6 +21,8 @@ struct options {
 	unsigned int after;
 	/* dump: let the kernel take the next one. */
 	bool release;
+	/* bench peers: the clock is that of the host. */
+	bool wall;
 	/* bench functions: number of configurations at random, or 0. */
 	unsigned int random;
 	/* functions: name of a policy, or NULL; and seconds to print what each has. */
@@ -55,6 +57,7 @@ int demo_hang_main(const struct options *options);
 int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
 int bench_peers_main(const struct options *options);
+int bench_growth_main(const struct options *options);
 int compare_main(const struct options *options);
 int bench_functions_main(const struct options *options);
 int functions_main(const struct options *options);
