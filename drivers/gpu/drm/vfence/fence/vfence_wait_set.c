@@ -10,9 +10,9 @@
  *      ^          |           |
  *      +----------+-----------+
  *
- * A call of the client arms an entry. Whoever finishes its point makes it READY, in any context,
- * under the ready lock. All other changes are made under the lock of the set: a call reports the
- * entry to the client, or an update replaces it, or the set is destroyed.
+ * A call of the client arms an entry. The thread or the interrupt that finishes its point makes it
+ * READY, under the ready lock. All other changes are made under the lock of the set: a call reports
+ * the entry to the client, or an update replaces it, or the set is destroyed.
  *
  * A thread that has taken a point off its fence finishes it at once, and sleeps for nothing
  * before. Thus who wants an ARMED entry back, but does not find its point on the fence, waits until
@@ -420,7 +420,7 @@ static int wait_set_begin_call(struct vfence_wait_set *set, struct wait_set_call
 	return 0;
 }
 
-/* Perform signals and updates. Only a signal can fail, and then nothing has changed. */
+/* Perform signals, then updates. Only the signals can fail, and then no entry has changed. */
 static int wait_set_perform_locked(struct vfence_wait_set *set, struct wait_set_call *call,
 				   u32 flags)
 {
@@ -512,10 +512,7 @@ static int wait_set_report_locked(struct vfence_wait_set *set,
 	return count ? 0 : ret;
 }
 
-/*
- * End a wait, or return -EAGAIN: an update has taken back what was ready, and other entries are
- * armed.
- */
+/* Return the result of a wait, or -EAGAIN if entries are armed and none is ready: then sleep. */
 static int wait_set_end_wait_locked(struct vfence_wait_set *set,
 				    struct drm_vfence_wait_set_wait *args)
 {
