@@ -321,8 +321,8 @@ static int measure_link(struct link *link, struct samples *s)
 static int run_links(struct bench_world *world, json_object *rows, const char *row, unsigned int n)
 {
 	static const enum peer peers[] = {
-		PEER_VFENCE, PEER_VFENCE_APART, PEER_VFENCE_SET, PEER_SYNCOBJ, PEER_NTSYNC, PEER_EVENTFD,
-		PEER_FUTEX, PEER_PIPE,
+		PEER_VFENCE, PEER_VFENCE_APART, PEER_VFENCE_SET, PEER_SYNCOBJ, PEER_NTSYNC,
+		PEER_EVENTFD, PEER_FUTEX, PEER_PIPE,
 	};
 	json_object *cells = add_row(rows, row);
 	unsigned int i;

@@ -39,8 +39,8 @@ struct link {
 };
 
 const char *const peer_names[PEERS] = {
-	"vfence", "vfence, two calls", "vfence, wait set", "vfence, mapped value", "drm_syncobj", "ntsync", "eventfd",
-	"futex", "pipe", "no-op ioctl",
+	"vfence", "vfence, two calls", "vfence, wait set", "vfence, mapped value", "drm_syncobj",
+	"ntsync", "eventfd", "futex", "pipe", "no-op ioctl",
 };
 
 static int side_open_vfence(struct link *link, struct side *side)
