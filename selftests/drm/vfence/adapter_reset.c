@@ -577,7 +577,11 @@ TEST_F(whole, WDDM_162_eventfds_of_a_client_do_not_keep_the_reset)
 	ASSERT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "200"));
 	for (n = 0; n < 3; n++) {
 		struct vf_point done = { .value = 1 };
-		struct vf_submit what = { .signals = &done, .signal_count = 1 };
+		struct gate gate;
+		struct vf_submit what = {
+			.waits = &gate.opened, .wait_count = 1,
+			.signals = &done, .signal_count = 1,
+		};
 		pthread_t thread, beside;
 		struct vf_device *device;
 
@@ -588,7 +592,9 @@ TEST_F(whole, WDDM_162_eventfds_of_a_client_do_not_keep_the_reset)
 		ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &done.fence));
 		for (i = 0; i < armed; i++)
 			ASSERT_EQ(0, arm(self->adapter, done.fence, 1, efd));
+		ASSERT_EQ(0, gate_create(&gate, end.device, LOCAL));
 		ASSERT_EQ(0, vf_submit(&end.queue, 1, &what));
+		ASSERT_EQ(0, gate_open(&gate));
 		ASSERT_TRUE(EVENTUALLY(vf_fence_current(done.fence) == 1));
 		ASSERT_EQ(0, pthread_create(&thread, NULL, ends[n], &end));
 		ASSERT_TRUE(EVENTUALLY(sleeps_in(&end.tid, SYS_ioctl) || !deterministic()));
@@ -606,6 +612,7 @@ TEST_F(whole, WDDM_162_eventfds_of_a_client_do_not_keep_the_reset)
 		ASSERT_EQ(0, pthread_join(thread, NULL));
 		EXPECT_EQ(0, end.ret);
 		vf_queue_destroy(end.queue);
+		gate_destroy(&gate);
 		if (n != 2)
 			vf_device_destroy(end.device);
 		vf_fence_destroy(done.fence);
@@ -624,7 +631,11 @@ TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
 	int slow = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), set[900], fd;
 	struct vf_fence *shared, *opened, *theirs;
 	struct vf_point done = { .value = 1 };
-	struct vf_submit what = { .signals = &done, .signal_count = 1 };
+	struct gate gate;
+	struct vf_submit what = {
+		.waits = &gate.opened, .wait_count = 1,
+		.signals = &done, .signal_count = 1,
+	};
 	struct vf_device *device;
 	struct client other;
 	struct vf_queue *queue;
@@ -648,8 +659,10 @@ TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
 	for (i = 0; i < armed; i++)
 		ASSERT_EQ(0, arm(self->adapter, done.fence, 1, slow));
 
-	begun = vf_deadline(0);
+	ASSERT_EQ(0, gate_create(&gate, self->device, LOCAL));
 	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, gate_open(&gate));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(done.fence) == 1));
 	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
 	EXPECT_EQ(0, vf_fence_wait(theirs, UINT64_MAX, DEADLINE));
@@ -666,6 +679,7 @@ TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
 	vf_fence_destroy(opened);
 	vf_fence_destroy(theirs);
 	vf_queue_destroy(queue);
+	gate_destroy(&gate);
 	vf_fence_destroy(done.fence);
 	vf_device_destroy(device);
 	client_close(&other);

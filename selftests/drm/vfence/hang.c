@@ -226,7 +226,11 @@ TEST_F(hung, WDDM_204_eventfds_of_the_cause_do_not_keep_the_engine)
 {
 	const struct rlimit files = { 2000, 2000 };
 	struct vf_point done = { .value = 1 };
-	struct vf_submit what = { .signals = &done, .signal_count = 1 };
+	struct gate gate;
+	struct vf_submit what = {
+		.waits = &gate.opened, .wait_count = 1,
+		.signals = &done, .signal_count = 1,
+	};
 	/* Where time is not exact, and not checked, fewer events are enough. */
 	const unsigned int armed = deterministic() ? 4000 : 400;
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), set[900];
@@ -248,11 +252,13 @@ TEST_F(hung, WDDM_204_eventfds_of_the_cause_do_not_keep_the_engine)
 	for (i = 0; i < armed; i++)
 		ASSERT_EQ(0, arm(self->adapter, done.fence, 1, efd));
 
+	ASSERT_EQ(0, gate_create(&gate, self->device, variant->index));
 	begin = vf_deadline(0);
 	ASSERT_EQ(0, hang(self->gfx));
 	ret = vf_submit(&kernel, 1, &what);
 	/* On a slow machine the reset may come before this call. */
 	EXPECT_TRUE(ret == 0 || (ret == -EIO && !deterministic()));
+	ASSERT_EQ(0, gate_open(&gate));
 	ASSERT_EQ(0, vf_queue_submit(queue));
 	EXPECT_TRUE(drained(queue));
 	took = vf_deadline(0) - begin;
@@ -269,6 +275,7 @@ TEST_F(hung, WDDM_204_eventfds_of_the_cause_do_not_keep_the_engine)
 	close(efd);
 	vf_queue_destroy(kernel);
 	vf_queue_destroy(queue);
+	gate_destroy(&gate);
 	vf_fence_destroy(done.fence);
 	client_close(&victim);
 }

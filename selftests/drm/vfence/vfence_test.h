@@ -214,6 +214,46 @@ static inline void client_close(struct client *c)
 	vf_adapter_close(c->adapter);
 }
 
+/*
+ * Fence of another client that submissions of this one wait for. A call returns after the eventfds
+ * of its own client that have fired. So a test whose eventfds are slow must not signal for itself:
+ * the events may fire during that call, and the call then takes as long as all of them.
+ */
+struct gate {
+	struct client owner;
+	struct vf_fence *fence;
+	/* What a submission waits for. */
+	struct vf_point opened;
+};
+
+static inline int gate_create(struct gate *gate, struct vf_device *device, unsigned int index)
+{
+	int ret = vf_adapter_open(index, &gate->owner.adapter), fd;
+
+	ret = ret ? ret : vf_device_create(gate->owner.adapter, &gate->owner.device);
+	ret = ret ? ret : vf_monitored_fence_create(gate->owner.device, SHARED_MONITORED, 0,
+						    &gate->fence);
+	if (ret)
+		return ret;
+	fd = vf_fence_export(gate->fence);
+	ret = fd < 0 ? fd : vf_fence_open(device, fd, &gate->opened.fence);
+	close(fd);
+	gate->opened.value = 1;
+	return ret;
+}
+
+static inline int gate_open(struct gate *gate)
+{
+	return vf_fence_signal(gate->fence, 1);
+}
+
+static inline void gate_destroy(struct gate *gate)
+{
+	vf_fence_destroy(gate->opened.fence);
+	vf_fence_destroy(gate->fence);
+	client_close(&gate->owner);
+}
+
 static inline uint64_t monitored(struct vf_fence *fence)
 {
 	struct drm_vfence_fence_query query;
