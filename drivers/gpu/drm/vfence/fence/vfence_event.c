@@ -30,6 +30,8 @@ struct vfence_event {
 	struct eventfd_ctx *ctx;
 	/** @id: Handle of the event in file->events. */
 	u32 id;
+	/** @points: Number of points that count against the limit of the file. */
+	u32 points;
 
 	/** @fired_link: Entry in file->fired or file->delivered. */
 	struct list_head fired_link;
@@ -37,7 +39,7 @@ struct vfence_event {
 
 static void event_free(struct vfence_event *event)
 {
-	atomic_sub(event->wait->count, &event->file->event_points);
+	atomic_sub(event->points, &event->file->event_points);
 	vfence_point_disarm_all(event->wait);
 	vfence_wait_destroy(event->wait);
 	vfence_eventfd_put(event->ctx);
@@ -168,13 +170,12 @@ static struct vfence_event *event_create(struct vfence_file *file, int fd)
 
 static int event_try_reserve(struct vfence_file *file, struct vfence_event *event)
 {
-	unsigned int points = event->wait->count;
 	int ret = -ENOSPC;
 
-	if (atomic_add_return(points, &file->event_points) <= VFENCE_MAX_EVENT_POINTS)
+	if (atomic_add_return(event->points, &file->event_points) <= VFENCE_MAX_EVENT_POINTS)
 		ret = vfence_table_add(&file->events, event, &event->id);
 	if (ret)
-		atomic_sub(points, &file->event_points);
+		atomic_sub(event->points, &file->event_points);
 	return ret;
 }
 
@@ -195,16 +196,17 @@ static int event_reserve(struct vfence_file *file, struct vfence_event *event)
  * the points are reached: then nothing is armed and the caller still owns the event.
  * Return 0 if the event is armed: then it may be freed at any time.
  */
-static int event_arm_points(struct vfence_event *event, struct vfence_request *request, bool any)
+static int event_arm_points(struct vfence_event *event, struct vfence_request *request)
 {
 	struct vfence_wait *wait = event->wait;
-	int ret = vfence_request_signal(request);
+	int ret = vfence_request_signal(request->file, &request->signals, request->signal_flags);
 
 	if (ret)
 		return ret;
 
-	if (vfence_wait_poll(wait, any))
+	if (vfence_targets_find_reached(&request->waits, request->any) >= 0)
 		return 1;
+	vfence_targets_move(&request->waits, wait, request->any);
 	ret = vfence_point_arm_all(wait);
 	if (ret)
 		return ret;
@@ -226,24 +228,22 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	if (ret)
 		goto free;
 
-	/* Others access the wait when it is armed. */
-	event->wait = vfence_wait_settle(request.wait);
-	if (!event->wait) {
-		ret = -ENOMEM;
-		goto destroy;
-	}
+	/* Reserve memory and handle before the signals, which cannot be undone. */
+	ret = vfence_request_reserve(&request);
+	if (ret)
+		goto end;
+	event->wait = request.wait;
 	event->wait->fire = event_fire;
 	event->wait->owner = event;
-
-	/* Reserve the handle before the signals: it can fail, and signals cannot be undone. */
+	event->points = request.waits.count;
 	ret = event_reserve(file, event);
-	if (ret) {
-		request.wait = event->wait;
-		goto destroy;
-	}
+	if (ret)
+		goto end;
 
+	request.wait = NULL;
 	id = event->id;
-	ret = event_arm_points(event, &request, args->flags & DRM_VFENCE_WAIT_ANY);
+	ret = event_arm_points(event, &request);
+	vfence_request_end(&request);
 	if (ret) {
 		if (ret > 0)
 			vfence_eventfd_signal(event->ctx);
@@ -257,10 +257,8 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	}
 	return min(ret, 0);
 
-destroy:
-	if (request.signals)
-		vfence_wait_destroy(request.signals);
-	vfence_wait_destroy(request.wait);
+end:
+	vfence_request_end(&request);
 free:
 	vfence_eventfd_put(event->ctx);
 	vfence_object_free(EVENT, event);

@@ -14,7 +14,6 @@
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
-#include "fence/vfence_wait.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_map.h"
 #include "mem/vfence_page.h"
@@ -124,10 +123,10 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
  * struct local_loss - what happens to a fence when the device of a handle is lost
  */
 struct local_loss {
-	/** @signal: signals the maximum, or NULL: the CPU cannot access the value */
-	struct vfence_wait *signal;
-	/** @fence: fence of the device itself, with a reference, or NULL: others go on with it */
+	/** @fence: the fence, with a reference */
 	struct vfence_fence *fence;
+	/** @own: fence of the device itself; with others, other devices go on */
+	bool own;
 };
 
 /*
@@ -136,26 +135,18 @@ struct local_loss {
  * signaled from then on (WDDM-66), which is all that can be done for INTRA_GPU fences. A
  * cross-adapter fence is of all its adapters.
  */
-static int local_add_loss(struct vfence_local *local)
+static void local_add_loss(struct vfence_local *local)
 {
-	struct vfence_fence *fence = local->fence;
 	struct vfence_device *device = local->device;
 
 	INIT_LIST_HEAD(&local->loss_link);
 	if (!(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
-	    fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
-		return 0;
-
-	if (fence->current_value) {
-		local->max_signal = vfence_signal_create(fence, U64_MAX);
-		if (!local->max_signal)
-			return -ENOMEM;
-	}
+	    local->fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
+		return;
 
 	spin_lock(&device->lock);
 	list_add(&local->loss_link, &device->losses);
 	spin_unlock(&device->lock);
-	return 0;
 }
 
 /* Take the loss off the handle and the list of its device; false if that has happened before. */
@@ -166,25 +157,20 @@ static bool local_take_loss_locked(struct vfence_local *local, struct local_loss
 		return false;
 
 	list_del_init(&local->loss_link);
-	loss->signal = local->max_signal;
-	loss->fence = local->parent && !local->fence->cross ? vfence_fence_get(local->fence) : NULL;
-	local->max_signal = NULL;
+	loss->fence = vfence_fence_get(local->fence);
+	loss->own = local->parent && !local->fence->cross;
 	return true;
 }
 
 /* @lost: perform it, else just free it. */
 static void local_end_loss(const struct local_loss *loss, bool lost)
 {
-	if (loss->signal) {
-		if (lost)
-			vfence_signal_perform(loss->signal, VFENCE_SIGNAL_MAX);
-		vfence_wait_destroy(loss->signal);
-	}
-	if (loss->fence) {
-		if (lost)
-			vfence_fence_set_always_signaled(loss->fence);
-		vfence_fence_put(loss->fence);
-	}
+	/* The CPU cannot reach the values of an INTRA_GPU fence. */
+	if (lost && loss->fence->current_value)
+		vfence_signal_one(loss->fence, U64_MAX, VFENCE_SIGNAL_MAX);
+	if (lost && loss->own)
+		vfence_fence_set_always_signaled(loss->fence);
+	vfence_fence_put(loss->fence);
 }
 
 /* A device that is lost has no other chance to take the fence to its maximum. */
@@ -292,10 +278,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	if (ret)
 		goto put_map;
 
-	ret = local_add_loss(local);
-	if (ret)
-		goto close;
-
+	local_add_loss(local);
 	/* This cannot fail, as the caller has a handle. */
 	vfence_fence_get_handle(fence);
 	vfence_device_get(device);
@@ -317,8 +300,6 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		vfence_local_device_lost(device);
 	return 0;
 
-close:
-	local_close_hw(file, local);
 put_map:
 	vfence_map_put(file, local->map);
 free:

@@ -13,7 +13,6 @@ struct vfence_device;
 struct vfence_fence;
 struct vfence_file;
 struct vfence_map;
-struct vfence_wait;
 
 /**
  * struct vfence_local - local part of a fence: a handle of one device
@@ -41,8 +40,6 @@ struct vfence_local {
 
 	/** @loss_link: Entry in device->losses until the loss is performed; device->lock. */
 	struct list_head loss_link;
-	/** @max_signal: Signal to perform when the device is lost, or NULL; device->lock. */
-	struct vfence_wait *max_signal;
 };
 
 /** VFENCE_MONITORED_NOTHING: flags that a handle must not combine: it could do nothing */

@@ -3,9 +3,7 @@
  * The wait and signal ioctls: look up a client's points, signal, sleep, return the result.
  */
 
-#include <linux/mm.h>
 #include <linux/sched/signal.h>
-#include <linux/slab.h>
 
 #include <drm/drm_file.h>
 
@@ -17,28 +15,12 @@
 #include "fence/vfence_request.h"
 #include "fence/vfence_restart.h"
 #include "fence/vfence_signal.h"
+#include "fence/vfence_target.h"
 #include "fence/vfence_wait.h"
 #include "vfence_step.h"
 
 /* Lists of at most so many points are copied to the stack. */
 #define REQUEST_SHORT	4
-
-/**
- * vfence_request_signal_points - signal the points that a call of a client names
- * @file: the file of the client
- * @signals: the points, from vfence_request_resolve()
- * @flags: DRM_VFENCE_SIGNAL_*
- *
- * Return: as vfence_signal_perform().
- */
-int vfence_request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags)
-{
-	int ret = vfence_signal_perform(signals, flags);
-
-	if (!ret)
-		vfence_client_count(file, VFENCE_COUNT_CPU_SIGNALS, signals->count);
-	return ret;
-}
 
 /**
  * vfence_request_look_up - get the fence that a point of a client names
@@ -67,103 +49,100 @@ struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle
 	return fence;
 }
 
-/* Fill in @wait from the client's points. On error wait->count points have a reference. */
-static int request_resolve_points(struct vfence_file *file, struct vfence_wait *wait, u32 need,
-				  const struct drm_vfence_fence_point *in, unsigned int count)
+/* Append the client's points to @targets. On error those that are counted have a reference. */
+static int request_resolve_points(struct vfence_file *file, struct vfence_targets *targets,
+				  u32 need, const struct drm_vfence_fence_point *in,
+				  unsigned int count)
 {
-	for (; wait->count < count; wait->count++) {
-		struct vfence_point *point = &wait->points[wait->count];
+	struct vfence_target *list = vfence_targets_list(targets);
 
-		if (vfence_reject(&file->adapter->drm, in[wait->count].flags))
+	for (; targets->count < count; targets->count++, list++, in++) {
+		if (vfence_reject(&file->adapter->drm, in->flags))
 			return -EINVAL;
-		point->wait = wait;
-		point->value = in[wait->count].value;
-		point->fence = vfence_request_look_up(file, in[wait->count].fence, need,
-						      &point->value);
-		if (IS_ERR(point->fence))
-			return PTR_ERR(point->fence);
+		list->value = in->value;
+		list->locked = false;
+		list->fence = vfence_request_look_up(file, in->fence, need, &list->value);
+		if (IS_ERR(list->fence))
+			return PTR_ERR(list->fence);
 	}
 	return 0;
 }
 
 /**
- * vfence_request_resolve - create a wait from a client's list of points
+ * vfence_request_resolve - find the fences of a client's list of points
  * @file: the file of the client
  * @points: list of points in user memory; must not be empty
  * @need: DRM_VFENCE_RIGHT_* that each handle must have
- * @any: true if one reached point satisfies the wait
- * @room: room of the caller for a wait of one point, see vfence_wait_borrow(), or NULL
+ * @targets: an empty list; output: the points; on error empty
  *
- * Return: a wait that is ARMING without armed points, or an ERR_PTR.
+ * Return: 0 or a negative error.
  */
-struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
-					   const struct drm_vfence_obj_array *points, u32 need,
-					   bool any, struct vfence_wait_room *room)
+int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *points,
+			   u32 need, struct vfence_targets *targets)
 {
 	struct drm_vfence_fence_point list[REQUEST_SHORT], *in;
-	struct vfence_wait *wait;
 	int ret;
 
 	if (vfence_reject(&file->adapter->drm, !points->count))
-		return ERR_PTR(-EINVAL);
+		return -EINVAL;
 	in = vfence_obj_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
 	if (IS_ERR(in))
-		return ERR_CAST(in);
+		return PTR_ERR(in);
 
-	wait = room && points->count == 1 ? vfence_wait_borrow(file->adapter, room) :
-					    vfence_wait_alloc(file->adapter, points->count);
-	if (!wait) {
-		vfence_obj_array_free(in, list);
-		return ERR_PTR(-ENOMEM);
-	}
-
-	wait->any = any;
-	wait->array = points->array;
-	atomic_set(&wait->pending, any ? 1 : points->count);
-	atomic_set(&wait->first, -1);
-	ret = request_resolve_points(file, wait, need, in, points->count);
+	ret = vfence_targets_alloc(targets, points->count);
+	if (!ret)
+		ret = request_resolve_points(file, targets, need, in, points->count);
 	vfence_obj_array_free(in, list);
-	if (ret) {
-		vfence_wait_destroy(wait);
-		return ERR_PTR(ret);
-	}
+	if (ret)
+		vfence_targets_free(targets);
+	return ret;
+}
 
-	return wait;
+/**
+ * vfence_request_signal - signal the points that a call of a client names
+ * @file: the file of the client
+ * @signals: the points, from vfence_request_resolve(), or an empty list
+ * @flags: DRM_VFENCE_SIGNAL_*
+ *
+ * Return: as vfence_signal_perform().
+ */
+int vfence_request_signal(struct vfence_file *file, struct vfence_targets *signals, u32 flags)
+{
+	int ret = vfence_signal_perform(signals, flags);
+
+	if (!ret)
+		vfence_client_count(file, VFENCE_COUNT_CPU_SIGNALS, signals->count);
+	return ret;
 }
 
 int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_signal *args = data;
-	struct vfence_wait_room room;
-	struct vfence_wait *signals;
+	struct vfence_targets signals = {};
 	int ret;
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_SIGNAL_ALLOW_REWIND || args->pad))
 		return -EINVAL;
 
-	signals = vfence_request_resolve(file, &args->points, DRM_VFENCE_RIGHT_SIGNAL, false,
-					 &room);
-	if (IS_ERR(signals))
-		return PTR_ERR(signals);
-
-	ret = vfence_request_signal_points(file, signals, args->flags);
-	vfence_wait_destroy(signals);
+	ret = vfence_request_resolve(file, &args->points, DRM_VFENCE_RIGHT_SIGNAL, &signals);
+	if (ret)
+		return ret;
+	ret = vfence_request_signal(file, &signals, args->flags);
+	vfence_targets_free(&signals);
 
 	return ret;
 }
 
 /**
  * vfence_request_init - check a wait and the signals to perform before it
- * @request: output: the request
+ * @request: output: the request, to be ended with vfence_request_end() if this succeeds
  * @file: the file of the client
  * @flags: DRM_VFENCE_WAIT_*
  * @points: points to wait for
  * @signals: points to signal first; may be empty
  *
- * On success all arguments of the client are valid. The caller destroys request->wait. It
- * also calls vfence_request_signal(), which frees request->signals, or destroys
- * request->signals itself.
+ * On success all arguments of the client are valid.
  *
  * Return: 0 or a negative error.
  */
@@ -171,46 +150,60 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
 			const struct drm_vfence_obj_array *points,
 			const struct drm_vfence_obj_array *signals)
 {
-	request->signals = NULL;
-	request->signal_flags = flags & DRM_VFENCE_WAIT_ALLOW_REWIND ?
-				DRM_VFENCE_SIGNAL_ALLOW_REWIND : 0;
-	request->wait = vfence_request_resolve(file, points, DRM_VFENCE_RIGHT_WAIT,
-					       flags & DRM_VFENCE_WAIT_ANY, &request->room);
-	if (IS_ERR(request->wait))
-		return PTR_ERR(request->wait);
-	request->wait->client = file;
-	if (!signals->count)
-		return 0;
+	int ret;
 
-	request->signals = vfence_request_resolve(file, signals, DRM_VFENCE_RIGHT_SIGNAL, false,
-						  &request->signal_room);
-	if (IS_ERR(request->signals)) {
+	*request = (struct vfence_request) {
+		.file = file,
+		.any = flags & DRM_VFENCE_WAIT_ANY,
+		.signal_flags = flags & DRM_VFENCE_WAIT_ALLOW_REWIND ?
+				DRM_VFENCE_SIGNAL_ALLOW_REWIND : 0,
+	};
+	ret = vfence_request_resolve(file, points, DRM_VFENCE_RIGHT_WAIT, &request->waits);
+	if (ret || !signals->count)
+		return ret;
+
+	ret = vfence_request_resolve(file, signals, DRM_VFENCE_RIGHT_SIGNAL, &request->signals);
+	if (ret)
+		vfence_targets_free(&request->waits);
+	return ret;
+}
+
+/** vfence_request_end - free what a request still has */
+void vfence_request_end(struct vfence_request *request)
+{
+	vfence_targets_free(&request->signals);
+	vfence_targets_free(&request->waits);
+	if (request->wait)
 		vfence_wait_destroy(request->wait);
-		return PTR_ERR(request->signals);
-	}
-
-	return 0;
 }
 
 /**
- * vfence_request_signal - perform the signals of a request, and free them
+ * vfence_request_reserve - allocate the wait of a request, unless it has one
  * @request: the request
  *
- * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost.
+ * Call it before the signals: it can fail, and signals cannot be undone.
+ *
+ * Return: 0 or -ENOMEM.
  */
-int vfence_request_signal(struct vfence_request *request)
+int vfence_request_reserve(struct vfence_request *request)
 {
-	int ret;
-
-	if (!request->signals)
+	if (request->wait)
 		return 0;
+	request->wait = vfence_wait_alloc(request->file->adapter, request->waits.count);
+	if (!request->wait)
+		return -ENOMEM;
+	request->wait->client = request->file;
+	return 0;
+}
 
-	ret = vfence_request_signal_points(request->wait->client, request->signals,
-					   request->signal_flags);
-	vfence_wait_destroy(request->signals);
-	request->signals = NULL;
+/** vfence_request_take_wait - fill in the wait of a request; the caller owns it now */
+struct vfence_wait *vfence_request_take_wait(struct vfence_request *request)
+{
+	struct vfence_wait *wait = request->wait;
 
-	return ret;
+	vfence_targets_move(&request->waits, wait, request->any);
+	request->wait = NULL;
+	return wait;
 }
 
 static bool request_is_decided(const void *wait)
@@ -250,51 +243,40 @@ static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wai
 	return ret;
 }
 
-/* Give the wait memory that others may access. Returns 0, or -ENOMEM, and nothing has changed. */
-static int request_settle(struct vfence_request *request)
-{
-	struct vfence_wait *wait = vfence_wait_settle(request->wait);
-
-	if (!wait)
-		return -ENOMEM;
-	request->wait = wait;
-	return 0;
-}
-
-/* Perform the signals, then wait. Takes over the request. */
-static int request_begin(struct vfence_file *file, struct vfence_request *request,
-			 struct drm_vfence_wait *args)
+/* Perform the signals, then wait. */
+static int request_begin(struct vfence_request *request, struct drm_vfence_wait *args)
 {
 	struct vfence_wait *wait;
 	int ret = 0;
 
-	/* Before the signals: this can fail, and signals cannot be undone. */
-	if (request->signals && args->timeout_ns)
-		ret = request_settle(request);
-	wait = request->wait;
-	ret = ret ? ret : vfence_request_signal(request);
+	if (request->signals.count && args->timeout_ns)
+		ret = vfence_request_reserve(request);
+	if (!ret)
+		ret = vfence_request_signal(request->file, &request->signals,
+					    request->signal_flags);
 	if (ret)
-		goto destroy;
+		return ret;
 
-	if (vfence_wait_poll(wait, wait->any)) {
-		args->first = wait->any ? atomic_read(&wait->first) : 0;
-		goto destroy;
+	ret = vfence_targets_find_reached(&request->waits, request->any);
+	if (ret >= 0) {
+		args->first = ret;
+		return 0;
 	}
 
-	ret = args->timeout_ns ? request_settle(request) : -ETIME;
-	wait = request->wait;
-	ret = ret ? ret : vfence_point_arm_all(wait);
+	ret = args->timeout_ns ? vfence_request_reserve(request) : -ETIME;
 	if (ret)
-		goto destroy;
+		return ret;
+
+	wait = vfence_request_take_wait(request);
+	wait->array = args->points.array;
+	ret = vfence_point_arm_all(wait);
+	if (ret) {
+		vfence_wait_destroy(wait);
+		return ret;
+	}
 
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
-	return request_sleep_armed(file, wait, args);
-
-destroy:
-	if (request->signals)
-		vfence_wait_destroy(request->signals);
-	vfence_wait_destroy(wait);
-	return ret;
+	return request_sleep_armed(request->file, wait, args);
 }
 
 int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -319,8 +301,10 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 		/* The interrupted call has performed the signals. */
 		ret = vfence_request_init(&request, file, args->flags, &args->points,
 					  args->restart ? &none : &args->signals);
-		if (!ret)
-			ret = request_begin(file, &request, args);
+		if (!ret) {
+			ret = request_begin(&request, args);
+			vfence_request_end(&request);
+		}
 		if (ret != -ERESTARTSYS)
 			args->restart = 0;
 	}

@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "fence/vfence_wait.h"
+#include "fence/vfence_target.h"
 
 struct drm_device;
 struct drm_file;
@@ -16,16 +16,18 @@ struct vfence_wait;
  * struct vfence_request - checked wait, with the signals to perform before it
  */
 struct vfence_request {
-	/** @wait: Points to wait for; in @room until vfence_wait_settle() if it is one. */
+	/** @file: File of the client. */
+	struct vfence_file *file;
+	/** @waits: Points to wait for. */
+	struct vfence_targets waits;
+	/** @signals: Points to signal first; may be empty. */
+	struct vfence_targets signals;
+	/** @wait: Memory for a wait for @waits, or NULL. */
 	struct vfence_wait *wait;
-	/** @signals: Points to signal first, or NULL; in @signal_room if it is one. */
-	struct vfence_wait *signals;
-	/** @room: room for @wait */
-	struct vfence_wait_room room;
-	/** @signal_room: room for @signals */
-	struct vfence_wait_room signal_room;
 	/** @signal_flags: DRM_VFENCE_SIGNAL_* for @signals. */
 	u32 signal_flags;
+	/** @any: True if one reached point satisfies the wait. */
+	bool any;
 };
 
 /** VFENCE_REQUEST_FLAGS: flags that WAIT and EVENT_ARM take */
@@ -33,14 +35,15 @@ struct vfence_request {
 
 struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle, u32 need,
 					    u64 *value);
-struct vfence_wait *vfence_request_resolve(struct vfence_file *file,
-					   const struct drm_vfence_obj_array *points, u32 need,
-					   bool any, struct vfence_wait_room *room);
-int vfence_request_signal_points(struct vfence_file *file, struct vfence_wait *signals, u32 flags);
+int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *points,
+			   u32 need, struct vfence_targets *targets);
+int vfence_request_signal(struct vfence_file *file, struct vfence_targets *signals, u32 flags);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,
 			const struct drm_vfence_obj_array *signals);
-int vfence_request_signal(struct vfence_request *request);
+void vfence_request_end(struct vfence_request *request);
+int vfence_request_reserve(struct vfence_request *request);
+struct vfence_wait *vfence_request_take_wait(struct vfence_request *request);
 int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

@@ -3,13 +3,11 @@
  * CPU signals. A call stores its values in order, then completes the waits they satisfy.
  */
 
-#include <linux/slab.h>
-
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
-#include "fence/vfence_wait.h"
+#include "fence/vfence_target.h"
 
 /* Maximal number of values in one update of the virtual GPU. */
 #define SIGNAL_BATCH	16
@@ -42,64 +40,6 @@ void vfence_signal_settle(struct vfence_fence *fence)
 	ww_mutex_unlock(lock);
 }
 
-/**
- * vfence_signal_create - create a list of one point for vfence_signal_perform()
- * @fence: the fence; the list takes a reference
- * @value: the value to signal
- *
- * The caller frees the list by vfence_wait_destroy().
- *
- * Return: the list or NULL.
- */
-struct vfence_wait *vfence_signal_create(struct vfence_fence *fence, u64 value)
-{
-	struct vfence_wait *wait = vfence_wait_alloc(fence->adapter, 1);
-
-	if (!wait)
-		return NULL;
-
-	wait->count = 1;
-	wait->points[0] = (struct vfence_point) {
-		.fence = vfence_fence_get(fence),
-		.wait = wait,
-		.value = value,
-	};
-
-	return wait;
-}
-
-/**
- * vfence_signal_split - move the points of fences with certain flags to a list of their own
- * @signals: the list
- * @fence_flags: DRM_VFENCE_MONITORED_*; fences with at least one of them are moved
- *
- * Return: a list of the moved points in their order, NULL if there are none, or an ERR_PTR.
- */
-struct vfence_wait *vfence_signal_split(struct vfence_wait *signals, u32 fence_flags)
-{
-	struct vfence_wait *split;
-	unsigned int i, remaining = 0;
-
-	for (i = 0; i < signals->count; i++)
-		remaining += !(signals->points[i].fence->flags & fence_flags);
-	if (remaining == signals->count)
-		return NULL;
-
-	split = vfence_wait_alloc(signals->adapter, signals->count - remaining);
-	if (!split)
-		return ERR_PTR(-ENOMEM);
-
-	for (remaining = 0, i = 0; i < signals->count; i++) {
-		if (signals->points[i].fence->flags & fence_flags)
-			split->points[split->count++] = signals->points[i];
-		else
-			signals->points[remaining++] = signals->points[i];
-	}
-	signals->count = remaining;
-
-	return split;
-}
-
 /* Store the value of a monitored fence. The virtual GPU does it for native ones (WDDM-62). */
 static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 {
@@ -124,73 +64,73 @@ static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 	smp_store_release((u32 *)fence->current_value, (u32)value);
 }
 
-static struct vgpu_value_update signal_update(const struct vfence_point *point)
+static struct vgpu_value_update signal_update(const struct vfence_target *target)
 {
 	return (struct vgpu_value_update) {
-		.fence = point->fence->hw,
-		.kernel_va = point->fence->current_value,
-		.value = point->value,
+		.fence = target->fence->hw,
+		.kernel_va = target->fence->current_value,
+		.value = target->value,
 	};
 }
 
 /* Store the values in order. Consecutive native fences share one update. */
-static int signal_store_points(struct vfence_adapter *adapter, struct vfence_point *points,
-			       unsigned int count)
+static int signal_store_many(struct vfence_adapter *adapter, const struct vfence_target *list,
+			     unsigned int count)
 {
 	struct vgpu_value_update update[SIGNAL_BATCH];
 	unsigned int i, n = 0;
 	int ret = 0;
 
 	for (i = 0; !ret && i < count; i++) {
-		bool native = !vfence_fence_is_monitored(points[i].fence);
+		bool native = !vfence_fence_is_monitored(list[i].fence);
 
 		if (native)
-			update[n++] = signal_update(&points[i]);
+			update[n++] = signal_update(&list[i]);
 
 		if (n && (!native || i + 1 == count)) {
 			ret = vgpu_fence_update_current_values(adapter->gpu, update, n, 0);
 			n = 0;
 		}
 		if (!native && !ret)
-			signal_store_monitored(points[i].fence, points[i].value);
+			signal_store_monitored(list[i].fence, list[i].value);
 	}
 
 	return ret;
 }
 
 /* Most signals are of one fence, and need no room for more on the stack, which is cleared. */
-static int signal_store_point(struct vfence_adapter *adapter, struct vfence_point *point)
+static int signal_store_one(struct vfence_adapter *adapter, const struct vfence_target *target)
 {
 	struct vgpu_value_update update;
 
-	if (vfence_fence_is_monitored(point->fence)) {
-		signal_store_monitored(point->fence, point->value);
+	if (vfence_fence_is_monitored(target->fence)) {
+		signal_store_monitored(target->fence, target->value);
 		return 0;
 	}
-	update = signal_update(point);
+	update = signal_update(target);
 	return vgpu_fence_update_current_values(adapter->gpu, &update, 1, 0);
 }
 
 /* Return true if other adapters must be told of a signal. */
-static bool signal_crosses(const struct vfence_point *points, unsigned int count)
+static bool signal_crosses(const struct vfence_target *list, unsigned int count)
 {
 	while (count--)
-		if (points[count].fence->cross)
+		if (list[count].fence->cross)
 			return true;
 	return false;
 }
 
 /* Store up to SIGNAL_BATCH values, then complete the CPU waits they satisfy. */
-static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *points,
+static int signal_batch(struct vfence_adapter *adapter, const struct vfence_target *list,
 			unsigned int count)
 {
 	unsigned int i;
 	u64 time = 0;
 
-	lockdep_assert_held(&signal_lock_of(points[0].fence)->base);
+	lockdep_assert_held(&signal_lock_of(list->fence)->base);
 
-	if (count == 1 ? signal_store_point(adapter, points) :
-			 signal_store_points(adapter, points, count)) {
+	if (count == 1 ? signal_store_one(adapter, list) :
+			 signal_store_many(adapter, list, count)) {
 		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 		return -EIO;
 	}
@@ -200,58 +140,58 @@ static int signal_batch(struct vfence_adapter *adapter, struct vfence_point *poi
 	 * to wait later has seen them. Partner: the lock in vgpu_fence_block().
 	 */
 	smp_mb();
-	if (signal_crosses(points, count))
+	if (signal_crosses(list, count))
 		time = vgpu_clock_now(adapter->gpu);
 
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
-		vfence_point_complete(points[i].fence, points[i].value);
-		if (points[i].fence->cross)
-			vfence_cross_propagate(points[i].fence, points[i].value, time);
+		vfence_point_complete(list[i].fence, list[i].value);
+		if (list[i].fence->cross)
+			vfence_cross_propagate(list[i].fence, list[i].value, time);
 	}
 
 	return 0;
 }
 
-/* The value that @points[@i] replaces. An earlier point of the list may store it. */
-static u64 signal_value_before(const struct vfence_point *points, unsigned int i)
+/* The value that @list[@i] replaces. An earlier target of the list may store it. */
+static u64 signal_value_before(const struct vfence_target *list, unsigned int i)
 {
 	unsigned int k = i;
 
 	while (k--)
-		if (points[k].fence == points[i].fence)
-			return points[k].value;
-	return vfence_fence_current(points[i].fence);
+		if (list[k].fence == list[i].fence)
+			return list[k].value;
+	return vfence_fence_current(list[i].fence);
 }
 
 /*
  * Replace the values in the list by those that will be stored. Return true if one of them
  * rewinds a monitored fence. The lock keeps other CPU signals out.
  */
-static bool signal_resolve_values_locked(struct vfence_wait *signals, u32 flags)
+static bool signal_resolve_values_locked(struct vfence_target *list, unsigned int count, u32 flags)
 {
 	bool rewinds = false;
 	unsigned int i;
 
-	lockdep_assert_held(&signal_lock_of(signals->points[0].fence)->base);
+	lockdep_assert_held(&signal_lock_of(list->fence)->base);
 
-	for (i = 0; i < signals->count; i++) {
-		struct vfence_point *point = &signals->points[i];
+	for (i = 0; i < count; i++) {
+		struct vfence_target *target = &list[i];
 		u64 before;
 
-		if (!vfence_fence_is_monitored(point->fence))
+		if (!vfence_fence_is_monitored(target->fence))
 			continue;
 
-		before = signal_value_before(signals->points, i);
-		if (point->fence->narrow)
-			point->value = vfence_widen(before, point->value);
+		before = signal_value_before(list, i);
+		if (target->fence->narrow)
+			target->value = vfence_widen(before, target->value);
 		if (flags & VFENCE_SIGNAL_KEEP)
-			point->value = max(point->value, before);
+			target->value = max(target->value, before);
 
 		/* A narrow fence's values wrap: signal the farthest value, above all waits. */
 		if (flags & VFENCE_SIGNAL_MAX)
-			point->value = point->fence->narrow ? before + S32_MAX : U64_MAX;
-		rewinds |= point->value < before;
+			target->value = target->fence->narrow ? before + S32_MAX : U64_MAX;
+		rewinds |= target->value < before;
 	}
 
 	return rewinds;
@@ -271,48 +211,42 @@ static int signal_lock_one(struct ww_mutex *lock, struct ww_acquire_ctx *ctx, u3
 		      ww_mutex_lock_interruptible(lock, ctx);
 }
 
-static void signal_unlock_points(struct vfence_wait *signals)
+static void signal_unlock_many(struct vfence_target *list, unsigned int count)
 {
 	unsigned int i;
 
-	for (i = 0; i < signals->count; i++) {
-		struct vfence_point *point = &signals->points[i];
-
-		if (point->locked)
-			ww_mutex_unlock(signal_lock_of(point->fence));
-		point->locked = false;
+	for (i = 0; i < count; i++) {
+		if (list[i].locked)
+			ww_mutex_unlock(signal_lock_of(list[i].fence));
+		list[i].locked = false;
 	}
 }
 
 /* Lock the fences of the list. On -EDEADLK none is locked, and @at is the one to begin with. */
-static int signal_lock_points(struct vfence_wait *signals, struct ww_acquire_ctx *ctx, u32 flags,
-			      int *at)
+static int signal_lock_many(struct vfence_target *list, unsigned int count,
+			    struct ww_acquire_ctx *ctx, u32 flags, int *at)
 {
 	unsigned int i;
 	int ret = 0;
 
 	if (*at >= 0) {
-		struct vfence_point *first = &signals->points[*at];
-
-		ret = signal_lock_one(signal_lock_of(first->fence), ctx, flags, true);
-		first->locked = !ret;
+		ret = signal_lock_one(signal_lock_of(list[*at].fence), ctx, flags, true);
+		list[*at].locked = !ret;
 	}
 
-	for (i = 0; !ret && i < signals->count; i++) {
-		struct vfence_point *point = &signals->points[i];
-
-		ret = signal_lock_one(signal_lock_of(point->fence), ctx, flags, false);
+	for (i = 0; !ret && i < count; i++) {
+		ret = signal_lock_one(signal_lock_of(list[i].fence), ctx, flags, false);
 		if (ret == -EALREADY) {
-			/* Another point of the list names the same fence. */
+			/* Another target of the list names the same fence. */
 			ret = 0;
 		} else {
-			point->locked = !ret;
+			list[i].locked = !ret;
 			*at = i;
 		}
 	}
 
 	if (ret)
-		signal_unlock_points(signals);
+		signal_unlock_many(list, count);
 	return ret;
 }
 
@@ -320,16 +254,18 @@ static int signal_lock_points(struct vfence_wait *signals, struct ww_acquire_ctx
  * Lock all fences of the list, and nothing that other fences need. Two calls may name the same
  * fences in different orders: the one that came later gives way. One fence has no order.
  */
-static int signal_lock_all(struct vfence_wait *signals, struct ww_acquire_ctx *ctx, u32 flags)
+static int signal_lock_all(struct vfence_target *list, unsigned int count,
+			   struct ww_acquire_ctx *ctx, u32 flags)
 {
 	int at = -1, ret;
 
-	if (signals->count == 1)
-		return signal_lock_points(signals, NULL, flags, &at) ? -ERESTARTSYS : 0;
+	if (count == 1)
+		return signal_lock_one(signal_lock_of(list->fence), NULL, flags, false) ?
+		       -ERESTARTSYS : 0;
 
 	ww_acquire_init(ctx, &signal_class);
 	do {
-		ret = signal_lock_points(signals, ctx, flags, &at);
+		ret = signal_lock_many(list, count, ctx, flags, &at);
 	} while (ret == -EDEADLK);
 
 	if (ret) {
@@ -341,16 +277,47 @@ static int signal_lock_all(struct vfence_wait *signals, struct ww_acquire_ctx *c
 	return 0;
 }
 
-static void signal_unlock_all(struct vfence_wait *signals, struct ww_acquire_ctx *ctx)
+static void signal_unlock_all(struct vfence_target *list, unsigned int count,
+			      struct ww_acquire_ctx *ctx)
 {
-	signal_unlock_points(signals);
-	if (signals->count > 1)
-		ww_acquire_fini(ctx);
+	if (count == 1) {
+		ww_mutex_unlock(signal_lock_of(list->fence));
+		return;
+	}
+	signal_unlock_many(list, count);
+	ww_acquire_fini(ctx);
+}
+
+/* Signal targets, of which there is at least one. Their references stay with the caller. */
+static int signal_perform(struct vfence_target *list, unsigned int count, u32 flags)
+{
+	struct vfence_adapter *adapter = list->fence->adapter;
+	struct ww_acquire_ctx ctx;
+	bool rewinds;
+	unsigned int i;
+	int ret;
+
+	ret = signal_lock_all(list, count, &ctx, flags);
+	if (ret)
+		return ret;
+
+	rewinds = signal_resolve_values_locked(list, count, flags);
+	if (READ_ONCE(adapter->lost))
+		ret = -EIO;
+	else if (vfence_reject(&adapter->drm,
+			       rewinds && !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND)))
+		ret = -EINVAL;
+
+	for (i = 0; !ret && i < count; i += SIGNAL_BATCH)
+		ret = signal_batch(adapter, &list[i], min(count - i, SIGNAL_BATCH));
+	signal_unlock_all(list, count, &ctx);
+
+	return ret;
 }
 
 /**
  * vfence_signal_perform - perform CPU signals
- * @signals: list of points, which the caller still owns
+ * @signals: the fences and their values; the caller still owns them
  * @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_*
  *
  * Signals in the order of the list. Calls that name the same fence are serialised, so that the
@@ -358,33 +325,25 @@ static void signal_unlock_all(struct vfence_wait *signals, struct ww_acquire_ctx
  *
  * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost.
  */
-int vfence_signal_perform(struct vfence_wait *signals, u32 flags)
+int vfence_signal_perform(struct vfence_targets *signals, u32 flags)
 {
-	struct vfence_adapter *adapter = signals->adapter;
-	struct ww_acquire_ctx ctx;
-	bool rewinds;
-	unsigned int i;
-	int ret;
-
-	/* vfence_signal_split() may have left an empty list. */
+	/* vfence_targets_split() may have left an empty list. */
 	if (!signals->count)
 		return 0;
+	return signal_perform(vfence_targets_list(signals), signals->count, flags);
+}
 
-	ret = signal_lock_all(signals, &ctx, flags);
-	if (ret)
-		return ret;
+/**
+ * vfence_signal_one - perform the CPU signal of one fence
+ * @fence: the fence, with a reference of the caller
+ * @value: the value
+ * @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_*
+ *
+ * Return: as vfence_signal_perform().
+ */
+int vfence_signal_one(struct vfence_fence *fence, u64 value, u32 flags)
+{
+	struct vfence_target target = { .fence = fence, .value = value };
 
-	rewinds = signal_resolve_values_locked(signals, flags);
-	if (READ_ONCE(adapter->lost))
-		ret = -EIO;
-	else if (vfence_reject(&adapter->drm,
-			       rewinds && !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND)))
-		ret = -EINVAL;
-
-	for (i = 0; !ret && i < signals->count; i += SIGNAL_BATCH)
-		ret = signal_batch(adapter, &signals->points[i],
-				   min(signals->count - i, SIGNAL_BATCH));
-	signal_unlock_all(signals, &ctx);
-
-	return ret;
+	return signal_perform(&target, 1, flags);
 }

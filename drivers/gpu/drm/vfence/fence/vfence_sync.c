@@ -27,7 +27,6 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
-#include "fence/vfence_wait.h"
 
 /**
  * struct vfence_import - dma_fence that will signal a fence
@@ -41,8 +40,10 @@ struct vfence_import {
 	/** @foreign: The dma_fence, with a reference. */
 	struct dma_fence *foreign;
 
-	/** @signal: Signal to perform when @foreign has signaled. */
-	struct vfence_wait *signal;
+	/** @fence: Fence to signal when @foreign has signaled, with a reference. */
+	struct vfence_fence *fence;
+	/** @value: Value to signal. */
+	u64 value;
 	/** @file: File that owns the import; it exists longer than the import. */
 	struct vfence_file *file;
 	/** @id: Index of the import in file->imports. */
@@ -54,7 +55,7 @@ struct vfence_import {
 
 static void sync_free_import(struct vfence_import *import)
 {
-	vfence_wait_destroy(import->signal);
+	vfence_fence_put(import->fence);
 	dma_fence_put(import->foreign);
 	vfence_object_free(IMPORT, import);
 }
@@ -71,10 +72,10 @@ static bool sync_foreign_failed(struct dma_fence *foreign)
  */
 static void sync_perform_import(struct vfence_import *import)
 {
-	struct vfence_fence *fence = import->signal->points[0].fence;
+	struct vfence_fence *fence = import->fence;
 
 	if (!sync_foreign_failed(import->foreign)) {
-		vfence_signal_perform(import->signal, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
+		vfence_signal_one(fence, import->value, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
 		return;
 	}
 
@@ -184,12 +185,8 @@ static int sync_create_import(struct vfence_file *file, struct vfence_fence *fen
 	if (!import)
 		return -ENOMEM;
 
-	import->signal = vfence_signal_create(fence, value);
-	if (!import->signal) {
-		vfence_object_free(IMPORT, import);
-		return -ENOMEM;
-	}
-
+	import->fence = vfence_fence_get(fence);
+	import->value = value;
 	import->file = file;
 	import->foreign = dma_fence_get(foreign);
 

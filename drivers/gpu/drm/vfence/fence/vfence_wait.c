@@ -9,63 +9,6 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_wait.h"
 
-static void wait_init(struct vfence_wait *wait, struct vfence_adapter *adapter)
-{
-	kref_init(&wait->ref);
-	wait->adapter = adapter;
-	init_waitqueue_head(&wait->sleepers);
-}
-
-/**
- * vfence_wait_borrow - make a wait of at most one point in @room
- * @adapter: the adapter of the owner
- * @room: room of the owner, which lives longer than the wait
- *
- * It serves to look and to signal. To arm it, call vfence_wait_settle() first.
- *
- * Return: the wait, which is ARMING and has no points yet.
- */
-struct vfence_wait *vfence_wait_borrow(struct vfence_adapter *adapter,
-				       struct vfence_wait_room *room)
-{
-	struct vfence_wait *wait = (struct vfence_wait *)room->words;
-
-	memset(room, 0, sizeof(*room));
-	wait_init(wait, adapter);
-	wait->borrowed = true;
-	return wait;
-}
-
-/**
- * vfence_wait_settle - give a wait memory of its own, so that it can be armed
- * @wait: the wait; if it is in borrowed room, its references move to the result
- *
- * Return: the wait, or NULL without memory: then @wait is as it was.
- */
-struct vfence_wait *vfence_wait_settle(struct vfence_wait *wait)
-{
-	struct vfence_wait *own;
-	unsigned int i;
-
-	if (!wait->borrowed)
-		return wait;
-	own = vfence_wait_alloc(wait->adapter, wait->count);
-	if (!own)
-		return NULL;
-
-	own->client = wait->client;
-	own->any = wait->any;
-	own->array = wait->array;
-	atomic_set(&own->pending, atomic_read(&wait->pending));
-	atomic_set(&own->first, atomic_read(&wait->first));
-	for (i = 0; i < wait->count; i++) {
-		own->points[i] = wait->points[i];
-		own->points[i].wait = own;
-	}
-	own->count = wait->count;
-	return own;
-}
-
 /**
  * vfence_wait_alloc - allocate a wait
  * @adapter: the adapter of the owner
@@ -80,7 +23,9 @@ struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned i
 	if (!vfence_object_made(WAIT, wait))
 		return NULL;
 
-	wait_init(wait, adapter);
+	kref_init(&wait->ref);
+	wait->adapter = adapter;
+	init_waitqueue_head(&wait->sleepers);
 	return wait;
 }
 
@@ -88,8 +33,6 @@ static void wait_free(struct kref *ref)
 {
 	struct vfence_wait *wait = container_of(ref, struct vfence_wait, ref);
 
-	if (wait->borrowed)
-		return;
 	vfence_object_gone(WAIT);
 	/* A large wait is in vmalloc memory, and this may be an interrupt. */
 	if (is_vmalloc_addr(wait))
@@ -114,28 +57,17 @@ void vfence_wait_destroy(struct vfence_wait *wait)
 	vfence_wait_put(wait);
 }
 
-/**
- * vfence_wait_poll - check whether a wait is satisfied, without arming it
- * @wait: the wait, of which no point is armed
- * @any: true if one point is enough; the function then sets wait->first
- *
- * Return: true if the wait is satisfied.
- */
-bool vfence_wait_poll(struct vfence_wait *wait, bool any)
+/** vfence_wait_is_reached - true if all points are reached of a wait, of which none is armed */
+bool vfence_wait_is_reached(struct vfence_wait *wait)
 {
 	unsigned int i;
 
-	for (i = 0; i < wait->count; i++) {
-		struct vfence_point *point = &wait->points[i];
-		bool reached = vfence_reached(vfence_fence_current(point->fence), point->value);
+	for (i = 0; i < wait->count; i++)
+		if (!vfence_reached(vfence_fence_current(wait->points[i].fence),
+				    wait->points[i].value))
+			return false;
 
-		if (reached && any)
-			atomic_set(&wait->first, i);
-		if (reached == any)
-			return any;
-	}
-
-	return !any;
+	return true;
 }
 
 /** vfence_wait_move - change the state of a wait; false if it was not @from */

@@ -5,9 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/math.h>
 #include <linux/rbtree.h>
-#include <linux/stddef.h>
 #include <linux/wait.h>
 
 #include "core/vfence_adapter.h"
@@ -35,8 +33,6 @@ struct vfence_point {
 	u64 value;
 	/** @queued: True while the point is in a tree; protected by vfence_fence.lock. */
 	bool queued;
-	/** @locked: A list of points to signal holds the signal lock of @fence by this point. */
-	bool locked;
 };
 
 /**
@@ -62,8 +58,7 @@ enum vfence_wait_state {
 /**
  * struct vfence_wait - wait for any number of points, with one owner
  *
- * The owner is a thread, an event, a queue or a wait set. A list of points to signal uses the same
- * structure; it is never armed.
+ * The owner is a thread, an event, a queue or a wait set.
  */
 struct vfence_wait {
 	/** @ref: Reference count: the owner and each queued point. */
@@ -113,8 +108,6 @@ struct vfence_wait {
 	/** @array: User address of the list of points, by which a restarted call is checked. */
 	u64 array;
 
-	/** @borrowed: It is on its owner's stack: never armed, and never freed. */
-	bool borrowed;
 	/** @rcu: Frees a large wait from any context. */
 	struct rcu_head rcu;
 
@@ -124,21 +117,10 @@ struct vfence_wait {
 	struct vfence_point points[];
 };
 
-/**
- * struct vfence_wait_room - room for a wait of one point on the stack
- */
-struct vfence_wait_room {
-	/** @words: a &struct vfence_wait and its point */
-	u64 words[DIV_ROUND_UP(offsetof(struct vfence_wait, points[1]), sizeof(u64))];
-};
-
-struct vfence_wait *vfence_wait_borrow(struct vfence_adapter *adapter,
-				       struct vfence_wait_room *room);
-struct vfence_wait *vfence_wait_settle(struct vfence_wait *wait);
 struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int points);
 void vfence_wait_put(struct vfence_wait *wait);
 void vfence_wait_destroy(struct vfence_wait *wait);
-bool vfence_wait_poll(struct vfence_wait *wait, bool any);
+bool vfence_wait_is_reached(struct vfence_wait *wait);
 bool vfence_wait_move(struct vfence_wait *wait, enum vfence_wait_state from,
 		      enum vfence_wait_state to);
 void vfence_wait_finish(struct vfence_wait *wait, enum vfence_wait_state to);

@@ -98,10 +98,8 @@ struct wait_set_change {
  * struct wait_set_call - checked arguments of a call
  */
 struct wait_set_call {
-	/** @signals: points to signal first, or NULL; in @room if it is one */
-	struct vfence_wait *signals;
-	/** @room: room for @signals */
-	struct vfence_wait_room room;
+	/** @signals: points to signal first; may be empty */
+	struct vfence_targets signals;
 	/** @changes: the updates; in @few if they are few */
 	struct wait_set_change *changes;
 	/** @count: number of updates */
@@ -394,30 +392,24 @@ static void wait_set_end_call(struct wait_set_call *call)
 			vfence_fence_put(call->changes[i].fence);
 	if (call->changes != call->few)
 		kvfree(call->changes);
-	if (call->signals)
-		vfence_wait_destroy(call->signals);
+	vfence_targets_free(&call->signals);
 }
 
 /* Check the arguments. On error, too, the caller ends the call with wait_set_end_call(). */
 static int wait_set_begin_call(struct vfence_wait_set *set, struct wait_set_call *call,
 			       const struct drm_vfence_wait_set_wait *args)
 {
-	struct vfence_wait *signals;
 	int ret;
 
-	call->signals = NULL;
+	call->signals = (struct vfence_targets) {};
 	call->changes = call->few;
 	call->count = 0;
 	ret = wait_set_look_up_changes(set, call, &args->updates);
 	if (ret || !args->signals.count)
 		return ret;
 
-	signals = vfence_request_resolve(set->file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, false,
-					 &call->room);
-	if (IS_ERR(signals))
-		return PTR_ERR(signals);
-	call->signals = signals;
-	return 0;
+	return vfence_request_resolve(set->file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL,
+				      &call->signals);
 }
 
 /* Perform signals, then updates. Only the signals can fail, and then no entry has changed. */
@@ -434,7 +426,7 @@ static int wait_set_perform_locked(struct vfence_wait_set *set, struct wait_set_
 	if (!drm_dev_enter(&set->file->adapter->drm, &idx))
 		return -ENODEV;
 
-	ret = call->signals ? vfence_request_signal_points(set->file, call->signals, flags) : 0;
+	ret = vfence_request_signal(set->file, &call->signals, flags);
 	for (i = 0; !ret && i < call->count; i++) {
 		wait_set_update_locked(set, &call->changes[i]);
 		cond_resched();

@@ -60,7 +60,7 @@ static void job_write_ring_locked(struct vfence_kernel_queue *kernel,
 	lockdep_assert_held(&kernel->run_lock);
 
 	at = job_append(kernel, at, submission->commands, submission->size);
-	if (submission->stages->stage[VFENCE_STAGE_FETCHED].signals)
+	if (submission->stages->stage[VFENCE_STAGE_FETCHED].signals.count)
 		at = job_append_mark(kernel, at, VGPU_OP_FETCHED, submission->progress);
 	at = job_append_mark(kernel, at, VGPU_OP_COMPLETE, submission->progress);
 

@@ -78,7 +78,7 @@ void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
 {
 	struct vfence_wait *wait = submission->wait;
 
-	if (!wait || vfence_wait_poll(wait, false))
+	if (!wait || vfence_wait_is_reached(wait))
 		return;
 
 	submission->waiting = true;
@@ -375,7 +375,7 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 	int ret;
 
 	wait->gpu = true;
-	if (vfence_wait_poll(wait, false))
+	if (vfence_wait_is_reached(wait))
 		return 0;
 
 	wait->fire = kernel_queue_wake;
@@ -465,8 +465,7 @@ int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 	INIT_WORK(&kernel->retire, vfence_job_retire_work);
 	INIT_WORK(&kernel->stage_work, vfence_stage_work);
 
-	kernel->progress = vfence_signal_create(queue->progress_fence, 0);
-	return kernel->progress ? vfence_job_init(kernel) : -ENOMEM;
+	return vfence_job_init(kernel);
 }
 
 /**
@@ -525,8 +524,6 @@ void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 	 */
 	if (READ_ONCE(kernel->needs_rcu_sync))
 		synchronize_rcu();
-	if (kernel->progress)
-		vfence_wait_destroy(kernel->progress);
 	free_page((unsigned long)kernel->control);
 	vfree(kernel->ring);
 	vfence_object_free(KERNEL_QUEUE, kernel);

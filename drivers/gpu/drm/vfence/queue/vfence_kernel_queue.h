@@ -47,10 +47,10 @@ struct vfence_kernel_queue {
 	/** @timeline: dma_fence context of the submissions */
 	u64 timeline;
 	/**
-	 * @progress: Signal of the progress fence. Its value, of the last submission whose
-	 * signals are delivered, is written by @stage_work alone.
+	 * @progress: Value that the progress fence was signaled with last: of the last submission
+	 * whose signals are delivered. Used by @stage_work alone.
 	 */
-	struct vfence_wait *progress;
+	u64 progress;
 
 	/** @lock: protects @held and the order of submissions */
 	struct mutex lock;

@@ -16,7 +16,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
-#include "fence/vfence_wait.h"
+#include "fence/vfence_target.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
@@ -33,10 +33,8 @@ static void stage_release(struct kref *ref)
 	unsigned int i;
 
 	for (i = 0; i < VFENCE_STAGES; i++) {
-		if (stages->stage[i].signals)
-			vfence_wait_destroy(stages->stage[i].signals);
-		if (stages->stage[i].written)
-			vfence_wait_destroy(stages->stage[i].written);
+		vfence_targets_free(&stages->stage[i].signals);
+		vfence_targets_free(&stages->stage[i].written);
 		if (stages->stage[i].event)
 			vfence_eventfd_put(stages->stage[i].event);
 	}
@@ -60,27 +58,18 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 			     const struct drm_vfence_submit *args)
 {
 	bool at_submission = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
-	struct vfence_wait *signals, *top;
+	struct vfence_targets *signals = &stages->stage[at_submission ? VFENCE_STAGE_SUBMITTED :
+							VFENCE_STAGE_COMPLETED].signals;
+	int ret;
 
 	if (!args->signals.count)
 		return 0;
 
-	signals = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, false,
-					 NULL);
-	if (IS_ERR(signals))
-		return PTR_ERR(signals);
-
-	stages->stage[at_submission ? VFENCE_STAGE_SUBMITTED :
-				      VFENCE_STAGE_COMPLETED].signals = signals;
-	if (at_submission)
-		return 0;
-
-	top = vfence_signal_split(signals, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE);
-	if (IS_ERR(top))
-		return PTR_ERR(top);
-
-	stages->stage[VFENCE_STAGE_FETCHED].signals = top;
-	return 0;
+	ret = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, signals);
+	if (ret || at_submission)
+		return ret;
+	return vfence_targets_split(signals, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
+				    &stages->stage[VFENCE_STAGE_FETCHED].signals);
 }
 
 static int stage_add_event(struct vfence_stages *stages, const struct drm_vfence_submit *args)
@@ -132,11 +121,12 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 }
 
 /* Add what a packet signals. Of signals of one fence in succession, keep the highest value. */
-static void stage_add_written_one(struct vfence_file *file, struct vfence_wait *written,
+static void stage_add_written_one(struct vfence_file *file, struct vfence_targets *written,
 				  const union vgpu_packet *packet)
 {
 	bool monitored = packet->header.opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
-	struct vfence_point *last = written->count ? &written->points[written->count - 1] : NULL;
+	struct vfence_target *next = vfence_targets_list(written) + written->count;
+	struct vfence_target *last = written->count ? next - 1 : NULL;
 	u64 va = monitored ? packet->monitored.current_va : packet->signal.current_va;
 	u64 value = monitored ? packet->monitored.value : packet->signal.value;
 	struct vfence_fence *fence = vfence_address_lookup(file, va);
@@ -156,11 +146,8 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_wait *
 		return;
 	}
 
-	written->points[written->count++] = (struct vfence_point) {
-		.fence = fence,
-		.wait = written,
-		.value = value,
-	};
+	*next = (struct vfence_target) { .fence = fence, .value = value };
+	written->count++;
 }
 
 /**
@@ -172,16 +159,13 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_wait *
  */
 int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission *submission)
 {
-	struct vfence_wait *written;
+	struct vfence_targets *written = &submission->stages->stage[VFENCE_STAGE_COMPLETED].written;
 	u32 at = 0;
 
 	if (!submission->signals)
 		return 0;
-
-	written = vfence_wait_alloc(file->adapter, submission->signals);
-	if (!written)
+	if (vfence_targets_alloc(written, submission->signals))
 		return -ENOMEM;
-	submission->stages->stage[VFENCE_STAGE_COMPLETED].written = written;
 
 	while (at < submission->size) {
 		const struct drm_vfence_packet_header *header = submission->commands + at;
@@ -199,14 +183,14 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
  * Complete what the values that packets have written to monitored fences satisfy, as memory may
  * hold a lower value by now. Engines write them without a record that names the value.
  */
-static void stage_complete_written(struct vfence_wait *written)
+static void stage_complete_written(struct vfence_targets *written)
 {
+	struct vfence_target *list = vfence_targets_list(written);
 	unsigned int i;
 
 	for (i = 0; i < written->count; i++) {
-		struct vfence_point *point = &written->points[i];
-		struct vfence_fence *fence = point->fence;
-		u64 value = point->value;
+		struct vfence_fence *fence = list[i].fence;
+		u64 value = list[i].value;
 
 		if (!vfence_fence_is_monitored(fence))
 			continue;
@@ -217,13 +201,14 @@ static void stage_complete_written(struct vfence_wait *written)
 }
 
 /* The interrupts of the signals of native fences are handled: complete what they have left. */
-static void stage_settle_written(struct vfence_wait *written)
+static void stage_settle_written(struct vfence_targets *written)
 {
+	struct vfence_target *list = vfence_targets_list(written);
 	unsigned int i;
 
 	for (i = 0; i < written->count; i++)
-		if (!vfence_fence_is_monitored(written->points[i].fence))
-			vfence_notify_complete(written->points[i].fence);
+		if (!vfence_fence_is_monitored(list[i].fence))
+			vfence_notify_complete(list[i].fence);
 }
 
 static void stage_arrive(struct vfence_kernel_queue *kernel,
@@ -231,7 +216,7 @@ static void stage_arrive(struct vfence_kernel_queue *kernel,
 {
 	if (!atomic_dec_and_test(&stage_signals->pending))
 		return;
-	if (!stage_signals->signals && !stage_signals->written && !stage_signals->event)
+	if (!stage_signals->signals.count && !stage_signals->written.count && !stage_signals->event)
 		return;
 	kref_get(&stage_signals->stages->ref);
 	spin_lock(&kernel->run_lock);
@@ -269,10 +254,10 @@ static void stage_signal(struct vfence_stage_signals *stage_signals)
 {
 	struct vfence_stages *stages = stage_signals->stages;
 
-	if (stage_signals->written && !READ_ONCE(stage_signals->lost))
-		stage_complete_written(stage_signals->written);
-	if (stage_signals->signals && !READ_ONCE(stage_signals->lost))
-		vfence_signal_perform(stage_signals->signals, stages->flags);
+	if (!READ_ONCE(stage_signals->lost)) {
+		stage_complete_written(&stage_signals->written);
+		vfence_signal_perform(&stage_signals->signals, stages->flags);
+	}
 	if (stage_signals->event)
 		vfence_eventfd_signal(stage_signals->event);
 }
@@ -336,8 +321,8 @@ static void stage_end_performed(struct vfence_kernel_queue *kernel, struct list_
 		vfence_irq_catch_up(kernel->queue->adapter);
 
 	list_for_each_entry_safe(stage_signals, next, performed, link) {
-		if (stage_signals->written && !READ_ONCE(stage_signals->lost))
-			stage_settle_written(stage_signals->written);
+		if (!READ_ONCE(stage_signals->lost))
+			stage_settle_written(&stage_signals->written);
 		vfence_stage_put(stage_signals->stages);
 	}
 	INIT_LIST_HEAD(performed);
@@ -372,12 +357,10 @@ static u64 stage_perform_due(struct vfence_kernel_queue *kernel)
 
 static void stage_signal_progress(struct vfence_kernel_queue *kernel, u64 delivered)
 {
-	struct vfence_point *progress = &kernel->progress->points[0];
-
-	if (progress->value == delivered)
+	if (kernel->progress == delivered)
 		return;
-	progress->value = delivered;
-	vfence_signal_perform(kernel->progress, VFENCE_SIGNAL_KEEP);
+	kernel->progress = delivered;
+	vfence_signal_one(kernel->queue->progress_fence, delivered, VFENCE_SIGNAL_KEEP);
 }
 
 /* Waits for the progress of a stopped queue fail, and queues of all clients proceed. */

@@ -7,12 +7,12 @@
 #include <linux/list.h>
 
 #include "drm/vfence_drm.h"
+#include "fence/vfence_target.h"
 
 struct eventfd_ctx;
 struct vfence_file;
 struct vfence_submission;
 struct vfence_stages;
-struct vfence_wait;
 struct work_struct;
 
 /**
@@ -41,10 +41,10 @@ struct vfence_stage_signals {
 	/** @stages: parent */
 	struct vfence_stages *stages;
 
-	/** @signals: fences and their values, or NULL */
-	struct vfence_wait *signals;
-	/** @written: fences and values that packets have signaled, or NULL */
-	struct vfence_wait *written;
+	/** @signals: fences and their values; may be empty */
+	struct vfence_targets signals;
+	/** @written: fences and values that packets have signaled; may be empty */
+	struct vfence_targets written;
 	/** @event: an eventfd, or NULL */
 	struct eventfd_ctx *event;
 

@@ -159,19 +159,32 @@ static int submit_copy_commands(struct vfence_submission *submission,
 	return submit_check_commands(submission);
 }
 
+static int submit_resolve_points(struct vfence_submit *submit, struct vfence_submission *submission)
+{
+	struct vfence_file *file = submit->drm_file->driver_priv;
+	struct vfence_targets waits = {};
+	int ret;
+
+	ret = vfence_request_resolve(file, &submit->args->waits, DRM_VFENCE_RIGHT_WAIT, &waits);
+	if (ret)
+		return ret;
+	submission->wait = vfence_wait_alloc(file->adapter, waits.count);
+	if (submission->wait)
+		vfence_targets_move(&waits, submission->wait, false);
+	vfence_targets_free(&waits);
+	return submission->wait ? 0 : -ENOMEM;
+}
+
 static int submit_resolve_waits(struct vfence_submit *submit, struct vfence_submission *submission)
 {
 	const struct drm_vfence_submit *args = submit->args;
-	struct vfence_file *file = submit->drm_file->driver_priv;
 	struct vfence_in_syncs *in_syncs;
-	struct vfence_wait *wait;
+	int ret;
 
 	if (args->waits.count) {
-		wait = vfence_request_resolve(file, &args->waits, DRM_VFENCE_RIGHT_WAIT, false,
-					      NULL);
-		if (IS_ERR(wait))
-			return PTR_ERR(wait);
-		submission->wait = wait;
+		ret = submit_resolve_points(submit, submission);
+		if (ret)
+			return ret;
 	}
 
 	in_syncs = vfence_sync_in_create(submit->drm_file, &args->wait_syncobjs);
