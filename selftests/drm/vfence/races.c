@@ -11,6 +11,8 @@
  *   patient  waits for it, and for a value that comes and goes, while main interrupts it
  *   constant  waits for it by a set whose entry the thread of hasty replaces at the same time
  *
+ * At the beginning of a round constant signals a fence that hasty begins to wait for.
+ *
  * After them it hangs GFX with another device, while the lab's queues work, and resets meet all
  * that can happen to a queue: it is aborted or suspended in the middle, or left alone. At last
  * virtual functions of another chip share its engines, see races_switch.h.
@@ -33,7 +35,7 @@ struct lab {
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_queue *gfx, *copy, *kernel;
-	struct vf_fence *fence, *gone;
+	struct vf_fence *fence, *gone, *told;
 	struct vf_wait_set *set;
 	pthread_t hasty, patient, constant;
 	pthread_barrier_t barrier;
@@ -71,6 +73,8 @@ static void *hasty(void *arg)
 		pthread_barrier_wait(&lab->barrier);
 		if (lab->stop)
 			return NULL;
+		if (vf_fence_wait(lab->told, lab->value, vf_deadline(LOST)))
+			lab->wrong = 4;
 		for (i = 0; i < 4; i++) {
 			struct vf_wait_set_entry again = { 1, lab->fence, lab->value };
 			int ret = vf_fence_wait(lab->fence, lab->value, vf_deadline(i * 7000));
@@ -101,6 +105,8 @@ static void *constant(void *arg)
 		pthread_barrier_wait(&lab->barrier);
 		if (lab->stop)
 			return NULL;
+		if (vf_fence_signal(lab->told, lab->value))
+			lab->wrong = 4;
 		update.value = lab->value;
 		if (vf_wait_set_update(lab->set, &update, 1))
 			lab->wrong = 3;
@@ -172,6 +178,7 @@ static int lab_open(struct lab *lab, unsigned int index)
 	ret = ret ? ret : vf_kernel_queue_create(lab->device, DRM_VFENCE_NODE_COPY, &lab->kernel);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->fence);
 	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->gone);
+	ret = ret ? ret : vf_fence_create(lab->device, 0, 0, &lab->told);
 	ret = ret ? ret : vf_wait_set_create(lab->adapter, 2, &lab->set);
 	pthread_barrier_init(&lab->barrier, NULL, 4);
 	ret = ret ? ret : -pthread_create(&lab->hasty, NULL, hasty, lab);
@@ -190,6 +197,7 @@ static void lab_close(struct lab *lab)
 	vf_queue_destroy(lab->kernel);
 	vf_queue_destroy(lab->gfx);
 	vf_queue_destroy(lab->copy);
+	vf_fence_destroy(lab->told);
 	vf_fence_destroy(lab->gone);
 	vf_fence_destroy(lab->fence);
 	vf_device_destroy(lab->device);
@@ -307,7 +315,7 @@ static const char *play(struct lab *lab)
 {
 	static const char * const wrongs[] = {
 		NULL, "a hasty wait was wrong", "an interrupted wait missed a value",
-		"a wait set missed a value",
+		"a wait set missed a value", "a wait missed a CPU signal",
 	};
 	const char *what;
 

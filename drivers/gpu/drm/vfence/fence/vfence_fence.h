@@ -118,7 +118,7 @@ struct vfence_fence {
 	struct rb_root_cached waiters;
 	/** @gpu_waiters: &struct vfence_point of queues that hold submissions back. */
 	struct rb_root_cached gpu_waiters;
-	/** @monitored: Monitored value that was last stored. */
+	/** @monitored: Monitored value that was last stored; CPU signals read it without @lock. */
 	u64 monitored;
 	/** @error: Error that new waits return, or 0 while the fence accepts waits. */
 	int error;
@@ -213,6 +213,16 @@ static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 
 	/* Acquire: see all that the signaller stored before. Partner: the engine's order. */
 	return smp_load_acquire(fence->current_value);
+}
+
+/*
+ * Return true if a CPU signal of @value may satisfy a wait. The caller has stored the value and
+ * passed a full barrier. A monitored fence has no monitored value.
+ */
+static inline bool vfence_fence_is_awaited(const struct vfence_fence *fence, u64 value)
+{
+	return vfence_fence_is_monitored(fence) ||
+	       vfence_must_interrupt(value, READ_ONCE(fence->monitored));
 }
 
 #endif

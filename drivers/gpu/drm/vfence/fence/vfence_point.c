@@ -8,7 +8,8 @@
  * A point that comes may lower the monitored value. The store of the lower value is followed by
  * a full barrier and another sample of the current value. An engine stores the current value,
  * passes a full barrier and loads the monitored value. At least one of the two sees the store of
- * the other, so that no wake-up is lost: this is handshake (a) of ordering.rst.
+ * the other, so that no wake-up is lost: this is handshake (a) of ordering.rst. A CPU signal does
+ * as an engine does, and then completes the points by itself instead of sending an interrupt.
  *
  * If the point leaves the monitored value as it is, each signal that satisfies it interrupts
  * anyway. If points leave, the value rises, but stays below what each remaining point waits for.
@@ -67,9 +68,10 @@ static u64 point_monitored(struct vfence_fence *fence)
 }
 
 /*
- * The CPU's side of handshake (a): the virtual GPU stores the monitored value and passes
- * a full barrier, then the caller samples the current value if it has a new point. Partner:
- * exec_signal_fence() in hw/vgpu_exec.c. The interrupt handler takes the same lock (WDDM-17).
+ * The waiter's side of handshake (a): the virtual GPU stores the monitored value and passes
+ * a full barrier, then the caller samples the current value if it has a new point. Partners:
+ * exec_signal_fence() in hw/vgpu_exec.c, which loads what the GPU stores, and signal_batch(), which
+ * loads what is stored here. The interrupt handler takes the same lock (WDDM-17).
  */
 static void point_store_monitored_locked(struct vfence_fence *fence, u64 value)
 {
@@ -82,7 +84,7 @@ static void point_store_monitored_locked(struct vfence_fence *fence, u64 value)
 	lockdep_assert_held(&fence->lock);
 
 	trace_vfence_monitored(fence->global, fence->monitored, value);
-	fence->monitored = value;
+	WRITE_ONCE(fence->monitored, value);
 	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x12);
 }

@@ -8,6 +8,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_target.h"
+#include "vfence_step.h"
 
 /* Maximal number of values in one update of the virtual GPU. */
 #define SIGNAL_BATCH	16
@@ -135,9 +136,12 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 		return -EIO;
 	}
 
+	vfence_step(SIGNAL_STORED);
 	/*
-	 * Store the values before the clock is read: a queue of another adapter that began
-	 * to wait later has seen them. Partner: the lock in vgpu_fence_block().
+	 * Store the values before the monitored values are loaded: handshake (a), in the place of
+	 * an engine. Partner: vgpu_fence_update_monitored_values(). And before the clock is read: a
+	 * queue of another adapter that began to wait later has seen them. Partner: the lock in
+	 * vgpu_fence_block().
 	 */
 	smp_mb();
 	if (signal_crosses(list, count))
@@ -145,7 +149,8 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
-		vfence_point_complete(list[i].fence, list[i].value);
+		if (vfence_fence_is_awaited(list[i].fence, list[i].value))
+			vfence_point_complete(list[i].fence, list[i].value);
 		if (list[i].fence->cross)
 			vfence_cross_propagate(list[i].fence, list[i].value, time);
 	}

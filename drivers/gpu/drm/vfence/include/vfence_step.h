@@ -32,6 +32,8 @@ enum vfence_step {
 	VFENCE_STEP_DRAINED,
 	/* CPU: the monitored value is stored */
 	VFENCE_STEP_MONITORED_UPDATE,
+	/* CPU signal: the values are stored; the monitored values are not read yet */
+	VFENCE_STEP_SIGNAL_STORED,
 	/* CPU: the current value is about to be sampled again */
 	VFENCE_STEP_SECOND_SAMPLE,
 	/* CPU: a waiter has found its value not reached and is not in the tree yet */
