@@ -91,17 +91,16 @@ static enum drm_vfence_fault exec_fetch_at(struct vgpu_queue *queue, u64 pos, u6
 
 /*
  * The front end of a kernel ring executes the FETCHED packets behind the packet in flight at
- * once, before that packet is completed.
+ * once, before that packet is completed. Not inline: other rings need no packet on the stack, which
+ * the kernel clears with each step.
  */
-static void exec_fetch_ahead(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 write_ptr)
+static noinline void exec_fetch_ahead(struct vgpu_engine *engine, struct vgpu_queue *queue,
+				      u64 write_ptr)
 {
 	u64 pos = queue->read_ptr + queue->exec.packet.header.length;
 	const struct vgpu_packet_complete *fetched;
 	union vgpu_packet packet;
 	u64 va;
-
-	if (!queue->kernel)
-		return;
 
 	while (pos != write_ptr && !exec_fetch_at(queue, pos, write_ptr, &packet, &va) &&
 	       packet.header.opcode == VGPU_OP_FETCHED) {
@@ -133,7 +132,8 @@ static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *
 	queue->exec.draws_left = queue->exec.packet.header.opcode == DRM_VFENCE_OP_DRAW ?
 				 queue->exec.packet.draw.count : 0;
 
-	exec_fetch_ahead(engine, queue, write_ptr);
+	if (queue->kernel)
+		exec_fetch_ahead(engine, queue, write_ptr);
 
 	return VGPU_STEP_MORE;
 }
@@ -243,8 +243,8 @@ static enum vgpu_step exec_log_of_signal(struct vgpu_engine *engine, struct vgpu
 	return exec_write_log(engine, queue);
 }
 
-static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
-			       struct vgpu_fence *fence, u64 value, u64 monitored, bool logged)
+static noinline void exec_post_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
+				      struct vgpu_fence *fence, u64 value, bool logged)
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
@@ -257,12 +257,18 @@ static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *qu
 		.node = engine->node,
 	};
 
+	vgpu_cmp_post(queue->gpu, &post);
+	vfence_step(POSTED);
+}
+
+static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
+			       struct vgpu_fence *fence, u64 value, u64 monitored, bool logged)
+{
 	vfence_step(MONITORED_READ);
 	vgpu_fence_notify(engine, fence, value);
 	if (vfence_must_interrupt(value, monitored)) {
 		trace_vgpu_interrupt_due(engine->node, fence->os_handle, value, monitored);
-		vgpu_cmp_post(queue->gpu, &post);
-		vfence_step(POSTED);
+		exec_post_signal(engine, queue, fence, value, logged);
 	} else {
 		trace_vgpu_interrupt_suppressed(engine->node, fence->os_handle, value, monitored);
 		WRITE_ONCE(queue->node->counters.suppressed, queue->node->counters.suppressed + 1);
@@ -298,24 +304,26 @@ static void exec_store_and_time(struct vgpu_queue *queue, struct vgpu_fence *fen
 static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_queue *queue,
 					u64 *cost)
 {
-	const struct drm_vfence_packet_signal packet = queue->exec.packet.signal;
-	struct vgpu_slot *slot = exec_slot(queue, packet.current_va);
+	const struct drm_vfence_packet_signal *packet = &queue->exec.packet.signal;
+	struct vgpu_slot *slot = exec_slot(queue, packet->current_va);
 	u64 log_packets = queue->log_packets;
+	/* The LOG packet behind this one takes its place. */
+	u64 value = packet->value;
 	struct vgpu_fence *fence;
 	enum vgpu_step step;
 
 	if (!slot || !slot->fence)
-		return exec_fault(queue, exec_slot_fault(queue->vm, packet.current_va),
-				  packet.current_va);
-	if (slot->monitored_va != packet.monitored_va)
-		return exec_fault(queue, exec_slot_fault(queue->vm, packet.monitored_va),
-				  packet.monitored_va);
+		return exec_fault(queue, exec_slot_fault(queue->vm, packet->current_va),
+				  packet->current_va);
+	if (slot->monitored_va != packet->monitored_va)
+		return exec_fault(queue, exec_slot_fault(queue->vm, packet->monitored_va),
+				  packet->monitored_va);
 	if (!READ_ONCE(slot->signals))
-		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet.current_va);
+		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
 
 	fence = slot->fence;
 	if (!vgpu_cmp_has_room(queue->gpu, queue->vm) ||
-	    !vgpu_fence_has_room(engine, fence, packet.value)) {
+	    !vgpu_fence_has_room(engine, fence, value)) {
 		*cost = VGPU_STALL_NS;
 		return VGPU_STEP_MORE;
 	}
@@ -324,7 +332,7 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 		return exec_complete(engine, queue);
 	}
 
-	exec_store_and_time(queue, fence, packet.value);
+	exec_store_and_time(queue, fence, value);
 	atomic64_inc(&fence->signals);
 	WRITE_ONCE(queue->node->counters.signals, queue->node->counters.signals + 1);
 	exec_complete(engine, queue);
@@ -339,7 +347,7 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 	 * vgpu_fence_block().
 	 */
 	smp_mb();
-	exec_notify_signal(engine, queue, fence, packet.value, vgpu_value_monitored(fence),
+	exec_notify_signal(engine, queue, fence, value, vgpu_value_monitored(fence),
 			   queue->log_packets != log_packets);
 	return step;
 }

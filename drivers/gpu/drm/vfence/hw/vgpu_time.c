@@ -39,12 +39,12 @@ static u64 time_burned(struct vgpu_engine *engine, ktime_t now)
 }
 
 /*
- * Return the GPU time that a step costs at least which burned so much processor time, beside
- * @busy - 1 other engines.
+ * Return the GPU time that a step costs at least which burned so much processor time, if no other
+ * engine is busy.
  */
-static u64 time_price(const struct vgpu_engine *engine, u64 burned, unsigned int busy)
+static u64 time_price(const struct vgpu_engine *engine, u64 burned)
 {
-	return div_u64(burned * busy * 100, engine->chip->cpu_percent);
+	return div_u64(burned * 100, engine->chip->cpu_percent);
 }
 
 /*
@@ -83,13 +83,14 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 {
 	ktime_t now = ktime_get();
 	u64 burned = time_burned(engine, now);
-	u64 price = time_price(engine, burned, max(READ_ONCE(engine->chip->busy), 1u));
+	u64 own = time_price(engine, burned);
+	u64 price = own * max(READ_ONCE(engine->chip->busy), 1u);
 
 	engine->cost_at = time_extend(engine, engine->cost_at, now, cost);
 	engine->begun_at = ktime_sub_ns(engine->cost_at, cost);
 	engine->free_at = time_extend(engine, engine->free_at, now, cost);
 	engine->catches_up = true;
-	time_count(engine, queue, max(cost, price), max(cost, time_price(engine, burned, 1)));
+	time_count(engine, queue, max(cost, price), max(cost, own));
 
 	/* The thread rests for longer less often: a sleep burns processor time, too. */
 	engine->rest_ns += price - burned;
