@@ -2,12 +2,13 @@
 /*
  * Handshake (a) with a CPU signal in the place of the engine.
  *
- * A thread signals 2, then rewinds to 0, then signals 1. After each store it loads the monitored value that
- * the driver has stored last, and takes the waiters under the lock only if its value exceeds it. The
- * first waiter waits for 2, which is the current value for a moment only, and is on the fence from
- * the beginning. The second one comes at any time, waits for 1 and does not time out. The third one
- * waits for 1 and may time out. Waiters are taken one by one: when the budget ends, the monitored
- * value stays as low as it was. pan finds the end states in which one of the first two still sleeps.
+ * A thread signals 2, then rewinds to 0, then signals 1. After each store it loads the monitored
+ * value that the driver has stored last. Only if the signaled value exceeds it, the thread takes the
+ * waiters, under the lock. The first waiter waits for 2, which is the current value for a moment
+ * only, and is on the fence from the beginning. The second one comes at any time, waits for 1 and
+ * does not time out. The third one waits for 1 and may time out. Waiters are taken one by one; the
+ * monitored value rises when no waiter is left that can be taken. pan finds the end states in which
+ * one of the first two still sleeps.
  *
  * Mutants: SIGNAL_LOAD_HOISTED SIGNAL_NO_BARRIER SIGNAL_NO_RESAMPLE SIGNAL_BUDGET_RAISES
  */
@@ -18,13 +19,16 @@
 #define PROCS		3
 #include "tso.h"
 
-#define NOBODY		9	/* monitored value without waiters */
+/* Monitored value of a fence that nobody waits for. */
+#define NOBODY		9
+/* The value that a waiter waits for. */
 #define AWAITED(id)	(id == 0 -> 2 : 1)
 
 bool queued[3];			/* under FENCE_LOCK */
 bool done[3];
 byte monitored;			/* what MONITORED will be once it is performed; under FENCE_LOCK */
 
+/* point_monitored(): one less than the least value that a waiter in the tree waits for. */
 #define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
 
 /* point_update_monitored_locked() */

@@ -125,7 +125,7 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 struct local_loss {
 	/** @fence: the fence, with a reference */
 	struct vfence_fence *fence;
-	/** @own: fence of the device itself; with others, other devices go on */
+	/** @own: the device has created the fence, and no other adapter shares it */
 	bool own;
 };
 
@@ -162,7 +162,7 @@ static bool local_take_loss_locked(struct vfence_local *local, struct local_loss
 	return true;
 }
 
-/* @lost: perform it, else just free it. */
+/* Signal the fence if the device is @lost, and put the reference. */
 static void local_end_loss(const struct local_loss *loss, bool lost)
 {
 	/* The CPU cannot reach the values of an INTRA_GPU fence. */

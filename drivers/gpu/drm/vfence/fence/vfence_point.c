@@ -70,8 +70,8 @@ static u64 point_monitored(struct vfence_fence *fence)
 /*
  * The waiter's side of handshake (a): the virtual GPU stores the monitored value and passes
  * a full barrier, then the caller samples the current value if it has a new point. Partners:
- * exec_signal_fence() in hw/vgpu_exec.c, which loads what the GPU stores, and signal_batch(), which
- * loads what is stored here. The interrupt handler takes the same lock (WDDM-17).
+ * exec_signal_fence() in hw/vgpu_exec.c loads the value that the GPU stores; signal_batch() loads
+ * fence->monitored. The interrupt handler takes fence->lock, too (WDDM-17).
  */
 static void point_store_monitored_locked(struct vfence_fence *fence, u64 value)
 {

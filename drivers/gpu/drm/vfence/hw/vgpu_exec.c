@@ -243,6 +243,10 @@ static enum vgpu_step exec_log_of_signal(struct vgpu_engine *engine, struct vgpu
 	return exec_write_log(engine, queue);
 }
 
+/*
+ * Not inline: most signals interrupt nobody, and need no post on the stack, which the kernel clears
+ * with each step.
+ */
 static noinline void exec_post_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
 				      struct vgpu_fence *fence, u64 value, bool logged)
 {
