@@ -98,6 +98,45 @@ TEST_F(log, WDDM_86_87_88_96_entries_tell_what_happened)
 	EXPECT_EQ(0, n);
 }
 
+#define SHORT_DRAWS	16
+
+/* Draws that are too short for a timer take their time all the same. */
+TEST_F(log, WDDM_90_a_signal_is_not_earlier_than_the_work_before_it)
+{
+	static const uint32_t draw_ns[] = { 1000, 2000, 5000, 10000, 15000, 20000, 50000 };
+	struct drm_vfence_log_entry e[SHORT_DRAWS + 2];
+	struct drm_vfence_clock_info clock;
+	unsigned int i, k, n;
+	uint64_t value = 0;
+
+	for (i = 0; i < sizeof(draw_ns) / sizeof(draw_ns[0]); i++) {
+		vf_cmd_signal(self->gfx, self->fence, ++value);
+		for (k = 0; k < SHORT_DRAWS; k++) {
+			vf_cmd_draw(self->gfx, 1, draw_ns[i]);
+			vf_cmd_signal(self->gfx, self->fence, ++value);
+		}
+		ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		ASSERT_TRUE(logged(self->gfx));
+		n = SHORT_DRAWS + 2;
+		memset(e, POISON, sizeof(e));
+		ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
+		ASSERT_EQ(SHORT_DRAWS + 2, n);
+		for (k = 0; k <= SHORT_DRAWS; k++) {
+			uint64_t at = e[k].end_gpu_timestamp, tick_ns = SECOND / clock.frequency_hz;
+			uint64_t work_ns = (uint64_t)k * draw_ns[i];
+
+			EXPECT_LE(work_ns, (at - clock.gpu_ticks + 1) * tick_ns);
+			/* The thread of the engine woke up late for the first signal alone. */
+			if (deterministic())
+				EXPECT_LE(work_ns, (at - e[0].end_gpu_timestamp) * tick_ns + 5000);
+		}
+		TH_LOG("%u draws of %u ns end after %llu ns", SHORT_DRAWS, draw_ns[i],
+		       (unsigned long long)((e[SHORT_DRAWS].end_gpu_timestamp - clock.gpu_ticks) *
+					    (SECOND / clock.frequency_hz)));
+	}
+}
+
 TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

@@ -573,15 +573,35 @@ static uint64_t engine_cpu_ns(unsigned int node)
 	return ns;
 }
 
+/* Return: the processor time that the engines of all nodes have used, in ns. */
+static uint64_t all_cpu_ns(void)
+{
+	uint64_t ns = 0;
+	unsigned int node;
+
+	for (node = 0; node < 4; node++)
+		ns += engine_cpu_ns(node);
+	return ns;
+}
+
+/* Return: the share of a processor that the engines use, which are busy, in percent. */
+static unsigned int cpu_percent(void)
+{
+	uint64_t used = all_cpu_ns();
+	int64_t begun = vf_deadline(0);
+
+	let_pass(SECOND / 4);
+	used = all_cpu_ns() - used;
+	return 100 * used / (vf_deadline(0) - begun);
+}
+
 /*
  * Packets that cost nothing but their emulation use a quarter of a processor at most, on all
  * engines of the chip together.
  */
 TEST_F(two, engines_use_a_quarter_of_a_processor)
 {
-	uint64_t before[4], used = 0;
-	int64_t begun, took;
-	unsigned int node;
+	unsigned int node, percent;
 
 	NEEDS_EXACT_TIME();
 	for (node = 0; node < 4; node++) {
@@ -591,19 +611,56 @@ TEST_F(two, engines_use_a_quarter_of_a_processor)
 		ASSERT_EQ(0, hog(flood, 0));
 		ASSERT_TRUE(EVENTUALLY(queue_state(flood) == DRM_VFENCE_QUEUE_RUNNING));
 	}
+	percent = cpu_percent();
+	TH_LOG("%u %% of a processor", percent);
+	EXPECT_GE(29, percent);
+	EXPECT_LE(15, percent);
+}
 
-	for (node = 0; node < 4; node++) {
-		before[node] = engine_cpu_ns(node);
-		ASSERT_NE(0, before[node]);
+/* An engine sleeps for each of these draws, because a signal is behind it. */
+static struct vf_queue *add_sleeper(struct tenant *t, unsigned int node, struct vf_fence *fence,
+				    unsigned int draw_ns)
+{
+	struct vf_queue *queue;
+	unsigned int i;
+
+	if (vf_queue_create(t->device, node, 2 * 1024 * 1024, &queue))
+		return NULL;
+	for (i = 0; i < 16000; i++) {
+		vf_cmd_draw(queue, 1, draw_ns);
+		vf_cmd_signal(queue, fence, 1);
 	}
-	begun = vf_deadline(0);
-	let_pass(SECOND / 4);
-	for (node = 0; node < 4; node++)
-		used += engine_cpu_ns(node) - before[node];
-	took = vf_deadline(0) - begun;
-	TH_LOG("%.1f %% of a processor", 100.0 * used / took);
-	EXPECT_GT(29, 100 * used / took);
-	EXPECT_LT(15, 100 * used / took);
+	return vf_queue_submit(queue) ? NULL : queue;
+}
+
+/* So do draws that are so short that the thread sleeps for each of them. */
+TEST_F(two, engines_that_sleep_often_use_a_quarter_of_a_processor)
+{
+	static const unsigned int draw_ns[] = { 1000, 20000 };
+	struct vf_queue *queue[4];
+	struct vf_fence *fence;
+	unsigned int i, node, percent;
+
+	NEEDS_EXACT_TIME();
+	ASSERT_EQ(0, vf_fence_create(self->attacker.device, 0, 0, &fence));
+	for (i = 0; i < 2; i++) {
+		for (node = 0; node < 4; node++) {
+			queue[node] = add_sleeper(&self->attacker, node, fence, draw_ns[i]);
+			ASSERT_NE(NULL, queue[node]);
+			ASSERT_TRUE(EVENTUALLY(queue_state(queue[node]) ==
+					       DRM_VFENCE_QUEUE_RUNNING));
+		}
+		percent = cpu_percent();
+		TH_LOG("draws of %u ns: %u %% of a processor", draw_ns[i], percent);
+		EXPECT_GE(29, percent);
+		EXPECT_LE(15, percent);
+		for (node = 0; node < 4; node++) {
+			EXPECT_EQ(DRM_VFENCE_QUEUE_RUNNING, queue_state(queue[node]));
+			ASSERT_EQ(0, vf_queue_abort(queue[node]));
+			vf_queue_destroy(queue[node]);
+		}
+	}
+	vf_fence_destroy(fence);
 }
 
 /* The kernel waits for all tasks before it frees the code that a tracer used. */

@@ -250,16 +250,14 @@ static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 }
 
 /*
- * Let the charged time pass. Small costs add up before the engine sleeps, because a timer
- * costs more than they do. If the queue leaves early, the rest passes when it is back.
+ * Let the charged time pass. If the queue leaves early, the rest passes when it is back. @stepped:
+ * it is the time of a step of this turn.
  */
-static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queue, bool stepped)
 {
-	if (vgpu_time_charged(engine) <= VGPU_SLACK_NS)
-		return;
-
 	while (vgpu_time_ahead(engine)) {
-		vgpu_world_served(engine);
+		if (stepped)
+			vgpu_world_served(engine);
 		if (engine_quantum_is_over(engine, ktime_get()) || vgpu_world_must_leave(engine))
 			engine_note_request(engine, queue);
 		if (engine_must_leave_early(engine, queue))
@@ -271,10 +269,15 @@ static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queu
 		engine_interrupt_step(engine, queue);
 }
 
+/*
+ * Charge a step, and let its time pass. Small costs add up before the engine sleeps, because a
+ * timer costs more than they do.
+ */
 static void engine_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost)
 {
 	vgpu_time_charge(engine, queue, cost);
-	engine_pass_time(engine, queue);
+	if (vgpu_time_charged(engine) > VGPU_SLACK_NS)
+		engine_pass_time(engine, queue, true);
 }
 
 /* Let the time pass that remained when the queue left the engine. */
@@ -283,6 +286,7 @@ static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queu
 	u64 remaining = queue->exec.remaining_ns;
 
 	queue->exec.remaining_ns = 0;
+	engine->works = remaining;
 	engine_charge(engine, queue, remaining);
 }
 
@@ -319,6 +323,13 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 		return step;
 	}
 
+	if (step == VGPU_STEP_EARLY) {
+		engine_pass_time(engine, queue, engine->worked);
+		vgpu_time_bill_sleep(engine);
+		/* If the queue must leave, the time has not passed. */
+		return queue->exec.remaining_ns || vgpu_time_works(engine) ? VGPU_STEP_MORE : step;
+	}
+
 	WRITE_ONCE(queue->exec.stalled, step == VGPU_STEP_STALLED);
 	engine_charge(engine, queue, cost);
 	/* Only now: the first step of a turn is not taken back. */
@@ -334,8 +345,7 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 {
 	enum vgpu_step step;
 
-	/* What remains of the time of the queue before passes first. */
-	vgpu_time_charge(engine, queue, 0);
+	vgpu_time_begin_turn(engine, queue);
 	engine_begin_quantum(engine, queue->quantum_ns ?: VGPU_QUANTUM_NS);
 	queue->quantum_ns = 0;
 	WRITE_ONCE(engine->overstayed, false);
@@ -353,6 +363,8 @@ static enum vgpu_step engine_run(struct vgpu_engine *engine, struct vgpu_queue *
 			engine_charge_remaining(engine, queue);
 		} else {
 			step = engine_step(engine, queue);
+			if (step == VGPU_STEP_EARLY)
+				continue;
 			if (step != VGPU_STEP_MORE)
 				return step;
 		}

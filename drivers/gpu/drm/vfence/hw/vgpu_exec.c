@@ -123,7 +123,7 @@ static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *
 
 	fault = exec_fetch_at(queue, queue->read_ptr, write_ptr, &queue->exec.packet, &va);
 	if (fault)
-		return exec_fault(queue, fault, va);
+		return vgpu_time_works(engine) ? VGPU_STEP_EARLY : exec_fault(queue, fault, va);
 
 	queue->exec.in_flight = true;
 	queue->exec.begun_ns = queue->busy_ns;
@@ -402,6 +402,7 @@ static enum vgpu_step exec_draw(struct vgpu_engine *engine, struct vgpu_queue *q
 {
 	*cost = max_t(u64, queue->exec.packet.draw.duration_ns, VGPU_PACKET_NS);
 	queue->exec.draws_left--;
+	engine->works = true;
 	return VGPU_STEP_MORE;
 }
 
@@ -430,8 +431,9 @@ static enum vgpu_step exec_copy(struct vgpu_engine *engine, struct vgpu_queue *q
 	memmove(dst, src, chunk);
 	*cost = max_t(u64, chunk / VGPU_BYTES_PER_NS, VGPU_PACKET_NS);
 	queue->exec.cursor += chunk;
+	engine->works = true;
 
-	return queue->exec.cursor == packet->size ? exec_complete(engine, queue) : VGPU_STEP_MORE;
+	return VGPU_STEP_MORE;
 }
 
 static enum vgpu_step exec_fill(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -449,8 +451,9 @@ static enum vgpu_step exec_fill(struct vgpu_engine *engine, struct vgpu_queue *q
 	memset32(dst, packet->value, chunk / sizeof(u32));
 	*cost = max_t(u64, chunk / VGPU_BYTES_PER_NS, VGPU_PACKET_NS);
 	queue->exec.cursor += chunk;
+	engine->works = true;
 
-	return queue->exec.cursor == packet->size ? exec_complete(engine, queue) : VGPU_STEP_MORE;
+	return VGPU_STEP_MORE;
 }
 
 /*
@@ -546,9 +549,52 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	}
 }
 
+/* Return true if all of the packet in flight is executed. Its time may not have passed. */
+static bool exec_is_done(const struct vgpu_exec *exec)
+{
+	switch (exec->packet.header.opcode) {
+	case DRM_VFENCE_OP_DRAW:
+		return !exec->draws_left;
+	case DRM_VFENCE_OP_COPY:
+		return exec->cursor == exec->packet.copy.size;
+	case DRM_VFENCE_OP_FILL:
+		return exec->cursor == exec->packet.fill.size;
+	default:
+		return false;
+	}
+}
+
+/* Return true if the packet in flight is the last one of its ring. */
+static bool exec_is_last(struct vgpu_queue *queue)
+{
+	u64 write_ptr;
+
+	/* A doorbell that is disconnected meanwhile may have latched what came before. */
+	return !vgpu_sched_sane_write_ptr(queue, &write_ptr) ||
+	       write_ptr - queue->read_ptr <= queue->exec.packet.header.length;
+}
+
+/* Return true if others can see when the packet in flight goes on: it stores, or has ended. */
+static bool exec_is_seen(struct vgpu_queue *queue)
+{
+	switch (queue->exec.packet.header.opcode) {
+	case DRM_VFENCE_OP_DRAW:
+	case DRM_VFENCE_OP_COPY:
+	case DRM_VFENCE_OP_FILL:
+		return exec_is_done(&queue->exec) && exec_is_last(queue);
+	case DRM_VFENCE_OP_NOP:
+	case DRM_VFENCE_OP_SET_REGISTER:
+		return exec_is_last(queue);
+	case DRM_VFENCE_OP_HANG:
+		return false;
+	default:
+		return true;
+	}
+}
+
 /*
- * Execute one step of a RUNNING queue. The output @cost is its GPU time in ns. A draw is
- * complete when its time has passed, so the step after the last draw completes the packet.
+ * Execute one step of a RUNNING queue. The output @cost is its GPU time in ns. A draw, a copy or a
+ * fill is complete when its time has passed, so the step after the last one completes the packet.
  */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
 {
@@ -557,11 +603,13 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 
 	if (!queue->exec.in_flight)
 		step = exec_fetch(engine, queue);
-	else if (queue->exec.packet.header.opcode == DRM_VFENCE_OP_DRAW &&
-		 !queue->exec.draws_left)
-		return exec_complete(engine, queue);
 	if (step != VGPU_STEP_MORE)
 		return step;
+
+	if (vgpu_time_works(engine) && exec_is_seen(queue))
+		return VGPU_STEP_EARLY;
+	if (exec_is_done(&queue->exec))
+		return exec_complete(engine, queue);
 
 	if (exec_is_kernel_packet(queue, &queue->exec.packet)) {
 		if (vgpu_kernel_hangs(queue, &queue->exec.packet))

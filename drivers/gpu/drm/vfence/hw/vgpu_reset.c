@@ -132,9 +132,12 @@ static void reset_describe_locked(struct vgpu_queue *queue, struct vgpu_engine_s
 	status->queue = queue->os_handle;
 	status->context = queue->context ? queue->context->os_handle : 0;
 	status->progress = READ_ONCE(queue->packets);
-	/* A data race: the engine may execute it, and what is read is a hint. */
+	/*
+	 * A data race: the engine may execute it, and what is read is a hint. Time that is taken
+	 * back may have been that of the packet before.
+	 */
 	status->used_ns = data_race(queue->exec.in_flight ?
-				    queue->busy_ns - queue->exec.begun_ns : 0);
+				    max_t(s64, queue->busy_ns - queue->exec.begun_ns, 0) : 0);
 }
 
 static void reset_query_locked(struct vgpu *gpu, unsigned int ordinal,

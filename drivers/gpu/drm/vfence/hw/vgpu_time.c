@@ -9,6 +9,11 @@
  * a quarter of a processor. The client whose packets are expensive to emulate gets fewer of them
  * executed, and its neighbours on the machine keep their processors.
  *
+ * An engine may be ahead of the clock by VGPU_SLACK_NS, so that its thread need not sleep for each
+ * small packet. Before a packet that stores something, waits or is bad, and before the last packet
+ * of a ring is complete, the draws, copies and fills end that come before. To sleep for them is
+ * part of their emulation.
+ *
  * The nominal end of a step is when it ends if the thread does not wake up late.
  */
 
@@ -89,6 +94,14 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 	engine->cost_at = time_extend(engine, engine->cost_at, now, cost);
 	engine->begun_at = ktime_sub_ns(engine->cost_at, cost);
 	engine->free_at = time_extend(engine, engine->free_at, now, cost);
+	/* Its thread may have been too late to catch up with the one, and not with the other. */
+	if (ktime_before(engine->free_at, engine->cost_at))
+		engine->free_at = engine->cost_at;
+	if (engine->works) {
+		engine->work_at = engine->cost_at;
+		engine->worked = true;
+	}
+	engine->works = false;
 	engine->catches_up = true;
 	time_count(engine, queue, max(cost, price), max(cost, own));
 
@@ -133,22 +146,56 @@ u64 vgpu_time_charged(const struct vgpu_engine *engine)
 	return max_t(s64, ktime_to_ns(ktime_sub(engine->free_at, engine->stepped_at)), 0);
 }
 
+/* The queue begins its turn. What remains of the time of the queue before passes first. */
+void vgpu_time_begin_turn(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	vgpu_time_charge(engine, queue, 0);
+	engine->turn_from = engine->cost_at;
+	engine->worked = false;
+}
+
+/*
+ * The thread has slept for the end of short work. The next step contains a fixed price for it, as
+ * others may have woken the thread more often, and nothing for the work of the queue before.
+ */
+void vgpu_time_bill_sleep(struct vgpu_engine *engine)
+{
+	if (engine->worked)
+		engine->stepped_at = ktime_sub_ns(engine->stepped_at, VGPU_SLEEP_NS);
+	else
+		engine->stepped_at = ktime_get();
+}
+
+/* Return true if work has begun that has not ended. */
+bool vgpu_time_works(const struct vgpu_engine *engine)
+{
+	/* Most work ended before the clock was read last, and need not have it read again. */
+	return ktime_after(engine->work_at, engine->stepped_at) &&
+	       ktime_after(engine->work_at, ktime_get());
+}
+
 /* Return the charged time that has not passed yet, with the rest of the thread, in ns. */
 u64 vgpu_time_ahead(const struct vgpu_engine *engine)
 {
 	return time_until(engine->free_at);
 }
 
-/* Take back the time that packets asked for and that had not passed at @at, and return it. */
+/*
+ * Take back the time that packets of this turn asked for and that had not passed at @at, and return
+ * it. The time of the queue before stays with the engine, and so does what the client has paid for
+ * already.
+ */
 u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime_t at)
 {
-	u64 ahead = max_t(s64, ktime_to_ns(ktime_sub(engine->cost_at, at)), 0);
+	ktime_t from = ktime_after(at, engine->turn_from) ? at : engine->turn_from;
+	u64 ahead = max_t(s64, ktime_to_ns(ktime_sub(engine->cost_at, from)), 0);
+	u64 refund = min(ahead, engine->used_ns);
 
-	ahead = min(ahead, engine->used_ns);
-	engine->free_at = at;
-	engine->cost_at = at;
-	time_count(engine, queue, -ahead, -ahead);
-	return ahead;
+	engine->cost_at = ktime_add_ns(from, ahead - refund);
+	engine->free_at = engine->cost_at;
+	engine->work_at = engine->cost_at;
+	time_count(engine, queue, -refund, -refund);
+	return refund;
 }
 
 /*

@@ -53,6 +53,8 @@ struct task_struct;
 #define VGPU_REST_NS		(500 * NSEC_PER_USEC)
 /* An engine sleeps when its charged time is further ahead of the clock than this. */
 #define VGPU_SLACK_NS		(20 * NSEC_PER_USEC)
+/* Processor time for which a client pays whose short work makes an engine sleep. */
+#define VGPU_SLEEP_NS		(5 * NSEC_PER_USEC)
 /* An engine whose thread is late by more does not catch up. */
 #define VGPU_CATCH_UP_NS	(50 * NSEC_PER_USEC)
 /* GPU time after which another queue may get its turn. */
@@ -368,6 +370,17 @@ struct vgpu_engine {
 	ktime_t free_at;
 	/** @cost_at: End of the time that packets asked for; used by the thread only. */
 	ktime_t cost_at;
+	/**
+	 * @work_at: End of the time that draws, copies and fills asked for, at most @free_at; used
+	 * by the thread only.
+	 */
+	ktime_t work_at;
+	/** @works: The step that is not charged yet is work; used by the thread only. */
+	bool works;
+	/** @worked: The running queue has done work in this turn; used by the thread only. */
+	bool worked;
+	/** @turn_from: @cost_at when the turn began; used by the thread only. */
+	ktime_t turn_from;
 	/** @begun_at: When the last step began, nominally; used by the thread only. */
 	ktime_t begun_at;
 	/** @catches_up: The engine has executed something since it slept; of the thread only. */
@@ -963,6 +976,8 @@ struct vgpu_queue {
 enum vgpu_step {
 	/** @VGPU_STEP_MORE: The engine continues with the next step. */
 	VGPU_STEP_MORE,
+	/** @VGPU_STEP_EARLY: The work before the step has not ended; nothing was done. */
+	VGPU_STEP_EARLY,
 	/** @VGPU_STEP_STALLED: The step took its time and made no progress. */
 	VGPU_STEP_STALLED,
 	/** @VGPU_STEP_IDLE: The ring is empty. */
@@ -1019,6 +1034,9 @@ void vgpu_time_begin(struct vgpu_engine *engine, u64 at);
 u64 vgpu_time_end(const struct vgpu_engine *engine);
 void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost);
 u64 vgpu_time_charged(const struct vgpu_engine *engine);
+void vgpu_time_begin_turn(struct vgpu_engine *engine, struct vgpu_queue *queue);
+void vgpu_time_bill_sleep(struct vgpu_engine *engine);
+bool vgpu_time_works(const struct vgpu_engine *engine);
 u64 vgpu_time_ahead(const struct vgpu_engine *engine);
 u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime_t at);
 u64 vgpu_time_spent(const struct vgpu_engine *engine);
