@@ -45,6 +45,25 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 	return 0;
 }
 
+/*
+ * The place of the handle that was removed last stays reserved, as if a NULL pointer were stored
+ * there: the next handle is its neighbour most of the time, and finds the node of the array still
+ * there. A client that has one object at a time would otherwise have nodes made and freed for each.
+ */
+static void *table_remove_locked(struct vfence_table *table, u32 handle)
+{
+	void *object = xa_load(&table->objects, handle);
+
+	if (!object)
+		return NULL;
+	/* This needs no memory, as the handle has a place. */
+	__xa_store(&table->objects, handle, NULL, 0);
+	if (table->reserved)
+		__xa_erase(&table->objects, table->reserved);
+	table->reserved = handle;
+	return object;
+}
+
 /**
  * vfence_table_remove - remove a handle
  * @table: the table
@@ -54,8 +73,11 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
  */
 void *vfence_table_remove(struct vfence_table *table, u32 handle)
 {
-	void *object = xa_erase(&table->objects, handle);
+	void *object;
 
+	xa_lock(&table->objects);
+	object = table_remove_locked(table, handle);
+	xa_unlock(&table->objects);
 	if (object)
 		atomic_dec(&table->count);
 	return object;

@@ -17,6 +17,8 @@ struct vfence_table {
 	atomic_t count;
 	/** @next: handle to try next; under the xa_lock of @objects */
 	u32 next;
+	/** @reserved: handle that was removed last, or 0; under the xa_lock of @objects */
+	u32 reserved;
 };
 
 void vfence_table_init(struct vfence_table *table, unsigned int limit);
