@@ -12,6 +12,7 @@ const struct compare_row compare_rows[COMPARE_ROWS] = {
 	{ "eventfd", "eventfd: arm, signal, read" },
 	{ "signal_below_1", "signal, 1 waits for more" },
 	{ "signal_below_1000", "signal, 1,000 wait for more" },
+	{ "signal_below_64000", "signal, 64,000 wait for more" },
 	{ "gpu_signal", "GPU: signal, with its log entry" },
 	{ "gpu_nop", "GPU: packet that does nothing" },
 	{ "gpu_release", "GPU: release a queue of another engine" },

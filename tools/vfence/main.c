@@ -24,6 +24,7 @@ static const struct command {
 	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
 	{ "bench", "peers", bench_peers_main, "operations beside drm_syncobj, ntsync, eventfd, futex" },
 	{ "bench", "growth", bench_growth_main, "submissions and signals beside others" },
+	{ "bench", "memory", bench_memory_main, "bytes of the kernel that objects take" },
 	{ "compare", on_files, compare_main, "what bench peers has measured, as a table" },
 	{ "bench", "functions", bench_functions_main,
 	  "virtual functions under each policy, measured and modelled" },
@@ -61,7 +62,7 @@ static void usage(FILE *to)
 	      "                     bench peers: only vfence in the row TEXT\n"
 	      "  -l, --wall         bench peers: only what has peers, on the clock of the host\n"
 	      "  -K, --kept FILE    compare: has anything become slower than it was\n"
-	      "  -j, --json         info, demo, bench, gap: print JSON\n"
+	      "  -j, --json         info, demo, bench, bench memory, gap: print JSON\n"
 	      "  -h, --help         this text\n", to);
 }
 

@@ -58,6 +58,7 @@ int bench_main(const struct options *options);
 int bench_fences_main(const struct options *options);
 int bench_peers_main(const struct options *options);
 int bench_growth_main(const struct options *options);
+int bench_memory_main(const struct options *options);
 int compare_main(const struct options *options);
 int bench_functions_main(const struct options *options);
 int functions_main(const struct options *options);

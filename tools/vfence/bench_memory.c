@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * vfence bench memory: how many bytes of the kernel's memory an object takes. It compares the free
+ * memory of the machine before and after many objects, less what the process itself has taken: on a
+ * machine that does nothing else the figure is good to a few percent.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "tool.h"
+
+/* Clients that have the objects: each may have only so many. */
+#define CLIENTS		8
+#define EVENTS		64
+#define EVENT_POINTS	1000
+
+struct client {
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	/* What waiters wait for. */
+	struct vf_fence *fence;
+	struct vf_fence *fences[4000];
+	struct vf_queue *queues[60];
+	struct vf_point points[EVENT_POINTS];
+	int eventfd;
+};
+
+struct kind {
+	const char *name;
+	unsigned int of_each_client;
+	int (*create)(struct client *client, unsigned int i);
+	void (*destroy)(struct client *client, unsigned int i);
+};
+
+static int create_private(struct client *client, unsigned int i)
+{
+	return vf_fence_create(client->device, 0, 0, &client->fences[i]);
+}
+
+static int create_shared(struct client *client, unsigned int i)
+{
+	return vf_fence_create(client->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &client->fences[i]);
+}
+
+static void destroy_fence(struct client *client, unsigned int i)
+{
+	vf_fence_destroy(client->fences[i]);
+}
+
+static int create_queue(struct client *client, unsigned int i)
+{
+	return vf_queue_create(client->device, 0, 4096, &client->queues[i]);
+}
+
+static void destroy_queue(struct client *client, unsigned int i)
+{
+	vf_queue_destroy(client->queues[i]);
+}
+
+/* An event with many points has as many waiters. */
+static int create_waiters(struct client *client, unsigned int i)
+{
+	if (i % EVENT_POINTS)
+		return 0;
+	return vf_event_arm(client->adapter, client->points, EVENT_POINTS, 0, client->eventfd, NULL);
+}
+
+/* All fire with the first signal. */
+static void destroy_waiters(struct client *client, unsigned int i)
+{
+	if (!i)
+		vf_fence_signal(client->fence, 1);
+}
+
+static const struct kind kinds[] = {
+	{ "private fence", 4000, create_private, destroy_fence },
+	{ "shareable fence", 1000, create_shared, destroy_fence },
+	{ "waiter", EVENTS * EVENT_POINTS, create_waiters, destroy_waiters },
+	{ "queue, with a ring of 4 KiB", 60, create_queue, destroy_queue },
+};
+
+#define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
+
+/* Return: the bytes of memory that the kernel uses, or a negative errno. */
+static int64_t kernel_bytes(void)
+{
+	unsigned long long total = 0, available = 0, anonymous = 0;
+	FILE *f = fopen("/proc/meminfo", "re");
+	char line[128];
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f)) {
+		sscanf(line, "MemTotal: %llu", &total);
+		sscanf(line, "MemFree: %llu", &available);
+		sscanf(line, "AnonPages: %llu", &anonymous);
+	}
+	fclose(f);
+	return (int64_t)(total - available - anonymous) * 1024;
+}
+
+static int client_open(struct client *client)
+{
+	int ret = vf_adapter_open(0, &client->adapter);
+	unsigned int i;
+
+	ret = ret ? ret : vf_device_create(client->adapter, &client->device);
+	ret = ret ? ret : vf_fence_create(client->device, 0, 0, &client->fence);
+	client->eventfd = eventfd(0, EFD_CLOEXEC);
+	for (i = 0; i < EVENT_POINTS; i++)
+		client->points[i] = (struct vf_point) { client->fence, 1 };
+	return ret ? ret : client->eventfd < 0 ? -errno : 0;
+}
+
+static void client_close(struct client *client)
+{
+	if (client->fence)
+		vf_fence_destroy(client->fence);
+	if (client->device)
+		vf_device_destroy(client->device);
+	if (client->adapter)
+		vf_adapter_close(client->adapter);
+	/* A client that was not opened is all zero. */
+	if (client->eventfd > 0)
+		close(client->eventfd);
+}
+
+/* Return: the bytes that all objects of a kind take, or a negative errno. */
+static int64_t all_bytes(const struct kind *kind, struct client *clients)
+{
+	unsigned int created[CLIENTS] = { 0 }, i, k;
+	int64_t bytes = kernel_bytes();
+	int ret = 0;
+
+	for (i = 0; !ret && i < CLIENTS; i++)
+		while (!ret && created[i] < kind->of_each_client) {
+			ret = kind->create(&clients[i], created[i]);
+			created[i] += !ret;
+		}
+	bytes = kernel_bytes() - bytes;
+	for (i = 0; i < CLIENTS; i++)
+		for (k = 0; k < created[i]; k++)
+			kind->destroy(&clients[i], k);
+	return ret ? ret : bytes;
+}
+
+static int measure_kind(const struct kind *kind, bool json, json_object *to)
+{
+	struct client *clients = calloc(CLIENTS, sizeof(*clients));
+	unsigned int i, count = CLIENTS * kind->of_each_client;
+	int64_t bytes = 0;
+	int ret = clients ? 0 : -ENOMEM;
+
+	for (i = 0; !ret && i < CLIENTS; i++)
+		ret = client_open(&clients[i]);
+	if (!ret)
+		bytes = all_bytes(kind, clients);
+	if (bytes < 0)
+		ret = (int)bytes;
+	for (i = 0; clients && i < CLIENTS; i++)
+		client_close(&clients[i]);
+	free(clients);
+	if (ret)
+		return ret;
+	json_object_object_add(to, kind->name, json_object_new_int64(bytes / count));
+	if (!json)
+		printf("%8lld bytes: %s\n", (long long)bytes / count, kind->name);
+	return 0;
+}
+
+int bench_memory_main(const struct options *options)
+{
+	json_object *o = json_object_new_object();
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < KINDS; i++)
+		ret = measure_kind(&kinds[i], options->json, o);
+	if (ret)
+		tool_fail("bench memory", ret);
+	else if (options->json)
+		puts(json_object_to_json_string_ext(o, JSON_C_TO_STRING_PRETTY));
+	json_object_put(o);
+	return ret;
+}
