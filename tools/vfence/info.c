@@ -243,7 +243,5 @@ int info_main(const struct options *options)
 	json_object_put(list);
 	if (found)
 		return 0;
-	fprintf(stderr, "vfence: adapter %u: %s\n", index,
-		ret == -ENODEV ? "not there (is the module loaded?)" : strerror(-ret));
-	return ret;
+	return tool_fail("info", ret);
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The vfence command: options and subcommands. */
 
-#include <getopt.h>
+#include <argp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool.h"
+#include "vfence_version.h"
 
 /* The topic of a command that works on files, and needs no adapter. */
 static const char on_files[] = "FILE...";
@@ -15,55 +16,100 @@ static const struct command {
 	/* The word that follows the name, or NULL. */
 	const char *topic;
 	int (*run)(const struct options *options);
+	/* The options that the command takes, by their letters. */
+	const char *takes;
 	const char *help;
 } commands[] = {
-	{ "info", NULL, info_main, "adapters, engines, capabilities, counters" },
-	{ "demo", NULL, demo_main, "two processes, two engines, native fences, one picture" },
-	{ "demo", "hang", demo_hang_main, "an engine hangs; what others do meanwhile, one picture" },
-	{ "bench", NULL, bench_main, "interrupts that signals cost, by the number of waiters" },
-	{ "bench", "fences", bench_fences_main, "native and monitored fences side by side" },
-	{ "bench", "peers", bench_peers_main, "operations beside drm_syncobj, ntsync, eventfd, futex" },
-	{ "bench", "growth", bench_growth_main, "submissions and signals beside others" },
-	{ "bench", "memory", bench_memory_main, "bytes of the kernel that objects take" },
-	{ "compare", on_files, compare_main, "what bench peers has measured, as a table" },
-	{ "bench", "functions", bench_functions_main,
-	  "virtual functions under each policy, measured and modelled" },
-	{ "simulate", NULL, simulate_main, "the same, modelled only, without an adapter" },
-	{ "functions", NULL, functions_main, "virtual functions, and what each has had" },
-	{ "gap", on_files, gap_main, "score how unevenly functions get their frames" },
-	{ "hang", NULL, hang_main, "let an engine hang, to test what others do then" },
-	{ "dump", NULL, dump_main, "what the first engine did that hung, packets decoded" },
+	{ "info", NULL, info_main, "aj", "adapters, engines, capabilities, counters" },
+	{ "demo", NULL, demo_main, "anoj",
+	  "two processes, two engines, native fences, one picture" },
+	{ "demo", "hang", demo_hang_main, "ao",
+	  "an engine hangs; what others do meanwhile, one picture" },
+	{ "bench", NULL, bench_main, "aj",
+	  "interrupts that signals cost, by the number of waiters" },
+	{ "bench", "fences", bench_fences_main, "oj", "native and monitored fences side by side" },
+	{ "bench", "peers", bench_peers_main, "wl",
+	  "operations beside drm_syncobj, ntsync, eventfd, futex" },
+	{ "bench", "growth", bench_growth_main, "o", "submissions and signals beside others" },
+	{ "bench", "memory", bench_memory_main, "j", "bytes of the kernel that objects take" },
+	{ "compare", on_files, compare_main, "oK", "what bench peers has measured, as a table" },
+	{ "bench", "functions", bench_functions_main, "aoRwj",
+	  "virtual functions by policy, measured and modelled" },
+	{ "simulate", NULL, simulate_main, "Rw", "the same, modelled only, without an adapter" },
+	{ "functions", NULL, functions_main, "apW",
+	  "virtual functions, and what each has had" },
+	{ "gap", on_files, gap_main, "j", "score how unevenly functions get their frames" },
+	{ "hang", NULL, hang_main, "aNkt", "let an engine hang, to test what others do then" },
+	{ "dump", NULL, dump_main, "ar",
+	  "what the first engine did that hung, packets decoded" },
 };
 
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+/* Exit codes: the command has done what it should, or has said why not; it was not understood. */
+enum { DONE, FAILED, NOT_UNDERSTOOD };
 
-static void usage(FILE *to)
+static const struct argp_option option_list[] = {
+	{ "adapter", 'a', "N", 0, "number of the adapter (default 0; info: all)", 0 },
+	{ "frames", 'n', "N", 0, "frames of each act, 20 to 1000", 0 },
+	{ "output", 'o', "DIR", 0, "write pictures and figures to it (bench growth: to this file)", 0 },
+	{ "node", 'N', "NODE", 0, "gfx (default), compute, copy or mm", 0 },
+	{ "kind", 'k', "KIND", 0, "submission (default) or another kind of hang, see vfence(1)", 0 },
+	{ "after", 't', "S", 0, "seconds to wait before, 0 to 3600 (default 0)", 0 },
+	{ "release", 'r', NULL, 0, "keep the dump no longer, so that the next hang has one", 0 },
+	{ "policy", 'p', "NAME", 0, "share the engines by another policy", 0 },
+	{ "watch", 'W', "S", 0, "print what each has in each of S seconds, 1 to 86400", 0 },
+	{ "random", 'R', "N", 0, "N configurations at random, 1 to 128", 0 },
+	{ "row", 'w', "TEXT", 0, "only rows with TEXT in their names (bench peers: this row of vfence)", 0 },
+	{ "wall", 'l', NULL, 0, "only what has peers, on the clock of the host", 0 },
+	{ "kept", 'K', "FILE", 0, "has anything become slower than it was", 0 },
+	{ "json", 'j', NULL, 0, "print JSON", 0 },
+	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
+	{ 0 },
+};
+
+#define N_OPTIONS (sizeof(option_list) / sizeof(option_list[0]) - 1)
+
+/* Return: the long name of an option, or NULL if there is no such option. */
+static const char *option_name(int letter)
 {
 	size_t i;
 
-	fputs("usage: vfence COMMAND [options]\n\ncommands:\n", to);
-	for (i = 0; i < N_COMMANDS; i++)
+	for (i = 0; i < N_OPTIONS && option_list[i].key != letter; i++)
+		;
+	return i < N_OPTIONS ? option_list[i].name : NULL;
+}
+
+/* Print the commands, each with its options, behind those that argp prints. */
+static void print_commands(FILE *to)
+{
+	const char *letter;
+	size_t i;
+
+	fputs("Commands, and the options that each of them takes:\n", to);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		fprintf(to, "  %-10s%-10s%s\n", commands[i].name,
 			commands[i].topic ? commands[i].topic : "", commands[i].help);
-	fputs("\noptions:\n"
-	      "  -a, --adapter N    adapter number (default 0; info: all)\n"
-	      "  -n, --frames N     demo: frames of each act, 20 to 1000\n"
-	      "  -o, --output DIR   demo: write timeline.svg, timeline.json, summary.txt;\n"
-	      "                     demo hang: hang.svg; bench fences: fences.svg, fences.json;\n"
-	      "                     bench functions: functions.svg; compare: bench.svg, bench.json\n"
-	      "  -N, --node NODE    hang: gfx (default), compute, copy or mm\n"
-	      "  -k, --kind KIND    hang: submission (default) or another, see vfence(1)\n"
-	      "  -t, --after S      hang: seconds to wait before, 0 to 3600 (default 0)\n"
-	      "  -r, --release      dump: keep it no longer, so that the next hang has one\n"
-	      "  -p, --policy NAME  functions: share the engines by another policy\n"
-	      "  -W, --watch S      functions: print what each has in each of S seconds, 1 to 86400\n"
-	      "  -R, --random N     bench functions, simulate: N configurations at random, 1 to 128\n"
-	      "  -w, --row TEXT     bench functions, simulate: only rows with TEXT in their names;\n"
-	      "                     bench peers: only vfence in the row TEXT\n"
-	      "  -l, --wall         bench peers: only what has peers, on the clock of the host\n"
-	      "  -K, --kept FILE    compare: has anything become slower than it was\n"
-	      "  -j, --json         info, demo, bench, bench memory, gap: print JSON\n"
-	      "  -h, --help         this text\n", to);
+		fprintf(to, "%22s", "");
+		for (letter = commands[i].takes; *letter; letter++)
+			fprintf(to, "--%s%s", option_name(*letter), letter[1] ? ", " : "\n");
+	}
+	fputs("\nExit codes: 0 done, 1 failed, 2 not understood.", to);
+}
+
+static char *help_text(int key, const char *text, void *input)
+{
+	char *commands_text = NULL;
+	size_t size = 0;
+	FILE *to;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC)
+		return (char *)text;
+	to = open_memstream(&commands_text, &size);
+	if (!to)
+		return (char *)text;
+	print_commands(to);
+	fclose(to);
+	return commands_text;
 }
 
 static bool is_meant(const struct command *command, char **words, int count)
@@ -124,101 +170,143 @@ static bool any_adapter(void)
 	return false;
 }
 
+/* Return: false if the argument of an option is not understood, which it has said. */
+static bool parse_numbers(int key, char *arg, struct options *options)
+{
+	switch (key) {
+	case 'a':
+		return number(arg, 0, 63, &options->adapter);
+	case 'n':
+		return number(arg, 20, 1000, &options->frames);
+	case 't':
+		return seconds(arg, &options->after);
+	case 'R':
+		return number(arg, 1, 128, &options->random);
+	default:
+		return number(arg, 1, 86400, &options->watch);
+	}
+}
+
+static void parse_words(int key, char *arg, struct options *options)
+{
+	switch (key) {
+	case 'o':
+		options->output = arg;
+		break;
+	case 'N':
+		options->node = arg;
+		break;
+	case 'k':
+		options->kind = arg;
+		break;
+	case 'p':
+		options->policy = arg;
+		break;
+	case 'w':
+		options->row = arg;
+		break;
+	case 'K':
+		options->kept = arg;
+		break;
+	case 'l':
+		options->wall = true;
+		break;
+	case 'r':
+		options->release = true;
+		break;
+	default:
+		options->json = true;
+	}
+}
+
+/* What the command line says: options, and the words that are none. */
+struct line {
+	struct options options;
+	/* The letters of the options that were given. */
+	char given[32];
+	char *words[256];
+	int count;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct line *line = state->input;
+	size_t given = strlen(line->given);
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		if (line->count == sizeof(line->words) / sizeof(line->words[0]))
+			argp_error(state, "too many words");
+		line->words[line->count++] = arg;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	case 'h':
+		argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
+		return 0;
+	}
+	if (key <= 0 || !option_name(key))
+		return ARGP_ERR_UNKNOWN;
+	if (!strchr(line->given, key) && given + 1 < sizeof(line->given))
+		line->given[given] = (char)key;
+	if (!strchr("antRW", key))
+		parse_words(key, arg, &line->options);
+	else if (!parse_numbers(key, arg, &line->options))
+		exit(NOT_UNDERSTOOD);
+	return 0;
+}
+
+/* An option that means nothing for a command is refused, as it may be a mistake. */
+static bool takes_all(const struct command *command, const struct line *line)
+{
+	const char *letter;
+
+	for (letter = line->given; *letter; letter++) {
+		if (strchr(command->takes, *letter))
+			continue;
+		fprintf(stderr, "vfence: %s%s%s does not take --%s\n", command->name,
+			command->topic && command->topic != on_files ? " " : "",
+			command->topic && command->topic != on_files ? command->topic : "",
+			option_name(*letter));
+		return false;
+	}
+	return true;
+}
+
+static int run(const struct command *command, struct line *line)
+{
+	if (!takes_all(command, line))
+		return NOT_UNDERSTOOD;
+	if (needs_adapter(command) && !any_adapter())
+		return FAILED;
+	line->options.files = line->words + 1;
+	line->options.file_count = (unsigned int)(line->count - 1);
+	return command->run(&line->options) ? FAILED : DONE;
+}
+
+/* The argument is a macro. */
+#define TEXT(macro)	TEXT_OF(macro)
+#define TEXT_OF(text)	#text
+
+const char *argp_program_version = "vfence " TEXT(VFENCE_MAJOR) "." TEXT(VFENCE_MINOR);
+
 int main(int argc, char **argv)
 {
-	static const struct option longs[] = {
-		{ "adapter", required_argument, NULL, 'a' },
-		{ "frames", required_argument, NULL, 'n' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "node", required_argument, NULL, 'N' },
-		{ "kind", required_argument, NULL, 'k' },
-		{ "after", required_argument, NULL, 't' },
-		{ "release", no_argument, NULL, 'r' },
-		{ "policy", required_argument, NULL, 'p' },
-		{ "watch", required_argument, NULL, 'W' },
-		{ "random", required_argument, NULL, 'R' },
-		{ "row", required_argument, NULL, 'w' },
-		{ "wall", no_argument, NULL, 'l' },
-		{ "kept", required_argument, NULL, 'K' },
-		{ "json", no_argument, NULL, 'j' },
-		{ "help", no_argument, NULL, 'h' },
-		{ 0 },
+	static const struct argp argp = {
+		option_list, parse, "COMMAND [TOPIC | FILE...]",
+		"Show, measure and test the virtual GPUs of the vfence driver.\v", NULL, help_text,
+		NULL,
 	};
-	struct options options = { .adapter = UINT32_MAX, .frames = 1000 };
+	struct line line = { .options = { .adapter = UINT32_MAX, .frames = 1000 } };
 	size_t i;
-	int opt;
 
-	while ((opt = getopt_long(argc, argv, "a:n:o:N:k:t:p:W:R:w:K:lrjh", longs, NULL)) != -1) {
-		switch (opt) {
-		case 'a':
-			if (!number(optarg, 0, 63, &options.adapter))
-				return 2;
-			break;
-		case 'n':
-			if (!number(optarg, 20, 1000, &options.frames))
-				return 2;
-			break;
-		case 'o':
-			options.output = optarg;
-			break;
-		case 'N':
-			options.node = optarg;
-			break;
-		case 'k':
-			options.kind = optarg;
-			break;
-		case 't':
-			if (!seconds(optarg, &options.after))
-				return 2;
-			break;
-		case 'R':
-			if (!number(optarg, 1, 128, &options.random))
-				return 2;
-			break;
-		case 'p':
-			options.policy = optarg;
-			break;
-		case 'W':
-			if (!number(optarg, 1, 86400, &options.watch))
-				return 2;
-			break;
-		case 'w':
-			options.row = optarg;
-			break;
-		case 'K':
-			options.kept = optarg;
-			break;
-		case 'l':
-			options.wall = true;
-			break;
-		case 'r':
-			options.release = true;
-			break;
-		case 'j':
-			options.json = true;
-			break;
-		case 'h':
-			usage(stdout);
-			return 0;
-		default:
-			usage(stderr);
-			return 2;
-		}
-	}
-	if (optind == argc) {
-		usage(stderr);
-		return 2;
-	}
-	options.files = argv + optind + 1;
-	options.file_count = (unsigned int)(argc - optind - 1);
-	for (i = 0; i < N_COMMANDS; i++) {
-		if (!is_meant(&commands[i], argv + optind, argc - optind))
-			continue;
-		if (needs_adapter(&commands[i]) && !any_adapter())
-			return 1;
-		return commands[i].run(&options) ? 1 : 0;
-	}
-	fprintf(stderr, "vfence: no such command: %s\n", argv[optind]);
-	usage(stderr);
-	return 2;
+	argp_err_exit_status = NOT_UNDERSTOOD;
+	argp_parse(&argp, argc, argv, 0, NULL, &line);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (is_meant(&commands[i], line.words, line.count))
+			return run(&commands[i], &line);
+	fprintf(stderr, "vfence: no such command: %s%s%s; see vfence --help\n", line.words[0],
+		line.count > 1 ? " " : "", line.count > 1 ? line.words[1] : "");
+	return NOT_UNDERSTOOD;
 }

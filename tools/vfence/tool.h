@@ -44,7 +44,7 @@ static inline int tool_fail(const char *command, int error)
 	const char *hint = "";
 
 	if (error == -ENODEV)
-		hint = " (is the module loaded?)";
+		hint = "; vfence info shows the adapters that are there";
 	else if (error == -EACCES)
 		hint = "; counters of the adapter need CAP_PERFMON (run as root)";
 	fprintf(stderr, "vfence: %s: %s%s\n", command, strerror(-error), hint);

@@ -45,6 +45,7 @@
 #include "vfence_pm.h"
 #include "vfence_probe.h"
 #include "vfence_query.h"
+#include "vfence_version.h"
 
 static int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
 {
@@ -223,8 +224,8 @@ static const struct drm_driver drv_driver = {
 	.name = "vfence",
 	.desc = "native GPU fences on a virtual GPU",
 	VFENCE_DRIVER_DATE
-	.major = 1,
-	.minor = 42,
+	.major = VFENCE_MAJOR,
+	.minor = VFENCE_MINOR,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 
