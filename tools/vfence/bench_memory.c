@@ -63,7 +63,13 @@ static void destroy_queue(struct client *client, unsigned int i)
 	vf_queue_destroy(client->queues[i]);
 }
 
-/* An event with many points has as many waiters. */
+static int create_event(struct client *client, unsigned int i)
+{
+	(void)i;
+	return vf_event_arm(client->adapter, client->points, 1, 0, client->eventfd, NULL);
+}
+
+/* An event with many points has as many waiters: its own memory hardly counts. */
 static int create_waiters(struct client *client, unsigned int i)
 {
 	if (i % EVENT_POINTS)
@@ -72,7 +78,7 @@ static int create_waiters(struct client *client, unsigned int i)
 }
 
 /* All fire with the first signal. */
-static void destroy_waiters(struct client *client, unsigned int i)
+static void destroy_events(struct client *client, unsigned int i)
 {
 	if (!i)
 		vf_fence_signal(client->fence, 1);
@@ -81,7 +87,8 @@ static void destroy_waiters(struct client *client, unsigned int i)
 static const struct kind kinds[] = {
 	{ "private fence", 4000, create_private, destroy_fence },
 	{ "shareable fence", 1000, create_shared, destroy_fence },
-	{ "waiter", EVENTS * EVENT_POINTS, create_waiters, destroy_waiters },
+	{ "event with one waiter", 4000, create_event, destroy_events },
+	{ "further waiter of an event", EVENTS * EVENT_POINTS, create_waiters, destroy_events },
 	{ "queue, with a ring of 4 KiB", 60, create_queue, destroy_queue },
 };
 
@@ -103,6 +110,23 @@ static int64_t kernel_bytes(void)
 	}
 	fclose(f);
 	return (int64_t)(total - available - anonymous) * 1024;
+}
+
+/*
+ * The kernel frees the objects of the kind before some time after they were destroyed: begin when
+ * the used memory has been the same for a second, or after ten.
+ */
+static void let_settle(void)
+{
+	int64_t before = kernel_bytes(), now;
+	unsigned int same = 0, i;
+
+	for (i = 0; i < 100 && same < 10; i++) {
+		usleep(100000);
+		now = kernel_bytes();
+		same = now == before ? same + 1 : 0;
+		before = now;
+	}
 }
 
 static int client_open(struct client *client)
@@ -135,9 +159,11 @@ static void client_close(struct client *client)
 static int64_t all_bytes(const struct kind *kind, struct client *clients)
 {
 	unsigned int created[CLIENTS] = { 0 }, i, k;
-	int64_t bytes = kernel_bytes();
+	int64_t bytes;
 	int ret = 0;
 
+	let_settle();
+	bytes = kernel_bytes();
 	for (i = 0; !ret && i < CLIENTS; i++)
 		while (!ret && created[i] < kind->of_each_client) {
 			ret = kind->create(&clients[i], created[i]);
