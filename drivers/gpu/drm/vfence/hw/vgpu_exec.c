@@ -574,7 +574,7 @@ static bool exec_is_last(struct vgpu_queue *queue)
 	       write_ptr - queue->read_ptr <= queue->exec.packet.header.length;
 }
 
-/* Return true if others can see when the packet in flight goes on: it stores, or has ended. */
+/* Return true if others can see when the packet goes on: it stores, waits, or is the last one. */
 static bool exec_is_seen(struct vgpu_queue *queue)
 {
 	switch (queue->exec.packet.header.opcode) {
