@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What happens in a run of vfence bench functions: the commands of world switches, from a tracepoint. */
 
-#include <dirent.h>
 #include <stdlib.h>
 
 #include "bench_functions.h"
@@ -15,7 +14,6 @@
 /* A recording gets the commands that one adapter's host gives its graphics engines. */
 struct tracing {
 	struct recording *recording;
-	/* index of the adapter's primary node */
 	unsigned int adapter;
 	unsigned int room;
 };
@@ -52,24 +50,6 @@ static int record_command(struct tep_event *event, struct tep_record *record, in
 	return 0;
 }
 
-/* Return the number of the primary node of the physical function, which events name. */
-static int primary_node(unsigned int adapter)
-{
-	struct dirent *entry;
-	char path[80];
-	int node = -ENOENT;
-	DIR *d;
-
-	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/drm", adapter);
-	d = opendir(path);
-	while (d && (entry = readdir(d)))
-		if (!strncmp(entry->d_name, "card", 4))
-			node = atoi(entry->d_name + 4);
-	if (d)
-		closedir(d);
-	return node;
-}
-
 bool recording_start(void)
 {
 	return !trace_start(WORLD);
@@ -77,11 +57,9 @@ bool recording_start(void)
 
 int recording_stop(struct recording *r, unsigned int adapter)
 {
-	int node = primary_node(adapter);
-	struct tracing tracing = { r, (unsigned int)node, 0 };
-	int ret = trace_stop(WORLD, record_command, &tracing);
+	struct tracing tracing = { r, adapter, 0 };
 
-	return ret || node < 0 ? -EIO : 0;
+	return trace_stop(WORLD, record_command, &tracing) ? -EIO : 0;
 }
 
 void recording_forget(struct recording *r)

@@ -136,7 +136,7 @@ TEST_F(notify, WDDM_70_the_event_carries_node_fence_and_full_value)
 	close(fd);
 	snprintf(expect, sizeof(expect), "value=%llu completed=1", (unsigned long long)value);
 	EXPECT_NE(NULL, strstr(trace, expect));
-	EXPECT_NE(NULL, strstr(trace, "vfence_interrupt: node=2 fence="));
+	EXPECT_NE(NULL, strstr(trace, " node=2 fence="));
 	free(trace);
 	close(efd);
 }

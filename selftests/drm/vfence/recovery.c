@@ -936,7 +936,7 @@ TEST_F(engine, WDDM_169_a_reset_that_was_promoted_says_so)
 	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
-	EXPECT_TRUE(EVENTUALLY(line_of("type=9 begins=1")));
+	EXPECT_TRUE(EVENTUALLY(line_of("type=B adapter=11 function=0 type=9")));
 	EXPECT_EQ(0, write_text(enable, "0"));
 }
 

@@ -128,14 +128,14 @@ struct step {
 static inline unsigned int traced(struct step *step, unsigned int max)
 {
 	FILE *f = fopen(TRACING "trace", "re");
-	unsigned int adapter, count = 0;
+	unsigned int adapter, function, count = 0;
 	char line[500], *at;
 
 	while (f && count < max && fgets(line, sizeof(line), f)) {
 		at = strstr(line, "vfence_recovery: ");
-		if (at && sscanf(at, "vfence_recovery: adapter=%u node=%u step=%u submitted=%llu completed=%llu aborted=%llu",
-				 &adapter, &step->node, &step->step, &step->submitted,
-				 &step->completed, &step->aborted) == 6) {
+		if (at && sscanf(at, "vfence_recovery: adapter=%u function=%u node=%u step=%u submitted=%llu completed=%llu aborted=%llu",
+				 &adapter, &function, &step->node, &step->step, &step->submitted,
+				 &step->completed, &step->aborted) == 7) {
 			step++;
 			count++;
 		}

@@ -249,8 +249,8 @@ static unsigned int traced_commands(unsigned int group, unsigned int *command,
 
 	while (f && n < max && fgets(line, sizeof(line), f)) {
 		at = strstr(line, "vfence_world: ");
-		if (at && sscanf(at, "vfence_world: adapter=%u group=%u command=0x%x function=%u result=%d",
-				 &adapter, &g, &command[n], &function[n], &result) == 5 &&
+		if (at && sscanf(at, "vfence_world: adapter=%u function=%u group=%u command=0x%x result=%d",
+				 &adapter, &function[n], &g, &command[n], &result) == 5 &&
 		    g == group && !result)
 			n++;
 	}

@@ -203,6 +203,7 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 		return -EINVAL;
 
 	*config = (struct vfence_config) {
+		.gpu.adapter = index,
 		.gpu.nodes = ARRAY_SIZE(classes),
 		.gpu.doorbells = doorbells[index],
 		.gpu.secondary_doorbells = secondary_doorbells[index],

@@ -13,7 +13,7 @@
  * struct vfence_config - configuration of one adapter
  */
 struct vfence_config {
-	/** @gpu: configuration of the virtual GPU */
+	/** @gpu: configuration of the virtual GPU; traces name the adapter by its number */
 	struct vgpu_config gpu;
 	/** @vfs: number of virtual functions that the adapter has from the start */
 	unsigned int vfs;

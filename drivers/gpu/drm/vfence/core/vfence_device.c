@@ -11,6 +11,7 @@
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
 #include "core/vfence_process.h"
+#include "core/vfence_trace.h"
 
 static void device_free(struct kref *ref)
 {
@@ -113,12 +114,16 @@ bool vfence_device_active(struct vfence_device *device)
  */
 int vfence_device_fail(struct vfence_device *device, int state)
 {
-	if (READ_ONCE(device->adapter->resets) == device->resets)
-		return atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
+	bool reset = READ_ONCE(device->adapter->resets) != device->resets;
+	int before;
 
 	/* The reset of the adapter came first. */
-	state = atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, DRM_VFENCE_DEVICE_RESET);
-	return state == DRM_VFENCE_DEVICE_ACTIVE ? DRM_VFENCE_DEVICE_RESET : state;
+	if (reset)
+		state = DRM_VFENCE_DEVICE_RESET;
+	before = atomic_cmpxchg(&device->state, DRM_VFENCE_DEVICE_ACTIVE, state);
+	if (before == DRM_VFENCE_DEVICE_ACTIVE)
+		trace_vfence_device(device->adapter, device, state);
+	return before == DRM_VFENCE_DEVICE_ACTIVE && reset ? state : before;
 }
 
 /**

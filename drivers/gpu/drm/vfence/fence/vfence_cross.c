@@ -17,6 +17,7 @@
 
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
@@ -206,6 +207,7 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 		};
 		struct vfence_adapter *adapter = member[n]->adapter;
 
+		trace_vfence_cross(fence, member[n], value, time);
 		/* A monitored fence has no update: no queue of the hardware waits for it. */
 		if (update.fence &&
 		    vgpu_fence_update_current_values(adapter->gpu, &update, 1,

@@ -11,6 +11,7 @@
 
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_wait.h"
@@ -69,6 +70,7 @@ static void event_deliver_locked(struct vfence_file *file, unsigned int count)
 
 	lockdep_assert_held(&file->deliver_lock);
 	while (count-- && (event = event_take(file, &file->fired))) {
+		trace_vfence_event(event->wait, event->id, VFENCE_EVENT_SIGNALED);
 		vfence_eventfd_signal(event->ctx);
 		atomic_dec(&file->firing);
 
@@ -140,6 +142,7 @@ static void event_fire(struct vfence_wait *wait)
 	unsigned long flags;
 
 	vfence_wait_account(wait);
+	trace_vfence_event(wait, event->id, VFENCE_EVENT_FIRED);
 
 	spin_lock_irqsave(&file->fired_lock, flags);
 	atomic_inc(&file->firing);
@@ -211,6 +214,7 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 	if (ret)
 		return ret;
 
+	trace_vfence_event(wait, event->id, VFENCE_EVENT_ARMED);
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
 		return 0;
 	ret = vfence_wait_account(wait);
@@ -245,8 +249,10 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	ret = event_arm_points(event, &request);
 	vfence_request_end(&request);
 	if (ret) {
-		if (ret > 0)
+		if (ret > 0) {
+			trace_vfence_event(event->wait, id, VFENCE_EVENT_SIGNALED);
 			vfence_eventfd_signal(event->ctx);
+		}
 		vfence_table_remove(&file->events, id);
 		event_free(event);
 	}
@@ -294,6 +300,7 @@ static bool event_cancel(struct vfence_file *file, u32 id)
 		return false;
 
 	vfence_table_remove(&file->events, id);
+	trace_vfence_event(event->wait, id, VFENCE_EVENT_CANCELLED);
 	vfence_wait_account(event->wait);
 	event_free(event);
 	return true;

@@ -6,6 +6,20 @@ struct drm_device;
 struct drm_file;
 struct vfence_file;
 
+/**
+ * enum vfence_event_step - what trace events say of an event
+ */
+enum vfence_event_step {
+	/** @VFENCE_EVENT_ARMED: Its points are on their fences. */
+	VFENCE_EVENT_ARMED,
+	/** @VFENCE_EVENT_FIRED: Its wait is over. */
+	VFENCE_EVENT_FIRED,
+	/** @VFENCE_EVENT_SIGNALED: Its eventfd is signaled. */
+	VFENCE_EVENT_SIGNALED,
+	/** @VFENCE_EVENT_CANCELLED: The client, or the end of its file, has cancelled it. */
+	VFENCE_EVENT_CANCELLED,
+};
+
 int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 void vfence_event_init(struct vfence_file *file);

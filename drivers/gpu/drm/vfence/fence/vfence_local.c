@@ -11,6 +11,7 @@
 #include "core/vfence_device.h"
 #include "fence/vfence_address.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
@@ -288,6 +289,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		return ret;
 	}
 	WRITE_ONCE(local->handle, *handle);
+	trace_vfence_handle(fence, *handle, rights, parent, true);
 	local_describe(local, mapping);
 
 	/*
@@ -351,6 +353,7 @@ int vfence_local_destroy(struct vfence_file *file, u32 handle)
 
 	if (!local)
 		return -ENOENT;
+	trace_vfence_handle(local->fence, handle, local->rights, false, false);
 	local_forget(file, local, handle);
 	local_cancel_waits(local);
 	local_free(file, local);

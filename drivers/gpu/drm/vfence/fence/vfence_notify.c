@@ -5,9 +5,9 @@
  */
 
 #include "core/vfence_adapter.h"
-#include "core/vfence_trace.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
@@ -83,7 +83,7 @@ static void notify_signaled_locked(struct vfence_adapter *adapter,
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	vfence_count(adapter, useful ? VFENCE_COUNT_USEFUL : VFENCE_COUNT_SPURIOUS);
-	trace_vfence_interrupt(record->node, signaled->handle, signaled->value, completed);
+	trace_vfence_interrupt(fence, record->node, signaled->value, completed);
 }
 
 /*

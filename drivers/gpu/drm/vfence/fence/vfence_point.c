@@ -20,9 +20,9 @@
 
 #include <linux/slab.h>
 
-#include "core/vfence_trace.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_wait.h"
@@ -83,7 +83,7 @@ static void point_store_monitored_locked(struct vfence_fence *fence, u64 value)
 
 	lockdep_assert_held(&fence->lock);
 
-	trace_vfence_monitored(fence->global, fence->monitored, value);
+	trace_vfence_monitored(fence, value);
 	WRITE_ONCE(fence->monitored, value);
 	if (vgpu_fence_update_monitored_values(fence->adapter->gpu, &update, 1))
 		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x12);
@@ -144,6 +144,7 @@ static unsigned int point_take_locked(struct vfence_fence *fence, u64 value, uns
 
 	while (taken < budget && (point = point_first(fence)) &&
 	       vfence_reached(value, point->value)) {
+		trace_vfence_point(point, VFENCE_POINT_REACHED, value);
 		point_unlink_locked(point);
 		list_add_tail(&point->link, done);
 		taken++;
@@ -334,6 +335,7 @@ static unsigned int point_take_ended_locked(struct vfence_fence *fence, bool gpu
 
 	while (taken < VFENCE_POINT_BATCH &&
 	       (point = gpu ? point_first(fence) : point_first_in_tree(&fence->waiters))) {
+		trace_vfence_point(point, VFENCE_POINT_ENDED, 0);
 		point_unlink_locked(point);
 		list_add_tail(&point->link, done);
 		taken++;
@@ -464,6 +466,7 @@ static int point_queue_locked(struct vfence_point *point)
 	point->queued = true;
 	WRITE_ONCE(fence->waiter_count, fence->waiter_count + 1);
 	vfence_fence_list_for_scan_locked(fence);
+	trace_vfence_point(point, VFENCE_POINT_ARMED, 0);
 	return 1;
 }
 
@@ -526,6 +529,7 @@ bool vfence_point_disarm(struct vfence_point *point)
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
 	if (queued) {
+		trace_vfence_point(point, VFENCE_POINT_DISARMED, 0);
 		point_unlink_locked(point);
 		point_update_monitored_locked(fence);
 	}

@@ -10,6 +10,7 @@
 #include "core/vfence_obj_array.h"
 #include "core/vfence_wake.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
@@ -218,8 +219,11 @@ static bool request_is_decided(const void *wait)
 static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wait,
 			       struct drm_vfence_wait *args)
 {
-	int ret = vfence_sleep(&wait->sleepers, request_is_decided, wait, args->timeout_ns);
+	int ret;
 
+	trace_vfence_wait(wait, 'B', 0);
+	ret = vfence_sleep(&wait->sleepers, request_is_decided, wait, args->timeout_ns);
+	trace_vfence_wait(wait, 'E', ret);
 	if (ret == -ETIME)
 		vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_TIMED_OUT);
 

@@ -5,6 +5,7 @@
 
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_target.h"
@@ -121,6 +122,14 @@ static bool signal_crosses(const struct vfence_target *list, unsigned int count)
 	return false;
 }
 
+static void signal_trace(const struct vfence_target *list, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		trace_vfence_signal(list[i].fence, list[i].value);
+}
+
 /* Store up to SIGNAL_BATCH values, then complete the CPU waits they satisfy. */
 static int signal_batch(struct vfence_adapter *adapter, const struct vfence_target *list,
 			unsigned int count)
@@ -130,6 +139,9 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 
 	lockdep_assert_held(&signal_lock_of(list->fence)->base);
 
+	/* Trace it first: whoever sees the values comes later. */
+	if (trace_vfence_signal_enabled())
+		signal_trace(list, count);
 	if (count == 1 ? signal_store_one(adapter, list) :
 			 signal_store_many(adapter, list, count)) {
 		vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);

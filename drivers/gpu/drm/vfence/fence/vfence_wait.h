@@ -56,6 +56,20 @@ enum vfence_wait_state {
 };
 
 /**
+ * enum vfence_point_event - what trace events say of a point
+ */
+enum vfence_point_event {
+	/** @VFENCE_POINT_ARMED: It is on its fence. */
+	VFENCE_POINT_ARMED,
+	/** @VFENCE_POINT_REACHED: A value has reached it. */
+	VFENCE_POINT_REACHED,
+	/** @VFENCE_POINT_ENDED: Its fence ends the waits. */
+	VFENCE_POINT_ENDED,
+	/** @VFENCE_POINT_DISARMED: Its owner has taken it back. */
+	VFENCE_POINT_DISARMED,
+};
+
+/**
  * struct vfence_wait - wait for any number of points, with one owner
  *
  * The owner is a thread, an event, a queue or a wait set.

@@ -28,6 +28,7 @@
 #include "core/vfence_obj_array.h"
 #include "core/vfence_wake.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_trace.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
@@ -537,8 +538,10 @@ static int wait_set_sleep(struct vfence_wait_set *set, struct drm_vfence_wait_se
 	int ret, slept;
 
 	do {
+		trace_vfence_wait(set->wait, 'B', 0);
 		slept = vfence_sleep(&set->wait->sleepers, wait_set_must_return, set,
 				     args->timeout_ns);
+		trace_vfence_wait(set->wait, 'E', slept);
 		ret = slept == -EINTR ? -ERESTARTSYS : wait_set_try(set, args);
 	} while (ret == -EAGAIN && !slept);
 	return ret == -EAGAIN ? slept : ret;

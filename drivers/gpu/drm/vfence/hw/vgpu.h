@@ -160,6 +160,8 @@ enum vgpu_monitored_signal {
  * The creator of the GPU fills it in; it is constant afterwards.
  */
 struct vgpu_config {
+	/** @adapter: Number by which traces name the chip. */
+	u32 adapter;
 	/** @function: Index of the function, below VGPU_MAX_FUNCTIONS; 0: the physical one. */
 	unsigned int function;
 	/** @nodes: Number of nodes, 1 to VGPU_MAX_NODES. */

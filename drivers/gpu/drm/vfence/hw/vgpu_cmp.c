@@ -9,6 +9,7 @@
 #include <linux/kthread.h>
 #include <linux/sched.h>
 
+#include "vgpu_trace.h"
 #include "vgpu_types.h"
 
 /* Most posts that the CMP takes out of the FIFO in one section with interrupts off. */
@@ -185,10 +186,13 @@ static void cmp_name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
 static void cmp_add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
 				  struct vgpu_fence **named, const struct vgpu_post *post)
 {
+	u64 monitored = cmp_load_monitored(post->fence);
+
 	lockdep_assert_held(&gpu->cmp.lock);
 
 	/* The interrupt of another signal may have raised the monitored value. */
-	if (!vfence_must_interrupt(post->value, cmp_load_monitored(post->fence))) {
+	if (!vfence_must_interrupt(post->value, monitored)) {
+		trace_vgpu_recheck(post->fence, post->value, monitored);
 		gpu->cmp.counters.rechecked_out++;
 		return;
 	}
@@ -376,8 +380,10 @@ static void cmp_handle_posts(struct vgpu *gpu)
 	if (null_nodes)
 		atomic_or(null_nodes, &gpu->irq->overflow);
 	vfence_step(RAISE);
-	if (needed || null_nodes)
+	if (needed || null_nodes) {
+		trace_vgpu_interrupt(gpu, record.type, record.node, record.posts, null_nodes);
 		cmp_raise(gpu);
+	}
 	cmp_account(cmp, &record, full);
 }
 

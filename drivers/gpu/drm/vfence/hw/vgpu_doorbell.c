@@ -4,6 +4,7 @@
  * what a ring of the doorbell does.
  */
 
+#include "vgpu_trace.h"
 #include "vgpu_types.h"
 
 struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index, bool secondary)
@@ -73,6 +74,7 @@ void vgpu_doorbell_ring(struct vgpu_queue *queue)
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
+	trace_vgpu_doorbell(queue);
 	if (queue->connected)
 		doorbell_ring_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
@@ -99,6 +101,7 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 void vgpu_doorbell_notify_work_submission(struct vgpu_queue *queue)
 {
 	atomic64_inc(&queue->notifications);
+	trace_vgpu_doorbell(queue);
 	/* The call has the effect of a ring of the doorbell. */
 	doorbell_check_ring(queue);
 }

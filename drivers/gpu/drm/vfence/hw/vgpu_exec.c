@@ -271,10 +271,10 @@ static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *qu
 	vfence_step(MONITORED_READ);
 	vgpu_fence_notify(engine, fence, value);
 	if (vfence_must_interrupt(value, monitored)) {
-		trace_vgpu_interrupt_due(engine->node, fence->os_handle, value, monitored);
+		trace_vgpu_decide(queue, fence, value, monitored, true);
 		exec_post_signal(engine, queue, fence, value, logged);
 	} else {
-		trace_vgpu_interrupt_suppressed(engine->node, fence->os_handle, value, monitored);
+		trace_vgpu_decide(queue, fence, value, monitored, false);
 		WRITE_ONCE(queue->node->counters.suppressed, queue->node->counters.suppressed + 1);
 	}
 }
@@ -336,6 +336,8 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 		return exec_complete(engine, queue);
 	}
 
+	/* Trace it first: whoever sees the value comes later. */
+	trace_vgpu_signal(queue, fence, value);
 	exec_store_and_time(queue, fence, value);
 	atomic64_inc(&fence->signals);
 	WRITE_ONCE(queue->node->counters.signals, queue->node->counters.signals + 1);
@@ -386,6 +388,7 @@ static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct v
 		*cost = VGPU_STALL_NS;
 		return VGPU_STEP_MORE;
 	}
+	trace_vgpu_write(queue, packet->current_va, packet->value);
 	if (queue->gpu->config.no_64bit_atomics)
 		/* Release: earlier effects of the queue. Partner: vfence_fence_current(). */
 		smp_store_release((u32 *)value, (u32)packet->value);

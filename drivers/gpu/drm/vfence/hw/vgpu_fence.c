@@ -12,6 +12,7 @@
 #include <linux/string.h>
 #include <linux/workqueue.h>
 
+#include "vgpu_trace.h"
 #include "vgpu_types.h"
 
 /* Most blocked queues that a signal visits in one section with interrupts off. */
@@ -79,6 +80,7 @@ static void fence_unlink_locked(struct vgpu_queue *queue)
 void vgpu_fence_unblock_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->chip->sched);
+	trace_vgpu_wait(queue, 'E', 0);
 	fence_unlink_locked(queue);
 }
 
@@ -116,6 +118,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 		vgpu_sched_left_locked(queue, false);
 		wake_up_all(&fence->gpu->chip->queue_left);
 	} else {
+		trace_vgpu_wait(queue, 'B', 0);
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_BLOCKED);
 		vgpu_sched_left_locked(queue, true);
 		/* A reset or a world switch waits until the engine is empty. */
@@ -175,6 +178,7 @@ static bool fence_release_some_locked(struct vgpu_fence *fence, struct vgpu_rele
 		if (queue->block_serial >= release->end || queue->wait_observed > release->time)
 			continue;
 
+		trace_vgpu_wait(queue, 'E', release->value);
 		fence_unlink_locked(queue);
 		queue->exec.released = true;
 		queue->wait_end = vgpu_clock_now(fence->gpu);

@@ -10,6 +10,7 @@
 #include <linux/minmax.h>
 #include <linux/mm.h>
 
+#include "vgpu_trace.h"
 #include "vgpu_types.h"
 
 void vgpu_log_init(struct vgpu_log *log)
@@ -212,6 +213,7 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 	    log_count_matches_locked(log, packet, queue->read_ptr)) {
 		fault = DRM_VFENCE_FAULT_NONE;
 		if (!marker || READ_ONCE(queue->gpu->logging_level)) {
+			trace_vgpu_log(queue, &entry);
 			log_post_locked(log, &entry);
 			log_note(queue);
 			WRITE_ONCE(queue->log_packets, queue->log_packets + 1);

@@ -6,6 +6,7 @@
 
 #include <linux/kthread.h>
 
+#include "vgpu_trace.h"
 #include "vgpu_types.h"
 
 /*
@@ -73,6 +74,9 @@ void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 			wake_up_all(&node->engine->wait);
 	}
 
+	/* RUNNING begins the turn that is counted already; each change from there ends it. */
+	if (state == DRM_VFENCE_QUEUE_RUNNING || queue->state == DRM_VFENCE_QUEUE_RUNNING)
+		trace_vgpu_turn(queue, state);
 	WRITE_ONCE(queue->state, state);
 }
 

@@ -13,6 +13,7 @@
 #include "core/vfence_gate.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_context.h"
+#include "queue/vfence_queue_trace.h"
 
 /* Time after a suspension in which a queue surely gets to the engine, beside many clients. */
 #define CONTEXT_PAUSE_NS	NSEC_PER_SEC
@@ -21,6 +22,8 @@ static void context_free(struct vfence_context *context)
 {
 	struct vfence_adapter *adapter = context->adapter;
 
+	if (context->suspended)
+		trace_vfence_suspension(context, 'E', 0);
 	vfence_ask_end(adapter, &context->ask);
 	if (!IS_ERR_OR_NULL(context->hw)) {
 		/*
@@ -409,6 +412,7 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	WRITE_ONCE(context->pending, true);
 	WRITE_ONCE(context->suspend_fence, context->suspend_fence + 1);
 	context_note_time(context, true);
+	trace_vfence_suspension(context, 'B', 0);
 	WRITE_ONCE(context->pending,
 		   !vgpu_context_suspend(context->hw, context->suspend_fence));
 	if (context->pending)
@@ -419,12 +423,16 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 
 static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	int ret = context->suspended ? 0 : context_begin_suspend_locked(adapter, context);
+	bool begins = !context->suspended;
+	int ret = begins ? context_begin_suspend_locked(adapter, context) : 0;
+	bool waits = !ret && context->pending;
 
 	lockdep_assert_held(&context->suspend_lock);
 	/* An interrupted call leaves the wait for the acknowledgment to the next call. */
-	if (!ret && context->pending)
+	if (waits)
 		ret = context_wait_suspended_locked(adapter, context);
+	if (waits || (begins && !ret))
+		trace_vfence_suspension(context, 'I', ret);
 	if (!ret) {
 		WRITE_ONCE(context->pending, false);
 		vfence_ask_end(adapter, &context->ask);
@@ -441,8 +449,10 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 	if (ret)
 		return ret;
 
-	if (context->suspended)
+	if (context->suspended) {
+		trace_vfence_suspension(context, 'E', 0);
 		vgpu_context_resume(context->hw);
+	}
 	context->suspended = false;
 	context_note_time(context, false);
 	WRITE_ONCE(context->pending, false);

@@ -17,6 +17,7 @@
 #include "mem/vfence_page.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_trace.h"
 #include "vfence_compat.h"
 #include "vfence_step.h"
 
@@ -79,6 +80,7 @@ static void doorbell_disconnect_locked(struct vfence_doorbell *doorbell, u64 sta
 		doorbell_zap_locked(doorbell);
 	}
 	doorbell_set_status(doorbell, status);
+	trace_vfence_connect(doorbell->queue, -1, status);
 	vgpu_doorbell_disconnect(doorbell->queue->hw);
 	mutex_unlock(&doorbell->lock);
 }
@@ -129,6 +131,7 @@ static void doorbell_connect_locked(struct vfence_doorbell *doorbell)
 {
 	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
 	unsigned int physical = doorbell_take_physical_locked(adapter);
+	enum drm_vfence_doorbell_status status;
 
 	lockdep_assert_held(&adapter->queues.doorbell_lock);
 	/* Clear the page: the next owner must not read what the last owner stored. */
@@ -142,7 +145,9 @@ static void doorbell_connect_locked(struct vfence_doorbell *doorbell)
 	mutex_lock(&doorbell->lock);
 	doorbell->physical = physical;
 	doorbell_zap_locked(doorbell);
-	doorbell_set_status(doorbell, vgpu_doorbell_connect(doorbell->queue->hw));
+	status = vgpu_doorbell_connect(doorbell->queue->hw);
+	doorbell_set_status(doorbell, status);
+	trace_vfence_connect(doorbell->queue, physical, status);
 	mutex_unlock(&doorbell->lock);
 }
 

@@ -17,6 +17,7 @@
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
@@ -96,8 +97,11 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 		job_begin_head_locked(kernel);
 	list_add_tail(&submission->link, &kernel->running);
 
-	if (on_ring)
+	if (on_ring) {
+		trace_vfence_submission(kernel->queue, submission->progress,
+					VFENCE_SUBMISSION_ON_RING, 0);
 		job_write_ring_locked(kernel, submission);
+	}
 	spin_unlock(&kernel->run_lock);
 	if (on_ring)
 		vfence_stage_arrive(submission, VFENCE_STAGE_SUBMITTED);
@@ -347,6 +351,7 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 	job_begin_head_locked(kernel);
 	spin_unlock(&kernel->run_lock);
 
+	trace_vfence_submission(kernel->queue, submission->progress, VFENCE_SUBMISSION_DONE, error);
 	vfence_submit_uncount(submission);
 	if (!error) {
 		if (submission->signals)
@@ -393,8 +398,11 @@ static bool job_mark_fetched_locked(struct vfence_kernel_queue *kernel, u64 fetc
 				break;
 		}
 		spin_unlock(&kernel->run_lock);
-		if (more)
+		if (more) {
+			trace_vfence_submission(kernel->queue, submission->progress,
+						VFENCE_SUBMISSION_FETCHED, 0);
 			vfence_stage_arrive(submission, VFENCE_STAGE_FETCHED);
+		}
 		found |= more;
 	} while (more);
 

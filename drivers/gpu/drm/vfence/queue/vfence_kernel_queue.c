@@ -27,6 +27,7 @@
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 
@@ -148,6 +149,7 @@ static void kernel_queue_push_job_locked(struct vfence_kernel_queue *kernel,
 {
 	lockdep_assert_held(&kernel->lock);
 	kernel_queue_unlink_locked(kernel, submission);
+	trace_vfence_submission(kernel->queue, submission->progress, VFENCE_SUBMISSION_READY, 0);
 	drm_sched_job_arm(&submission->job);
 	drm_sched_entity_push_job(&submission->job);
 }
@@ -235,6 +237,7 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 	lockdep_assert_held(&kernel->lock);
 	WRITE_ONCE(kernel->submitted, progress);
 	submission->progress = progress;
+	trace_vfence_submission(kernel->queue, progress, VFENCE_SUBMISSION_QUEUED, 0);
 	vfence_sync_done_place(submission->done, progress);
 	list_add_tail(&submission->link, &kernel->held);
 	WRITE_ONCE(kernel->held_count, kernel->held_count + 1);

@@ -11,7 +11,6 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_obj_array.h"
-#include "core/vfence_trace.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
@@ -20,6 +19,7 @@
 #include "mem/vfence_vm.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_trace.h"
 #include "vfence_step.h"
 
 /* Number of queues whose logs are committed at once. */
@@ -167,21 +167,56 @@ static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_
 	log->kept[log->put++ % VFENCE_LOG_KEPT] = *entry;
 }
 
-static void log_trace_entry(struct vfence_queue *queue, const struct drm_vfence_log_entry *entry)
+/*
+ * The fence that the handle of an entry names for the traces, or 0. The client has chosen the
+ * handle, and may have put it since.
+ */
+static u32 log_trace_fence(struct vfence_file *owner, u32 handle)
 {
+	struct vfence_fence *fence = owner ? vfence_local_lookup(owner, handle, 0, NULL) : NULL;
+	u32 global;
+
+	if (IS_ERR_OR_NULL(fence))
+		return 0;
+	global = fence->global;
+	vfence_fence_put(fence);
+	return global;
+}
+
+/* Not inline: entries are read far more often than they are traced. */
+static noinline void log_trace_entry(struct vfence_queue *queue, struct vfence_file *owner,
+				     const struct drm_vfence_log_entry *entry)
+{
+	u32 fence = log_trace_fence(owner, entry->fence);
+
 	switch (entry->operation) {
 	case DRM_VFENCE_LOG_SIGNAL_EXECUTED:
-		trace_vfence_signal_executed(queue->global, entry->fence, entry->fence_value,
+		trace_vfence_signal_executed(queue, fence, entry->fence_value,
 					     entry->end_gpu_timestamp);
 		break;
 	case DRM_VFENCE_LOG_WAIT_UNBLOCKED:
-		trace_vfence_wait_unblocked(queue->global, entry->fence, entry->fence_value,
+		trace_vfence_wait_unblocked(queue, fence, entry->fence_value,
 					    entry->observed_gpu_timestamp,
 					    entry->end_gpu_timestamp);
 		break;
 	default:
-		trace_vfence_marker(queue->global, entry->fence_value, entry->end_gpu_timestamp);
+		trace_vfence_marker(queue, entry->fence_value, entry->end_gpu_timestamp);
 	}
+}
+
+/* The times of entries are of the GPU's clock, and those of events are not. */
+static void log_trace_clock(struct vfence_adapter *adapter)
+{
+	u64 gpu, ns;
+
+	vgpu_clock_query(adapter->gpu, &gpu, &ns);
+	trace_vfence_clock(adapter, gpu, ns);
+}
+
+static bool log_is_traced(void)
+{
+	return trace_vfence_signal_executed_enabled() || trace_vfence_wait_unblocked_enabled() ||
+	       trace_vfence_marker_enabled();
 }
 
 /*
@@ -299,7 +334,8 @@ static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_lo
 		}
 		taken++;
 		log_keep_locked(log, &entry);
-		log_trace_entry(queue, &entry);
+		if (log_is_traced())
+			log_trace_entry(queue, log->owner, &entry);
 		if (names_fences && entry.operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED)
 			completed += log_complete_entry(log->owner, &entry);
 	}
@@ -308,6 +344,8 @@ static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_lo
 	if (names_fences && lost)
 		completed += log_read_live_locked(queue, log);
 
+	if (lost)
+		trace_vfence_log_lost(queue, DRM_VFENCE_LOG_WAITS + (log - queue->log), lost);
 	log->taken += taken;
 	log->lost += lost;
 
@@ -370,6 +408,8 @@ static unsigned int log_batch_read(struct vfence_adapter *adapter, struct vfence
 {
 	unsigned int completed = 0, i, k;
 
+	if (batch->count && log_is_traced())
+		log_trace_clock(adapter);
 	vfence_step(LOG_READ);
 	if (batch->count)
 		vgpu_log_commit(adapter->gpu, batch->hw, batch->count);

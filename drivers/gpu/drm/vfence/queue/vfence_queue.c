@@ -16,6 +16,7 @@
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_trace.h"
 
 /* Its owner has destroyed it long before. */
 static void queue_free(struct vfence_queue *queue)
@@ -320,6 +321,7 @@ static void queue_begin_destroy_locked(struct vfence_file *file, u32 handle,
 	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
 
 	lockdep_assert_held(&file->lock);
+	trace_vfence_queue(queue, handle, false);
 	vfence_queue_stop(queue, -ECANCELED);
 	/* It may have been reset while it was stopped. */
 	queue->context->guilty |= queue_is_guilty(queue);
@@ -561,6 +563,7 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 	queue_describe(queue, args);
 	args->progress = progress;
 
+	trace_vfence_queue(queue, args->handle, true);
 	/* Nothing may fail from here on: interrupts and scans find the queue. */
 	xa_store(&file->adapter->queues.table, queue->global, queue, GFP_KERNEL_ACCOUNT);
 	atomic_inc(&file->adapter->queues.count);

@@ -19,6 +19,22 @@ struct vfence_stages;
 struct vfence_wait;
 
 /**
+ * enum vfence_submission_step - what trace events say of a submission
+ */
+enum vfence_submission_step {
+	/** @VFENCE_SUBMISSION_QUEUED: It is in its queue, and may have to wait there. */
+	VFENCE_SUBMISSION_QUEUED,
+	/** @VFENCE_SUBMISSION_READY: It has nothing to wait for, and drm_sched gets it. */
+	VFENCE_SUBMISSION_READY,
+	/** @VFENCE_SUBMISSION_ON_RING: The GPU has got it. */
+	VFENCE_SUBMISSION_ON_RING,
+	/** @VFENCE_SUBMISSION_FETCHED: All its packets are in the GPU's pipeline. */
+	VFENCE_SUBMISSION_FETCHED,
+	/** @VFENCE_SUBMISSION_DONE: It has ended, with or without an error. */
+	VFENCE_SUBMISSION_DONE,
+};
+
+/**
  * struct vfence_submission - the part of one SUBMIT that one queue executes
  *
  * ::

@@ -60,7 +60,7 @@ struct recovery {
 static void recovery_trace(const struct recovery *recovery, enum vfence_recovery_step step,
 			   u64 aborted)
 {
-	trace_vfence_recovery(recovery->adapter->drm.primary->index, recovery->node, step,
+	trace_vfence_recovery(recovery->adapter, recovery->node, step,
 			      recovery->snapshot.submitted, recovery->snapshot.completed, aborted);
 }
 
@@ -439,7 +439,7 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 		return;
 	}
 
-	trace_vfence_adapter_reset(adapter->drm.primary->index, type, true);
+	trace_vfence_adapter_reset(adapter, type, 'B', 0);
 	/* The reset of an engine may have ended early. */
 	vfence_irq_expect_silence(adapter, 0);
 	/* The reset of an engine, if there was one, has been the first to collect. */
@@ -452,10 +452,10 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 		if (ret != -ENODEV)
 			vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
 		vgpu_reset_give_up(adapter->gpu);
-		return;
+	} else {
+		recovery_end_reset(adapter);
 	}
-	recovery_end_reset(adapter);
-	trace_vfence_adapter_reset(adapter->drm.primary->index, type, false);
+	trace_vfence_adapter_reset(adapter, type, 'E', ret);
 }
 
 /**
@@ -482,19 +482,19 @@ static int recovery_revive_locked(struct vfence_adapter *adapter)
 	if (!READ_ONCE(adapter->lost))
 		return -EALREADY;
 
-	trace_vfence_adapter_reset(adapter->drm.primary->index, VFENCE_TIMEOUT_FORCED, true);
+	trace_vfence_adapter_reset(adapter, VFENCE_TIMEOUT_FORCED, 'B', 0);
 	vfence_irq_expect_silence(adapter, 0);
 	vfence_count(adapter, VFENCE_COUNT_ADAPTER_RESETS);
 	ret = recovery_reset_adapter_locked(adapter, true);
 	if (ret) {
 		vgpu_reset_give_up(adapter->gpu);
-		return ret;
+	} else {
+		/* Earlier resets do not count against the limit any more. */
+		memset(&adapter->reset.hangs, 0, sizeof(adapter->reset.hangs));
+		recovery_end_reset(adapter);
 	}
-	/* Earlier resets do not count against the limit any more. */
-	memset(&adapter->reset.hangs, 0, sizeof(adapter->reset.hangs));
-	recovery_end_reset(adapter);
-	trace_vfence_adapter_reset(adapter->drm.primary->index, VFENCE_TIMEOUT_FORCED, false);
-	return 0;
+	trace_vfence_adapter_reset(adapter, VFENCE_TIMEOUT_FORCED, 'E', ret);
+	return ret;
 }
 
 /**

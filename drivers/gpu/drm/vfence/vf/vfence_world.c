@@ -276,10 +276,15 @@ void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu)
 }
 
 /* Give a command again, after a reset that has taken the queues of a function off the engines. */
-static int world_repeat(struct world_group *g, unsigned int command, struct vfence_adapter *about)
+static int world_try(struct world_group *g, unsigned int command, struct vfence_adapter *about,
+		     struct vfence_adapter *blame, unsigned int timeout_us)
 {
-	return vgpu_world_command(g->world->physical->gpu, g->index, command,
-				  about ? about->gpu : NULL, WORLD_PREEMPT_US);
+	int ret = vgpu_world_command(g->world->physical->gpu, g->index, command,
+				     about ? about->gpu : NULL, timeout_us);
+
+	trace_vfence_world(g->world->physical, vgpu_world_index(blame->gpu), g->index, command,
+			   ret);
+	return ret;
 }
 
 /*
@@ -290,7 +295,6 @@ static int world_order(struct world_group *g, unsigned int command,
 		       struct vfence_adapter *about, struct vfence_adapter *blame)
 {
 	const u32 *limit = &g->world->share[vgpu_world_index(blame->gpu)].preempt_timeout_us;
-	struct vgpu *gpu = g->world->physical->gpu;
 	unsigned int timeout_us;
 	bool done;
 	int ret;
@@ -298,20 +302,17 @@ static int world_order(struct world_group *g, unsigned int command,
 	/* Without a limit the command is repeated, until a function has to leave or has a limit. */
 	do {
 		timeout_us = READ_ONCE(*limit);
-		ret = vgpu_world_command(gpu, g->index, command, about ? about->gpu : NULL,
-					 timeout_us ?: WORLD_PREEMPT_US);
+		ret = world_try(g, command, about, blame, timeout_us ?: WORLD_PREEMPT_US);
 	} while (ret == -ETIME && !timeout_us && !READ_ONCE(g->ends) && !atomic_read(&g->leaving));
-	trace_vfence_world(g->world->physical->drm.primary->index, g->index, command,
-			   vgpu_world_index(blame->gpu), ret);
 	if (!ret || ret == -EINVAL)
 		return ret;
 	done = vfence_flr_function(&g->world->flr, blame->gpu);
 	world_end_reset_locked(g, blame->gpu, done);
-	ret = world_repeat(g, command, about);
+	ret = world_try(g, command, about, blame, WORLD_PREEMPT_US);
 	if (!done || !ret || ret == -EINVAL)
 		return ret;
 	world_reset_chip_locked(g, blame->gpu);
-	return world_repeat(g, command, about);
+	return world_try(g, command, about, blame, WORLD_PREEMPT_US);
 }
 
 /* Take the engines from their owner. */
