@@ -14,7 +14,10 @@ USER_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFS
 LIB_SRC := $(wildcard tools/lib/*.c)
 LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
 TOOL_SRC := $(wildcard tools/vfence/*.c)
-TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o)
+TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o) $(OUT)/tool/perfetto.pb-c.o
+TOOL_CFLAGS = -Idrivers/gpu/drm/vfence/include -I$(OUT)/tool \
+	$(shell pkg-config --cflags json-c libtracefs libtracecmd libprotobuf-c)
+TOOL_LIBS = -ldrm -ljson-c -ltracecmd -ltracefs -ltraceevent -lprotobuf-c -lpthread
 HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
 GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
@@ -84,13 +87,21 @@ $(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libvfence.so.1 \
 		-Wl,--version-script,tools/lib/libvfence.map -o $@ $(LIB_OBJ) -ldrm -lpthread
 
+# protoc writes the code that packs the messages of a Perfetto trace.
+$(OUT)/tool/perfetto.pb-c.c: tools/vfence/perfetto.proto
+	@mkdir -p $(@D)
+	protoc --c_out=$(@D) --proto_path=$(<D) $<
+$(OUT)/tool/perfetto.pb-c.o: $(OUT)/tool/perfetto.pb-c.c
+	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -c $< -o $@
+$(OUT)/tool/perfetto.o: $(OUT)/tool/perfetto.pb-c.c
+
 $(OUT)/tool/%.o: tools/vfence/%.c $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) -Idrivers/gpu/drm/vfence/include $(shell pkg-config --cflags json-c libtracefs) -c $< -o $@
+	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -c $< -o $@
 
 $(OUT)/bin/vfence: $(TOOL_OBJ) $(OUT)/lib/libvfence.a
 	@mkdir -p $(@D)
-	$(CC) $(LDFLAGS) $^ -o $@ -ldrm -ljson-c -ltracefs -ltraceevent -lpthread
+	$(CC) $(LDFLAGS) $^ -o $@ $(TOOL_LIBS)
 
 $(OUT)/selftests/%: selftests/drm/vfence/%.c $(OUT)/lib/libvfence.a $(HEADERS)
 	@mkdir -p $(@D)
@@ -141,11 +152,10 @@ guest-kcov:
 		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y
 
 # The command once more, with sanitizers for memory and undefined behaviour.
-$(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS)
+$(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/perfetto.pb-c.o
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) -Idrivers/gpu/drm/vfence/include $(shell pkg-config --cflags json-c libtracefs) \
-		-fsanitize=address,undefined -fno-sanitize-recover=all $(TOOL_SRC) $(LIB_SRC) -o $@ \
-		-ldrm -ljson-c -ltracefs -ltraceevent -lpthread
+	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
+		$(TOOL_SRC) $(LIB_SRC) $(OUT)/tool/perfetto.pb-c.o -o $@ $(TOOL_LIBS)
 
 guest-programs: $(TEST_BIN) $(OUT)/sanitized/vfence tool lib
 

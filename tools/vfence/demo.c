@@ -198,8 +198,6 @@ static int write_files(const struct demo_result *result, const char *dir)
 		return -errno;
 	snprintf(path, sizeof(path), "%s/timeline.svg", dir);
 	ret = demo_write_svg(result, path);
-	snprintf(path, sizeof(path), "%s/timeline.json", dir);
-	ret = ret ? ret : demo_write_json(result, path);
 	snprintf(path, sizeof(path), "%s/summary.txt", dir);
 	f = ret ? NULL : fopen(path, "we");
 	if (!f)

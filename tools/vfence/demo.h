@@ -80,7 +80,6 @@ void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared);
 
 int demo_summary(const struct demo_result *result, FILE *to, bool json);
 int demo_write_svg(const struct demo_result *result, const char *path);
-int demo_write_json(const struct demo_result *result, const char *path);
 
 /* A wait and the signal that released it. */
 struct demo_join {

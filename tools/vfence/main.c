@@ -10,6 +10,8 @@
 
 /* The topic of a command that works on files, and needs no adapter. */
 static const char on_files[] = "FILE...";
+/* The topic of a command that runs another one, which may be left out. */
+static const char on_words[] = "-- COMMAND...";
 
 static const struct command {
 	const char *name;
@@ -40,6 +42,8 @@ static const struct command {
 	  "virtual functions, and what each has had" },
 	{ "gap", on_files, gap_main, "j", "score how unevenly functions get their frames" },
 	{ "hang", NULL, hang_main, "aNkt", "let an engine hang, to test what others do then" },
+	{ "trace", on_words, trace_main, "oiW",
+	  "record what a command does, and write views of it" },
 	{ "dump", NULL, dump_main, "ar",
 	  "what the first engine did that hung, packets decoded" },
 };
@@ -56,10 +60,11 @@ static const struct argp_option option_list[] = {
 	{ "after", 't', "S", 0, "seconds to wait before, 0 to 3600 (default 0)", 0 },
 	{ "release", 'r', NULL, 0, "keep the dump no longer, so that the next hang has one", 0 },
 	{ "policy", 'p', "NAME", 0, "share the engines by another policy", 0 },
-	{ "watch", 'W', "S", 0, "print what each has in each of S seconds, 1 to 86400", 0 },
+	{ "watch", 'W', "S", 0, "for S seconds, 1 to 86400: print what each has, or record all", 0 },
 	{ "random", 'R', "N", 0, "N configurations at random, 1 to 128", 0 },
 	{ "row", 'w', "TEXT", 0, "only rows with TEXT in their names (bench peers: this row of vfence)", 0 },
 	{ "wall", 'l', NULL, 0, "only what has peers, on the clock of the host", 0 },
+	{ "input", 'i', "FILE", 0, "a trace that trace-cmd has recorded", 0 },
 	{ "kept", 'K', "FILE", 0, "has anything become slower than it was", 0 },
 	{ "json", 'j', NULL, 0, "print JSON", 0 },
 	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
@@ -88,7 +93,8 @@ static void print_commands(FILE *to)
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		fprintf(to, "  %-10s%-10s%s\n", commands[i].name,
 			commands[i].topic ? commands[i].topic : "", commands[i].help);
-		fprintf(to, "%22s", "");
+		if (*commands[i].takes)
+			fprintf(to, "%22s", "");
 		for (letter = commands[i].takes; *letter; letter++)
 			fprintf(to, "--%s%s", option_name(*letter), letter[1] ? ", " : "\n");
 	}
@@ -116,7 +122,7 @@ static bool is_meant(const struct command *command, char **words, int count)
 {
 	if (strcmp(words[0], command->name))
 		return false;
-	if (command->topic == on_files)
+	if (command->topic == on_files || command->topic == on_words)
 		return true;
 	if (count != (command->topic ? 2 : 1))
 		return false;
@@ -150,7 +156,7 @@ static bool seconds(char *text, unsigned int *value)
 
 static bool needs_adapter(const struct command *command)
 {
-	return command->topic != on_files && command->run != simulate_main;
+	return command->topic != on_files && command->topic != on_words && command->run != simulate_main;
 }
 
 /* Most commands need an adapter. Without one, print what the user can do. */
@@ -208,6 +214,9 @@ static void parse_words(int key, char *arg, struct options *options)
 	case 'K':
 		options->kept = arg;
 		break;
+	case 'i':
+		options->input = arg;
+		break;
 	case 'l':
 		options->wall = true;
 		break;
@@ -257,6 +266,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+/* Return: true if the topic is a word that the user writes. */
+static bool is_fixed(const struct command *command)
+{
+	return command->topic && command->topic != on_files && command->topic != on_words;
+}
+
 /* An option that means nothing for a command is refused, as it may be a mistake. */
 static bool takes_all(const struct command *command, const struct line *line)
 {
@@ -266,8 +281,7 @@ static bool takes_all(const struct command *command, const struct line *line)
 		if (strchr(command->takes, *letter))
 			continue;
 		fprintf(stderr, "vfence: %s%s%s does not take --%s\n", command->name,
-			command->topic && command->topic != on_files ? " " : "",
-			command->topic && command->topic != on_files ? command->topic : "",
+			is_fixed(command) ? " " : "", is_fixed(command) ? command->topic : "",
 			option_name(*letter));
 		return false;
 	}
@@ -294,7 +308,7 @@ const char *argp_program_version = "vfence " TEXT(VFENCE_MAJOR) "." TEXT(VFENCE_
 int main(int argc, char **argv)
 {
 	static const struct argp argp = {
-		option_list, parse, "COMMAND [TOPIC | FILE...]",
+		option_list, parse, "COMMAND [TOPIC | FILE... | -- COMMAND...]",
 		"Show, measure and test the virtual GPUs of the vfence driver.\v", NULL, help_text,
 		NULL,
 	};

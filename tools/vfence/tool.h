@@ -32,7 +32,9 @@ struct options {
 	const char *row;
 	/* compare: file with the figures of before, or NULL. */
 	const char *kept;
-	/* gap, compare: the files. */
+	/* trace: a recorded trace, or NULL. */
+	const char *input;
+	/* gap, compare: the files; trace: the words of the command. */
 	char **files;
 	unsigned int file_count;
 	bool json;
@@ -66,5 +68,6 @@ int gap_main(const struct options *options);
 int simulate_main(const struct options *options);
 int hang_main(const struct options *options);
 int dump_main(const struct options *options);
+int trace_main(const struct options *options);
 
 #endif
