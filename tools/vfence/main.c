@@ -44,6 +44,7 @@ static const struct command {
 	{ "hang", NULL, hang_main, "aNkt", "let an engine hang, to test what others do then" },
 	{ "trace", on_words, trace_main, "oiW",
 	  "record what a command does, and write views of it" },
+	{ "check", on_files, check_main, "", "does a trace obey the rules" },
 	{ "dump", NULL, dump_main, "ar",
 	  "what the first engine did that hung, packets decoded" },
 };

@@ -34,7 +34,7 @@ struct options {
 	const char *kept;
 	/* trace: a recorded trace, or NULL. */
 	const char *input;
-	/* gap, compare: the files; trace: the words of the command. */
+	/* gap, compare, check: the files; trace: the words of the command. */
 	char **files;
 	unsigned int file_count;
 	bool json;
@@ -69,5 +69,6 @@ int simulate_main(const struct options *options);
 int hang_main(const struct options *options);
 int dump_main(const struct options *options);
 int trace_main(const struct options *options);
+int check_main(const struct options *options);
 
 #endif

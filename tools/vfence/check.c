@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* vfence check: does a trace obey the rules? What does not is shown with the events that prove it. */
+
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "tool.h"
+
+static const struct checker *const checkers[] = {
+	&check_waits, &check_monitored, &check_engines, &check_steps,
+};
+
+#define N_CHECKERS	(sizeof(checkers) / sizeof(checkers[0]))
+
+/*
+ * Report a violation of @rule. @proof: the events that prove it, in the order of time; NO_EVENT is
+ * left out.
+ */
+void check_found(struct check *check, const char *rule, const uint32_t *proof, unsigned int count,
+		 const char *format, ...)
+{
+	const struct event *before = NULL;
+	va_list args;
+	unsigned int i;
+
+	if (check->found++ >= check->limit)
+		return;
+	fprintf(check->to, "\n%s: ", rule);
+	va_start(args, format);
+	vfprintf(check->to, format, args);
+	va_end(args);
+	fputs("\n", check->to);
+	for (i = 0; i < count; i++) {
+		const struct event *e;
+
+		if (proof[i] == NO_EVENT)
+			continue;
+		e = &check->events->list[proof[i]];
+		if (before && e > before + 1)
+			fprintf(check->to, "%19s  ... %td events\n", "", e - before - 1);
+		events_print(check->events, e, check->to);
+		before = e;
+	}
+}
+
+static void check_part(struct check *check, uint32_t from, uint32_t to, bool last)
+{
+	void *state;
+	uint32_t i;
+	size_t k;
+
+	for (k = 0; k < N_CHECKERS && !check->no_memory; k++) {
+		state = checkers[k]->begin();
+		if (!state) {
+			check->no_memory = true;
+			return;
+		}
+		for (i = from; i < to && !check->no_memory; i++)
+			checkers[k]->event(check, state, &check->events->list[i], i);
+		checkers[k]->end(check, state, last);
+	}
+}
+
+/* A time of which the trace does not have the events of a processor. */
+struct gap {
+	uint64_t begin, end;
+};
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct gap *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+/* Find the gaps, in the order of time; those that overlap are one. Return: their number. */
+static int check_find_gaps(const struct events *events, struct gap **gaps)
+{
+	uint32_t i, n = 0, k = 0;
+	struct gap *gap;
+
+	for (i = 0; i < events->count; i++)
+		n += events->list[i].kind == EVENT_LOST;
+	gap = calloc(n + 1, sizeof(*gap));
+	*gaps = gap;
+	if (!gap)
+		return -ENOMEM;
+	for (i = n = 0; i < events->count; i++)
+		if (events->list[i].kind == EVENT_LOST)
+			gap[n++] = (struct gap){ events->list[i].from, events->list[i].time };
+	qsort(gap, n, sizeof(*gap), by_begin);
+	for (i = 1; i < n; i++) {
+		if (gap[i].begin > gap[k].end)
+			gap[++k] = gap[i];
+		else if (gap[i].end > gap[k].end)
+			gap[k].end = gap[i].end;
+	}
+	return n ? (int)k + 1 : 0;
+}
+
+/* Check the parts between the gaps, each for itself. */
+static void check_parts(struct check *check, const struct gap *gaps, int count)
+{
+	const struct events *events = check->events;
+	uint32_t from = 0, to = 0;
+	int i;
+
+	for (i = 0; i < count; i++) {
+		for (to = from; to < events->count && events->list[to].time <= gaps[i].begin; to++)
+			;
+		check_part(check, from, to, false);
+		for (from = to; from < events->count && events->list[from].time < gaps[i].end; from++)
+			;
+	}
+	check_part(check, from, events->count, true);
+}
+
+/* Events of both systems are needed: without those of the GPU the driver has no causes. */
+static bool check_is_whole(const struct events *events)
+{
+	bool gpu = false, needs = false;
+	uint32_t i;
+
+	for (i = 0; i < events->count; i++) {
+		gpu |= events->list[i].kind < EVENT_HANDLE;
+		needs |= events->list[i].kind == EVENT_HANDLED ||
+			 events->list[i].kind == EVENT_SIGNAL_LOGGED;
+	}
+	return gpu || !needs;
+}
+
+/* Return: the number of violations, or a negative error. */
+static int check_events(const struct events *events, FILE *to)
+{
+	struct check check = { .events = events, .to = to, .limit = 10 };
+	struct gap *gaps;
+	int count;
+
+	if (!check_is_whole(events))
+		return -ENODATA;
+	count = check_find_gaps(events, &gaps);
+	if (count >= 0)
+		check_parts(&check, gaps, count);
+	free(gaps);
+	if (count < 0 || check.no_memory)
+		return -ENOMEM;
+	if (check.found > check.limit)
+		fprintf(to, "\n... and %u more\n", check.found - check.limit);
+	return (int)check.found;
+}
+
+static int check_file(const char *path)
+{
+	struct events events;
+	int ret = events_load(path, &events);
+
+	if (ret) {
+		fprintf(stderr, "vfence: check: %s: %s\n", path,
+			ret == -ENOMSG ? "no events of vfence or vgpu" : strerror(-ret));
+		return ret;
+	}
+	ret = check_events(&events, stdout);
+	if (ret < 0)
+		fprintf(stderr, "vfence: check: %s: %s\n", path, ret == -ENODATA ?
+			"no events of vgpu; record both systems, as vfence trace does" :
+			strerror(-ret));
+	else
+		printf("%s%s: %u events, %llu lost, %d violations\n", ret ? "\n" : "", path,
+		       events.count, (unsigned long long)events.missed, ret);
+	events_free(&events);
+	return ret;
+}
+
+int check_main(const struct options *options)
+{
+	unsigned int i;
+	int ret = 0;
+
+	if (!options->file_count) {
+		fputs("vfence: check: name a trace that vfence trace or trace-cmd has recorded\n",
+		      stderr);
+		return -EINVAL;
+	}
+	for (i = 0; i < options->file_count; i++)
+		ret |= check_file(options->files[i]);
+	return ret;
+}
