@@ -92,10 +92,10 @@ static void print_commands(FILE *to)
 
 	fputs("Commands, and the options that each of them takes:\n", to);
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
-		fprintf(to, "  %-10s%-10s%s\n", commands[i].name,
+		fprintf(to, "  %-10s%-14s%s\n", commands[i].name,
 			commands[i].topic ? commands[i].topic : "", commands[i].help);
 		if (*commands[i].takes)
-			fprintf(to, "%22s", "");
+			fprintf(to, "%26s", "");
 		for (letter = commands[i].takes; *letter; letter++)
 			fprintf(to, "--%s%s", option_name(*letter), letter[1] ? ", " : "\n");
 	}
