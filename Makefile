@@ -118,7 +118,8 @@ install: lib tool
 	install -D -m 644 tools/lib/vfence.h $(DESTDIR)$(PREFIX)/include/vfence.h
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
-	install -D -m 644 tools/vfence/vfence.1 $(DESTDIR)$(PREFIX)/share/man/man1/vfence.1
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 tools/vfence/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -D -m 644 tools/vfence/completion/vfence $(DESTDIR)$(PREFIX)/share/bash-completion/completions/vfence
 	install -D -m 644 tools/vfence/completion/_vfence $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_vfence
 	@# The loader must find the library. With DESTDIR that is the task of the packager.

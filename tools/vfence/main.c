@@ -57,7 +57,7 @@ static const struct argp_option option_list[] = {
 	{ "frames", 'n', "N", 0, "frames of each act, 20 to 1000", 0 },
 	{ "output", 'o', "DIR", 0, "write pictures and figures to it (bench growth: to this file)", 0 },
 	{ "node", 'N', "NODE", 0, "gfx (default), compute, copy or mm", 0 },
-	{ "kind", 'k', "KIND", 0, "submission (default) or another kind of hang, see vfence(1)", 0 },
+	{ "kind", 'k', "KIND", 0, "submission (default) or another kind of hang, see vfence-hang(1)", 0 },
 	{ "after", 't', "S", 0, "seconds to wait before, 0 to 3600 (default 0)", 0 },
 	{ "release", 'r', NULL, 0, "keep the dump no longer, so that the next hang has one", 0 },
 	{ "policy", 'p', "NAME", 0, "share the engines by another policy", 0 },
