@@ -31,6 +31,7 @@ struct lane {
 
 enum cost { SUBMIT, EXECUTE, SIGNAL, COSTS };
 
+static const char *const cost_keys[COSTS] = { "submission", "execution", "cpu_signal" };
 static const char *const cost_names[COSTS] = { "submission", "execution", "CPU signal" };
 
 /* What grows: where the queue of a lane is. */
@@ -237,7 +238,7 @@ static void add_point(json_object *list, const char *axis, unsigned int count, s
 	printf("%3u %-10s", count, axis);
 	for (i = 0; i < COSTS; i++) {
 		point->least[i] = least_of(point->ns[i]);
-		json_object_object_add(o, cost_names[i],
+		json_object_object_add(o, cost_keys[i],
 				       json_object_new_int64((int64_t)point->least[i]));
 		printf(" %10llu", (unsigned long long)point->least[i]);
 	}

@@ -32,7 +32,8 @@ struct client {
 };
 
 struct kind {
-	const char *name;
+	/* In JSON, where it stays, and in text. */
+	const char *key, *name;
 	unsigned int of_each_client;
 	int (*create)(struct client *client, unsigned int i);
 	void (*destroy)(struct client *client, unsigned int i);
@@ -85,11 +86,12 @@ static void destroy_events(struct client *client, unsigned int i)
 }
 
 static const struct kind kinds[] = {
-	{ "private fence", 4000, create_private, destroy_fence },
-	{ "shareable fence", 1000, create_shared, destroy_fence },
-	{ "event with one waiter", 4000, create_event, destroy_events },
-	{ "further waiter of an event", EVENTS * EVENT_POINTS, create_waiters, destroy_events },
-	{ "queue, with a ring of 4 KiB", 60, create_queue, destroy_queue },
+	{ "private_fence", "private fence", 4000, create_private, destroy_fence },
+	{ "shareable_fence", "shareable fence", 1000, create_shared, destroy_fence },
+	{ "event", "event with one waiter", 4000, create_event, destroy_events },
+	{ "further_waiter", "further waiter of an event", EVENTS * EVENT_POINTS, create_waiters,
+	  destroy_events },
+	{ "queue", "queue, with a ring of 4 KiB", 60, create_queue, destroy_queue },
 };
 
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
@@ -194,7 +196,7 @@ static int measure_kind(const struct kind *kind, bool json, json_object *to)
 	free(clients);
 	if (ret)
 		return ret;
-	json_object_object_add(to, kind->name, json_object_new_int64(bytes / count));
+	json_object_object_add(to, kind->key, json_object_new_int64(bytes / count));
 	if (!json)
 		printf("%8lld bytes: %s\n", (long long)bytes / count, kind->name);
 	return 0;

@@ -9,7 +9,8 @@
 #include "demo.h"
 
 struct row {
-	const char *name;
+	/* In JSON, where it stays, and in text. */
+	const char *key, *name;
 	uint64_t value[DEMO_ACTS];
 };
 
@@ -21,14 +22,15 @@ struct table {
 };
 
 struct check {
-	const char *name;
+	const char *key, *name;
 	bool good;
 };
 
-static uint64_t *add(struct table *t, const char *name)
+static uint64_t *add(struct table *t, const char *key, const char *name)
 {
 	struct row *row = &t->row[t->rows++];
 
+	row->key = key;
 	row->name = name;
 	return row->value;
 }
@@ -41,32 +43,36 @@ static void fill_act(struct table *t, const struct demo_result *r, unsigned int 
 	const struct demo_act *b = &r->shared->report[DEMO_B].act[act];
 	unsigned int row = 0;
 
-#define PUT(text, expression) do {						\
-	uint64_t *_v = act ? t->row[row].value : add(t, text);			\
+#define PUT(key, text, expression) do {						\
+	uint64_t *_v = act ? t->row[row].value : add(t, key, text);			\
 	_v[act] = (expression);							\
 	row++;									\
 } while (0)
-	PUT("frames", r->frames);
-	PUT("GPU signals executed", DELTA(r, act, before, after, signals));
-	PUT("  suppressed (no interrupt)", DELTA(r, act, before, after, suppressed));
-	PUT("interrupts until the final wait", DELTA(r, act, before, final, interrupts_raised));
-	PUT("interrupts in the final wait", DELTA(r, act, final, after, interrupts_raised));
-	PUT("  coalesced", DELTA(r, act, before, after, interrupts_coalesced));
-	PUT("  spurious records (legal)", DELTA(r, act, before, after, records_spurious));
-	PUT("/proc/interrupts", r->proc_after[act] - r->proc_before[act]);
-	PUT("CPU waits", a->cpu_waits + b->cpu_waits);
-	PUT("waiters woken", DELTA(r, act, before, after, waits_satisfied));
-	PUT("A: submissions, steady state", a->submissions);
-	PUT("A:   system calls", a->syscalls);
-	PUT("A:   page faults", a->faults);
-	PUT("B: submissions, steady state", b->submissions);
-	PUT("B:   system calls", b->syscalls);
-	PUT("B:   page faults", b->faults);
-	PUT("driver: ioctls", DELTA(r, act, before, after, ioctls));
-	PUT("driver: doorbell faults", DELTA(r, act, before, after, doorbell_faults));
-	PUT("log entries fetched", a->log_entries + b->log_entries);
-	PUT("log entries lost", a->log_lost + b->log_lost);
-	PUT("microseconds", (uint64_t)(r->end[act] - r->begin[act]) / 1000);
+	PUT("frames", "frames", r->frames);
+	PUT("gpu_signals", "GPU signals executed", DELTA(r, act, before, after, signals));
+	PUT("suppressed", "  suppressed (no interrupt)", DELTA(r, act, before, after, suppressed));
+	PUT("interrupts_before_final_wait", "interrupts until the final wait",
+	    DELTA(r, act, before, final, interrupts_raised));
+	PUT("interrupts_in_final_wait", "interrupts in the final wait",
+	    DELTA(r, act, final, after, interrupts_raised));
+	PUT("coalesced", "  coalesced", DELTA(r, act, before, after, interrupts_coalesced));
+	PUT("spurious_records", "  spurious records (legal)",
+	    DELTA(r, act, before, after, records_spurious));
+	PUT("proc_interrupts", "/proc/interrupts", r->proc_after[act] - r->proc_before[act]);
+	PUT("cpu_waits", "CPU waits", a->cpu_waits + b->cpu_waits);
+	PUT("waiters_woken", "waiters woken", DELTA(r, act, before, after, waits_satisfied));
+	PUT("a_submissions", "A: submissions, steady state", a->submissions);
+	PUT("a_system_calls", "A:   system calls", a->syscalls);
+	PUT("a_page_faults", "A:   page faults", a->faults);
+	PUT("b_submissions", "B: submissions, steady state", b->submissions);
+	PUT("b_system_calls", "B:   system calls", b->syscalls);
+	PUT("b_page_faults", "B:   page faults", b->faults);
+	PUT("ioctls", "driver: ioctls", DELTA(r, act, before, after, ioctls));
+	PUT("doorbell_faults", "driver: doorbell faults",
+	    DELTA(r, act, before, after, doorbell_faults));
+	PUT("log_entries_fetched", "log entries fetched", a->log_entries + b->log_entries);
+	PUT("log_entries_lost", "log entries lost", a->log_lost + b->log_lost);
+	PUT("microseconds", "microseconds", (uint64_t)(r->end[act] - r->begin[act]) / 1000);
 #undef PUT
 }
 
@@ -107,19 +113,24 @@ static unsigned int checks(const struct demo_result *r, struct check *out)
 			DELTA(r, i, before, after, log_entries_lost);
 	}
 	silent = !DELTA(r, 0, before, final, interrupts_raised);
-	out[n++] = (struct check){ "B found the right frame in every slot",
+	out[n++] = (struct check){ "right_frames", "B found the right frame in every slot",
 				   !rep[DEMO_B].bad_slots };
-	out[n++] = (struct check){ "signals = 2 queues x frames x (fence + progress)", signals };
-	out[n++] = (struct check){ "signals = suppressed + rechecked + recorded + overflowed",
+	out[n++] = (struct check){ "signals",
+				   "signals = 2 queues x frames x (fence + progress)", signals };
+	out[n++] = (struct check){ "posts",
+				   "signals = suppressed + rechecked + recorded + overflowed",
 				   posts };
-	out[n++] = (struct check){ "records = useful + spurious", records };
-	out[n++] = (struct check){ "handler runs = raises - coalesced", handler };
-	out[n++] = (struct check){ "handler runs = /proc/interrupts", proc };
-	out[n++] = (struct check){ "waits = satisfied + timed out + cancelled", waits };
-	out[n++] = (struct check){ "LOG packets = read + lost + unread", logs };
-	out[n++] = (struct check){ "lost entries: queues' own count = adapter's", lost };
-	out[n++] = (struct check){ "ioctls: the clients' own count = the driver's", ioctls };
-	out[n++] = (struct check){ "act 1: no interrupt until the final wait", silent };
+	out[n++] = (struct check){ "records", "records = useful + spurious", records };
+	out[n++] = (struct check){ "handler_runs", "handler runs = raises - coalesced", handler };
+	out[n++] = (struct check){ "proc_interrupts", "handler runs = /proc/interrupts", proc };
+	out[n++] = (struct check){ "waits", "waits = satisfied + timed out + cancelled", waits };
+	out[n++] = (struct check){ "log_packets", "LOG packets = read + lost + unread", logs };
+	out[n++] = (struct check){ "lost_entries",
+				   "lost entries: queues' own count = adapter's", lost };
+	out[n++] = (struct check){ "ioctls",
+				   "ioctls: the clients' own count = the driver's", ioctls };
+	out[n++] = (struct check){ "no_interrupt_in_act_1",
+				   "act 1: no interrupt until the final wait", silent };
 	return n;
 }
 
@@ -169,12 +180,12 @@ static void print_json(const struct demo_result *r, const struct table *t,
 		for (i = 0; i < t->rows; i++) {
 			snprintf(text, sizeof(text), "%llu",
 				 (unsigned long long)t->row[i].value[k]);
-			json_object_object_add(act, t->row[i].name, json_object_new_string(text));
+			json_object_object_add(act, t->row[i].key, json_object_new_string(text));
 		}
 		json_object_array_add(acts, act);
 	}
 	for (i = 0; i < n; i++)
-		json_object_object_add(list, check[i].name, json_object_new_boolean(check[i].good));
+		json_object_object_add(list, check[i].key, json_object_new_boolean(check[i].good));
 	json_object_object_add(o, "frames", json_object_new_int((int)r->frames));
 	json_object_object_add(o, "acts", acts);
 	json_object_object_add(o, "checks", list);
