@@ -13,12 +13,12 @@ USER_CFLAGS = -std=gnu11 -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -D_FILE_OFFS
 	-Iuapi -Itools/lib $(DRM_CFLAGS) $(CFLAGS)
 LIB_SRC := $(wildcard tools/lib/*.c)
 LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
-TOOL_SRC := $(wildcard tools/vfence/*.c)
-TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o) $(OUT)/tool/perfetto.pb-c.o
-TOOL_CFLAGS = -Idrivers/gpu/drm/vfence/include -I$(OUT)/tool \
+TOOL_SRC := $(wildcard tools/vfence/*.c tools/vfence/*/*.c)
+TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o) $(OUT)/tool/trace/perfetto.pb-c.o
+TOOL_CFLAGS = -Idrivers/gpu/drm/vfence/include -Itools/vfence -I$(OUT)/tool/trace \
 	$(shell pkg-config --cflags json-c libtracefs libtracecmd libprotobuf-c)
 TOOL_LIBS = -ldrm -ljson-c -ltracecmd -ltracefs -ltraceevent -lprotobuf-c -lpthread
-HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/vfence/*.h selftests/drm/vfence/*.h)
+HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/vfence/*.h tools/vfence/*/*.h selftests/drm/vfence/*.h)
 GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
@@ -88,12 +88,12 @@ $(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
 		-Wl,--version-script,tools/lib/libvfence.map -o $@ $(LIB_OBJ) -ldrm -lpthread
 
 # protoc writes the code that packs the messages of a Perfetto trace.
-$(OUT)/tool/perfetto.pb-c.c: tools/vfence/perfetto.proto
+$(OUT)/tool/trace/perfetto.pb-c.c: tools/vfence/trace/perfetto.proto
 	@mkdir -p $(@D)
 	protoc --c_out=$(@D) --proto_path=$(<D) $<
-$(OUT)/tool/perfetto.pb-c.o: $(OUT)/tool/perfetto.pb-c.c
+$(OUT)/tool/trace/perfetto.pb-c.o: $(OUT)/tool/trace/perfetto.pb-c.c
 	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -c $< -o $@
-$(OUT)/tool/perfetto.o: $(OUT)/tool/perfetto.pb-c.c
+$(OUT)/tool/trace/perfetto.o: $(OUT)/tool/trace/perfetto.pb-c.c
 
 $(OUT)/tool/%.o: tools/vfence/%.c $(HEADERS)
 	@mkdir -p $(@D)
@@ -155,10 +155,10 @@ guest-kcov:
 		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y
 
 # The command once more, with sanitizers for memory and undefined behaviour.
-$(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/perfetto.pb-c.o
+$(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/trace/perfetto.pb-c.o
 	@mkdir -p $(@D)
 	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
-		$(TOOL_SRC) $(LIB_SRC) $(OUT)/tool/perfetto.pb-c.o -o $@ $(TOOL_LIBS)
+		$(TOOL_SRC) $(LIB_SRC) $(OUT)/tool/trace/perfetto.pb-c.o -o $@ $(TOOL_LIBS)
 
 guest-programs: $(TEST_BIN) $(OUT)/sanitized/vfence tool lib
 

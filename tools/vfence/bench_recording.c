@@ -5,7 +5,7 @@
 
 #include "bench_functions.h"
 #include "tool.h"
-#include "trace.h"
+#include "trace/live.h"
 
 #define WORLD	"vfence_world"
 /* Events for which memory is allocated at once. */

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "demo.h"
-#include "trace.h"
+#include "trace/live.h"
 
 #define INTERRUPT	"vfence_interrupt"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "demo_hang.h"
-#include "trace.h"
+#include "trace/live.h"
 
 #define RING		32768
 #define FRAME_NS	1000000

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef VFENCE_TRACE_H
-#define VFENCE_TRACE_H
+#ifndef VFENCE_LIVE_H
+#define VFENCE_LIVE_H
 
 #include <tracefs.h>
 

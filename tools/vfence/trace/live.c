@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "trace.h"
+#include "live.h"
 
 #define INSTANCE "vfence-demo"
 
