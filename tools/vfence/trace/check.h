@@ -7,9 +7,9 @@
 #include "table.h"
 
 /*
- * What a check finds is printed with the events that prove it. A check is a set of functions: one
- * that is called for each event in turn, and one at the end of the trace. After a gap in the trace
- * the checks know nothing of what was before.
+ * The checks of one trace. Each violation is printed with the events that prove it. A checker gets
+ * one event after another, and is called once more at the end of the trace. After a gap in the
+ * trace each checker begins again, without state.
  */
 struct check {
 	const struct events *events;

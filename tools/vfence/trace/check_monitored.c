@@ -97,7 +97,7 @@ static void heap_drop_first(struct monitored *m)
 	m->heap[i] = last;
 }
 
-/* Return: what the monitored value has to be. Values that nobody awaits any more are dropped. */
+/* Return: the correct monitored value. Removes values from the heap that no point awaits. */
 static uint64_t monitored_right(struct monitored *m)
 {
 	while (m->heaped && !table_find(&m->awaited, m->heap[0]))

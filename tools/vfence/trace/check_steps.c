@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What has steps goes through them in order: submissions, whose dma_fences end in bounded time;
- * resets of engines; world switches. Each entry of a log is read or counted as lost, and their
- * times do not go back.
+ * Submissions, resets of engines and world switches go through their steps in order. A submission
+ * ends in bounded time, as other drivers wait for its dma_fence. The driver reads each entry of a log
+ * or counts it as lost, and the times of the entries do not go back.
  */
 
 #include <stdlib.h>

@@ -150,13 +150,6 @@ static void waits_over(struct check *check, struct waits *w, uint64_t key, const
 	table_remove(&w->waiting, wait);
 }
 
-/* A point has no number: the address of its wait and its fence and value tell it from others. */
-static uint64_t point_key(const struct event *e)
-{
-	return table_mix(table_mix(e->wait, event_key(e, e->fence)), e->value) |
-	       UINT64_C(1) << 63;
-}
-
 static void waits_open(struct check *check, struct waits *w, const struct event *e)
 {
 	struct fence *f = waits_fence(check, w, event_key(e, e->fence));
@@ -259,7 +252,7 @@ static void waits_circle(void *entry, void *context)
 	uint32_t proof[16];
 	unsigned int n = 0;
 
-	while (wait && !(wait->key >> 63) && n < 16) {
+	while (wait && !(wait->key & POINT_KEY) && n < 16) {
 		f = waits_link(ending, wait);
 		/* Each circle once: at the wait that began first. */
 		if (!f || wait->begin < first->begin)

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "joins.h"
-#include "table.h"
 
 /* The signals of a fence so far. */
 struct signals {
@@ -142,15 +141,8 @@ static void joiner_effect(struct joiner *j, struct table *table, uint64_t key, u
 	table_remove(table, open);
 }
 
-/* A point has no number: the address of its wait and its fence and value tell it from others. */
-static uint64_t point_key(const struct event *e)
-{
-	return table_mix(table_mix(e->wait, event_key(e, e->fence)), e->value);
-}
-
 static uint64_t queue_key(const struct event *e)
 {
-	/* Apart from the keys of points. */
 	return event_key(e, e->queue);
 }
 

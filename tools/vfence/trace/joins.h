@@ -3,6 +3,7 @@
 #define VFENCE_JOINS_H
 
 #include "events.h"
+#include "table.h"
 
 #define NO_EVENT	UINT32_MAX
 
@@ -27,6 +28,18 @@ void joins_free(struct joins *joins);
 static inline uint64_t event_key(const struct event *event, uint32_t object)
 {
 	return (uint64_t)event->adapter << 40 | (uint64_t)event->function << 32 | object;
+}
+
+#define POINT_KEY	(UINT64_C(1) << 63)
+
+/*
+ * A point has no number, so its key is made of the address of its wait, its fence and its value.
+ * The highest bit tells it from the key of a queue.
+ */
+static inline uint64_t point_key(const struct event *point)
+{
+	return table_mix(table_mix(point->wait, event_key(point, point->fence)), point->value) |
+	       POINT_KEY;
 }
 
 #endif
