@@ -28,8 +28,8 @@ struct queue {
 /* A log of a queue: what the GPU has written and the driver has not read, indices of events. */
 struct log {
 	uint64_t key;
-	uint32_t *entry;
-	unsigned int first, count, room;
+	struct places entries;
+	unsigned int first;
 	/* Entries that the driver has passed over, and has not counted as lost. */
 	uint64_t passed;
 	uint32_t last;
@@ -134,16 +134,7 @@ static void steps_written(struct check *check, struct state *s, const struct eve
 	if (!q || !q->known)
 		return;
 	log = table_get(&s->logs, log_key(e, q, e->log));
-	if (log && log->count == log->room) {
-		unsigned int room = log->room ? 2 * log->room : 64;
-		void *more = realloc(log->entry, room * sizeof(*log->entry));
-
-		log->room = more ? room : log->room;
-		log->entry = more ? more : log->entry;
-	}
-	if (log && log->count < log->room)
-		log->entry[log->count++] = at;
-	else
+	if (!log || !places_add(&log->entries, at))
 		check->no_memory = true;
 }
 
@@ -163,8 +154,8 @@ static void steps_read(struct check *check, struct state *s, const struct event 
 			    "an entry of queue %u is older than the one before it", e->queue);
 	}
 	log->last = at;
-	for (i = log->first; i < log->count; i++) {
-		const struct event *entry = &check->events->list[log->entry[i]];
+	for (i = log->first; i < log->entries.count; i++) {
+		const struct event *entry = &check->events->list[log->entries.at[i]];
 
 		if (entry->value != e->value || entry->gpu != e->gpu)
 			continue;
@@ -186,7 +177,7 @@ static void steps_lost(struct check *check, struct state *s, const struct event 
 	if (!log)
 		return;
 	/* All that was written may be lost: then no entry was read after it. */
-	unread = log->passed + log->count - log->first;
+	unread = log->passed + log->entries.count - log->first;
 	if (e->lost > unread)
 		check_found(check, "more entries lost than written", proof, 2,
 			    "%llu entries of queue %u are lost, and %llu were not read",
@@ -196,7 +187,7 @@ static void steps_lost(struct check *check, struct state *s, const struct event 
 		return;
 	}
 	log->first += (unsigned int)(e->lost - log->passed);
-	log->first = log->first < log->count ? log->first : log->count;
+	log->first = log->first < log->entries.count ? log->first : log->entries.count;
 	log->passed = 0;
 }
 
@@ -323,7 +314,7 @@ static void steps_uncounted(void *entry, void *context)
 
 static void log_free(void *entry)
 {
-	free(((struct log *)entry)->entry);
+	free(((struct log *)entry)->entries.at);
 	free(entry);
 }
 

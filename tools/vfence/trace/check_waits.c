@@ -23,9 +23,8 @@ struct fence {
 	bool known;
 	/* Adapters share it: a signal of one is late for the others, or not at all if rewound. */
 	bool crosses;
-	/* Indices of events, and the highest value. */
-	uint32_t *signal;
-	unsigned int count, room;
+	struct places signals;
+	/* The highest value that was signaled. */
 	uint64_t highest;
 	/* The key of the last queue that has signaled it, and whether anyone else has. */
 	uint64_t signaler;
@@ -61,18 +60,10 @@ static void waits_signal(struct check *check, struct waits *w, uint64_t key, uin
 {
 	struct fence *f = waits_fence(check, w, key);
 
-	if (f && f->count == f->room) {
-		unsigned int room = f->room ? 2 * f->room : 16;
-		void *more = realloc(f->signal, room * sizeof(*f->signal));
-
-		f->signal = more ? more : f->signal;
-		f->room = more ? room : f->room;
-	}
-	if (!f || f->count == f->room) {
+	if (!f || !places_add(&f->signals, at)) {
 		check->no_memory = true;
 		return;
 	}
-	f->signal[f->count++] = at;
 	f->highest = value > f->highest ? value : f->highest;
 	f->others |= !signaler || (f->signaler && f->signaler != signaler);
 	f->signaler = signaler;
@@ -102,9 +93,9 @@ static uint32_t waits_due(const struct check *check, const struct waits *w,
 
 	if (!f || f->crosses)
 		return NO_EVENT;
-	for (i = f->count; i-- && f->signal[i] > wait->begin;)
-		if (check->events->list[f->signal[i]].value >= value)
-			due = f->signal[i];
+	for (i = f->signals.count; i-- && f->signals.at[i] > wait->begin;)
+		if (check->events->list[f->signals.at[i]].value >= value)
+			due = f->signals.at[i];
 	return due;
 }
 
@@ -158,7 +149,7 @@ static void waits_open(struct check *check, struct waits *w, const struct event 
 		return;
 	/* The number may be that of another fence before, on an adapter that was bound again. */
 	if (e->created || e->cross)
-		f->count = 0;
+		f->signals.count = 0;
 	f->crosses |= e->cross;
 	f->known = e->created && e->native && !e->cross;
 	if (f->known) {
@@ -270,7 +261,7 @@ static void waits_circle(void *entry, void *context)
 
 static void fence_free(void *entry)
 {
-	free(((struct fence *)entry)->signal);
+	free(((struct fence *)entry)->signals.at);
 	free(entry);
 }
 

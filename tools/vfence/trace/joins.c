@@ -12,8 +12,7 @@
 /* The signals of a fence so far. */
 struct signals {
 	uint64_t key;
-	uint32_t *list;
-	unsigned int count, room;
+	struct places places;
 };
 
 /* A wait that has begun: of a queue, by its number, or a point, by its wait and its fence. */
@@ -40,17 +39,7 @@ static void joiner_add_signal(struct joiner *j, uint64_t fence, uint32_t at)
 {
 	struct signals *s = table_get(&j->signals, fence);
 
-	if (s && s->count == s->room) {
-		unsigned int room = s->room ? 2 * s->room : 16;
-		void *more = realloc(s->list, room * sizeof(*s->list));
-
-		if (more)
-			s->room = room;
-		s->list = more ? more : s->list;
-	}
-	if (s && s->count < s->room)
-		s->list[s->count++] = at;
-	else
+	if (!s || !places_add(&s->places, at))
 		j->no_memory = true;
 }
 
@@ -64,15 +53,15 @@ static uint32_t joiner_cause(const struct joiner *j, uint64_t fence, uint64_t va
 	uint32_t reached = NO_EVENT;
 	unsigned int i;
 
-	for (i = s ? s->count : 0; i--;) {
-		uint64_t signaled = j->events->list[s->list[i]].value;
+	for (i = s ? s->places.count : 0; i--;) {
+		uint64_t signaled = j->events->list[s->places.at[i]].value;
 
 		if (signaled == by && signaled >= value)
-			return s->list[i];
+			return s->places.at[i];
 		if (signaled >= value && reached == NO_EVENT)
-			reached = s->list[i];
+			reached = s->places.at[i];
 		/* Do not look at a long history for a value that came before the trace. */
-		if (s->count - i == 64)
+		if (s->places.count - i == 64)
 			break;
 	}
 	return reached;
@@ -215,7 +204,7 @@ static void join_event(struct joiner *j, const struct event *e, uint32_t at)
 
 static void signals_free(void *entry)
 {
-	free(((struct signals *)entry)->list);
+	free(((struct signals *)entry)->places.at);
 	free(entry);
 }
 

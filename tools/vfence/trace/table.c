@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Entries by number, in a tree of the C library. */
+/* Entries by number, in a tree of the C library, and lists of places. */
 
 #include <search.h>
 #include <stdlib.h>
@@ -70,4 +70,20 @@ void table_free(struct table *table, void (*release)(void *entry))
 {
 	tdestroy(table->root, release ? release : free);
 	table->root = NULL;
+}
+
+/* Add a place at the end. Return: false without memory. */
+bool places_add(struct places *places, uint32_t at)
+{
+	if (places->count == places->room) {
+		unsigned int room = places->room ? 2 * places->room : 16;
+		void *more = realloc(places->at, room * sizeof(*places->at));
+
+		if (!more)
+			return false;
+		places->at = more;
+		places->room = room;
+	}
+	places->at[places->count++] = at;
+	return true;
 }

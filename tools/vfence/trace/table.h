@@ -2,8 +2,17 @@
 #ifndef VFENCE_TABLE_H
 #define VFENCE_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A list of places in a trace, in the order in which they were added. */
+struct places {
+	uint32_t *at;
+	unsigned int count, room;
+};
+
+bool places_add(struct places *places, uint32_t at);
 
 /* Entries by number. Each begins with its key, and is zeroed when it is made. */
 struct table {
