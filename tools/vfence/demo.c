@@ -13,8 +13,6 @@
 #include "demo.h"
 #include "trace/live.h"
 
-#define INTERRUPT	"vfence_interrupt"
-
 struct demo {
 	struct vf_adapter *adapter;
 	struct demo_result *result;
@@ -95,16 +93,43 @@ static int nearly_through(struct demo *d, unsigned int act)
 	return ret;
 }
 
+/* Mark what a trace has of an act: its steady state, without the wait for its end. */
+static void mark_begin(unsigned int act)
+{
+	static const char *const marks[DEMO_ACTS] = {
+		"B|Act 1: no thread waits (values are numbers of frames)",
+		"B|Act 2: a thread of each process waits for every tenth frame",
+		"B|Act 3: the same with an eventfd and epoll",
+	};
+
+	trace_mark(marks[act]);
+}
+
+static void mark_end(const struct demo_result *r, unsigned int act)
+{
+	const struct demo_act *a = &r->shared->report[DEMO_A].act[act];
+	const struct demo_act *b = &r->shared->report[DEMO_B].act[act];
+	char text[80] = "E|system calls were not counted";
+
+	if (a->counted && b->counted)
+		snprintf(text, sizeof(text), "E|%llu system calls for %llu submissions",
+			 (unsigned long long)(a->syscalls + b->syscalls),
+			 (unsigned long long)(a->submissions + b->submissions));
+	trace_mark(text);
+}
+
 static int perform(struct demo *d, unsigned int act)
 {
 	struct demo_result *r = d->result;
 	int ret;
 
+	mark_begin(act);
 	ret = look(d, act, &r->before[act]);
 	r->proc_before[act] = proc_interrupts(r->shared->adapter);
 	r->begin[act] = vf_deadline(0);
 	ret = ret ? ret : both(d, 'g', 's');
 	ret = ret ? ret : nearly_through(d, act);
+	mark_end(r, act);
 	ret = ret ? ret : both(d, 'f', 'd');
 	r->end[act] = vf_deadline(0);
 	ret = ret ? ret : settle(d, act, &r->after[act]);
@@ -192,46 +217,15 @@ static int write_files(const struct demo_result *result, const char *dir)
 {
 	char path[4096];
 	FILE *f;
-	int ret;
 
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return -errno;
-	snprintf(path, sizeof(path), "%s/timeline.svg", dir);
-	ret = demo_write_svg(result, path);
 	snprintf(path, sizeof(path), "%s/summary.txt", dir);
-	f = ret ? NULL : fopen(path, "we");
+	f = fopen(path, "we");
 	if (!f)
-		return ret ? ret : -errno;
+		return -errno;
 	demo_summary(result, f, false);
 	return fclose(f) ? -errno : 0;
-}
-
-/* An interrupt was handled. */
-static int record_interrupt(struct tep_event *event, struct tep_record *rec, int cpu, void *context)
-{
-	struct demo_result *result = context;
-	unsigned int n = result->interrupt_count;
-	unsigned long long node, value, completed;
-
-	(void)cpu;
-	if (!(n & (n - 1))) {
-		void *more = realloc(result->interrupt,
-				     sizeof(*result->interrupt) * (n ? 2 * n : 1));
-
-		if (!more)
-			return -ENOMEM;
-		result->interrupt = more;
-	}
-	if (tep_get_field_val(NULL, event, "node", rec, &node, 0) ||
-	    tep_get_field_val(NULL, event, "value", rec, &value, 0) ||
-	    tep_get_field_val(NULL, event, "completed", rec, &completed, 0))
-		return 0;
-	result->interrupt[n] = (struct demo_interrupt){
-		.time = (int64_t)rec->ts, .value = value, .node = (unsigned int)node,
-		.completed = (unsigned int)completed,
-	};
-	result->interrupt_count++;
-	return 0;
 }
 
 int demo_main(const struct options *options)
@@ -249,10 +243,7 @@ int demo_main(const struct options *options)
 	ret = vf_adapter_open(shared->adapter, &demo.adapter);
 	if (ret)
 		return tool_fail("demo", ret);
-	result.traced = !trace_start(INTERRUPT);
 	ret = play(&demo);
-	if (result.traced)
-		trace_stop(INTERRUPT, record_interrupt, &result);
 	vf_adapter_close(demo.adapter);
 	if (!ret && options->output)
 		ret = write_files(&result, options->output);
@@ -260,7 +251,6 @@ int demo_main(const struct options *options)
 		ret = demo_summary(&result, stdout, options->json);
 	else
 		tool_fail("demo", ret);
-	free(result.interrupt);
 	munmap(shared, sizeof(*shared));
 	return ret;
 }

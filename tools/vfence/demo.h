@@ -13,24 +13,6 @@
 
 enum demo_client_id { DEMO_A, DEMO_B, DEMO_CLIENTS };
 
-/* The demo's names of fences; handles differ from client to client. */
-enum demo_fence { DEMO_DRAWN, DEMO_COPIED, DEMO_PROGRESS, DEMO_OTHER };
-
-/* An entry of a client's logs, or a queued event; joined later by fence and value. */
-struct demo_entry {
-	uint64_t value;
-	/* CLOCK_MONOTONIC times; a queued event has begin == end. */
-	int64_t begin, end;
-	uint8_t fence;
-	uint8_t op;
-	uint8_t client;
-	uint8_t act;
-};
-
-enum demo_op { DEMO_SIGNAL, DEMO_WAIT, DEMO_SIGNAL_QUEUED, DEMO_WAIT_QUEUED, DEMO_CPU_WAIT };
-
-#define DEMO_ENTRIES	(DEMO_ACTS * DEMO_FRAMES * 12)
-
 struct demo_act {
 	/* In the steady state: kernel entries of the submitting thread, and submissions. */
 	uint64_t syscalls, faults, submissions;
@@ -45,8 +27,6 @@ struct demo_report {
 	struct demo_act act[DEMO_ACTS];
 	uint64_t bad_slots;
 	int error;
-	unsigned int entry_count;
-	struct demo_entry entry[DEMO_ENTRIES];
 };
 
 /* Memory that parent and clients share. */
@@ -54,13 +34,6 @@ struct demo_shared {
 	unsigned int adapter;
 	unsigned int frames;
 	struct demo_report report[DEMO_CLIENTS];
-};
-
-struct demo_interrupt {
-	int64_t time;
-	uint64_t value;
-	unsigned int node;
-	unsigned int completed;
 };
 
 struct demo_result {
@@ -71,22 +44,10 @@ struct demo_result {
 	uint64_t proc_before[DEMO_ACTS], proc_after[DEMO_ACTS];
 	int64_t begin[DEMO_ACTS], end[DEMO_ACTS];
 	uint64_t parent_ioctls[DEMO_ACTS];
-	struct demo_interrupt *interrupt;
-	unsigned int interrupt_count;
-	bool traced;
 };
 
 void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared);
 
 int demo_summary(const struct demo_result *result, FILE *to, bool json);
-int demo_write_svg(const struct demo_result *result, const char *path);
-
-/* A wait and the signal that released it. */
-struct demo_join {
-	const struct demo_entry *wait, *signal;
-};
-
-unsigned int demo_join(const struct demo_result *result, struct demo_join *join,
-		       unsigned int max);
 
 #endif

@@ -35,12 +35,10 @@ struct client {
 	struct vf_fence *fence[2];
 	struct vf_buffer *buffer;
 	struct vf_buffer *slots;
-	struct drm_vfence_clock_info clock;
 	/* The log pump: a thread that reads the logs. */
 	pthread_t pump;
 	volatile bool stop_pump;
 	volatile unsigned int act;
-	pthread_mutex_t lock;
 	uint64_t lost_before;
 	int counter[2];
 	uint64_t counter_overhead[2];
@@ -118,33 +116,11 @@ static void open_counters(struct client *c)
 
 /* ------------------------------------------------------------------- logs */
 
-static uint8_t fence_of(struct client *c, uint32_t handle)
-{
-	if (handle == vf_fence_handle(c->fence[0]))
-		return DEMO_DRAWN;
-	if (handle == vf_fence_handle(c->fence[1]))
-		return DEMO_COPIED;
-	return handle == vf_queue_info(c->queue)->progress_fence ? DEMO_PROGRESS : DEMO_OTHER;
-}
-
-static void add(struct client *c, const struct demo_entry *entry)
-{
-	pthread_mutex_lock(&c->lock);
-	if (c->report->entry_count < DEMO_ENTRIES) {
-		struct demo_entry *to = &c->report->entry[c->report->entry_count++];
-
-		*to = *entry;
-		to->client = (uint8_t)c->id;
-		to->act = (uint8_t)c->act;
-	}
-	pthread_mutex_unlock(&c->lock);
-}
-
 static void fetch(struct client *c, enum drm_vfence_log_type type)
 {
 	static __thread struct drm_vfence_log_entry e[256];
 	struct demo_act *act = &c->report->act[c->act];
-	unsigned int i, n;
+	unsigned int n;
 	uint64_t lost = 0;
 
 	do {
@@ -152,17 +128,6 @@ static void fetch(struct client *c, enum drm_vfence_log_type type)
 		if (vf_queue_read_log(c->queue, type, e, &n, &lost))
 			return;
 		__atomic_fetch_add(&act->ioctls, 1, __ATOMIC_RELAXED);
-		for (i = 0; i < n; i++) {
-			bool signal = e[i].operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED;
-			int64_t end = vf_clock_to_cpu(&c->clock, e[i].end_gpu_timestamp);
-
-			add(c, &(struct demo_entry){
-				.value = e[i].fence_value, .fence = fence_of(c, e[i].fence),
-				.op = signal ? DEMO_SIGNAL : DEMO_WAIT, .end = end,
-				.begin = signal ? end :
-					vf_clock_to_cpu(&c->clock, e[i].observed_gpu_timestamp),
-			});
-		}
 		__atomic_fetch_add(&act->log_entries, n, __ATOMIC_RELAXED);
 	} while (n == 256);
 }
@@ -205,33 +170,6 @@ static void wait_for_last_entry(struct client *c, struct demo_act *act)
 		act->ioctls++;
 	while (!vf_queue_query(c->queue, &query) &&
 	       (query.state == DRM_VFENCE_QUEUE_READY || query.state == DRM_VFENCE_QUEUE_RUNNING));
-}
-
-static void take_queued(struct client *c)
-{
-	static const uint8_t ops[] = { DEMO_SIGNAL_QUEUED, DEMO_WAIT_QUEUED };
-	struct vf_queued *q = calloc(DEMO_FRAMES * 8, sizeof(*q));
-	unsigned int i, n = q ? vf_events_take(c->adapter, q, DEMO_FRAMES * 8) : 0;
-	int64_t begin = 0;
-
-	for (i = 0; i < n; i++) {
-		struct demo_entry e = {
-			.value = q[i].value, .fence = fence_of(c, q[i].fence),
-			.begin = (int64_t)q[i].cpu_ns, .end = (int64_t)q[i].cpu_ns,
-		};
-
-		if (q[i].op <= VF_QUEUED_WAIT) {
-			e.op = ops[q[i].op];
-		} else if (q[i].op == VF_CPU_WAIT_BEGIN) {
-			begin = e.begin;
-			continue;
-		} else {
-			e.op = DEMO_CPU_WAIT;
-			e.begin = begin;
-		}
-		add(c, &e);
-	}
-	free(q);
 }
 
 /* ------------------------------------------------------------------ frames */
@@ -295,10 +233,6 @@ static int epoll_event(int epoll)
 static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
 {
 	struct vf_point point = { c->fence[c->id == DEMO_A ? 1 : 0], value_of(c, frame) };
-	struct demo_entry entry = {
-		.op = DEMO_CPU_WAIT, .fence = c->id == DEMO_A ? DEMO_COPIED : DEMO_DRAWN,
-		.value = point.value, .begin = vf_deadline(0),
-	};
 	int ret;
 
 	c->report->act[c->act].cpu_waits++;
@@ -307,8 +241,6 @@ static int event_wait(struct client *c, unsigned int frame, int epoll, int efd)
 	/* The eventfd is signaled even if the value was reached before. */
 	if (ret >= 0)
 		ret = epoll_event(epoll);
-	entry.end = vf_deadline(0);
-	add(c, &entry);
 	return ret < 0 ? ret : 0;
 }
 
@@ -387,7 +319,6 @@ static int perform(struct client *c, struct waiter *w)
 	fetch_both(c);
 	act->log_lost = lost_so_far(c) - c->lost_before;
 	act->ioctls++;
-	take_queued(c);
 	return tell(c->sock, 'd');
 }
 
@@ -441,8 +372,6 @@ static int prepare(struct client *c)
 	int node;
 
 	TRY(vf_adapter_open(c->shared->adapter, &c->adapter));
-	TRY(vf_adapter_clock(c->adapter, &c->clock));
-	TRY(vf_events_enable(c->adapter, DEMO_FRAMES * 8));
 	TRY(vf_device_create(c->adapter, &c->device));
 	node = vf_adapter_find_node(c->adapter, c->id == DEMO_A ? DRM_VFENCE_NODE_GFX :
 				    DRM_VFENCE_NODE_COPY);
@@ -486,7 +415,6 @@ void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared)
 	struct client c = { .id = id, .sock = sock, .shared = shared,
 			    .report = &shared->report[id] };
 
-	pthread_mutex_init(&c.lock, NULL);
 	c.report->error = run(&c);
 	_exit(c.report->error ? 1 : 0);
 }

@@ -6,6 +6,7 @@
 
 #include <json-c/json.h>
 
+#include "text.h"
 #include "tool.h"
 
 #define MAX_NODES 32
@@ -25,13 +26,6 @@ struct report {
 	struct vf_counter *counters;
 	unsigned int counter_count;
 };
-
-static const char *class_name(uint32_t class_id)
-{
-	static const char *const names[] = { "GFX", "COMPUTE", "COPY", "MM", "PAGING" };
-
-	return class_id < 5 ? names[class_id] : "?";
-}
 
 static int value_bits(const struct drm_vfence_adapter_info *info)
 {
@@ -134,12 +128,12 @@ static void print_text(const struct report *r)
 		const struct drm_vfence_node_info *n = &r->nodes[i];
 
 		if (!(n->flags & DRM_VFENCE_NODE_TOTALS)) {
-			printf("  node %u %-8s%s\n", i, class_name(n->class_id),
+			printf("  node %u %-8s%s\n", i, text_node_class(n->class_id),
 			       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "");
 			continue;
 		}
 		printf("  node %u %-8s%s packets %llu signals %llu suppressed %llu stalled waits %llu busy %llu ns\n",
-		       i, class_name(n->class_id),
+		       i, text_node_class(n->class_id),
 		       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "         ",
 		       (unsigned long long)n->packets, (unsigned long long)n->signals,
 		       (unsigned long long)n->suppressed, (unsigned long long)n->waits_stalled,
@@ -197,7 +191,7 @@ static json_object *to_json(const struct report *r)
 		json_object *n = json_object_new_object();
 
 		json_object_object_add(n, "class",
-				       json_object_new_string(class_name(r->nodes[i].class_id)));
+				       json_object_new_string(text_node_class(r->nodes[i].class_id)));
 		json_object_object_add(n, "user_mode_submission", json_object_new_boolean(
 			r->nodes[i].flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION));
 		if (r->nodes[i].flags & DRM_VFENCE_NODE_TOTALS) {

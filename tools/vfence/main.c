@@ -24,7 +24,7 @@ static const struct command {
 } commands[] = {
 	{ "info", NULL, info_main, "aj", "adapters, engines, capabilities, counters" },
 	{ "demo", NULL, demo_main, "anoj",
-	  "two processes, two engines, native fences, one picture" },
+	  "two processes, two engines, native fences, and what they cost" },
 	{ "demo", "hang", demo_hang_main, "ao",
 	  "an engine hangs; what others do meanwhile, one picture" },
 	{ "bench", NULL, bench_main, "aj",
@@ -42,9 +42,9 @@ static const struct command {
 	  "virtual functions, and what each has had" },
 	{ "gap", on_files, gap_main, "j", "score how unevenly functions get their frames" },
 	{ "hang", NULL, hang_main, "aNkt", "let an engine hang, to test what others do then" },
-	{ "trace", on_words, trace_main, "oiW",
+	{ "trace", on_words, trace_main, "oisW",
 	  "record what a command does, and write views of it" },
-	{ "check", on_files, check_main, "", "does a trace obey the rules" },
+	{ "check", on_files, check_main, "o", "does a trace obey the rules" },
 	{ "dump", NULL, dump_main, "ar",
 	  "what the first engine did that hung, packets decoded" },
 };
@@ -66,6 +66,7 @@ static const struct argp_option option_list[] = {
 	{ "row", 'w', "TEXT", 0, "only rows with TEXT in their names (bench peers: this row of vfence)", 0 },
 	{ "wall", 'l', NULL, 0, "only what has peers, on the clock of the host", 0 },
 	{ "input", 'i', "FILE", 0, "a trace that trace-cmd has recorded", 0 },
+	{ "section", 's', "TEXT", 0, "draw the sections with TEXT in their titles", 0 },
 	{ "kept", 'K', "FILE", 0, "has anything become slower than it was", 0 },
 	{ "json", 'j', NULL, 0, "print JSON", 0 },
 	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
@@ -217,6 +218,9 @@ static void parse_words(int key, char *arg, struct options *options)
 		break;
 	case 'i':
 		options->input = arg;
+		break;
+	case 's':
+		options->section = arg;
 		break;
 	case 'l':
 		options->wall = true;

@@ -34,6 +34,8 @@ struct options {
 	const char *kept;
 	/* trace: a recorded trace, or NULL. */
 	const char *input;
+	/* trace: part of the titles of the sections to draw, or NULL. */
+	const char *section;
 	/* gap, compare, check: the files; trace: the words of the command. */
 	char **files;
 	unsigned int file_count;

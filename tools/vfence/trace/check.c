@@ -3,8 +3,11 @@
 
 #include <stdarg.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
+#include "timeline.h"
 #include "tool.h"
 
 static const struct checker *const checkers[] = {
@@ -12,6 +15,27 @@ static const struct checker *const checkers[] = {
 };
 
 #define N_CHECKERS	(sizeof(checkers) / sizeof(checkers[0]))
+
+/*
+ * Keep where the first violation is. The last event of a proof may be the late end of what is
+ * wrong: a picture of all that is between would show nothing.
+ */
+static void check_keep_first(struct check *check, const uint32_t *proof, unsigned int count)
+{
+	uint64_t times[2] = { 0 }, time;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < count; i++) {
+		if (proof[i] == NO_EVENT)
+			continue;
+		time = check->events->list[proof[i]].time;
+		if (n++ >= 2 && time - times[0] > 20 * (times[1] - times[0]))
+			break;
+		times[n == 1 ? 0 : 1] = time;
+	}
+	check->first.from = times[0];
+	check->first.until = n > 1 ? times[1] : times[0];
+}
 
 /*
  * Report a violation of @rule. @proof: the events that prove it, in the order of time; NO_EVENT is
@@ -30,6 +54,15 @@ void check_found(struct check *check, const char *rule, const uint32_t *proof, u
 	va_start(args, format);
 	vfprintf(check->to, format, args);
 	va_end(args);
+	if (check->found == 1) {
+		int length = snprintf(check->first.text, sizeof(check->first.text), "%s: ", rule);
+
+		va_start(args, format);
+		vsnprintf(check->first.text + length, sizeof(check->first.text) - (size_t)length,
+			  format, args);
+		va_end(args);
+		check_keep_first(check, proof, count);
+	}
 	fputs("\n", check->to);
 	for (i = 0; i < count; i++) {
 		const struct event *e;
@@ -130,12 +163,40 @@ static bool check_is_whole(const struct events *events)
 	return gpu || !needs;
 }
 
+/* Draw the first violation of file @number. Return: 0 or a negative error. */
+static int check_draw(const struct check *check, const char *dir, unsigned int number)
+{
+	struct joins joins;
+	char path[4096];
+	int ret;
+
+	if (!dir)
+		return 0;
+	if (mkdir(dir, 0777) && errno != EEXIST)
+		return -errno;
+	snprintf(path, sizeof(path), number > 1 ? "%s/violation-%u.svg" : "%s/violation.svg", dir,
+		 number);
+	/* A picture of an earlier trace would be taken for one of this. */
+	if (unlink(path) && errno != ENOENT)
+		return -errno;
+	if (!check->found)
+		return 0;
+	ret = joins_make(check->events, &joins);
+	if (ret)
+		return ret;
+	ret = timeline_write_window(check->events, &joins, path, check->first.from,
+				    check->first.until, check->first.text);
+	joins_free(&joins);
+	return ret;
+}
+
 /* Return: the number of violations, or a negative error. */
-static int check_events(const struct events *events, FILE *to)
+static int check_events(const struct events *events, FILE *to, const char *dir,
+			unsigned int number)
 {
 	struct check check = { .events = events, .to = to, .limit = 10 };
 	struct gap *gaps;
-	int count;
+	int count, ret;
 
 	if (!check_is_whole(events))
 		return -ENODATA;
@@ -147,10 +208,11 @@ static int check_events(const struct events *events, FILE *to)
 		return -ENOMEM;
 	if (check.found > check.limit)
 		fprintf(to, "\n... and %u more\n", check.found - check.limit);
-	return (int)check.found;
+	ret = check_draw(&check, dir, number);
+	return ret ? ret : (int)check.found;
 }
 
-static int check_file(const char *path)
+static int check_file(const char *path, const char *dir, unsigned int number)
 {
 	struct events events;
 	int ret = events_load(path, &events);
@@ -160,7 +222,7 @@ static int check_file(const char *path)
 			ret == -ENOMSG ? "no events of vfence or vgpu" : strerror(-ret));
 		return ret;
 	}
-	ret = check_events(&events, stdout);
+	ret = check_events(&events, stdout, dir, number);
 	if (ret < 0)
 		fprintf(stderr, "vfence: check: %s: %s\n", path, ret == -ENODATA ?
 			"no events of vgpu; record both systems, as vfence trace does" :
@@ -183,6 +245,6 @@ int check_main(const struct options *options)
 		return -EINVAL;
 	}
 	for (i = 0; i < options->file_count; i++)
-		ret |= check_file(options->files[i]);
+		ret |= check_file(options->files[i], options->output, i + 1);
 	return ret;
 }

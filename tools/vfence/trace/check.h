@@ -18,6 +18,11 @@ struct check {
 	/* A violation after this number is counted and not printed. */
 	unsigned int limit;
 	bool no_memory;
+	/* The first violation: times of its proof, and the rule. */
+	struct {
+		uint64_t from, until;
+		char text[120];
+	} first;
 };
 
 void check_found(struct check *check, const char *rule, const uint32_t *proof, unsigned int count,

@@ -11,6 +11,7 @@
 
 #include <trace-cmd/trace-cmd.h>
 
+#include "../text.h"
 #include "events.h"
 
 static const struct {
@@ -88,6 +89,9 @@ struct loader {
 	/* The formats, by the id of the event; kind is EVENT_KINDS for all other events. */
 	struct format *format;
 	int ids;
+	/* The id of what programs have written to trace_marker, and its field. */
+	int mark_id;
+	struct tep_format_field *mark;
 	/* The time of the last event of each processor, where a gap begins. */
 	uint64_t *last;
 	int cpus;
@@ -148,6 +152,34 @@ static void loader_fill(struct event *to, const struct format *format, struct te
 		to->gpu = value;
 }
 
+/* Keep a line of trace_marker that has one of our letters. */
+static void loader_mark(struct loader *loader, const struct tep_record *record)
+{
+	struct events *events = loader->events;
+	int offset = loader->mark->offset, size;
+	char line[sizeof(((struct trace_mark *)0)->text)];
+	struct trace_mark *more;
+	const char *text;
+
+	if (offset < 0 || offset > record->size - 3)
+		return;
+	size = record->size - offset;
+	text = (const char *)record->data + offset;
+	if (!*text || !strchr("BEW", *text) || text[1] != '|')
+		return;
+	more = realloc(events->marks, (events->mark_count + 1) * sizeof(*more));
+	if (!more) {
+		loader->error = -ENOMEM;
+		return;
+	}
+	events->marks = more;
+	more += events->mark_count++;
+	more->time = record->ts;
+	snprintf(line, sizeof(line), "%.*s", size, text);
+	line[strcspn(line, "\n")] = 0;
+	text_clean(more->text, sizeof(more->text), line);
+}
+
 /* Return: the time of the last event of a processor before this one, or 0. */
 static uint64_t loader_time(struct loader *loader, int cpu, uint64_t time)
 {
@@ -191,6 +223,8 @@ static int loader_record(struct tracecmd_input *input, struct tep_record *record
 		to->lost = record->missed_events > 0 ? (uint64_t)record->missed_events : 1;
 		loader->events->missed += to->lost;
 	}
+	if (event && loader->mark && event->id == loader->mark_id)
+		loader_mark(loader, record);
 	if (!event || event->id < 0 || event->id >= loader->ids)
 		return 0;
 	format = &loader->format[event->id];
@@ -235,8 +269,12 @@ static int loader_add_format(struct loader *loader, enum event_kind kind, struct
 /* Look kinds and fields up once, and not for each record. */
 static int loader_prepare(struct loader *loader, struct tep_handle *tep)
 {
+	struct tep_event *print = tep_find_event_by_name(tep, "ftrace", "print");
 	enum event_kind kind;
 	int ret = -ENOMSG;
+
+	loader->mark = print ? tep_find_field(print, "buf") : NULL;
+	loader->mark_id = print ? print->id : -1;
 
 	for (kind = 0; kind < EVENT_LOST; kind++) {
 		struct tep_event *event = tep_find_event_by_name(tep, kinds[kind].system,
@@ -249,6 +287,13 @@ static int loader_prepare(struct loader *loader, struct tep_handle *tep)
 			break;
 	}
 	return ret;
+}
+
+static int by_mark_time(const void *a, const void *b)
+{
+	const struct trace_mark *x = a, *y = b;
+
+	return x->time < y->time ? -1 : x->time > y->time;
 }
 
 static int by_time(const void *a, const void *b)
@@ -291,17 +336,23 @@ static int loader_read(struct loader *loader, struct tracecmd_input *input)
 	if (!ret && !events->count &&
 	    tracecmd_iterate_events(input, NULL, 0, loader_record, loader))
 		ret = loader->error ? loader->error : -EINVAL;
+	if (!ret && !events->count)
+		ret = -ENOMSG;
 	if (ret)
 		return ret;
 	for (k = 0; k < events->count; k++)
 		events->list[k].order = k;
 	qsort(events->list, events->count, sizeof(*events->list), by_time);
+	if (events->mark_count)
+		qsort(events->marks, events->mark_count, sizeof(*events->marks), by_mark_time);
 	return 0;
 }
 
 static int by_pid(const void *a, const void *b)
 {
-	return ((const struct trace_name *)a)->pid - ((const struct trace_name *)b)->pid;
+	const struct trace_name *x = a, *y = b;
+
+	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
 /* Keep the names of the threads that have made events. */
@@ -322,7 +373,7 @@ static int loader_names(struct events *events, struct tep_handle *tep)
 			continue;
 		names[n].pid = names[i].pid;
 		comm = tep_data_comm_from_pid(tep, names[n].pid);
-		snprintf(names[n++].comm, sizeof(names->comm), "%.15s", comm ? comm : "");
+		text_clean(names[n++].comm, sizeof(names->comm), comm ? comm : "");
 	}
 	events->names = names;
 	events->name_count = n;
@@ -360,6 +411,7 @@ void events_free(struct events *events)
 {
 	free(events->list);
 	free(events->names);
+	free(events->marks);
 	memset(events, 0, sizeof(*events));
 }
 

@@ -56,6 +56,15 @@ struct trace_name {
 	char comm[16];
 };
 
+/*
+ * A line that a program has written to trace_marker: "B|TEXT" where a part of its work begins,
+ * "E|TEXT" with what is to be said of it where it ends, and "W|TEXT" with what is recorded.
+ */
+struct trace_mark {
+	uint64_t time;
+	char text[120];
+};
+
 /* A trace in the order of the times. */
 struct events {
 	struct event *list;
@@ -65,6 +74,9 @@ struct events {
 	/* The names of the threads, by pid. */
 	struct trace_name *names;
 	unsigned int name_count;
+	/* In the order of the times. */
+	struct trace_mark *marks;
+	unsigned int mark_count;
 };
 
 int events_load(const char *path, struct events *events);

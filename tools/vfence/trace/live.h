@@ -10,5 +10,6 @@ typedef int trace_record(struct tep_event *event, struct tep_record *record, int
 
 int trace_start(const char *event);
 int trace_stop(const char *event, trace_record *record, void *context);
+void trace_mark(const char *text);
 
 #endif

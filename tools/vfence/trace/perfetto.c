@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../text.h"
 #include "perfetto.h"
 #include "perfetto.pb-c.h"
 #include "table.h"
@@ -105,10 +106,8 @@ static uint64_t writer_function(struct writer *w, const struct event *e)
 
 static uint64_t writer_engine(struct writer *w, const struct event *e)
 {
-	static const char *const names[] = { "GFX", "COMPUTE", "COPY", "MM", "PAGING" };
-
 	return writer_track(w, track_uuid(TRACK_ENGINE, e, e->node), writer_function(w, e), false,
-			    "engine %u %s", e->node, e->node < 5 ? names[e->node] : "");
+			    "engine %u %s", e->node, text_node_class(e->node));
 }
 
 static uint64_t writer_thread(struct writer *w, const struct event *e)

@@ -9,7 +9,7 @@
 
 #include "record.h"
 
-#define WORDS	272
+#define WORDS	280
 
 /* An instance of its own: other users of tracing do not see it, and do not clear it. */
 static const char *const recorder[] = {
@@ -18,6 +18,14 @@ static const char *const recorder[] = {
 };
 
 #define N_RECORDER	(sizeof(recorder) / sizeof(recorder[0]))
+
+/* A shell that says in the trace what is recorded on which kernel, and becomes the command. */
+static const char *const marker[] = {
+	"sh", "-c", "printf 'W|%s, Linux %s\\n' \"$*\" \"$(uname -r)\" >/sys/kernel/tracing/instances/vfence/trace_marker;"
+	" exec \"$@\"", "sh",
+};
+
+#define N_MARKER	(sizeof(marker) / sizeof(marker[0]))
 
 /* Return: the exit code of a command, or a negative error. */
 static int run(const char **words)
@@ -50,11 +58,13 @@ int record(const char *file, char **command, unsigned int words, unsigned int se
 	char time[16];
 	int ret;
 
-	if (words + N_RECORDER + 3 > WORDS)
+	if (words + N_RECORDER + N_MARKER + 4 > WORDS)
 		return -E2BIG;
 	for (i = 0; i < N_RECORDER; i++)
 		all[n++] = recorder[i];
 	all[n++] = file;
+	for (i = 0; i < N_MARKER; i++)
+		all[n++] = marker[i];
 	snprintf(time, sizeof(time), "%u", seconds);
 	if (!words) {
 		all[n++] = "sleep";

@@ -7,6 +7,7 @@
 #include "joins.h"
 #include "perfetto.h"
 #include "record.h"
+#include "timeline.h"
 #include "tool.h"
 
 #define EVENTS	"/sys/kernel/tracing/events/vfence"
@@ -20,6 +21,9 @@ static int fail(int error)
 		break;
 	case -ENOMSG:
 		fputs("vfence: trace: it has no events of vfence or vgpu\n", stderr);
+		break;
+	case -ENODATA:
+		fputs("vfence: trace: no section has this text in its title\n", stderr);
 		break;
 	case -EIO:
 		fputs("vfence: trace: trace-cmd has failed (it needs root)\n", stderr);
@@ -48,7 +52,18 @@ static void print_summary(const struct events *events, const struct joins *joins
 		       (unsigned long long)events->missed);
 }
 
-static int write_views(const char *file, const char *dir)
+/* Write one view into a directory. */
+static int write_view(const struct events *events, const struct joins *joins, const char *dir,
+		      const char *name,
+		      int (*write)(const struct events *, const struct joins *, const char *))
+{
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	return write(events, joins, path);
+}
+
+static int write_views(const char *file, const char *dir, const char *section)
 {
 	struct events events;
 	struct joins joins;
@@ -60,8 +75,11 @@ static int write_views(const char *file, const char *dir)
 	ret = joins_make(&events, &joins);
 	if (!ret) {
 		print_summary(&events, &joins);
-		snprintf(path, sizeof(path), "%s/trace.pftrace", dir);
-		ret = perfetto_write(&events, &joins, path);
+		snprintf(path, sizeof(path), "%s/timeline.svg", dir);
+		ret = timeline_write_svg(&events, &joins, path, section);
+		ret = ret ? ret : write_view(&events, &joins, dir, "timeline.html",
+					     timeline_write_html);
+		ret = ret ? ret : write_view(&events, &joins, dir, "trace.pftrace", perfetto_write);
 		joins_free(&joins);
 	}
 	events_free(&events);
@@ -77,7 +95,7 @@ int trace_main(const struct options *options)
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return fail(-errno);
 	if (options->input)
-		ret = write_views(options->input, dir);
+		ret = write_views(options->input, dir, options->section);
 	else if (!options->file_count && !options->watch)
 		return fputs("vfence: trace: give a command, --watch S or --input FILE\n", stderr),
 		       -EINVAL;
@@ -87,7 +105,7 @@ int trace_main(const struct options *options)
 	else {
 		snprintf(file, sizeof(file), "%s/trace.dat", dir);
 		ret = record(file, options->files, options->file_count, options->watch);
-		ret = ret ? ret : write_views(file, dir);
+		ret = ret ? ret : write_views(file, dir, options->section);
 	}
 	return ret ? fail(ret) : 0;
 }

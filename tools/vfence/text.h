@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef VFENCE_TEXT_H
+#define VFENCE_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+void text_clean(char *to, size_t size, const char *from);
+const char *text_node_class(uint32_t class_id);
+
+#endif
