@@ -12,8 +12,11 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_gate.h"
 #include "core/vfence_power.h"
+#include "fence/vfence_fence.h"
+#include "fence/vfence_wait.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
+#include "queue/vfence_queue.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
 #include "vfence_debugfs.h"
@@ -146,6 +149,70 @@ static int debugfs_mail_received_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(debugfs_mail_received);
 
+static void debugfs_show_queue(struct vfence_queue *queue, void *arg)
+{
+	static const char *const states[] = {
+		"idle", "ready", "running", "blocked", "faulted", "aborted",
+	};
+	struct vgpu_queue_status status;
+	struct seq_file *m = arg;
+
+	vgpu_queue_query(queue->hw, &status);
+	seq_printf(m, "queue=%u client=%llu node=%u context=%u kind=%s state=%s", queue->global,
+		   queue->client, queue->node, queue->context->global,
+		   queue->kernel ? "kernel" : "user",
+		   status.state < ARRAY_SIZE(states) ? states[status.state] : "?");
+	seq_printf(m, " suspended=%u packets=%llu busy_ns=%llu",
+		   READ_ONCE(queue->context->suspended), status.packets, status.busy_ns);
+	if (status.blocked_fence)
+		seq_printf(m, " fence=%u value=%llu", status.blocked_fence, status.blocked_value);
+	seq_putc(m, '\n');
+}
+
+/* Return the least value that a point of a tree waits for, or @least if that is less. */
+static u64 debugfs_least_locked(const struct rb_root_cached *points, u64 least)
+{
+	struct rb_node *first = rb_first_cached(points);
+
+	return first ? min(least, rb_entry(first, struct vfence_point, node)->value) : least;
+}
+
+/* List only fences that threads or submissions wait for: the others do not keep anything back. */
+static void debugfs_show_fence(struct vfence_fence *fence, void *arg)
+{
+	u64 value, monitored, waiters, least;
+	struct seq_file *m = arg;
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	value = fence->current_value ? vfence_fence_current(fence) : 0;
+	monitored = fence->monitored;
+	waiters = fence->waiter_count;
+	least = debugfs_least_locked(&fence->waiters, U64_MAX);
+	least = debugfs_least_locked(&fence->gpu_waiters, least);
+	spin_unlock_irqrestore(&fence->lock, flags);
+
+	if (waiters)
+		seq_printf(m, "fence=%u kind=%s current=%llu monitored=%llu waiters=%llu value=%llu\n",
+			   fence->global, fence->hw ? "native" : "monitored", value, monitored,
+			   waiters, least);
+}
+
+/* Show the queues, and what they and threads wait for: a user reads it when work stands still. */
+static int debugfs_state_show(struct seq_file *m, void *unused)
+{
+	struct vfence_adapter *adapter = m->private;
+	int idx;
+
+	if (!drm_dev_enter(&adapter->drm, &idx))
+		return -ENODEV;
+	vfence_queue_for_each(adapter, debugfs_show_queue, m);
+	vfence_fence_for_each(adapter, debugfs_show_fence, m);
+	drm_dev_exit(idx);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_state);
+
 /** vfence_debugfs_init - create the files of an adapter; DRM removes them with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
@@ -160,6 +227,8 @@ void vfence_debugfs_init(struct drm_minor *minor)
 			    &debugfs_logging_level);
 	debugfs_create_file("notify_work", 0600, minor->debugfs_root, adapter,
 			    &debugfs_notify_work);
+
+	debugfs_create_file("state", 0400, minor->debugfs_root, adapter, &debugfs_state_fops);
 
 	debugfs_create_file("reset_engine", 0200, minor->debugfs_root, adapter,
 			    &debugfs_reset_engine);

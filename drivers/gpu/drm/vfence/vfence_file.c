@@ -87,7 +87,6 @@ static void file_begin_watch(struct vfence_adapter *adapter)
 
 int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 {
-	static atomic64_t last_id = ATOMIC64_INIT(0);
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 	struct vfence_file *file = vfence_object_alloc(FILE, sizeof(*file));
 	int ret;
@@ -107,7 +106,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 
 	file->adapter = adapter;
 	file->drm = drm_file;
-	file->id = atomic64_inc_return(&last_id);
+	file->id = vfence_client_id(drm_file);
 	init_waitqueue_head(&file->events_gone);
 	vfence_event_init(file);
 	vfence_sync_init(file);

@@ -92,7 +92,7 @@ struct vfence_file {
 	/** @slots: &struct vfence_slots for the private fences of this file */
 	struct list_head slots;
 
-	/** @id: unique number of the client; constant */
+	/** @id: unique number of the client, which fdinfo has as drm-client-id; constant */
 	u64 id;
 
 	/** @events_gone: the closing file waits here until its events and imports are freed */

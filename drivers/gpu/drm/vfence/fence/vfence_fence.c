@@ -533,8 +533,14 @@ void vfence_fence_private_data(struct vfence_fence *fence, u8 *data)
 		memcpy(data, vgpu_fence_private_data(fence->hw), DRM_VFENCE_PRIVATE_DATA);
 }
 
-/** vfence_fence_fail_all - end every wait on a departing adapter with @error */
-void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
+/**
+ * vfence_fence_for_each - visit all fences of an adapter
+ * @adapter: the adapter
+ * @fn: function to call for each fence, with a reference on the fence and without a lock
+ * @arg: argument of @fn
+ */
+void vfence_fence_for_each(struct vfence_adapter *adapter,
+			   void (*fn)(struct vfence_fence *fence, void *arg), void *arg)
 {
 	struct vfence_fence *fence;
 	unsigned long index;
@@ -545,9 +551,21 @@ void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
 			continue;
 
 		rcu_read_unlock();
-		vfence_point_fail_all(fence, error);
+		fn(fence, arg);
 		vfence_fence_put(fence);
+		cond_resched();
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
+}
+
+static void fence_fail(struct vfence_fence *fence, void *error)
+{
+	vfence_point_fail_all(fence, *(int *)error);
+}
+
+/** vfence_fence_fail_all - end every wait on a departing adapter with @error */
+void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
+{
+	vfence_fence_for_each(adapter, fence_fail, &error);
 }

@@ -174,6 +174,8 @@ void vfence_fence_put_handle(struct vfence_fence *fence);
 void vfence_fence_end(struct vfence_fence *fence, int error);
 void vfence_fence_private_data(struct vfence_fence *fence, u8 *data);
 void vfence_fence_set_always_signaled(struct vfence_fence *fence);
+void vfence_fence_for_each(struct vfence_adapter *adapter,
+			   void (*fn)(struct vfence_fence *fence, void *arg), void *arg);
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
 
 static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)

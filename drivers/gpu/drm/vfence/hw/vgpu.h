@@ -1361,6 +1361,11 @@ struct vgpu_queue_status {
 	u64 busy_ns;
 	/** @notifications: Number of calls of vgpu_doorbell_notify_work_submission(). */
 	u64 notifications;
+
+	/** @blocked_fence: OS-side handle of the fence that blocks it, or 0. */
+	u32 blocked_fence;
+	/** @blocked_value: Value that the fence must reach. */
+	u64 blocked_value;
 };
 
 /** vgpu_queue_create - DxgkDdiCreateHwQueue: create an idle queue; or an ERR_PTR */

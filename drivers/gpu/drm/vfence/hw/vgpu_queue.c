@@ -74,6 +74,8 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
 	status->log_packets = READ_ONCE(queue->log_packets);
 	status->busy_ns = READ_ONCE(queue->busy_ns);
 	status->notifications = atomic64_read(&queue->notifications);
+	status->blocked_fence = queue->block_fence ? queue->block_fence->os_handle : 0;
+	status->blocked_value = queue->block_fence ? queue->block_value : 0;
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 

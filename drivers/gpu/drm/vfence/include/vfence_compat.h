@@ -214,14 +214,21 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 #define VFENCE_PLATFORM_REMOVE_OP(name)	.remove = name
 #endif
 
-/* Without drm_show_fdinfo() the driver prints the common keys. */
+/* Without drm_show_fdinfo() the driver numbers the clients and prints the common keys. */
 #ifdef VFENCE_HAVE_SHOW_FDINFO
+#define vfence_client_id(drm_file)	((drm_file)->client_id)
 #define VFENCE_DEFINE_FDINFO(show, id, driver)
 #define VFENCE_DRIVER_FDINFO(show)	.show_fdinfo = show,
 #define VFENCE_FOP_FDINFO		.show_fdinfo = drm_show_fdinfo,
 #else
 #include <drm/drm_print.h>
 
+#define vfence_client_id(drm_file)						\
+({										\
+	static atomic64_t last_id = ATOMIC64_INIT(0);				\
+										\
+	atomic64_inc_return(&last_id);						\
+})
 #define VFENCE_DEFINE_FDINFO(show, id, driver)					\
 	static void show_fdinfo_compat(struct seq_file *m, struct file *filp)	\
 	{									\

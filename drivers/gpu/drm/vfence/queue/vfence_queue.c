@@ -470,6 +470,7 @@ static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_
 	kref_init(&queue->ref);
 	queue->adapter = file->adapter;
 	queue->file = file;
+	queue->client = file->id;
 	queue->context = context;
 	queue->node = context->node;
 	vfence_context_get(context);

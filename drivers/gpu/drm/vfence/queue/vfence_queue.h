@@ -30,6 +30,8 @@ struct vfence_queue {
 	struct vfence_adapter *adapter;
 	/** @file: the owner's file; valid until the handle is gone */
 	struct vfence_file *file;
+	/** @client: number of this file, which fdinfo has as drm-client-id; constant */
+	u64 client;
 	/** @device: unit of error, with a reference */
 	struct vfence_device *device;
 	/** @context: parent, with a reference */
