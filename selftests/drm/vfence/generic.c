@@ -229,6 +229,48 @@ TEST_F(generic, dumb_buffers)
 	close(card);
 }
 
+/* DRM prints a unit without a prefix, KiB or MiB, whichever has no remainder. */
+static uint64_t fdinfo_kib(int fd, const char *key)
+{
+	char value[128];
+	uint64_t number;
+
+	if (!fdinfo(fd, key, value, sizeof(value)))
+		return POISON;
+	number = strtoull(value, NULL, 10);
+	return strstr(value, "MiB") ? number << 10 : strstr(value, "KiB") ? number : number >> 10;
+}
+
+TEST_F(generic, fdinfo_has_cycles_and_memory)
+{
+	char value[128];
+	uint64_t ns, memory;
+	struct vf_buffer *buffer;
+	struct utsname kernel;
+	int major, minor;
+
+	vf_cmd_draw(self->gfx, 1, 3000000);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_TRUE(fdinfo(self->fd, "drm-engine-gfx", value, sizeof(value)));
+	ns = strtoull(value, NULL, 10);
+	ASSERT_TRUE(fdinfo(self->fd, "drm-cycles-gfx", value, sizeof(value)));
+	/* The clock has 125 MHz: a cycle takes 8 ns. */
+	EXPECT_EQ(ns / 8, strtoull(value, NULL, 10));
+	ASSERT_TRUE(fdinfo(self->fd, "drm-maxfreq-gfx", value, sizeof(value)));
+	EXPECT_STREQ("125000000 Hz", value);
+
+	ASSERT_EQ(0, uname(&kernel));
+	ASSERT_EQ(2, sscanf(kernel.release, "%d.%d", &major, &minor));
+	if (major == 6 && minor < 5)
+		SKIP(return, "keys of memory are those of kernels from 6.5 on");
+	memory = fdinfo_kib(self->fd, "drm-total-memory");
+	ASSERT_EQ(0, vf_buffer_create(self->adapter, 300 << 10, &buffer));
+	EXPECT_EQ(memory + 300, fdinfo_kib(self->fd, "drm-total-memory"));
+	vf_buffer_destroy(buffer);
+	EXPECT_EQ(memory, fdinfo_kib(self->fd, "drm-total-memory"));
+}
+
 /* Find the line of the file "state" that has both texts, and the number behind a key in it. */
 static bool find_state(const char *text, const char *other, const char *key, uint64_t *number)
 {

@@ -3,6 +3,7 @@
  * Open files: their tables of objects, and the destruction of a device or a file.
  */
 
+#include <linux/math64.h>
 #include <linux/slab.h>
 
 #include <drm/drm_drv.h>
@@ -68,9 +69,15 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 		busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
 	mutex_unlock(&file->lock);
 
-	for (i = 0; i < gpu->nodes; i++)
-		drm_printf(p, "drm-engine-%s:\t%llu ns\n", file_engine_name(gpu->node_class[i]),
-			   busy_ns[i]);
+	for (i = 0; i < gpu->nodes; i++) {
+		const char *name = file_engine_name(gpu->node_class[i]);
+
+		drm_printf(p, "drm-engine-%s:\t%llu ns\n", name, busy_ns[i]);
+		drm_printf(p, "drm-cycles-%s:\t%llu\n", name,
+			   mul_u64_u64_div_u64(busy_ns[i], VGPU_CLOCK_HZ, NSEC_PER_SEC));
+		drm_printf(p, "drm-maxfreq-%s:\t%llu Hz\n", name, VGPU_CLOCK_HZ);
+	}
+	vfence_show_memory_stats(p, file->drm);
 	drm_printf(p, "vfence-devices-hung:\t%u\nvfence-devices-reset:\t%u\n", lost[0], lost[1]);
 }
 

@@ -17,6 +17,7 @@ in_struct() {
 
 in_struct DRIVER_DATE drm/drm_drv.h drm_driver 'char \*date;'
 in_struct SHOW_FDINFO drm/drm_drv.h drm_driver '\(\*show_fdinfo\)'
+has SHOW_MEMORY_STATS drm/drm_file.h 'void drm_show_memory_stats\('
 in_struct FOP_FLAGS linux/fs.h file_operations 'fop_flags'
 has EVENTFD_SIGNAL_COUNT linux/eventfd.h 'eventfd_signal\(struct eventfd_ctx \*ctx, __u64 n\)'
 has VM_FLAGS_SET linux/mm.h 'void vm_flags_set\('

@@ -243,4 +243,12 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 #define VFENCE_FOP_FDINFO		.show_fdinfo = show_fdinfo_compat,
 #endif
 
+/* Without drm_show_memory_stats() fdinfo has no keys of memory. */
+#ifdef VFENCE_HAVE_SHOW_MEMORY_STATS
+#include <drm/drm_file.h>
+#define vfence_show_memory_stats(p, file)	drm_show_memory_stats(p, file)
+#else
+#define vfence_show_memory_stats(p, file)	do { } while (0)
+#endif
+
 #endif
