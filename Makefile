@@ -17,7 +17,7 @@ TOOL_SRC := $(wildcard tools/vfence/*.c tools/vfence/*/*.c)
 TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o) $(OUT)/tool/trace/perfetto.pb-c.o
 TOOL_CFLAGS = -Idrivers/gpu/drm/vfence/include -Itools/vfence -I$(OUT)/tool/trace \
 	$(shell pkg-config --cflags json-c libtracefs libtracecmd libprotobuf-c)
-TOOL_LIBS = -ldrm -ljson-c -ltracecmd -ltracefs -ltraceevent -lprotobuf-c -lpthread -lm
+TOOL_LIBS = -ldrm -ljson-c -ltracecmd -ltracefs -ltraceevent -lprotobuf-c -lncurses -lpthread -lm
 HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/vfence/*.h tools/vfence/*/*.h selftests/drm/vfence/*.h)
 GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)

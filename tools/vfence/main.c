@@ -42,6 +42,7 @@ static const struct command {
 	  "virtual functions, and what each has had" },
 	{ "gap", on_files, gap_main, "j", "score how unevenly functions get their frames" },
 	{ "hang", NULL, hang_main, "aNkt", "let an engine hang, to test what others do then" },
+	{ "top", NULL, top_main, "aOWj", "engines, clients and queues, live" },
 	{ "trace", on_words, trace_main, "oisW",
 	  "record what a command does, and write views of it" },
 	{ "check", on_files, check_main, "o", "does a trace obey the rules" },
@@ -67,6 +68,7 @@ static const struct argp_option option_list[] = {
 	{ "wall", 'l', NULL, 0, "only what has peers, on the clock of the host", 0 },
 	{ "input", 'i', "FILE", 0, "a trace that trace-cmd has recorded", 0 },
 	{ "section", 's', "TEXT", 0, "draw the sections with TEXT in their titles", 0 },
+	{ "once", 'O', NULL, 0, "print one table", 0 },
 	{ "kept", 'K', "FILE", 0, "has anything become slower than it was", 0 },
 	{ "json", 'j', NULL, 0, "print JSON", 0 },
 	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, 0 },
@@ -221,6 +223,9 @@ static void parse_words(int key, char *arg, struct options *options)
 		break;
 	case 's':
 		options->section = arg;
+		break;
+	case 'O':
+		options->once = true;
 		break;
 	case 'l':
 		options->wall = true;

@@ -28,6 +28,8 @@ struct options {
 	/* functions: name of a policy, or NULL; and seconds to print what each has. */
 	const char *policy;
 	unsigned int watch;
+	/* top: print one table. */
+	bool once;
 	/* bench functions, simulate: part of the names of the rows, or NULL. */
 	const char *row;
 	/* compare: file with the figures of before, or NULL. */
@@ -70,6 +72,7 @@ int gap_main(const struct options *options);
 int simulate_main(const struct options *options);
 int hang_main(const struct options *options);
 int dump_main(const struct options *options);
+int top_main(const struct options *options);
 int trace_main(const struct options *options);
 int check_main(const struct options *options);
 
