@@ -28,7 +28,8 @@ GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_
 
 .PHONY: all module lib tool help setup setup-check demo check check-all matrix matrix-build mutants \
 	races models check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \
-	docs lint guest-module guest-steps guest-kcov guest-programs build-only clean install
+	docs lint guest-module guest-steps guest-kcov guest-programs build-only clean install \
+	modules_install dist packages check-packages
 
 all: module lib tool
 
@@ -39,7 +40,10 @@ help:
 	@echo 'make shell           a guest with module, library and command, and a shell for you'
 	@echo 'make run PROGRAM=P   the same for one program of yours, with what follows it: "P -x"'
 	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
-	@echo 'make install         library, header, command and man page (PREFIX=$(PREFIX))'
+	@echo 'make install         library, headers, command and manual (PREFIX=$(PREFIX))'
+	@echo 'make modules_install the module for this kernel (KDIR=...)'
+	@echo 'make packages        packages for Debian 12 and 13: out/packages'
+	@echo 'make dist            a release: out/dist'
 	@echo
 	@echo 'make check-all       everything on one kernel: also all mutants and all races'
 	@echo 'make mutants         steps left out, one by one: all must be caught (NAME="A B")'
@@ -49,6 +53,7 @@ help:
 	@echo 'make matrix          behaviour on the oldest and newest of each series, figures on the newest'
 	@echo 'make check-tree      inside a kernel tree: patch, build, kselftest'
 	@echo 'make check-trixie    demo and check on an empty Debian 13'
+	@echo 'make check-packages  packages, installed, used, upgraded and removed on Debian 12 and 13'
 	@echo 'make check-debug     a kernel built for it: memory, locks, leaks, failing allocations'
 	@echo 'make check-kcsan     data races, on another'
 	@echo 'make bench           what operations cost beside drm_syncobj, ntsync, eventfd, futex: out/bench'
@@ -108,23 +113,46 @@ $(OUT)/selftests/%: selftests/drm/vfence/%.c $(OUT)/lib/libvfence.a $(HEADERS)
 	$(CC) $(USER_CFLAGS) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter -Idrivers/gpu/drm/vfence/include \
 		-isystem $$(tools/vm/kselftest)/include $< $(OUT)/lib/libvfence.a -ldrm -lpthread -o $@
 
+VERSION := $(shell awk '/define VFENCE_M/ { v = v s $$3; s = "." } END { print v }' drivers/gpu/drm/vfence/include/vfence_version.h)
+LIBDIR ?= $(PREFIX)/lib
+# Debian's zsh looks for what packages bring in another folder than for what users install.
+ZSHDIR ?= $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)
+
 install: lib tool
-	install -D -m 644 $(OUT)/lib/libvfence.a $(DESTDIR)$(PREFIX)/lib/libvfence.a
-	install -D -m 755 $(OUT)/lib/libvfence.so $(DESTDIR)$(PREFIX)/lib/libvfence.so.1
-	ln -sf libvfence.so.1 $(DESTDIR)$(PREFIX)/lib/libvfence.so
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	sed 's#@PREFIX@#$(PREFIX)#' tools/lib/libvfence.pc.in \
-		>$(DESTDIR)$(PREFIX)/lib/pkgconfig/libvfence.pc
+	install -D -m 644 $(OUT)/lib/libvfence.a $(DESTDIR)$(LIBDIR)/libvfence.a
+	install -D -m 644 $(OUT)/lib/libvfence.so $(DESTDIR)$(LIBDIR)/libvfence.so.1
+	ln -sf libvfence.so.1 $(DESTDIR)$(LIBDIR)/libvfence.so
+	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
+	sed 's#@PREFIX@#$(PREFIX)#; s#@LIBDIR@#$(LIBDIR)#; s#@VERSION@#$(VERSION)#' tools/lib/libvfence.pc.in \
+		>$(DESTDIR)$(LIBDIR)/pkgconfig/libvfence.pc
 	install -D -m 644 tools/lib/vfence.h $(DESTDIR)$(PREFIX)/include/vfence.h
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 tools/vfence/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
 	install -D -m 644 tools/vfence/completion/vfence $(DESTDIR)$(PREFIX)/share/bash-completion/completions/vfence
-	install -D -m 644 tools/vfence/completion/_vfence $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_vfence
+	install -D -m 644 tools/vfence/completion/_vfence $(DESTDIR)$(ZSHDIR)/_vfence
 	@# The loader must find the library. With DESTDIR that is the task of the packager.
 	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || \
-		echo 'note: run ldconfig as root, or set LD_LIBRARY_PATH=$(PREFIX)/lib'
+		echo 'note: run ldconfig as root, or set LD_LIBRARY_PATH=$(LIBDIR)'
+
+modules_install: module
+	$(MAKE) -C $(KDIR) M=$(abspath $(OUT)/module/host) modules_install
+
+# What a release is: the tree of the last commit, and its checksum.
+dist:
+	@mkdir -p $(OUT)/dist
+	git archive --prefix=vfence-$(VERSION)/ HEAD | xz -9 >$(OUT)/dist/vfence-$(VERSION).tar.xz
+	cd $(OUT)/dist && sha256sum vfence-$(VERSION).tar.xz >vfence-$(VERSION).tar.xz.sha256
+
+# Packages of this tree for Debian: out/packages.
+packages: setup
+	@tools/vm/packages debhelper dh-dkms dh-python dpkg-dev fakeroot
+	@tools/packages
+
+check-packages: setup-check
+	@tools/vm/packages check debhelper dh-dkms dh-python dpkg-dev fakeroot lintian debootstrap
+	@tools/vm/check-packages
 
 # -------------------------------------------------------------------- guests
 

@@ -14,7 +14,7 @@ mirror() {
 }
 
 private_apt() {
-	local main security sources=$apt_dir/sources.list
+	local main security suite sources=$apt_dir/sources.list
 	main=$(mirror '^(bookworm|trixie|forky|stable|testing|oldstable|sid)$')
 	[ -n "$main" ] || die "no Debian mirror in this machine's apt configuration"
 	security=$(mirror '-security$')

@@ -347,5 +347,7 @@ static void __exit vfence_exit(void)
 }
 module_exit(vfence_exit);
 
+MODULE_AUTHOR("The vfence developers");
 MODULE_DESCRIPTION("Native GPU fences on a virtual GPU");
+MODULE_VERSION(__stringify(VFENCE_MAJOR) "." __stringify(VFENCE_MINOR));
 MODULE_LICENSE("GPL");
