@@ -18,7 +18,7 @@ TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o) $(OUT)/tool/trace/perfe
 TOOL_CFLAGS = -Idrivers/gpu/drm/vfence/include -Itools/vfence -I$(OUT)/tool/trace \
 	$(shell pkg-config --cflags json-c libtracefs libtracecmd libprotobuf-c)
 TOOL_LIBS = -ldrm -ljson-c -ltracecmd -ltracefs -ltraceevent -lprotobuf-c -lncurses -lpthread -lm
-HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/vfence/*.h tools/vfence/*/*.h selftests/drm/vfence/*.h)
+HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/d3dkmt/*.h tools/vfence/*.h tools/vfence/*/*.h selftests/drm/vfence/*.h)
 GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
@@ -77,7 +77,7 @@ module:
 	@tools/build-module $(KDIR) $(OUT)/module/host
 	@echo "built $(OUT)/module/host/vfence.ko"
 
-lib: $(OUT)/lib/libvfence.a $(OUT)/lib/libvfence.so
+lib: $(OUT)/lib/libvfence.a $(OUT)/lib/libvfence.so $(OUT)/lib/libvfence-d3dkmt.a
 
 tool: $(OUT)/bin/vfence
 
@@ -91,6 +91,22 @@ $(OUT)/lib/libvfence.a: $(LIB_OBJ)
 $(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
 	$(CC) $(LDFLAGS) -shared -Wl,-soname,libvfence.so.1 \
 		-Wl,--version-script,tools/lib/libvfence.map -o $@ $(LIB_OBJ) -ldrm -lpthread
+
+# The calls of a user-mode driver of Windows, for programs that link both libraries.
+$(OUT)/d3dkmt/%.o: tools/d3dkmt/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -fPIC -fvisibility=hidden -c $< -o $@
+
+$(OUT)/lib/libvfence-d3dkmt.a: $(patsubst tools/d3dkmt/%.c,$(OUT)/d3dkmt/%.o,$(wildcard tools/d3dkmt/*.c))
+	ar rcs $@ $^
+
+# Under sanitizers, as the calls get handles and lengths from anywhere.
+$(OUT)/selftests/d3dkmt: selftests/d3dkmt/d3dkmt.c $(wildcard tools/d3dkmt/*.c) $(OUT)/lib/libvfence.a $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) -Itools/d3dkmt -fsanitize=address,undefined -fno-sanitize-recover=all -Wno-clobbered \
+		-Wno-sign-compare -Wno-unused-parameter -Wno-missing-field-initializers \
+		-isystem $$(tools/vm/kselftest)/include \
+		$< $(wildcard tools/d3dkmt/*.c) $(OUT)/lib/libvfence.a -ldrm -lpthread -o $@
 
 # protoc writes the code that packs the messages of a Perfetto trace.
 $(OUT)/tool/trace/perfetto.pb-c.c: tools/vfence/trace/perfetto.proto
@@ -120,12 +136,14 @@ ZSHDIR ?= $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,s
 
 install: lib tool
 	install -D -m 644 $(OUT)/lib/libvfence.a $(DESTDIR)$(LIBDIR)/libvfence.a
+	install -D -m 644 $(OUT)/lib/libvfence-d3dkmt.a $(DESTDIR)$(LIBDIR)/libvfence-d3dkmt.a
 	install -D -m 644 $(OUT)/lib/libvfence.so $(DESTDIR)$(LIBDIR)/libvfence.so.1
 	ln -sf libvfence.so.1 $(DESTDIR)$(LIBDIR)/libvfence.so
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	sed 's#@PREFIX@#$(PREFIX)#; s#@LIBDIR@#$(LIBDIR)#; s#@VERSION@#$(VERSION)#' tools/lib/libvfence.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/libvfence.pc
 	install -D -m 644 tools/lib/vfence.h $(DESTDIR)$(PREFIX)/include/vfence.h
+	install -D -m 644 tools/d3dkmt/d3dkmthk.h $(DESTDIR)$(PREFIX)/include/vfence/d3dkmthk.h
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
@@ -188,7 +206,7 @@ $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/trace/per
 	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
 		$(TOOL_SRC) $(LIB_SRC) $(OUT)/tool/trace/perfetto.pb-c.o -o $@ $(TOOL_LIBS)
 
-guest-programs: $(TEST_BIN) $(OUT)/sanitized/vfence tool lib
+guest-programs: $(TEST_BIN) $(OUT)/selftests/d3dkmt $(OUT)/sanitized/vfence tool lib
 
 demo: setup
 	@$(MAKE) --no-print-directory -s guest-module tool KERNEL=$(KERNEL)

@@ -49,7 +49,7 @@ static int open_index(unsigned int index)
 	snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/drm", index);
 	dir = opendir(path);
 	if (!dir)
-		return -ENODEV;
+		return errno == ENOENT ? -ENODEV : -errno;
 	while (fd < 0 && (entry = readdir(dir))) {
 		char node[300];
 

@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The D3DKMT calls of tools/d3dkmt, used as a user-mode driver of Windows uses them. */
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <drm/vfence_drm.h>
+
+#include "d3dkmthk.h"
+#include "kselftest_harness.h"
+
+/* The sizes of the public documentation, on machines of 64 bits. */
+_Static_assert(sizeof(D3DKMT_CREATENATIVEFENCE) == 216, "");
+_Static_assert(sizeof(D3DKMT_OPENNATIVEFENCEFROMNTHANDLE) == 176, "");
+_Static_assert(sizeof(D3DDDI_NATIVEFENCEINFO) == 112, "");
+_Static_assert(sizeof(D3DDDI_NATIVEFENCEMAPPING) == 56, "");
+_Static_assert(sizeof(D3DKMT_CREATE_DOORBELL) == 72, "");
+
+#define GFX	0
+#define COPY	2
+
+FIXTURE(d3dkmt) {
+	D3DKMT_HANDLE adapter, device;
+};
+
+FIXTURE_SETUP(d3dkmt)
+{
+	D3DKMT_OPENADAPTERFROMLUID open = { 0 };
+	D3DKMT_CREATEDEVICE create = { 0 };
+
+	if (access("/sys/module/vfence", F_OK))
+		SKIP(return, "the module is not loaded");
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTOpenAdapterFromLuid(&open));
+	self->adapter = open.hAdapter;
+	create.hAdapter = self->adapter;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDevice(&create));
+	self->device = create.hDevice;
+}
+
+FIXTURE_TEARDOWN(d3dkmt)
+{
+	const D3DKMT_CLOSEADAPTER close = { self->adapter };
+
+	/* What the device owns goes with it. */
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCloseAdapter(&close));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCloseAdapter(&close));
+}
+
+static D3DKMT_HANDLE make_context(D3DKMT_HANDLE device, UINT node)
+{
+	D3DKMT_CREATECONTEXTVIRTUAL args = { .hDevice = device, .NodeOrdinal = node };
+
+	return D3DKMTCreateContextVirtual(&args) ? 0 : args.hContext;
+}
+
+static D3DKMT_CREATEHWQUEUE make_queue(D3DKMT_HANDLE device, UINT node, UINT flags)
+{
+	D3DKMT_CREATEHWQUEUE args = {
+		.hHwContext = make_context(device, node), .Flags.Value = flags,
+	};
+
+	if (D3DKMTCreateHwQueue(&args))
+		args.hHwQueue = 0;
+	return args;
+}
+
+static D3DKMT_CREATENATIVEFENCE make_native(D3DKMT_HANDLE device, UINT64 value, UINT flags)
+{
+	D3DKMT_CREATENATIVEFENCE args = {
+		.hDevice = device, .Info.InitialFenceValue = value, .Info.Flags.Value = flags,
+	};
+
+	memcpy(args.PrivateDriverData, "private", 8);
+	if (D3DKMTCreateNativeFence(&args))
+		args.hSyncObject = 0;
+	return args;
+}
+
+struct memory {
+	D3DKMT_HANDLE handle;
+	D3DGPU_VIRTUAL_ADDRESS va;
+	void *data;
+};
+
+static struct memory make_memory(D3DKMT_HANDLE device, UINT64 size)
+{
+	D3DKMT_CREATESTANDARDALLOCATION standard = {
+		.Type = D3DKMT_STANDARDALLOCATIONTYPE_EXISTINGHEAP, .ExistingHeapData.Size = size,
+	};
+	D3DDDI_ALLOCATIONINFO2 info = { 0 };
+	D3DKMT_CREATEALLOCATION create = {
+		.hDevice = device, .pStandardAllocation = &standard, .NumAllocations = 1,
+		.pAllocationInfo2 = &info, .Flags.StandardAllocation = 1,
+	};
+	D3DDDI_MAPGPUVIRTUALADDRESS map = { .SizeInPages = size / 4096 };
+	D3DKMT_LOCK2 lock = { .hDevice = device };
+
+	if (D3DKMTCreateAllocation2(&create))
+		return (struct memory){ 0 };
+	map.hAllocation = lock.hAllocation = info.hAllocation;
+	if (D3DKMTMapGpuVirtualAddress(&map) || D3DKMTLock2(&lock))
+		return (struct memory){ 0 };
+	return (struct memory){ info.hAllocation, map.VirtualAddress, lock.pData };
+}
+
+static NTSTATUS cpu_wait(D3DKMT_HANDLE device, D3DKMT_HANDLE sync, UINT64 value, HANDLE event)
+{
+	const D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU args = {
+		.hDevice = device, .ObjectCount = 1, .ObjectHandleArray = &sync,
+		.FenceValueArray = &value, .hAsyncEvent = event,
+	};
+
+	return D3DKMTWaitForSynchronizationObjectFromCpu(&args);
+}
+
+static NTSTATUS cpu_signal(D3DKMT_HANDLE device, D3DKMT_HANDLE sync, UINT64 value, UINT flags)
+{
+	const D3DKMT_SIGNALSYNCHRONIZATIONOBJECTFROMCPU args = {
+		.hDevice = device, .ObjectCount = 1, .ObjectHandleArray = &sync,
+		.FenceValueArray = &value, .Flags.Value = flags,
+	};
+
+	return D3DKMTSignalSynchronizationObjectFromCpu(&args);
+}
+
+static UINT64 value_at(const void *va)
+{
+	return __atomic_load_n((const UINT64 *)va, __ATOMIC_ACQUIRE);
+}
+
+/* Append packets to a buffer; return the new length. */
+static UINT put_draw(void *at, UINT length, UINT64 ns)
+{
+	const struct drm_vfence_packet_draw packet = {
+		.header = { .opcode = DRM_VFENCE_OP_DRAW, .length = sizeof(packet) },
+		.count = 1, .duration_ns = ns,
+	};
+
+	memcpy((char *)at + length, &packet, sizeof(packet));
+	return length + sizeof(packet);
+}
+
+static UINT put_fill(void *at, UINT length, UINT64 va, UINT value)
+{
+	const struct drm_vfence_packet_fill packet = {
+		.header = { .opcode = DRM_VFENCE_OP_FILL, .length = sizeof(packet) },
+		.dst_va = va, .size = 4, .value = value,
+	};
+
+	memcpy((char *)at + length, &packet, sizeof(packet));
+	return length + sizeof(packet);
+}
+
+static UINT put_signal(void *at, UINT length, UINT64 current_va, UINT64 monitored_va, UINT64 value)
+{
+	const struct drm_vfence_packet_signal packet = {
+		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(packet) },
+		.current_va = current_va, .monitored_va = monitored_va, .value = value,
+	};
+
+	memcpy((char *)at + length, &packet, sizeof(packet));
+	return length + sizeof(packet);
+}
+
+TEST_F(d3dkmt, adapters_are_counted_and_opened)
+{
+	D3DKMT_ADAPTERINFO info[64];
+	D3DKMT_ENUMADAPTERS2 count = { 0 }, few = { 0, info }, all = { 64, info };
+	D3DKMT_OPENADAPTERFROMLUID none = { .AdapterLuid = { 63, 0 } };
+	ULONG i;
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTEnumAdapters2(&count));
+	ASSERT_LE(1, count.NumAdapters);
+	EXPECT_EQ(STATUS_BUFFER_TOO_SMALL, D3DKMTEnumAdapters2(&few));
+	/* Other errors than that of an adapter that is not there are told. */
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 3, 4096 }));
+	EXPECT_EQ(STATUS_INSUFFICIENT_RESOURCES, D3DKMTEnumAdapters2(&all));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 1024, 4096 }));
+	all.NumAdapters = 64;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTEnumAdapters2(&all));
+	EXPECT_EQ(count.NumAdapters, all.NumAdapters);
+	for (i = 0; i < all.NumAdapters; i++) {
+		const D3DKMT_CLOSEADAPTER close = { info[i].hAdapter };
+
+		EXPECT_EQ(0, info[i].AdapterLuid.HighPart);
+		EXPECT_EQ(STATUS_SUCCESS, D3DKMTCloseAdapter(&close));
+	}
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTOpenAdapterFromLuid(&none));
+}
+
+TEST_F(d3dkmt, monitored_fences_are_signaled_and_awaited_by_the_cpu)
+{
+	D3DKMT_CREATESYNCHRONIZATIONOBJECT2 create = {
+		.hDevice = self->device, .Info.Type = D3DDDI_MONITORED_FENCE,
+		.Info.MonitoredFence.InitialFenceValue = 5,
+	};
+	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	const void *value;
+	UINT64 count;
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateSynchronizationObject2(&create));
+	value = create.Info.MonitoredFence.FenceValueCPUVirtualAddress;
+	ASSERT_NE(NULL, value);
+	EXPECT_EQ(5, value_at(value));
+	EXPECT_NE(0, create.Info.MonitoredFence.FenceValueGPUVirtualAddress);
+
+	ASSERT_EQ(STATUS_SUCCESS, cpu_wait(self->device, create.hSyncObject, 7,
+					   (HANDLE)(intptr_t)event));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, create.hSyncObject, 6, 0));
+	EXPECT_GT(0, read(event, &count, sizeof(count)));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, create.hSyncObject, 7, 0));
+	EXPECT_EQ(1, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 10000));
+	EXPECT_EQ(7, value_at(value));
+	EXPECT_EQ(STATUS_SUCCESS, cpu_wait(self->device, create.hSyncObject, 7, NULL));
+
+	/* A smaller value needs the flag. */
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, create.hSyncObject, 2, 0));
+	EXPECT_EQ(7, value_at(value));
+	EXPECT_EQ(STATUS_SUCCESS, cpu_signal(self->device, create.hSyncObject, 2, 1 << 2));
+	EXPECT_EQ(2, value_at(value));
+	create.Info.Type = D3DDDI_SEMAPHORE;
+	EXPECT_EQ(STATUS_NOT_SUPPORTED, D3DKMTCreateSynchronizationObject2(&create));
+	close(event);
+}
+
+TEST_F(d3dkmt, kernel_mode_queues_wait_and_signal_and_progress)
+{
+	D3DKMT_CREATEHWQUEUE gfx = make_queue(self->device, GFX, 0);
+	D3DKMT_CREATEHWQUEUE copy = make_queue(self->device, COPY, 0);
+	D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 10, 0);
+	struct memory commands = make_memory(self->device, 8192);
+	struct memory data = make_memory(self->device, 4096);
+	D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE wait = { copy.hHwQueue, 1, &fence.hSyncObject };
+	D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE signal = {
+		.BroadcastHwQueueCount = 1, .BroadcastHwQueueArray = &gfx.hHwQueue,
+		.ObjectCount = 1, .ObjectHandleArray = &fence.hSyncObject,
+	};
+	D3DKMT_SUBMITCOMMANDTOHWQUEUE submit = { .HwQueueProgressFenceId = 1 };
+	const UINT64 eleven = 11;
+
+	ASSERT_NE(0, gfx.hHwQueue);
+	ASSERT_NE(0, copy.hHwQueue);
+	ASSERT_NE(0, fence.hSyncObject);
+	EXPECT_EQ(10, value_at(fence.Info.NativeFenceMapping.CurrentValueCpuVa));
+	EXPECT_NE(0, fence.Info.NativeFenceMapping.MonitoredValueGpuVa);
+	ASSERT_NE(NULL, data.data);
+
+	/* The copy queue fills what it may fill only when the graphics queue has drawn. */
+	wait.FenceValueArray = signal.FenceValueArray = &eleven;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitWaitForSyncObjectsToHwQueue(&wait));
+	submit.hHwQueue = copy.hHwQueue;
+	submit.CommandBuffer = commands.va + 4096;
+	submit.CommandLength = put_fill((char *)commands.data + 4096, 0, data.va, 42);
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitCommandToHwQueue(&submit));
+	EXPECT_EQ(0, value_at(copy.HwQueueProgressFenceCPUVirtualAddress));
+	EXPECT_EQ(0, *(UINT *)data.data);
+
+	submit.hHwQueue = gfx.hHwQueue;
+	submit.HwQueueProgressFenceId = 1000;
+	submit.CommandBuffer = commands.va;
+	submit.CommandLength = put_draw(commands.data, 0, 100000);
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitCommandToHwQueue(&submit));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitSignalSyncObjectsToHwQueue(&signal));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_wait(self->device, copy.hHwQueueProgressFence, 1, NULL));
+	EXPECT_EQ(42, *(UINT *)data.data);
+	EXPECT_EQ(11, value_at(fence.Info.NativeFenceMapping.CurrentValueCpuVa));
+	/* The driver chooses the values of its progress fence, and they grow. */
+	ASSERT_EQ(STATUS_SUCCESS, cpu_wait(self->device, gfx.hHwQueueProgressFence, 1000, NULL));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitCommandToHwQueue(&submit));
+	submit.HwQueueProgressFenceId = 1001;
+	submit.CommandBuffer = data.va + 4096 * 16;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitCommandToHwQueue(&submit));
+	/* It goes with its queue. */
+	const D3DKMT_DESTROYSYNCHRONIZATIONOBJECT progress = { gfx.hHwQueueProgressFence };
+
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTDestroySynchronizationObject(&progress));
+}
+
+TEST_F(d3dkmt, a_broadcast_signals_when_all_queues_are_there)
+{
+	D3DKMT_HANDLE queues[2] = {
+		make_queue(self->device, GFX, 0).hHwQueue, make_queue(self->device, COPY, 0).hHwQueue,
+	};
+	D3DKMT_CREATENATIVEFENCE gate = make_native(self->device, 0, 0);
+	D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 0, 0);
+	const UINT64 one = 1;
+	const D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE wait = {
+		queues[1], 1, &gate.hSyncObject, &one,
+	};
+	const D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE signal = {
+		.BroadcastHwQueueCount = 2, .BroadcastHwQueueArray = queues, .ObjectCount = 1,
+		.ObjectHandleArray = &fence.hSyncObject, .FenceValueArray = &one,
+	};
+	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitWaitForSyncObjectsToHwQueue(&wait));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitSignalSyncObjectsToHwQueue(&signal));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_wait(self->device, fence.hSyncObject, 1,
+					   (HANDLE)(intptr_t)event));
+	/* The first queue is there, and the second one waits. */
+	EXPECT_EQ(0, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 20));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, gate.hSyncObject, 1, 0));
+	EXPECT_EQ(1, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 10000));
+	close(event);
+}
+
+TEST_F(d3dkmt, WDDM_198_199_user_mode_submission)
+{
+	D3DKMT_CREATEHWQUEUE queue = make_queue(self->device, GFX, 1 << 4 | 1 << 5);
+	D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 0, 0);
+	struct memory ring = make_memory(self->device, 4096), control = make_memory(self->device, 4096);
+	struct drm_vfence_ring_control *pointers = control.data;
+	D3DKMT_CREATE_DOORBELL create = {
+		.hHwQueue = queue.hHwQueue, .hRingBuffer = ring.handle,
+		.hRingBufferControl = control.handle,
+	};
+	const D3DKMT_CONNECT_DOORBELL connect = { queue.hHwQueue, 0 };
+	const D3DKMT_DESTROY_DOORBELL destroy = { queue.hHwQueue };
+	const D3DKMT_SUBMITCOMMANDTOHWQUEUE submit = { queue.hHwQueue, 1 };
+	UINT64 value, length = 0;
+
+	ASSERT_NE(0, queue.hHwQueue);
+	EXPECT_EQ(STATUS_NOT_SUPPORTED, D3DKMTSubmitCommandToHwQueue(&submit));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDoorbell(&create));
+	EXPECT_EQ(D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY,
+		  value_at(create.DoorbellStatusCPUVirtualAddress));
+	for (value = 1; value <= 3; value++) {
+		/* Steps 1 to 5 of the contract, then the loop of a submission. */
+		length = put_draw(ring.data, length, 1000);
+		length = put_signal(ring.data, length, fence.Info.NativeFenceMapping.CurrentValueGpuVa,
+				    fence.Info.NativeFenceMapping.MonitoredValueGpuVa, 10 * value);
+		__atomic_store_n(create.HwQueueProgressFenceLastQueuedValueCPUVirtualAddress, value,
+				 __ATOMIC_RELEASE);
+		__atomic_store_n(&pointers->write_ptr, length, __ATOMIC_RELEASE);
+		for (;;) {
+			if (value_at(create.DoorbellStatusCPUVirtualAddress) ==
+			    D3DDDI_DOORBELLSTATUS_DISCONNECTED_RETRY)
+				ASSERT_EQ(STATUS_SUCCESS, D3DKMTConnectDoorbell(&connect));
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+			*(volatile UINT64 *)create.DoorbellCPUVirtualAddress = length;
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+			if (value_at(create.DoorbellStatusCPUVirtualAddress) <=
+			    D3DDDI_DOORBELLSTATUS_CONNECTED_NOTIFY)
+				break;
+		}
+		if (value_at(create.DoorbellStatusCPUVirtualAddress) ==
+		    D3DDDI_DOORBELLSTATUS_CONNECTED_NOTIFY) {
+			const D3DKMT_NOTIFY_WORK_SUBMISSION notify = { queue.hHwQueue, 0 };
+
+			ASSERT_EQ(STATUS_SUCCESS, D3DKMTNotifyWorkSubmission(&notify));
+		}
+		ASSERT_EQ(STATUS_SUCCESS, cpu_wait(self->device, fence.hSyncObject, 10 * value,
+						   NULL));
+	}
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTDestroyDoorbell(&destroy));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTDestroyDoorbell(&destroy));
+}
+
+TEST_F(d3dkmt, WDDM_120_fences_are_shared_by_descriptor_with_rights)
+{
+	/* Another open file, as another process has it. */
+	D3DKMT_OPENADAPTERFROMLUID other = { 0 };
+	D3DKMT_CREATEDEVICE device = { 0 };
+	D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 3, 1 << 0 | 1 << 1);
+	D3DKMT_CREATENATIVEFENCE private_one = make_native(self->device, 3, 0);
+	D3DKMT_OPENNATIVEFENCEFROMNTHANDLE open = { 0 };
+	HANDLE shared = NULL;
+
+	ASSERT_NE(0, fence.hSyncObject);
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTOpenAdapterFromLuid(&other));
+	device.hAdapter = other.hAdapter;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDevice(&device));
+	EXPECT_EQ(STATUS_ACCESS_DENIED,
+		  D3DKMTShareObjects(1, &private_one.hSyncObject, NULL, STANDARD_RIGHTS_READ, &shared));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER,
+		  D3DKMTShareObjects(1, &fence.hSyncObject, NULL, D3DDDI_SYNC_OBJECT_WAIT, &shared));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTShareObjects(1, &fence.hSyncObject, NULL, STANDARD_RIGHTS_READ |
+						     D3DDDI_SYNC_OBJECT_WAIT, &shared));
+	open.hNtHandle = shared;
+	open.hDevice = device.hDevice;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTOpenNativeFenceFromNtHandle(&open));
+	EXPECT_EQ(0, memcmp(open.PrivateDriverData, "private", 8));
+	EXPECT_EQ(3, value_at(open.NativeFenceMapping.CurrentValueCpuVa));
+	EXPECT_EQ(STATUS_ACCESS_DENIED, cpu_signal(device.hDevice, open.hSyncObject, 4, 0));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, fence.hSyncObject, 4, 0));
+	EXPECT_EQ(STATUS_SUCCESS, cpu_wait(device.hDevice, open.hSyncObject, 4, NULL));
+	EXPECT_EQ(4, value_at(open.NativeFenceMapping.CurrentValueCpuVa));
+	/* Handles of one adapter's open file mean nothing for another one. */
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_wait(self->device, open.hSyncObject, 4, NULL));
+
+	/* A flag of an open monitored fence takes a right from the handle; a native fence has none. */
+	D3DKMT_CREATESYNCHRONIZATIONOBJECT2 monitored = {
+		.hDevice = self->device, .Info.Type = D3DDDI_MONITORED_FENCE, .Info.Flags.Value = 3,
+	};
+	D3DKMT_OPENSYNCOBJECTFROMNTHANDLE2 second = {
+		.hNtHandle = shared, .hDevice = device.hDevice, .Flags.NoWait = 1,
+	};
+
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTOpenSyncObjectFromNtHandle2(&second));
+	close((int)(intptr_t)shared);
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateSynchronizationObject2(&monitored));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTShareObjects(1, &monitored.hSyncObject, NULL,
+						     STANDARD_RIGHTS_READ | D3DDDI_SYNC_OBJECT_WAIT |
+						     D3DDDI_SYNC_OBJECT_SIGNAL, &shared));
+	second.hNtHandle = shared;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTOpenSyncObjectFromNtHandle2(&second));
+	EXPECT_EQ(STATUS_ACCESS_DENIED, cpu_wait(device.hDevice, second.hSyncObject, 1, NULL));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(device.hDevice, second.hSyncObject, 8, 0));
+	EXPECT_EQ(8, value_at(monitored.Info.MonitoredFence.FenceValueCPUVirtualAddress));
+	EXPECT_EQ(8, value_at(second.MonitoredFence.FenceValueCPUVirtualAddress));
+	close((int)(intptr_t)shared);
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){ other.hAdapter }));
+}
+
+TEST_F(d3dkmt, one_of_several_fences_is_enough)
+{
+	D3DKMT_HANDLE fences[2] = {
+		make_native(self->device, 0, 0).hSyncObject, make_native(self->device, 9, 0).hSyncObject,
+	};
+	const UINT64 values[2] = { 1, 9 };
+	D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait = {
+		.hDevice = self->device, .ObjectCount = 2, .ObjectHandleArray = fences,
+		.FenceValueArray = values, .Flags.WaitAny = 1,
+	};
+	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+	wait.Flags.WaitAny = 0;
+	wait.hAsyncEvent = (HANDLE)(intptr_t)event;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+	EXPECT_EQ(0, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 0));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, fences[0], 1, 0));
+	EXPECT_EQ(1, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 10000));
+	wait.ObjectCount = D3DDDI_MAX_OBJECT_WAITED_ON + 1;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+	wait.ObjectCount = 0;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+	close(event);
+}
+
+TEST_F(d3dkmt, what_is_not_a_handle_is_refused)
+{
+	D3DKMT_HANDLE bad[] = { 0, 1, 2, 3, 0x7fffffff, 0xfffffffc, self->adapter, self->device };
+	D3DKMT_GETDEVICESTATE state = { .hDevice = self->device,
+					.StateType = D3DKMT_DEVICESTATE_EXECUTION };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		D3DKMT_HANDLE h = bad[i];
+		D3DKMT_CREATECONTEXTVIRTUAL context = { .hDevice = h };
+		D3DKMT_CREATEHWQUEUE queue = { .hHwContext = h };
+		D3DKMT_CREATENATIVEFENCE native = { .hDevice = h };
+		D3DKMT_CREATE_DOORBELL doorbell = { .hHwQueue = h };
+		D3DKMT_SUBMITCOMMANDTOHWQUEUE submit = { .hHwQueue = h, .HwQueueProgressFenceId = 1 };
+		D3DKMT_LOCK2 lock = { .hDevice = self->device, .hAllocation = h };
+		HANDLE shared;
+
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateHwQueue(&queue));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateDoorbell(&doorbell));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitCommandToHwQueue(&submit));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTLock2(&lock));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER,
+			  D3DKMTShareObjects(1, &h, NULL, STANDARD_RIGHTS_READ, &shared));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_wait(self->device, h, 0, NULL));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, h, 1, 0));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER,
+			  D3DKMTDestroyHwQueue(&(D3DKMT_DESTROYHWQUEUE){ h }));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER,
+			  D3DKMTConnectDoorbell(&(D3DKMT_CONNECT_DOORBELL){ h, 0 }));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER,
+			  D3DKMTNotifyWorkSubmission(&(D3DKMT_NOTIFY_WORK_SUBMISSION){ h, 0 }));
+		if (h == self->device)
+			continue;
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateContextVirtual(&context));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateNativeFence(&native));
+	}
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTShareObjects(1, NULL, NULL, STANDARD_RIGHTS_READ, NULL));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTDestroyAllocation2(&(D3DKMT_DESTROYALLOCATION2){
+			.hDevice = self->device, .AllocationCount = 1 }));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitSignalSyncObjectsToHwQueue(
+			&(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE){
+				.BroadcastHwQueueCount = 1, .ObjectCount = 1 }));
+	EXPECT_EQ(0, make_context(self->device, 64));
+	EXPECT_EQ(0, make_native(self->device, 0, 1 << 0).hSyncObject);
+	EXPECT_EQ(0, make_native(self->device, 0, 1 << 9).hSyncObject);
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTGetDeviceState(&state));
+	EXPECT_EQ(D3DKMT_DEVICEEXECUTION_ACTIVE, state.ExecutionState);
+	state.StateType = (D3DKMT_DEVICESTATE_TYPE)2;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTGetDeviceState(&state));
+}
+
+/* A handle is used again late, and objects that are destroyed leave nothing. */
+TEST_F(d3dkmt, objects_come_and_go)
+{
+	unsigned int i;
+
+	for (i = 0; i < 300; i++) {
+		D3DKMT_CREATEHWQUEUE queue = make_queue(self->device, GFX, i % 2 ? 1 << 4 : 0);
+		D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 0, 0);
+		struct memory memory = make_memory(self->device, 4096);
+		const D3DKMT_DESTROYALLOCATION2 free_memory = {
+			.hDevice = self->device, .phAllocationList = &memory.handle,
+			.AllocationCount = 1,
+		};
+
+		ASSERT_NE(0, queue.hHwQueue);
+		ASSERT_NE(0, fence.hSyncObject);
+		ASSERT_NE(0, memory.handle);
+		EXPECT_EQ(STATUS_SUCCESS,
+			  D3DKMTDestroyHwQueue(&(D3DKMT_DESTROYHWQUEUE){ queue.hHwQueue }));
+		EXPECT_EQ(STATUS_SUCCESS, D3DKMTDestroyContext(
+				&(D3DKMT_DESTROYCONTEXT){ queue.hHwContext }));
+		EXPECT_EQ(STATUS_SUCCESS, D3DKMTDestroySynchronizationObject(
+				&(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){ fence.hSyncObject }));
+		EXPECT_EQ(STATUS_SUCCESS, D3DKMTDestroyAllocation2(&free_memory));
+		EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTDestroyAllocation2(&free_memory));
+	}
+}
+
+TEST_HARNESS_MAIN
