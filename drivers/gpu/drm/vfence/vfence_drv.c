@@ -40,8 +40,10 @@
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_tdr.h"
 #include "vf/vfence_vf.h"
+#include "vfence_configfs.h"
 #include "vfence_debugfs.h"
 #include "vfence_file.h"
+#include "vfence_platform.h"
 #include "vfence_pm.h"
 #include "vfence_probe.h"
 #include "vfence_query.h"
@@ -290,33 +292,6 @@ static struct platform_driver drv_platform_driver = {
 	.driver.dev_groups = drv_groups,
 };
 
-static struct platform_device *drv_devices[VFENCE_MAX_ADAPTERS];
-
-static void drv_unregister_devices(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(drv_devices); i++)
-		if (drv_devices[i])
-			platform_device_unregister(drv_devices[i]);
-}
-
-static int drv_register_device(unsigned int index)
-{
-	struct vfence_config config;
-	struct platform_device *pdev;
-
-	/* Check the parameters here: a bad one must fail the load, not only one probe. */
-	if (vfence_config_get(index, &config))
-		return -EINVAL;
-
-	pdev = platform_device_register_simple("vfence", index, NULL, 0);
-	if (IS_ERR(pdev))
-		return PTR_ERR(pdev);
-	drv_devices[index] = pdev;
-	return 0;
-}
-
 static int __init vfence_init(void)
 {
 	unsigned int i;
@@ -326,11 +301,13 @@ static int __init vfence_init(void)
 	if (ret)
 		return ret;
 
-	ret = drv_register_device(0);
+	ret = vfence_platform_add(0);
 	for (i = 1; !ret && i < vfence_config_adapters(); i++)
-		ret = drv_register_device(i);
+		ret = vfence_platform_add(i);
+	if (!ret && IS_REACHABLE(CONFIG_CONFIGFS_FS))
+		ret = vfence_configfs_init();
 	if (ret) {
-		drv_unregister_devices();
+		vfence_platform_remove_all();
 		platform_driver_unregister(&drv_platform_driver);
 	}
 	return ret;
@@ -339,7 +316,9 @@ module_init(vfence_init);
 
 static void __exit vfence_exit(void)
 {
-	drv_unregister_devices();
+	if (IS_REACHABLE(CONFIG_CONFIGFS_FS))
+		vfence_configfs_fini();
+	vfence_platform_remove_all();
 	platform_driver_unregister(&drv_platform_driver);
 	/* RCU callbacks free fences and queues: wait for them before the report. */
 	rcu_barrier();

@@ -3,10 +3,13 @@
  * Configuration of the adapters: the module parameters and their validation.
  */
 
+#include <linux/bitmap.h>
 #include <linux/errno.h>
+#include <linux/kstrtox.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/string.h>
 
 #include "core/vfence_config.h"
@@ -156,6 +159,135 @@ unsigned int vfence_config_adapters(void)
 	return adapters;
 }
 
+/* The parameters of an adapter that is made at run time are those of its number. */
+static const struct config_values {
+	void *values;
+	/* Of a value in bytes: 1 for a bool. */
+	size_t size;
+} config_values[VFENCE_CONFIG_COUNT] = {
+#define CONFIG_VALUES(name)	{ name, sizeof((name)[0]) }
+	[VFENCE_CONFIG_VFS] = CONFIG_VALUES(vfs),
+	[VFENCE_CONFIG_USER_NODES] = CONFIG_VALUES(user_nodes),
+	[VFENCE_CONFIG_DOORBELLS] = CONFIG_VALUES(doorbells),
+	[VFENCE_CONFIG_SECONDARY_DOORBELLS] = CONFIG_VALUES(secondary_doorbells),
+	[VFENCE_CONFIG_IRQ_RECORDS] = CONFIG_VALUES(irq_records),
+	[VFENCE_CONFIG_IRQ_FORM] = CONFIG_VALUES(irq_form),
+	[VFENCE_CONFIG_F1_IDLE_US] = CONFIG_VALUES(f1_idle_us),
+	[VFENCE_CONFIG_HUNG_US] = CONFIG_VALUES(hung_us),
+	[VFENCE_CONFIG_PREEMPT_US] = CONFIG_VALUES(preempt_us),
+	[VFENCE_CONFIG_CPU_PERCENT] = CONFIG_VALUES(cpu_percent),
+	[VFENCE_CONFIG_DEPENDENT_NODES] = CONFIG_VALUES(dependent_nodes),
+	[VFENCE_CONFIG_NATIVE_FENCE] = CONFIG_VALUES(native_fence),
+	[VFENCE_CONFIG_NATIVE_FENCE_MIN] = CONFIG_VALUES(native_fence_min),
+	[VFENCE_CONFIG_NATIVE_FENCE_MAX] = CONFIG_VALUES(native_fence_max),
+	[VFENCE_CONFIG_USER_MODE_SUBMISSION] = CONFIG_VALUES(user_mode_submission),
+	[VFENCE_CONFIG_ALLOW_EXPERIMENTAL] = CONFIG_VALUES(allow_experimental),
+	[VFENCE_CONFIG_GPU_NATIVE_FENCE] = CONFIG_VALUES(gpu_native_fence),
+	[VFENCE_CONFIG_MONITORED_SIGNAL] = CONFIG_VALUES(monitored_signal),
+	[VFENCE_CONFIG_NO_64BIT_ATOMICS] = CONFIG_VALUES(no_64bit_atomics),
+	[VFENCE_CONFIG_OPTIMIZED_FENCES] = CONFIG_VALUES(optimized_fences),
+	[VFENCE_CONFIG_INTRA_GPU_FENCES] = CONFIG_VALUES(intra_gpu_fences),
+	[VFENCE_CONFIG_LOCAL_PAGES] = CONFIG_VALUES(local_pages),
+	[VFENCE_CONFIG_VISIBLE_PAGES] = CONFIG_VALUES(visible_pages),
+	[VFENCE_CONFIG_FENCE_STRIDE] = CONFIG_VALUES(fence_stride),
+	[VFENCE_CONFIG_MAP_TO_SYSTEM] = CONFIG_VALUES(map_to_system),
+	[VFENCE_CONFIG_FENCE_MIN_VA] = CONFIG_VALUES(fence_min_va),
+	[VFENCE_CONFIG_FENCE_MAX_VA] = CONFIG_VALUES(fence_max_va),
+#undef CONFIG_VALUES
+};
+
+static DEFINE_MUTEX(config_lock);
+/* The numbers of adapters that are made at run time; under config_lock. */
+static DECLARE_BITMAP(config_claimed, VFENCE_MAX_ADAPTERS);
+
+/** vfence_config_value - a parameter of an adapter */
+unsigned long vfence_config_value(unsigned int index, enum vfence_config_param param)
+{
+	const struct config_values *v = &config_values[param];
+
+	if (v->size == sizeof(bool))
+		return ((bool *)v->values)[index];
+	return v->size == sizeof(int) ? ((unsigned int *)v->values)[index] :
+					((unsigned long *)v->values)[index];
+}
+
+static void config_store(unsigned int index, enum vfence_config_param param, unsigned long value)
+{
+	const struct config_values *v = &config_values[param];
+
+	if (v->size == sizeof(bool))
+		((bool *)v->values)[index] = value;
+	else if (v->size == sizeof(int))
+		((unsigned int *)v->values)[index] = value;
+	else
+		((unsigned long *)v->values)[index] = value;
+}
+
+/**
+ * vfence_config_set - set a parameter of an adapter whose number is claimed
+ * @index: number of the adapter, which does not exist yet
+ * @param: the parameter
+ * @text: a number, or a bool as module parameters have it
+ *
+ * Return: 0, -EINVAL or -ERANGE. vfence_config_get() checks whether the values are possible.
+ */
+int vfence_config_set(unsigned int index, enum vfence_config_param param, const char *text)
+{
+	const struct config_values *v = &config_values[param];
+	unsigned long value;
+	bool on;
+	int ret;
+
+	if (v->size == sizeof(bool)) {
+		ret = kstrtobool(text, &on);
+		value = on;
+	} else {
+		ret = kstrtoul(text, 0, &value);
+		if (!ret && v->size == sizeof(int) && value > UINT_MAX)
+			ret = -ERANGE;
+	}
+	if (!ret)
+		config_store(index, param, value);
+	return ret;
+}
+
+/**
+ * vfence_config_claim - take the lowest number that no adapter has
+ * @claim: output
+ *
+ * Return: 0, or -ENOSPC if there are as many adapters as may be.
+ */
+int vfence_config_claim(struct vfence_config_claim *claim)
+{
+	enum vfence_config_param param;
+	unsigned int index;
+
+	mutex_lock(&config_lock);
+	index = find_next_zero_bit(config_claimed, VFENCE_MAX_ADAPTERS, adapters);
+	if (index < VFENCE_MAX_ADAPTERS)
+		set_bit(index, config_claimed);
+	mutex_unlock(&config_lock);
+	if (index >= VFENCE_MAX_ADAPTERS)
+		return -ENOSPC;
+
+	claim->index = index;
+	for (param = 0; param < VFENCE_CONFIG_COUNT; param++)
+		claim->saved[param] = vfence_config_value(index, param);
+	return 0;
+}
+
+/** vfence_config_release - give a number back, whose adapter is gone */
+void vfence_config_release(const struct vfence_config_claim *claim)
+{
+	enum vfence_config_param param;
+
+	for (param = 0; param < VFENCE_CONFIG_COUNT; param++)
+		config_store(claim->index, param, claim->saved[param]);
+	mutex_lock(&config_lock);
+	clear_bit(claim->index, config_claimed);
+	mutex_unlock(&config_lock);
+}
+
 static bool config_gpu_valid(const struct vgpu_config *gpu)
 {
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
@@ -199,7 +331,9 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 
 	if (number >= VFENCE_MAX_ADAPTERS)
 		index = number / VFENCE_MAX_VFS - 1;
-	if (index >= adapters || adapters < 1 || adapters > VFENCE_MAX_ADAPTERS)
+	if (adapters < 1 || adapters > VFENCE_MAX_ADAPTERS || index >= VFENCE_MAX_ADAPTERS)
+		return -EINVAL;
+	if (index >= adapters && !test_bit(index, config_claimed))
 		return -EINVAL;
 
 	*config = (struct vfence_config) {

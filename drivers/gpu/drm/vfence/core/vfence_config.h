@@ -37,7 +37,53 @@ struct vfence_config {
 	struct vfence_versions native_fence_versions;
 };
 
+/* The module parameters that each adapter has, by their names. */
+enum vfence_config_param {
+	VFENCE_CONFIG_VFS,
+	VFENCE_CONFIG_USER_NODES,
+	VFENCE_CONFIG_DOORBELLS,
+	VFENCE_CONFIG_SECONDARY_DOORBELLS,
+	VFENCE_CONFIG_IRQ_RECORDS,
+	VFENCE_CONFIG_IRQ_FORM,
+	VFENCE_CONFIG_F1_IDLE_US,
+	VFENCE_CONFIG_HUNG_US,
+	VFENCE_CONFIG_PREEMPT_US,
+	VFENCE_CONFIG_CPU_PERCENT,
+	VFENCE_CONFIG_DEPENDENT_NODES,
+	VFENCE_CONFIG_NATIVE_FENCE,
+	VFENCE_CONFIG_NATIVE_FENCE_MIN,
+	VFENCE_CONFIG_NATIVE_FENCE_MAX,
+	VFENCE_CONFIG_USER_MODE_SUBMISSION,
+	VFENCE_CONFIG_ALLOW_EXPERIMENTAL,
+	VFENCE_CONFIG_GPU_NATIVE_FENCE,
+	VFENCE_CONFIG_MONITORED_SIGNAL,
+	VFENCE_CONFIG_NO_64BIT_ATOMICS,
+	VFENCE_CONFIG_OPTIMIZED_FENCES,
+	VFENCE_CONFIG_INTRA_GPU_FENCES,
+	VFENCE_CONFIG_LOCAL_PAGES,
+	VFENCE_CONFIG_VISIBLE_PAGES,
+	VFENCE_CONFIG_FENCE_STRIDE,
+	VFENCE_CONFIG_MAP_TO_SYSTEM,
+	VFENCE_CONFIG_FENCE_MIN_VA,
+	VFENCE_CONFIG_FENCE_MAX_VA,
+	VFENCE_CONFIG_COUNT
+};
+
+/**
+ * struct vfence_config_claim - a number of an adapter that is made at run time
+ */
+struct vfence_config_claim {
+	/** @index: number of the adapter */
+	unsigned int index;
+	/** @saved: what its parameters were before */
+	unsigned long saved[VFENCE_CONFIG_COUNT];
+};
+
 unsigned int vfence_config_adapters(void);
+int vfence_config_claim(struct vfence_config_claim *claim);
+void vfence_config_release(const struct vfence_config_claim *claim);
+unsigned long vfence_config_value(unsigned int index, enum vfence_config_param param);
+int vfence_config_set(unsigned int index, enum vfence_config_param param, const char *text);
 int vfence_config_get(unsigned int number, struct vfence_config *config);
 
 /* vfence_feature.c */

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Adapters that are made and removed at run time, by configfs. One number has to be free: the
+ * parameters of tools/vm make 15 of 16 adapters.
+ */
+
+#include <sys/syscall.h>
+
+#include "vfence_test.h"
+
+#define FOLDER	"/sys/kernel/config/vfence"
+
+static const char *path_of(const char *name, const char *file)
+{
+	static __thread char path[128];
+
+	snprintf(path, sizeof(path), FOLDER "/%s%s%s", name, *file ? "/" : "", file);
+	return path;
+}
+
+/* Return: 0 or a negative errno. */
+static int make(const char *name)
+{
+	return mkdir(path_of(name, ""), 0777) ? -errno : 0;
+}
+
+static int drop(const char *name)
+{
+	return rmdir(path_of(name, "")) ? -errno : 0;
+}
+
+static int set(const char *name, const char *file, const char *value)
+{
+	return write_text(path_of(name, file), value);
+}
+
+/* Return: the number in a file, or a negative errno. */
+static long get(const char *name, const char *file)
+{
+	char text[32] = { 0 };
+	int fd = open(path_of(name, file), O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	return n > 0 ? atol(text) : -EIO;
+}
+
+FIXTURE(instance) {
+	unsigned int number;
+};
+
+FIXTURE_SETUP(instance)
+{
+	long number;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	if (access(FOLDER, F_OK))
+		SKIP(return, "no configfs, or it is not mounted");
+	if (make("probe") == -ENOSPC)
+		SKIP(return, "all numbers are in use");
+	number = get("probe", "adapter");
+	ASSERT_LT(0, number);
+	self->number = (unsigned int)number;
+	ASSERT_EQ(0, drop("probe"));
+}
+
+FIXTURE_TEARDOWN(instance)
+{
+	drop("a");
+	drop("b");
+}
+
+TEST_F(instance, is_configured_by_names)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_adapter *adapter;
+
+	ASSERT_EQ(0, make("a"));
+	EXPECT_EQ(self->number, get("a", "adapter"));
+	EXPECT_EQ(0, get("a", "enable"));
+	EXPECT_EQ(16, get("a", "doorbells"));
+	ASSERT_EQ(-ENODEV, vf_adapter_open(self->number, &adapter));
+	ASSERT_EQ(0, set("a", "doorbells", "2"));
+	ASSERT_EQ(0, set("a", "fence_stride", "0x80"));
+	ASSERT_EQ(0, set("a", "secondary_doorbells", "n"));
+	ASSERT_EQ(0, set("a", "enable", "1"));
+	EXPECT_EQ(1, get("a", "enable"));
+
+	ASSERT_EQ(0, vf_adapter_open(self->number, &adapter));
+	ASSERT_EQ(0, vf_adapter_info(adapter, &info));
+	EXPECT_EQ(2, info.physical_doorbells);
+	EXPECT_EQ(128, info.fence_stride);
+	EXPECT_EQ(0, info.secondary_doorbell_size);
+	vf_adapter_close(adapter);
+
+	/* What exists does not change, and enabling it once more is nothing. */
+	EXPECT_EQ(-EBUSY, set("a", "doorbells", "3"));
+	EXPECT_EQ(2, get("a", "doorbells"));
+	EXPECT_EQ(0, set("a", "enable", "1"));
+	ASSERT_EQ(0, set("a", "enable", "0"));
+	ASSERT_EQ(-ENODEV, vf_adapter_open(self->number, &adapter));
+	EXPECT_EQ(0, set("a", "doorbells", "3"));
+	ASSERT_EQ(0, set("a", "enable", "1"));
+	ASSERT_EQ(0, vf_adapter_open(self->number, &adapter));
+	ASSERT_EQ(0, vf_adapter_info(adapter, &info));
+	EXPECT_EQ(3, info.physical_doorbells);
+	vf_adapter_close(adapter);
+
+	/* The next one with this number begins anew. */
+	ASSERT_EQ(0, drop("a"));
+	ASSERT_EQ(0, make("b"));
+	EXPECT_EQ(self->number, get("b", "adapter"));
+	EXPECT_EQ(16, get("b", "doorbells"));
+}
+
+TEST_F(instance, refuses_values_that_are_not_possible)
+{
+	ASSERT_EQ(0, make("a"));
+	EXPECT_EQ(-EINVAL, set("a", "doorbells", "many"));
+	EXPECT_EQ(-EINVAL, set("a", "doorbells", "-1"));
+	EXPECT_EQ(-ERANGE, set("a", "doorbells", "4294967296"));
+	EXPECT_EQ(-EINVAL, set("a", "native_fence", "2"));
+	EXPECT_EQ(-EINVAL, set("a", "enable", "2"));
+	EXPECT_EQ(16, get("a", "doorbells"));
+	EXPECT_NE(0, set("a", "adapter", "3"));
+	EXPECT_NE(0, set("a", "nonsense", "3"));
+	EXPECT_NE(0, mkdir(path_of("a", "folder"), 0777));
+
+	/* A number, but none that an adapter can have. */
+	ASSERT_EQ(0, set("a", "doorbells", "65"));
+	EXPECT_EQ(-EINVAL, set("a", "enable", "1"));
+	EXPECT_EQ(0, get("a", "enable"));
+	ASSERT_EQ(0, set("a", "doorbells", "1"));
+	/* The GPU says that it has native fences though they are off: the probe fails. */
+	ASSERT_EQ(0, set("a", "native_fence", "0"));
+	ASSERT_EQ(0, set("a", "gpu_native_fence", "4"));
+	EXPECT_EQ(-ENODEV, set("a", "enable", "1"));
+	EXPECT_EQ(0, get("a", "enable"));
+	ASSERT_EQ(0, set("a", "gpu_native_fence", "1"));
+	EXPECT_EQ(0, set("a", "enable", "1"));
+}
+
+TEST_F(instance, of_which_there_are_no_more_than_numbers)
+{
+	unsigned int made = 0, i;
+	char name[16];
+	int ret = 0;
+
+	for (i = 0; !ret && i <= 16; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		ret = make(name);
+		made += !ret;
+	}
+	EXPECT_EQ(-ENOSPC, ret);
+	EXPECT_LE(1, made);
+	for (i = 0; i < made; i++) {
+		snprintf(name, sizeof(name), "n%u", i);
+		EXPECT_EQ(0, drop(name));
+	}
+}
+
+TEST_F(instance, holds_the_module)
+{
+	ASSERT_EQ(0, make("a"));
+	EXPECT_EQ(-1, syscall(SYS_delete_module, "vfence", O_NONBLOCK));
+	EXPECT_EQ(EWOULDBLOCK, errno);
+	EXPECT_EQ(0, access(FOLDER, F_OK));
+}
+
+struct waiter {
+	struct vf_fence *fence;
+	int ret;
+};
+
+static void *wait_for_ever(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	waiter->ret = vf_fence_wait(waiter->fence, 1, VF_FOREVER);
+	return NULL;
+}
+
+/* Return: true once a thread waits for a fence. */
+static bool is_awaited(struct vf_fence *fence)
+{
+	struct drm_vfence_fence_query query;
+
+	return !vf_fence_query(fence, &query) && query.waiters;
+}
+
+TEST_F(instance, is_removed_under_load)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct waiter waiter;
+	pthread_t thread;
+	unsigned int i;
+
+	ASSERT_EQ(0, make("a"));
+	ASSERT_EQ(0, set("a", "vfs", "2"));
+	ASSERT_EQ(0, set("a", "enable", "1"));
+	ASSERT_EQ(0, vf_adapter_open(self->number, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 65536, &queue));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &waiter.fence));
+	for (i = 0; i < 500; i++)
+		vf_cmd_draw(queue, 1, 1000000);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_ever, &waiter));
+	ASSERT_TRUE(EVENTUALLY(is_awaited(waiter.fence)));
+
+	ASSERT_EQ(0, drop("a"));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(-ENODEV, waiter.ret);
+	EXPECT_EQ(-ENODEV, vf_device_state(device));
+	/* The number is free although the file is open, and another adapter may get it. */
+	ASSERT_EQ(0, make("b"));
+	EXPECT_EQ(self->number, get("b", "adapter"));
+	EXPECT_EQ(0, set("b", "enable", "1"));
+	EXPECT_EQ(-ENODEV, vf_device_state(device));
+	vf_queue_destroy(queue);
+	vf_fence_destroy(waiter.fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
+static void *make_and_drop(void *arg)
+{
+	const char *name = arg;
+	unsigned int i;
+
+	/* Other threads may have the name or the number: all that may not happen is harm. */
+	for (i = 0; i < 30; i++) {
+		make(name);
+		set(name, "doorbells", i % 2 ? "4" : "8");
+		set(name, "enable", "1");
+		get(name, "doorbells");
+		set(name, "enable", i % 3 ? "0" : "1");
+		drop(name);
+	}
+	return NULL;
+}
+
+TEST_F(instance, many_threads_make_and_drop)
+{
+	static char *const names[] = { "a", "b", "a", "b" };
+	pthread_t thread[4];
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_create(&thread[i], NULL, make_and_drop, names[i]));
+	for (i = 0; i < 4; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	drop("a");
+	drop("b");
+	/* The number is free, and its parameters are what they were. */
+	ASSERT_EQ(0, make("a"));
+	EXPECT_EQ(self->number, get("a", "adapter"));
+	EXPECT_EQ(16, get("a", "doorbells"));
+	EXPECT_EQ(0, set("a", "enable", "1"));
+}
+
+TEST_HARNESS_MAIN
