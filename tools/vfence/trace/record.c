@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,10 +20,13 @@ static const char *const recorder[] = {
 
 #define N_RECORDER	(sizeof(recorder) / sizeof(recorder[0]))
 
-/* A shell that says in the trace what is recorded on which kernel, and becomes the command. */
+/*
+ * A shell that says in the trace what is recorded on which kernel, runs the command, and leaves its
+ * exit code in a file, whose name is the first word.
+ */
 static const char *const marker[] = {
 	"sh", "-c", "printf 'W|%s, Linux %s\\n' \"$*\" \"$(uname -r)\" >/sys/kernel/tracing/instances/vfence/trace_marker;"
-	" exec \"$@\"", "sh",
+	" \"$@\"; echo $? >\"$0\"",
 };
 
 #define N_MARKER	(sizeof(marker) / sizeof(marker[0]))
@@ -47,24 +51,28 @@ static int run(const char **words)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -EINTR;
 }
 
-/*
- * Record a command, or all that runs for some seconds. Return: 0, or a negative error: -ENOPKG
- * without trace-cmd, -EIO if it has recorded nothing.
- */
-int record(const char *file, char **command, unsigned int words, unsigned int seconds)
+/* Return: the exit code that the shell has left, or -EIO. */
+static int read_code(int fd)
+{
+	char text[8] = { 0 };
+
+	return pread(fd, text, sizeof(text) - 1, 0) > 0 ? atoi(text) : -EIO;
+}
+
+static int record_to(const char *file, const char *code, char **command, unsigned int words,
+		     unsigned int seconds)
 {
 	const char *all[WORDS] = { NULL };
 	unsigned int i, n = 0;
 	char time[16];
 	int ret;
 
-	if (words + N_RECORDER + N_MARKER + 4 > WORDS)
-		return -E2BIG;
 	for (i = 0; i < N_RECORDER; i++)
 		all[n++] = recorder[i];
 	all[n++] = file;
 	for (i = 0; i < N_MARKER; i++)
 		all[n++] = marker[i];
+	all[n++] = code;
 	snprintf(time, sizeof(time), "%u", seconds);
 	if (!words) {
 		all[n++] = "sleep";
@@ -76,4 +84,29 @@ int record(const char *file, char **command, unsigned int words, unsigned int se
 	if (ret == 127)
 		return -ENOPKG;
 	return ret > 0 ? -EIO : ret;
+}
+
+/*
+ * Record a command, or all that runs for some seconds. Return: the exit code of the command, or a
+ * negative error: -ENOPKG without trace-cmd, -EBUSY beside another recording, -EIO if trace-cmd has
+ * recorded nothing.
+ */
+int record(const char *file, char **command, unsigned int words, unsigned int seconds)
+{
+	char code[] = "/tmp/vfence-code-XXXXXX";
+	int fd, ret;
+
+	if (words + N_RECORDER + N_MARKER + 5 > WORDS)
+		return -E2BIG;
+	if (!access("/sys/kernel/tracing/instances/vfence", F_OK))
+		return -EBUSY;
+	fd = mkstemp(code);
+	if (fd < 0)
+		return -errno;
+	ret = record_to(file, code, command, words, seconds);
+	if (!ret)
+		ret = read_code(fd);
+	close(fd);
+	unlink(code);
+	return ret;
 }

@@ -25,6 +25,10 @@ static int fail(int error)
 	case -ENODATA:
 		fputs("vfence: trace: no section has this text in its title\n", stderr);
 		break;
+	case -EBUSY:
+		fputs("vfence: trace: another recording runs, or was killed: then remove it by rmdir "
+		      "/sys/kernel/tracing/instances/vfence\n", stderr);
+		break;
 	case -EIO:
 		fputs("vfence: trace: trace-cmd has failed (it needs root)\n", stderr);
 		break;
@@ -90,7 +94,7 @@ int trace_main(const struct options *options)
 {
 	const char *dir = options->output ? options->output : ".";
 	char file[4096];
-	int ret;
+	int ret, code = 0;
 
 	if (mkdir(dir, 0777) && errno != EEXIST)
 		return fail(-errno);
@@ -104,8 +108,12 @@ int trace_main(const struct options *options)
 			     stderr), -ENOENT;
 	else {
 		snprintf(file, sizeof(file), "%s/trace.dat", dir);
-		ret = record(file, options->files, options->file_count, options->watch);
-		ret = ret ? ret : write_views(file, dir, options->section);
+		code = record(file, options->files, options->file_count, options->watch);
+		ret = code < 0 ? code : write_views(file, dir, options->section);
 	}
-	return ret ? fail(ret) : 0;
+	if (ret)
+		return fail(ret);
+	if (code)
+		fprintf(stderr, "vfence: trace: the command has failed, with code %d\n", code);
+	return code;
 }
