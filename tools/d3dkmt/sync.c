@@ -41,6 +41,20 @@ void kmt_sync_end(struct kmt_object *sync, bool destroy)
 		kmt_ioctl(sync->adapter, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args);
 }
 
+/* Make an object of the fence that a call has got from the kernel, and copy the object. */
+static NTSTATUS sync_finish(const struct kmt_object *device, D3DKMT_HANDLE device_handle, int error,
+			    uint32_t fence, const struct drm_vfence_fence_mapping *mapping,
+			    D3DKMT_HANDLE *handle, struct kmt_object *sync)
+{
+	NTSTATUS status = kmt_status(error);
+
+	if (!error)
+		status = kmt_sync_add(device, device_handle, fence, mapping, false, handle);
+	if (NT_SUCCESS(status) && !kmt_get(*handle, KMT_SYNC, sync))
+		status = STATUS_INVALID_PARAMETER;
+	return status;
+}
+
 /* The flags of monitored fences have the values of WDDM, whose lowest bits are those here. */
 KMT_EXPORT NTSTATUS D3DKMTCreateSynchronizationObject2(D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args)
 {
@@ -59,11 +73,9 @@ KMT_EXPORT NTSTATUS D3DKMTCreateSynchronizationObject2(D3DKMT_CREATESYNCHRONIZAT
 		return STATUS_NOT_SUPPORTED;
 	create.device = device.handle;
 	ret = kmt_ioctl(device.adapter, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &create);
-	if (ret)
-		return kmt_status(ret);
-	status = kmt_sync_add(&device, args->hDevice, create.handle, &create.mapping,
-			      false, &args->hSyncObject);
-	if (!NT_SUCCESS(status) || !kmt_get(args->hSyncObject, KMT_SYNC, &sync))
+	status = sync_finish(&device, args->hDevice, ret, create.handle, &create.mapping,
+			     &args->hSyncObject, &sync);
+	if (!NT_SUCCESS(status))
 		return status;
 	args->Info.MonitoredFence.FenceValueCPUVirtualAddress = sync.sync.current;
 	args->Info.MonitoredFence.FenceValueGPUVirtualAddress = sync.sync.current_va;
@@ -111,11 +123,9 @@ KMT_EXPORT NTSTATUS D3DKMTCreateNativeFence(D3DKMT_CREATENATIVEFENCE *args)
 	create.device = device.handle;
 	memcpy(create.private_data, args->PrivateDriverData, sizeof(create.private_data));
 	ret = kmt_ioctl(device.adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &create);
-	if (ret)
-		return kmt_status(ret);
-	status = kmt_sync_add(&device, args->hDevice, create.handle, &create.mapping,
-			      false, &args->hSyncObject);
-	if (!NT_SUCCESS(status) || !kmt_get(args->hSyncObject, KMT_SYNC, &sync))
+	status = sync_finish(&device, args->hDevice, ret, create.handle, &create.mapping,
+			     &args->hSyncObject, &sync);
+	if (!NT_SUCCESS(status))
 		return status;
 	memcpy(args->PrivateDriverData, create.private_data, sizeof(create.private_data));
 	args->Info.NativeFenceMapping = sync_mapping(&sync);
@@ -180,11 +190,8 @@ static NTSTATUS sync_open(D3DKMT_HANDLE device_handle, HANDLE shared, uint32_t f
 		return STATUS_INVALID_PARAMETER;
 	open.device = device.handle;
 	ret = kmt_ioctl(device.adapter, DRM_IOCTL_VFENCE_FENCE_OPEN, &open);
-	if (ret)
-		return kmt_status(ret);
-	status = kmt_sync_add(&device, device_handle, open.handle, &open.mapping, false,
-			      handle);
-	if (!NT_SUCCESS(status) || !kmt_get(*handle, KMT_SYNC, sync))
+	status = sync_finish(&device, device_handle, ret, open.handle, &open.mapping, handle, sync);
+	if (!NT_SUCCESS(status))
 		return status;
 	if (private_data)
 		memcpy(private_data, open.private_data, sizeof(open.private_data));
