@@ -28,8 +28,8 @@ static size_t text_length(const unsigned char *c)
 }
 
 /*
- * Copy a text that a client may have chosen, such as the name of a thread. What is no character is
- * a space, and a character that has no room is left out as a whole.
+ * Copy a text that a client may have chosen, such as the name of a thread. Bytes that
+ * are no character become spaces, and a character that does not fit is left out.
  */
 void text_clean(char *to, size_t size, const char *from)
 {

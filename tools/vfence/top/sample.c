@@ -156,7 +156,10 @@ static int by_fence(const void *a, const void *b)
 	return x->fence < y->fence ? -1 : x->fence > y->fence;
 }
 
-/* Sort what is found by its number. A descriptor that was inherited is the same client. */
+/*
+ * Sort queues, fences and clients by their numbers. Several descriptors may belong to one client,
+ * such as inherited ones: keep one of them.
+ */
 static void sample_sort(struct sample *s)
 {
 	unsigned int i, n = 0;
@@ -311,7 +314,7 @@ void sample_free(struct sample *sample)
 	memset(sample, 0, sizeof(*sample));
 }
 
-/* Return: what is known of a fence, or NULL: only those are known that threads wait for. */
+/* Return: a fence of a sample, or NULL. A sample has only fences that threads or submissions await. */
 const struct sample_fence *sample_find_fence(const struct sample *sample, uint32_t fence)
 {
 	const struct sample_fence key = { .fence = fence };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What has happened between two samples of an adapter, as a text and as JSON. */
+/* Prints the difference of two samples of an adapter, as a text and as JSON. */
 
 #include <inttypes.h>
 

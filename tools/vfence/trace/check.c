@@ -17,8 +17,8 @@ static const struct checker *const checkers[] = {
 #define N_CHECKERS	(sizeof(checkers) / sizeof(checkers[0]))
 
 /*
- * Keep where the first violation is. The last event of a proof may be the late end of what is
- * wrong: a picture of all that is between would show nothing.
+ * Keep the times of the first violation for the picture. Leave out a last event that comes much later
+ * than the others, such as the end of a wait that was lost: the picture would show nothing else.
  */
 static void check_keep_first(struct check *check, const uint32_t *proof, unsigned int count)
 {

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "live.h"
+#include "record.h"
 
 #define INSTANCE "vfence-demo"
-/* The instance in which vfence trace records. */
-#define MARKER	"/sys/kernel/tracing/instances/vfence/trace_marker"
+#define MARKER	RECORD_INSTANCE "/trace_marker"
 
 static struct tracefs_instance *instance;
 

@@ -16,6 +16,8 @@
 /* A picture has no more rows than this: the others are counted. */
 #define MAX_ROWS	40
 #define DENSE		400
+/* Room for the ticks below the rows. */
+#define FOOT		34
 
 /* Where a row is, and up to where its labels have been written, and arrows end. */
 struct place {
@@ -141,7 +143,7 @@ double panel_height(const struct panel *panel)
 
 	if (!drawing_begin(&d, panel, 0))
 		return 0;
-	height = d.y + 34;
+	height = d.y + FOOT;
 	free(d.places);
 	return height;
 }
@@ -340,13 +342,13 @@ static void draw_rows(struct drawing *d)
 			d->y + 13, d->hidden);
 }
 
-/* Draw a panel with its upper edge at @y. */
-void panel_draw(const struct panel *panel, double y, FILE *to)
+/* Draw a panel with its upper edge at @y. Return: its lower edge. */
+double panel_draw(const struct panel *panel, double y, FILE *to)
 {
 	struct drawing d;
 
 	if (!drawing_begin(&d, panel, y))
-		return;
+		return y;
 	d.to = to;
 	if (panel->title) {
 		fprintf(to, "<text class='head' x='14' y='%.1f'>", y + 16);
@@ -363,6 +365,7 @@ void panel_draw(const struct panel *panel, double y, FILE *to)
 	draw_arrows(&d);
 	draw_ticks(&d);
 	free(d.places);
+	return d.y + FOOT;
 }
 
 /* The darkness of the first two colours differs, so that they can be told without colours. */

@@ -19,7 +19,7 @@ struct panel {
 };
 
 double panel_height(const struct panel *panel);
-void panel_draw(const struct panel *panel, double y, FILE *to);
+double panel_draw(const struct panel *panel, double y, FILE *to);
 void panel_begin(FILE *to, double height);
 void panel_end(FILE *to);
 double panel_legend(const struct scene *scene, double y, FILE *to);

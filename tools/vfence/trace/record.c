@@ -25,7 +25,7 @@ static const char *const recorder[] = {
  * exit code in a file, whose name is the first word.
  */
 static const char *const marker[] = {
-	"sh", "-c", "printf 'W|%s, Linux %s\\n' \"$*\" \"$(uname -r)\" >/sys/kernel/tracing/instances/vfence/trace_marker;"
+	"sh", "-c", "printf 'W|%s, Linux %s\\n' \"$*\" \"$(uname -r)\" >" RECORD_INSTANCE "/trace_marker;"
 	" \"$@\"; echo $? >\"$0\"",
 };
 
@@ -98,7 +98,7 @@ int record(const char *file, char **command, unsigned int words, unsigned int se
 
 	if (words + N_RECORDER + N_MARKER + 5 > WORDS)
 		return -E2BIG;
-	if (!access("/sys/kernel/tracing/instances/vfence", F_OK))
+	if (!access(RECORD_INSTANCE, F_OK))
 		return -EBUSY;
 	fd = mkstemp(code);
 	if (fd < 0)

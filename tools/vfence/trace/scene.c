@@ -184,45 +184,50 @@ static void builder_close(struct builder *b, struct open_shape *open, uint64_t e
 	table_remove(&b->open, open);
 }
 
-static void build_turn(struct builder *b, const struct event *e)
+/*
+ * A row begins what it does (B), or ends it. Return: the open shape of a beginning, whose other
+ * members the caller fills, or NULL.
+ */
+static struct open_shape *builder_span(struct builder *b, const struct event *e, uint64_t row,
+				       enum shape_kind kind)
 {
-	uint64_t row = builder_engine(b, e);
-	struct open_shape *open = e->type == 'B' ? builder_open(b, row) :
-				  table_find(&b->open, row);
+	struct open_shape *open;
 
-	if (!open)
-		return;
 	if (e->type != 'B') {
-		builder_close(b, open, e->time);
-		return;
+		open = table_find(&b->open, row);
+		if (open)
+			builder_close(b, open, e->time);
+		return NULL;
 	}
+	open = builder_open(b, row);
+	if (!open)
+		return NULL;
 	open->row = row;
 	open->begin = e->time;
-	open->queue = e->queue;
-	open->kind = SHAPE_WORK;
+	open->kind = kind;
 	open->begun = true;
+	return open;
+}
+
+static void build_turn(struct builder *b, const struct event *e)
+{
+	struct open_shape *open = builder_span(b, e, builder_engine(b, e), SHAPE_WORK);
+
+	if (open)
+		open->queue = e->queue;
 }
 
 static void build_wait(struct builder *b, const struct event *e, uint32_t at)
 {
 	uint64_t row = builder_queue(b, e);
-	struct open_shape *open = e->type == 'B' ? builder_open(b, row) :
-				  table_find(&b->open, row);
+	struct open_shape *open = builder_span(b, e, row, SHAPE_WAIT);
 
 	if (e->type == 'E')
 		builder_place(b, at, row);
 	if (!open)
 		return;
-	if (e->type != 'B') {
-		builder_close(b, open, e->time);
-		return;
-	}
-	open->row = row;
-	open->begin = e->time;
 	open->fence = builder_fence(b, e, e->fence);
 	open->value = e->value;
-	open->kind = SHAPE_WAIT;
-	open->begun = true;
 }
 
 /* A picture shows the first point of a wait alone. */

@@ -207,10 +207,8 @@ static int timeline_write_panels(const struct timeline *t, const struct panel *p
 	for (i = 0; i < count; i++)
 		height += panel_height(&panels[i]) + 8;
 	panel_begin(to, height + 74);
-	for (i = 0, y = 8; i < count; i++) {
-		panel_draw(&panels[i], y, to);
-		y += panel_height(&panels[i]) + 8;
-	}
+	for (i = 0, y = 8; i < count; i++)
+		y = panel_draw(&panels[i], y, to) + 8;
 	y = panel_legend(&t->scene, y + 4, to);
 	fprintf(to, "<text class='small' x='14' y='%.0f'>", y + 10);
 	panel_text(to, t->what, 120);

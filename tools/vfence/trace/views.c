@@ -27,7 +27,7 @@ static int fail(int error)
 		break;
 	case -EBUSY:
 		fputs("vfence: trace: another recording runs, or was killed: then remove it by rmdir "
-		      "/sys/kernel/tracing/instances/vfence\n", stderr);
+		      RECORD_INSTANCE "\n", stderr);
 		break;
 	case -EIO:
 		fputs("vfence: trace: trace-cmd has failed (it needs root)\n", stderr);
