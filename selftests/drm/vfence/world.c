@@ -816,6 +816,14 @@ static bool first_one_begins(struct guest *guest, bool saved)
 	return !saved || drained(guest[0].gfx);
 }
 
+/* On a slow machine a function may be reset before the call returns. The call then reports it. */
+static bool submitted_before_a_reset(struct vf_queue *queue)
+{
+	int ret = vf_queue_submit(queue);
+
+	return ret == 0 || (ret == -EIO && !deterministic());
+}
+
 TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 {
 	struct guest *guest = self->world.guest;
@@ -826,7 +834,7 @@ TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 	ASSERT_TRUE(first_one_begins(guest, variant->saved));
 	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
-	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+	ASSERT_TRUE(submitted_before_a_reset(guest[1].gfx));
 	EXPECT_TRUE(drained(innocent->gfx));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(innocent->device));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(guilty->device) == DRM_VFENCE_DEVICE_RESET));
@@ -913,7 +921,7 @@ static void whole_gpu_is_reset(struct __test_metadata *_metadata, FIXTURE_DATA(b
 	ASSERT_EQ(0, knob(VF(number), "fail_adapter_reset", helps ? "1" : "0"));
 	ASSERT_EQ(0, knob(VF(number), "fail_world", commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
-	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+	ASSERT_TRUE(submitted_before_a_reset(guest[1].gfx));
 	for (i = 0; i < 3; i++)
 		EXPECT_TRUE(EVENTUALLY(vf_device_state(guest[i].device) ==
 				       DRM_VFENCE_DEVICE_RESET));
