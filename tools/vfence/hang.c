@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* vfence hang: let an engine hang on purpose, so that others can test what they do then. */
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "switch.h"
+#include "text.h"
 #include "tool.h"
 
 #define SECOND	1000000000ll
@@ -52,41 +51,6 @@ static void rest(int64_t ns)
 		;
 }
 
-static const char *state_name(uint32_t state)
-{
-	static const char *const names[] = {
-		[DRM_VFENCE_DEVICE_ACTIVE] = "ACTIVE", [DRM_VFENCE_DEVICE_RESET] = "RESET",
-		[DRM_VFENCE_DEVICE_HUNG] = "HUNG", [DRM_VFENCE_DEVICE_STOPPED] = "STOPPED",
-	};
-
-	return state < sizeof(names) / sizeof(names[0]) && names[state] ? names[state] : "in error";
-}
-
-static int write_file(const char *path, const char *value)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int ret;
-
-	if (fd < 0)
-		return -errno;
-	ret = write(fd, value, strlen(value)) < 0 ? -errno : 0;
-	close(fd);
-	return ret;
-}
-
-/* Write a switch in the adapter's folder in debugfs. */
-static int set_switch(const struct hang *hang, const char *name, const char *value)
-{
-	char path[PATH_MAX];
-	struct stat st;
-
-	if (fstat(vf_adapter_fd(hang->adapter), &st))
-		return -errno;
-	/* The folder has the number of the primary node, which the render node has, too. */
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev) & 63, name);
-	return write_file(path, value);
-}
-
 /*
  * Set TdrDelay, and store what it was in @before if that is not NULL. The GPU takes a queue that
  * other clients wait for off its engine after 100 ms: the driver has to be faster.
@@ -95,22 +59,15 @@ static int set_delay(const struct hang *hang, const char *value, char *before, s
 {
 	char path[PATH_MAX];
 	struct stat st;
-	ssize_t n = 0;
-	int fd;
+	int ret = 0;
 
 	if (fstat(vf_adapter_fd(hang->adapter), &st))
 		return -errno;
 	snprintf(path, sizeof(path), "/sys/dev/char/%u:%u/device/tdr/delay_ms", major(st.st_rdev),
 		 minor(st.st_rdev));
-	if (before) {
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-		if (fd < 0)
-			return -errno;
-		n = read(fd, before, size - 1);
-		before[n > 0 ? n : 0] = 0;
-		close(fd);
-	}
-	return n < 0 ? -EIO : write_file(path, value);
+	if (before)
+		ret = switch_read(path, before, size);
+	return ret ? ret : switch_write(path, value);
 }
 
 /* Put a packet that does not end at the end of the queue's ring. */
@@ -187,14 +144,14 @@ static int copy_endlessly(struct hang *hang)
 	if (!ret)
 		ret = vf_kernel_queue_create(hang->device, hang->node, &hang->queue);
 	if (!ret)
-		ret = set_switch(hang, "hang_copies", "1");
+		ret = switch_set(hang->adapter, "hang_copies", "1");
 	if (ret)
 		return ret;
 	vf_cmd_copy(hang->queue, va + BYTES / 2, va, BYTES / 2);
 	ret = vf_queue_submit(hang->queue);
 	if (!ret)
 		ret = await_loss(hang);
-	set_switch(hang, "hang_copies", "0");
+	switch_set(hang->adapter, "hang_copies", "0");
 	return ret;
 }
 
@@ -211,11 +168,11 @@ static int ignore_preemption(struct hang *hang)
 	if (!ret)
 		ret = set_delay(hang, DELAY_MS, before, sizeof(before));
 	if (!ret)
-		ret = set_switch(hang, "ignore_suspend", "1");
+		ret = switch_set(hang->adapter, "ignore_suspend", "1");
 	if (ret)
 		return ret;
 	ret = vf_queue_suspend(hang->queue, NULL);
-	set_switch(hang, "ignore_suspend", "0");
+	switch_set(hang->adapter, "ignore_suspend", "0");
 	set_delay(hang, before, NULL, 0);
 	return ret == -ETIME || ret == -EIO ? 0 : ret;
 }
@@ -223,12 +180,12 @@ static int ignore_preemption(struct hang *hang)
 /* The same while @name is switched on. */
 static int ignore_preemption_with(struct hang *hang, const char *name)
 {
-	int ret = set_switch(hang, name, "1");
+	int ret = switch_set(hang->adapter, name, "1");
 
 	if (ret)
 		return ret;
 	ret = ignore_preemption(hang);
-	set_switch(hang, name, "0");
+	switch_set(hang->adapter, name, "0");
 	return ret;
 }
 
@@ -247,7 +204,7 @@ static int hang_adapter(struct hang *hang)
 /* The adapter cannot be reset either. */
 static int hang_for_good(struct hang *hang)
 {
-	int ret = set_switch(hang, "fail_adapter_reset", "1");
+	int ret = switch_set(hang->adapter, "fail_adapter_reset", "1");
 
 	return ret ? ret : hang_adapter(hang);
 }
@@ -260,11 +217,11 @@ static int stop_engine(struct hang *hang)
 
 	snprintf(mask, sizeof(mask), "%#x", 1u << hang->node);
 	if (!ret)
-		ret = set_switch(hang, "stop_engines", mask);
+		ret = switch_set(hang->adapter, "stop_engines", mask);
 	if (ret)
 		return ret;
 	ret = await_loss(hang);
-	set_switch(hang, "stop_engines", "0");
+	switch_set(hang->adapter, "stop_engines", "0");
 	return ret;
 }
 
@@ -276,7 +233,7 @@ static int signal_with(struct hang *hang, const char *name)
 	if (!ret)
 		ret = vf_fence_create(hang->device, 0, 0, &hang->fence);
 	if (!ret)
-		ret = set_switch(hang, name, "1");
+		ret = switch_set(hang->adapter, name, "1");
 	if (ret)
 		return ret;
 	/* Time to begin the wait. */
@@ -293,7 +250,7 @@ static int stop_cmp(struct hang *hang)
 
 	if (!ret || ret == -EIO)
 		ret = await_loss(hang);
-	set_switch(hang, "stop_cmp", "0");
+	switch_set(hang->adapter, "stop_cmp", "0");
 	return ret;
 }
 
@@ -349,9 +306,9 @@ static int watch(struct hang *hang, const struct kind *kind)
 
 	if (ret)
 		return ret;
-	report(hang, "the device is ", state_name(vf_device_state(hang->device)));
+	report(hang, "the device is ", text_device_state(vf_device_state(hang->device)));
 	report(hang, "another device of this process is ",
-	       state_name(vf_device_state(hang->bystander)));
+	       text_device_state(vf_device_state(hang->bystander)));
 	report(hang, "a new device ", new_device_works(hang) ? "works" : "does not work");
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "text.h"
+#include "vfence.h"
 
 /*
  * Return: the number of bytes of the character at @c, or 0 if it is none of XML and of JSON: not
@@ -57,4 +58,17 @@ const char *text_node_class(uint32_t class_id)
 	static const char *const names[] = { "GFX", "COMPUTE", "COPY", "MM", "PAGING" };
 
 	return class_id < sizeof(names) / sizeof(names[0]) ? names[class_id] : "?";
+}
+
+/* Return: the name of a state of a device, enum drm_vfence_device_state. */
+const char *text_device_state(uint32_t state)
+{
+	static const char *const names[TEXT_DEVICE_STATES] = {
+		[DRM_VFENCE_DEVICE_ACTIVE] = "ACTIVE", [DRM_VFENCE_DEVICE_RESET] = "RESET",
+		[DRM_VFENCE_DEVICE_HUNG] = "HUNG", [DRM_VFENCE_DEVICE_STOPPED] = "STOPPED",
+		[DRM_VFENCE_DEVICE_ERROR_DMAFAULT] = "ERROR_DMAFAULT",
+		[DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT] = "ERROR_DMAPAGEFAULT",
+	};
+
+	return state < TEXT_DEVICE_STATES && names[state] ? names[state] : "?";
 }
