@@ -14,45 +14,22 @@ export CCACHE_DIR=$CACHE/ccache CCACHE_BASEDIR=$TOP CCACHE_NOHASHDIR=1 CCACHE_MA
 KCC=${CC:-gcc}
 ! command -v ccache >/dev/null || KCC="ccache $KCC"
 
-# The adapters that the selftests expect:
-#   0  the default
-#   1  no room for interrupt records, two doorbells, no user-mode queues on its
-#      MM node, no fences of type INTRA_GPU, no secondary doorbells
-#   2  fences with another stride and bounded addresses, mapped for the system
-#      process; fewer versions; hardly any video memory, but monitored values in it
-#   3  native fences switched off
-#   4  as 3, but the GPU advertises native fences: must fail to probe
-#   5  native fences that are experimental
-#   6  native fences that do not work on this configuration
-#   7  user-mode submission switched off
-#   8  interrupts that name the queue, with monitored values in video memory
-#   9  as 8, without room for interrupt records; engines that report when they hang
-#   10 interrupts that name nothing; engines that ask for F1
-#   11 engines that report when they hang; COMPUTE and MM are reset together
-#   12 the GPU writes 32 bits at once
-#   13 as 12, with interrupts for monitored fences
-#   14 native fences that are experimental, which is allowed
-# The parameters override the versions of 5 and 6; the versions stay unsupported.
-# Monitored fences are signaled by packets on 0, 5, 7 to 9, 11 and 12, with interrupts on 1, 6,
-# 10 and 13, and by software on 2 and 3.
+# adapter_params TABLE: prints module parameters, which are lists by adapter, for a table of names.
+adapter_params() {
+	awk '$1 == "default" { for (i = 2; i <= NF; i++) { split($i, p, "="); if (!(p[1] in is)) name[++names] = p[1]; is[p[1]] = p[2] } next }
+		/^[0-9]/ { if ($1 >= adapters) adapters = $1 + 1
+			for (i = 2; i <= NF; i++) { split($i, p, "="); if (!(p[1] in is)) exit 1; value[$1, p[1]] = p[2] } }
+		END { printf "adapters=%d", adapters
+			for (n = 1; n <= names; n++) for (a = 0; a < adapters; a++)
+				printf "%s%s", a ? "," : " " name[n] "=", (a, name[n]) in value ? value[a, name[n]] : is[name[n]]
+			print "" }' "$1"
+}
 # shellcheck disable=SC2034
-PARAMS="adapters=15 no_64bit_atomics=0,0,0,0,0,0,0,0,0,0,0,0,1,1 \
-secondary_doorbells=1,0 user_nodes=0xf,0x7 doorbells=16,2 \
-irq_records=64,0,64,64,64,64,64,64,64,0 irq_form=0,0,0,0,0,0,0,0,1,1,2 \
-fence_stride=64,64,128 fence_min_va=0,0,0x1fc000000 fence_max_va=0,0,0x200000000 \
-map_to_system=0,0,1 native_fence_min=0,0,1,0,0,2,1 native_fence_max=0,0,2,0,0,3,3 \
-native_fence=1,1,1,0,0,1,1,1 gpu_native_fence=1,1,1,1,4,2,3,1,1,1,1,1,1,1,2 \
-allow_experimental=0,0,0,0,0,0,0,0,0,0,0,0,0,0,1 \
-user_mode_submission=1,1,1,1,1,1,1,0 f1_idle_us=0,0,0,0,0,0,0,0,0,0,500 \
-hung_us=0,0,0,0,0,0,0,0,0,20000,0,20000 \
-dependent_nodes=0,0,0x1a,0,0,0,0,0,0,0,0,0xa intra_gpu_fences=1,0 monitored_signal=1,2,0,0,1,1,2,1,1,1,2,1,1,2 \
-optimized_fences=0,0,1,0,0,0,0,0,1 local_pages=256,256,6 visible_pages=64,64,2"
+PARAMS=$(adapter_params "$VM_DIR/adapters/tests")
 # Adapter 0 has two virtual functions: their numbers are 16 and 17.
 TWO_FUNCTIONS="vfs=2"
-# Adapters of the race lab: with an interrupt ring of two records and of none, then the other forms.
-# Engines say that they hang, and GFX and COPY are reset together. The last one has functions.
-LAB_PARAMS="adapters=5 irq_records=2,0,2,64 irq_form=0,0,1,2 doorbells=16,2 hung_us=5,5,5,5 \
-dependent_nodes=5,5,5,5"
+# shellcheck disable=SC2034
+LAB_PARAMS=$(adapter_params "$VM_DIR/adapters/lab")
 # On two processors tests are to meet races: an engine that rests for three quarters of the time
 # misses most of them.
 RACE_PARAMS="cpu_percent=50$(printf ',50%.0s' {1..15})"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feature negotiation, as a client sees it on adapters of different shapes. PARAMS in
- * tools/vm/common.sh describes each adapter.
+ * Feature negotiation, as a client sees it on adapters of different shapes.
+ * tools/vm/adapters/tests describes each adapter.
  */
 
 #include "vfence_test.h"
