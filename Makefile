@@ -148,6 +148,8 @@ install: lib tool
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 tools/vfence/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/
+	install -d $(DESTDIR)$(PREFIX)/share/vfence/scenarios
+	install -m 644 scenarios/*.json $(DESTDIR)$(PREFIX)/share/vfence/scenarios/
 	install -D -m 644 tools/vfence/completion/vfence $(DESTDIR)$(PREFIX)/share/bash-completion/completions/vfence
 	install -D -m 644 tools/vfence/completion/_vfence $(DESTDIR)$(ZSHDIR)/_vfence
 	@# The loader must find the library. With DESTDIR that is the task of the packager.

@@ -46,6 +46,7 @@ static const struct command {
 	{ "trace", on_words, trace_main, "oisW",
 	  "record what a command does, and write views of it" },
 	{ "check", on_files, check_main, "o", "does a trace obey the rules" },
+	{ "run", on_files, run_main, "acj", "do what a scenario says, and see whether all is as expected" },
 	{ "dump", NULL, dump_main, "ar",
 	  "what the first engine did that hung, packets decoded" },
 };
@@ -68,6 +69,7 @@ static const struct argp_option option_list[] = {
 	{ "wall", 'l', NULL, 0, "only what has peers, on the clock of the host", 0 },
 	{ "input", 'i', "FILE", 0, "a trace that trace-cmd has recorded", 0 },
 	{ "section", 's', "TEXT", 0, "draw the sections with TEXT in their titles", 0 },
+	{ "check", 'c', NULL, 0, "record it, and check the rules on the trace", 0 },
 	{ "once", 'O', NULL, 0, "print one table", 0 },
 	{ "kept", 'K', "FILE", 0, "has anything become slower than it was", 0 },
 	{ "json", 'j', NULL, 0, "print JSON", 0 },
@@ -122,11 +124,17 @@ static char *help_text(int key, const char *text, void *input)
 	return commands_text;
 }
 
+/* Return: true if what follows the name of the command is no topic. */
+static bool takes_words(const struct command *command)
+{
+	return command->topic == on_files || command->topic == on_words;
+}
+
 static bool is_meant(const struct command *command, char **words, int count)
 {
 	if (strcmp(words[0], command->name))
 		return false;
-	if (command->topic == on_files || command->topic == on_words)
+	if (takes_words(command))
 		return true;
 	if (count != (command->topic ? 2 : 1))
 		return false;
@@ -160,7 +168,7 @@ static bool seconds(char *text, unsigned int *value)
 
 static bool needs_adapter(const struct command *command)
 {
-	return command->topic != on_files && command->topic != on_words && command->run != simulate_main;
+	return !takes_words(command) && command->run != simulate_main;
 }
 
 /* Most commands need an adapter. Without one, print what the user can do. */
@@ -224,6 +232,9 @@ static void parse_words(int key, char *arg, struct options *options)
 	case 's':
 		options->section = arg;
 		break;
+	case 'c':
+		options->check = true;
+		break;
 	case 'O':
 		options->once = true;
 		break;
@@ -279,7 +290,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 /* Return: true if the topic is a word that the user writes. */
 static bool is_fixed(const struct command *command)
 {
-	return command->topic && command->topic != on_files && command->topic != on_words;
+	return command->topic && !takes_words(command);
 }
 
 /* An option that means nothing for a command is refused, as it may be a mistake. */

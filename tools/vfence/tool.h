@@ -28,6 +28,8 @@ struct options {
 	/* functions: name of a policy, or NULL; and seconds to print what each has. */
 	const char *policy;
 	unsigned int watch;
+	/* run: a trace of it must obey the rules. */
+	bool check;
 	/* top: print one table. */
 	bool once;
 	/* bench functions, simulate: part of the names of the rows, or NULL. */
@@ -75,5 +77,6 @@ int dump_main(const struct options *options);
 int top_main(const struct options *options);
 int trace_main(const struct options *options);
 int check_main(const struct options *options);
+int run_main(const struct options *options);
 
 #endif

@@ -48,7 +48,8 @@ void check_found(struct check *check, const char *rule, const uint32_t *proof, u
 	va_list args;
 	unsigned int i;
 
-	if (check->found++ >= check->limit)
+	check->found++;
+	if (check->found > 1 && check->found > check->limit)
 		return;
 	fprintf(check->to, "\n%s: ", rule);
 	va_start(args, format);
@@ -57,6 +58,7 @@ void check_found(struct check *check, const char *rule, const uint32_t *proof, u
 	if (check->found == 1) {
 		int length = snprintf(check->first.text, sizeof(check->first.text), "%s: ", rule);
 
+		check->first.rule = rule;
 		va_start(args, format);
 		vsnprintf(check->first.text + length, sizeof(check->first.text) - (size_t)length,
 			  format, args);
@@ -191,25 +193,55 @@ static int check_draw(const struct check *check, const char *dir, unsigned int n
 }
 
 /* Return: the number of violations, or a negative error. */
+static int check_all(struct check *check)
+{
+	struct gap *gaps;
+	int count;
+
+	if (!check_is_whole(check->events))
+		return -ENODATA;
+	count = check_find_gaps(check->events, &gaps);
+	if (count >= 0)
+		check_parts(check, gaps, count);
+	free(gaps);
+	return count < 0 || check->no_memory ? -ENOMEM : (int)check->found;
+}
+
+/* The same, and say what they are. */
 static int check_events(const struct events *events, FILE *to, const char *dir,
 			unsigned int number)
 {
 	struct check check = { .events = events, .to = to, .limit = 10 };
-	struct gap *gaps;
-	int count, ret;
+	int found = check_all(&check), ret;
 
-	if (!check_is_whole(events))
-		return -ENODATA;
-	count = check_find_gaps(events, &gaps);
-	if (count >= 0)
-		check_parts(&check, gaps, count);
-	free(gaps);
-	if (count < 0 || check.no_memory)
-		return -ENOMEM;
+	if (found < 0)
+		return found;
 	if (check.found > check.limit)
 		fprintf(to, "\n... and %u more\n", check.found - check.limit);
 	ret = check_draw(&check, dir, number);
-	return ret ? ret : (int)check.found;
+	return ret ? ret : found;
+}
+
+/*
+ * Check a trace without printing anything. Return: the number of violations, of which @first is the
+ * first one and @rule its rule; or a negative error.
+ */
+int check_trace(const char *path, const char **rule, char first[CHECK_TEXT])
+{
+	struct events events;
+	struct check check = { .events = &events };
+	int ret = events_load(path, &events);
+
+	if (ret)
+		return ret;
+	check.to = fopen("/dev/null", "we");
+	ret = check.to ? check_all(&check) : -errno;
+	if (check.to)
+		fclose(check.to);
+	*rule = check.first.rule;
+	snprintf(first, CHECK_TEXT, "%s", check.first.text);
+	events_free(&events);
+	return ret;
 }
 
 static int check_file(const char *path, const char *dir, unsigned int number)

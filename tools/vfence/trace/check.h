@@ -6,6 +6,8 @@
 #include "joins.h"
 #include "table.h"
 
+#define CHECK_TEXT	120
+
 /*
  * The checks of one trace. Each violation is printed with the events that prove it. A checker gets
  * one event after another, and is called once more at the end of the trace. After a gap in the
@@ -18,10 +20,11 @@ struct check {
 	/* A violation after this number is counted and not printed. */
 	unsigned int limit;
 	bool no_memory;
-	/* The first violation: times of its proof, and the rule. */
+	/* The first violation: times of its proof, the rule, and what is printed of it. */
 	struct {
 		uint64_t from, until;
-		char text[120];
+		const char *rule;
+		char text[CHECK_TEXT];
 	} first;
 };
 
@@ -39,6 +42,8 @@ struct checker {
 	/* @last: the trace ends, and not only its part before a gap. */
 	void (*end)(struct check *check, void *state, bool last);
 };
+
+int check_trace(const char *path, const char **rule, char first[CHECK_TEXT]);
 
 extern const struct checker check_waits, check_monitored, check_engines, check_steps;
 
