@@ -7,6 +7,7 @@
 #include "joins.h"
 #include "perfetto.h"
 #include "record.h"
+#include "replay.h"
 #include "timeline.h"
 #include "tool.h"
 
@@ -84,6 +85,7 @@ static int write_views(const char *file, const char *dir, const char *section)
 		ret = ret ? ret : write_view(&events, &joins, dir, "timeline.html",
 					     timeline_write_html);
 		ret = ret ? ret : write_view(&events, &joins, dir, "trace.pftrace", perfetto_write);
+		ret = ret ? ret : write_view(&events, &joins, dir, "scenario.json", replay_write);
 		joins_free(&joins);
 	}
 	events_free(&events);
