@@ -12,6 +12,8 @@
 static const char on_files[] = "FILE...";
 /* The topic of a command that runs another one, which may be left out. */
 static const char on_words[] = "-- COMMAND...";
+/* The same, behind a file. */
+static const char on_file_and_words[] = "FILE -- COMMAND...";
 
 static const struct command {
 	const char *name;
@@ -47,6 +49,8 @@ static const struct command {
 	  "record what a command does, and write views of it" },
 	{ "check", on_files, check_main, "o", "does a trace obey the rules" },
 	{ "run", on_files, run_main, "acj", "do what a scenario says, and see whether all is as expected" },
+	{ "shrink", on_file_and_words, shrink_main, "ac",
+	  "make a scenario smaller that fails" },
 	{ "dump", NULL, dump_main, "ar",
 	  "what the first engine did that hung, packets decoded" },
 };
@@ -127,7 +131,8 @@ static char *help_text(int key, const char *text, void *input)
 /* Return: true if what follows the name of the command is no topic. */
 static bool takes_words(const struct command *command)
 {
-	return command->topic == on_files || command->topic == on_words;
+	return command->topic == on_files || command->topic == on_words ||
+	       command->topic == on_file_and_words;
 }
 
 static bool is_meant(const struct command *command, char **words, int count)

@@ -28,7 +28,7 @@ struct options {
 	/* functions: name of a policy, or NULL; and seconds to print what each has. */
 	const char *policy;
 	unsigned int watch;
-	/* run: a trace of it must obey the rules. */
+	/* run, shrink: a trace of it must obey the rules. */
 	bool check;
 	/* top: print one table. */
 	bool once;
@@ -78,5 +78,6 @@ int top_main(const struct options *options);
 int trace_main(const struct options *options);
 int check_main(const struct options *options);
 int run_main(const struct options *options);
+int shrink_main(const struct options *options);
 
 #endif
