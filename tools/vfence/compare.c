@@ -9,8 +9,8 @@
 #include "compare.h"
 
 #define OURS		"vfence"
-#define SET		"vfence, wait set"
-#define LIMIT		"no-op ioctl"
+#define SET		"vfence_wait_set"
+#define LIMIT		"no_op_ioctl"
 /* Figures may differ from those that are kept by so much, in percent. */
 #define BAND		3
 
@@ -26,7 +26,7 @@ static const struct goal {
 	{ "hand_off", OURS, "eventfd", 105 },
 	{ "hand_off", OURS, "ntsync", 95 },
 	{ "hand_off", OURS, "drm_syncobj", 60 },
-	{ "hand_off", "vfence, two calls", "ntsync", 110 },
+	{ "hand_off", "vfence_two_calls", "ntsync", 110 },
 	{ "any_64", SET, "ntsync", 82 },
 	{ "any_64", SET, "drm_syncobj", 66 },
 	{ "any_512", SET, "drm_syncobj", 66 },

@@ -12,19 +12,20 @@
 #define ROW_GAP		38
 
 static const struct series {
-	const char *who;
+	/* Its key in the file, and what the picture says. */
+	const char *who, *title;
 	const char *style;
 } series[] = {
-	{ "vfence", "v" },
-	{ "vfence, two calls", "v2" },
-	{ "vfence, wait set", "v" },
-	{ "vfence, mapped value", "v2" },
-	{ "drm_syncobj", "p" },
-	{ "ntsync", "p" },
-	{ "eventfd", "p" },
-	{ "futex", "p" },
-	{ "pipe", "p" },
-	{ "no-op ioctl", "l" },
+	{ "vfence", "vfence", "v" },
+	{ "vfence_two_calls", "vfence, two calls", "v2" },
+	{ "vfence_wait_set", "vfence, wait set", "v" },
+	{ "vfence_mapped", "vfence, mapped value", "v2" },
+	{ "drm_syncobj", "drm_syncobj", "p" },
+	{ "ntsync", "ntsync", "p" },
+	{ "eventfd", "eventfd", "p" },
+	{ "futex", "futex", "p" },
+	{ "pipe", "pipe", "p" },
+	{ "no_op_ioctl", "no-op ioctl", "l" },
 };
 
 #define N_SERIES (sizeof(series) / sizeof(series[0]))
@@ -62,7 +63,7 @@ static double draw_row(FILE *f, const struct figures *figures, const struct comp
 		y += BAR_STEP;
 		fprintf(f, "<text x='%.0f' y='%.0f' text-anchor='end'>%s</text>"
 			"<rect class='%s' x='%.0f' y='%.0f' width='%.1f' height='14'/>"
-			"<text x='%.1f' y='%.0f'>", x + BAR_X - 8, y, series[i].who,
+			"<text x='%.1f' y='%.0f'>", x + BAR_X - 8, y, series[i].title,
 			series[i].style, x + BAR_X, y - 11, w, x + BAR_X + w + 6, y);
 		print_grouped(f, value);
 		fputs("</text>\n", f);

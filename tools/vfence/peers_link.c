@@ -38,9 +38,10 @@ struct link {
 	struct side side[2];
 };
 
+/* The keys of the cells in the file. */
 const char *const peer_names[PEERS] = {
-	"vfence", "vfence, two calls", "vfence, wait set", "vfence, mapped value", "drm_syncobj",
-	"ntsync", "eventfd", "futex", "pipe", "no-op ioctl",
+	"vfence", "vfence_two_calls", "vfence_wait_set", "vfence_mapped", "drm_syncobj",
+	"ntsync", "eventfd", "futex", "pipe", "no_op_ioctl",
 };
 
 static int side_open_vfence(struct link *link, struct side *side)
