@@ -46,7 +46,7 @@ static void replay_place_fence(struct replay *r, struct replay_fence *f,
 	struct json_object *fence = json_object_new_object();
 
 	snprintf(f->name, sizeof(f->name), "fence%u", ++r->fence_count);
-	if (!f->native)
+	if (f->monitored)
 		json_object_object_add(fence, "type", json_object_new_string("monitored"));
 	json_object_object_add(client->fences, f->name, fence);
 	f->placed = true;
@@ -108,7 +108,7 @@ void replay_handle(struct replay *r, const struct event *e)
 	/* Other members of a cross-adapter fence are created later. */
 	if (!f || f->queue || f->placed)
 		return;
-	f->native = e->native;
+	f->monitored = !e->native;
 	client = replay_client(r, e, e->pid);
 	if (client)
 		replay_place_fence(r, f, client);

@@ -13,7 +13,7 @@ struct replay_fence {
 	/* The key of the member that stands for all, or 0 if it is this one. */
 	uint64_t same;
 	char name[24];
-	bool native;
+	bool monitored;
 	/* It is in the file. */
 	bool placed;
 	/* Of a progress fence: the key of its queue. */

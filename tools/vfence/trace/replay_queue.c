@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "replay_objects.h"
+#include "vfence.h"
 
 /*
  * Work that an engine has interrupted was made of several draws, and so is work of more than
@@ -130,7 +131,7 @@ void replay_logged(struct replay *r, const struct event *e)
 
 	if (!q)
 		return;
-	if (q->kernel || e->log != 1) {
+	if (q->kernel || e->log != DRM_VFENCE_LOG_WAITS) {
 		replay_rest(q, e->time);
 		return;
 	}
