@@ -18,18 +18,20 @@ KCC=${CC:-gcc}
 adapter_params() {
 	awk '$1 == "default" { for (i = 2; i <= NF; i++) { split($i, p, "="); if (!(p[1] in is)) name[++names] = p[1]; is[p[1]] = p[2] } next }
 		/^[0-9]/ { if ($1 >= adapters) adapters = $1 + 1
-			for (i = 2; i <= NF; i++) { split($i, p, "="); if (!(p[1] in is)) exit 1; value[$1, p[1]] = p[2] } }
-		END { printf "adapters=%d", adapters
+			for (i = 2; i <= NF; i++) { split($i, p, "="); if (!(p[1] in is)) { print FILENAME ": no default of " p[1] >"/dev/stderr"; bad = 1; exit }
+				value[$1, p[1]] = p[2] } }
+		END { if (bad) exit 1
+			printf "adapters=%d", adapters
 			for (n = 1; n <= names; n++) for (a = 0; a < adapters; a++)
 				printf "%s%s", a ? "," : " " name[n] "=", (a, name[n]) in value ? value[a, name[n]] : is[name[n]]
 			print "" }' "$1"
 }
 # shellcheck disable=SC2034
-PARAMS=$(adapter_params "$VM_DIR/adapters/tests")
+PARAMS=$(adapter_params "$VM_DIR/adapters/tests") || exit 1
 # Adapter 0 has two virtual functions: their numbers are 16 and 17.
 TWO_FUNCTIONS="vfs=2"
 # shellcheck disable=SC2034
-LAB_PARAMS=$(adapter_params "$VM_DIR/adapters/lab")
+LAB_PARAMS=$(adapter_params "$VM_DIR/adapters/lab") || exit 1
 # On two processors tests are to meet races: an engine that rests for three quarters of the time
 # misses most of them.
 RACE_PARAMS="cpu_percent=50$(printf ',50%.0s' {1..15})"
