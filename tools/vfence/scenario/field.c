@@ -23,7 +23,7 @@ static size_t print_place(char *to, size_t size, const struct place *at)
 	return length + (size_t)n;
 }
 
-/* Say what is wrong at a place; NULL is the whole file. Return: false. */
+/* Write down what is wrong, and where; @at is NULL for the whole file. Return: always false. */
 bool field_fail(struct field_error *error, const struct place *at, const char *format, ...)
 {
 	size_t length = at ? print_place(error->text, SCENARIO_ERROR, at) : 0;

@@ -6,8 +6,6 @@
 #include "reader.h"
 #include "text.h"
 
-/* ------------------------------------------------------------------ claims */
-
 static const char *const number_names[FENCE_NUMBERS] = {
 	[FENCE_VALUE] = "value", [FENCE_MONITORED] = "monitored",
 	[FENCE_INTERRUPTS] = "interrupts", [FENCE_SPURIOUS] = "spurious",
@@ -102,7 +100,7 @@ static bool read_device_claims(struct reader *r, const struct place *at, struct 
 		claim->client = reader_find_client(s, name);
 		if (claim->client == NO_INDEX)
 			return field_fail(&r->error, &here, "no such client");
-		if (!field_text(&r->error, &here, value, &state))
+		if (!field_name(&r->error, &here, value, &state))
 			return false;
 		while (claim->state < TEXT_DEVICE_STATES &&
 		       strcmp(text_device_state(claim->state), state))

@@ -50,7 +50,7 @@ enum step_kind {
 	STEP_RESUME, STEP_ABORT, STEP_SLEEP, STEP_FAULT, STEP_EXIT, STEP_REPEAT, STEP_KINDS
 };
 
-/* The steps that a label names, which may be of another client. */
+/* Labels of steps, by their index; the steps may be of other clients. */
 struct labels {
 	uint32_t *list;
 	unsigned int count;

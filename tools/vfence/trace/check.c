@@ -48,8 +48,7 @@ void check_found(struct check *check, const char *rule, const uint32_t *proof, u
 	va_list args;
 	unsigned int i;
 
-	check->found++;
-	if (check->found > 1 && check->found > check->limit)
+	if (check->found++ >= check->limit)
 		return;
 	fprintf(check->to, "\n%s: ", rule);
 	va_start(args, format);
@@ -229,7 +228,7 @@ static int check_events(const struct events *events, FILE *to, const char *dir,
 int check_trace(const char *path, const char **rule, char first[CHECK_TEXT])
 {
 	struct events events;
-	struct check check = { .events = &events };
+	struct check check = { .events = &events, .limit = 1 };
 	int ret = events_load(path, &events);
 
 	if (ret)
