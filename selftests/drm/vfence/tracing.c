@@ -154,10 +154,11 @@ TEST_F(tracing, each_step_of_a_signal_is_an_event)
 	struct waiter waiter = { .fence = self->fence, .ret = -1 };
 	const char *at;
 
-	/* Connect the doorbell, so that the signal begins with a ring. */
+	/* Connect the doorbell, so that the signal begins with a ring, and with a turn of its own. */
 	vf_cmd_nop(self->gfx, 8);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(logged(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
 	/* A queue and a thread wait for the signal. */
 	vf_cmd_wait(self->copy, self->fence, 5);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -177,7 +178,8 @@ TEST_F(tracing, each_step_of_a_signal_is_an_event)
 	NEXT("vfence_point", "fence=%u value=5 gpu=0 event=0", self->id);
 	NEXT("vfence_monitored", "fence=%u from=%llu to=4", self->id,
 	     (unsigned long long)NOT_MONITORED);
-	NEXT("vfence_wait", "track_event_type=B points=1");
+	/* The signal was submitted when the value was seen: the thread may say later that it waits. */
+	ASSERT_NE(NULL, line_from(at, "vfence_wait", "track_event_type=B points=1"));
 	/* On a slow kernel the page may not be armed yet: then no ring is needed. */
 	if (deterministic())
 		NEXT("vgpu_doorbell", "node=0 state=0");
@@ -327,7 +329,8 @@ TEST_F(tracing, doorbells_and_suspensions)
 	at = text;
 	NEXT("vfence_queue", "node=0 kernel=0 created=1");
 	NEXT("vfence_connect", "node=0 physical=0 status=0");
-	NEXT("vgpu_doorbell", "node=0 state=0");
+	/* A slow client may ring after the engine has found the work: connecting looks for it, too. */
+	NEXT("vgpu_doorbell", "node=0%s", deterministic() ? " state=0" : "");
 	NEXT("vfence_suspension", "track_event_type=B node=0 number=1 result=0");
 	NEXT("vfence_suspension", "track_event_type=I node=0 number=1 result=0");
 	NEXT("vfence_suspension", "track_event_type=E node=0 number=1 result=0");
