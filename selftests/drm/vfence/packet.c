@@ -288,6 +288,10 @@ TEST_F(packet, forbidden_accesses_stop_their_queue)
 	STOPS(DRM_VFENCE_FAULT_ACCESS, m->monitored_va + 64, ((struct drm_vfence_packet_signal){
 		.header = HDR(FENCE_SIGNAL, 32), .current_va = m->current_va,
 		.monitored_va = m->monitored_va + 64, .value = 5 }));
+	/* An address inside a slot names no fence. */
+	STOPS(DRM_VFENCE_FAULT_ACCESS, m->current_va + 8, ((struct drm_vfence_packet_signal){
+		.header = HDR(FENCE_SIGNAL, 32), .current_va = m->current_va + 8,
+		.monitored_va = m->monitored_va, .value = 5 }));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
 }
 

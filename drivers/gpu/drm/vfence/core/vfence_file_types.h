@@ -85,7 +85,7 @@ struct vfence_file {
 	/** @vm: the GPU's page tables, with locks of their own */
 	struct vgpu_vm *vm;
 
-	/** @addresses: GPU address / 8 to &struct vfence_address */
+	/** @addresses: GPU address / stride to &struct vfence_address */
 	struct xarray addresses;
 	/** @maps: &struct vfence_map of the fence pages that this file can address */
 	struct list_head maps;

@@ -4,6 +4,8 @@
  * of a submission signal, and does not have to find the values in memory.
  */
 
+#include <linux/align.h>
+#include <linux/log2.h>
 #include <linux/slab.h>
 
 #include "fence/vfence_address.h"
@@ -19,10 +21,10 @@ struct vfence_address {
 	unsigned int handles;
 };
 
-/* Values are aligned to 8 bytes. */
-static unsigned long address_index(u64 va)
+/* Values are a stride apart, which is a power of two: without gaps the array takes less memory. */
+static unsigned long address_index(const struct vfence_file *file, u64 va)
 {
-	return va / sizeof(u64);
+	return va >> ilog2(vfence_fence_caps(file->adapter)->stride);
 }
 
 /**
@@ -35,12 +37,13 @@ static unsigned long address_index(u64 va)
  */
 int vfence_address_add(struct vfence_file *file, u64 va, struct vfence_fence *fence)
 {
+	unsigned long index = address_index(file, va);
 	struct vfence_address *address;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
 
-	address = xa_load(&file->addresses, address_index(va));
+	address = xa_load(&file->addresses, index);
 	if (address) {
 		address->handles++;
 		return 0;
@@ -52,7 +55,7 @@ int vfence_address_add(struct vfence_file *file, u64 va, struct vfence_fence *fe
 	address->fence = fence;
 	address->handles = 1;
 
-	ret = xa_err(xa_store(&file->addresses, address_index(va), address, GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&file->addresses, index, address, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		vfence_object_free(ADDRESS, address);
 	return ret;
@@ -61,13 +64,13 @@ int vfence_address_add(struct vfence_file *file, u64 va, struct vfence_fence *fe
 /** vfence_address_remove - undo vfence_address_add() for one handle; the file is locked */
 void vfence_address_remove(struct vfence_file *file, u64 va)
 {
-	struct vfence_address *address = xa_load(&file->addresses, address_index(va));
+	struct vfence_address *address = xa_load(&file->addresses, address_index(file, va));
 
 	lockdep_assert_held(&file->lock);
 
 	if (--address->handles)
 		return;
-	xa_erase(&file->addresses, address_index(va));
+	xa_erase(&file->addresses, address_index(file, va));
 	vfence_object_free(ADDRESS, address);
 }
 
@@ -77,11 +80,11 @@ struct vfence_fence *vfence_address_lookup(struct vfence_file *file, u64 va)
 	struct vfence_fence *fence = NULL;
 	struct vfence_address *address;
 
-	if (va % sizeof(u64))
+	if (!IS_ALIGNED(va, vfence_fence_caps(file->adapter)->stride))
 		return NULL;
 
 	mutex_lock(&file->lock);
-	address = xa_load(&file->addresses, address_index(va));
+	address = xa_load(&file->addresses, address_index(file, va));
 	if (address)
 		fence = vfence_fence_get(address->fence);
 	mutex_unlock(&file->lock);

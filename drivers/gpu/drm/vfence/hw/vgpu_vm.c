@@ -3,7 +3,9 @@
  * GPU address spaces: a page table, and the fences at their addresses.
  */
 
+#include <linux/align.h>
 #include <linux/err.h>
+#include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
@@ -118,12 +120,19 @@ enum drm_vfence_fault vgpu_vm_translate(struct vgpu_vm *vm, u64 va, unsigned int
 	return DRM_VFENCE_FAULT_NONE;
 }
 
+/* Slots are a stride apart, which is a power of two: without gaps the array takes less memory. */
+static unsigned long vm_slot_index(const struct vgpu_vm *vm, u64 current_va)
+{
+	return current_va >> ilog2(vm->gpu->config.fence_caps.stride);
+}
+
 /* Find the fence whose current value is at @current_va. The caller holds vm->tlb. */
 struct vgpu_slot *vgpu_vm_slot(struct vgpu_vm *vm, u64 current_va)
 {
-	if (current_va >= DRM_VFENCE_VA_LIMIT)
+	if (current_va >= DRM_VFENCE_VA_LIMIT ||
+	    !IS_ALIGNED(current_va, vm->gpu->config.fence_caps.stride))
 		return NULL;
-	return xa_load(&vm->slots, current_va / sizeof(u64));
+	return xa_load(&vm->slots, vm_slot_index(vm, current_va));
 }
 
 static void vm_add_rights(struct vgpu_slot *slot, u32 rights, int n)
@@ -138,7 +147,7 @@ static void vm_add_rights(struct vgpu_slot *slot, u32 rights, int n)
 int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
 		       u64 monitored_va, u32 rights)
 {
-	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
+	struct vgpu_slot *slot = xa_load(&vm->slots, vm_slot_index(vm, current_va));
 	int ret;
 
 	if (slot) {
@@ -153,7 +162,7 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current
 	slot->fence = fence;
 	slot->monitored_va = monitored_va;
 	vm_add_rights(slot, rights, 1);
-	ret = xa_err(xa_store(&vm->slots, current_va / sizeof(u64), slot, GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&vm->slots, vm_slot_index(vm, current_va), slot, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		vfence_object_free(HW_SLOT, slot);
 	return ret;
@@ -161,11 +170,11 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current
 
 void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights)
 {
-	struct vgpu_slot *slot = xa_load(&vm->slots, current_va / sizeof(u64));
+	struct vgpu_slot *slot = xa_load(&vm->slots, vm_slot_index(vm, current_va));
 
 	vm_add_rights(slot, rights, -1);
 	if (!slot->opens)
-		xa_erase(&vm->slots, current_va / sizeof(u64));
+		xa_erase(&vm->slots, vm_slot_index(vm, current_va));
 	vm_flush_tlb(vm);
 	if (!slot->opens)
 		vfence_object_free(HW_SLOT, slot);
