@@ -74,7 +74,8 @@ static int log_create(struct vfence_queue *queue, enum drm_vfence_log_type type)
 	int ret;
 
 	BUILD_BUG_ON(DRM_VFENCE_LOG_SIZE > PAGE_SIZE);
-	log->kept = kvcalloc(VFENCE_LOG_KEPT, sizeof(*log->kept), GFP_KERNEL_ACCOUNT);
+	log->kept = __vmalloc(VFENCE_LOG_KEPT * sizeof(*log->kept),
+			      GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	log->header = log_alloc_buffer(type, size);
 	if (!log->kept || !log->header)
 		return -ENOMEM;
@@ -143,7 +144,7 @@ void vfence_log_free(struct vfence_queue *queue)
 
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
 		vfree(queue->log[i].header);
-		kvfree(queue->log[i].kept);
+		vfree(queue->log[i].kept);
 		mutex_destroy(&queue->log[i].lock);
 	}
 }
