@@ -3,32 +3,32 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "vf_private.h"
-
-#define PAGE	4096
 
 int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
 		  const struct drm_vfence_fence_mapping *mapping, struct vf_fence *fence)
 {
+	const void *map;
+	int ret;
+
 	fence->adapter = adapter;
 	fence->handle = handle;
 	fence->mapping = *mapping;
 	/* The CPU cannot see the value of an INTRA_GPU fence. */
 	if (!mapping->current_offset)
 		return 0;
-	fence->page = vf_mmap(adapter, mapping->current_offset, PAGE, PROT_READ);
-	if (!fence->page)
-		return -errno;
-	fence->current = (const uint64_t *)((char *)fence->page + mapping->current_page_offset);
-	return 0;
+	ret = vf_page_get(adapter, mapping->current_offset, &fence->page, &map);
+	if (!ret)
+		fence->current = (const uint64_t *)((const char *)map +
+						    mapping->current_page_offset);
+	return ret;
 }
 
 void vf_fence_fini(struct vf_fence *fence)
 {
 	if (fence->page)
-		munmap(fence->page, PAGE);
+		vf_page_put(fence->adapter, fence->page);
 }
 
 static void destroy_handle(struct vf_adapter *adapter, uint32_t handle)

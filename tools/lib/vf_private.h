@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "vfence.h"
 
@@ -27,8 +28,19 @@ struct vf_lifetime {
 	struct vf_fence *graves;
 };
 
+/* Pages of values that are mapped: a tree of struct vf_page, by offset. */
+struct vf_pages {
+	pthread_mutex_t lock;
+	void *tree;
+	/* The process that has mapped them. */
+	pid_t process;
+};
+
+struct vf_page;
+
 struct vf_adapter {
 	int fd;
+	struct vf_pages pages;
 	struct vf_events events;
 	struct vf_lifetime lifetime;
 };
@@ -44,7 +56,7 @@ struct vf_fence {
 	struct drm_vfence_fence_mapping mapping;
 	unsigned char private_data[DRM_VFENCE_PRIVATE_DATA];
 	/* The mapped page of the current value, and the value in it. NULL: not mapped. */
-	void *page;
+	struct vf_page *page;
 	const uint64_t *current;
 	/* Bits of the queues whose packets named the fence. */
 	uint64_t queues;
@@ -74,6 +86,10 @@ int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
 int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size,
 	     uint32_t stride);
 void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
+/* Map the page at @offset for a fence, or find it mapped already. */
+int vf_page_get(struct vf_adapter *adapter, uint64_t offset, struct vf_page **page,
+		const void **map);
+void vf_page_put(struct vf_adapter *adapter, struct vf_page *page);
 int vf_fence_init(struct vf_adapter *adapter, uint32_t handle,
 		  const struct drm_vfence_fence_mapping *mapping, struct vf_fence *fence);
 void vf_fence_fini(struct vf_fence *fence);

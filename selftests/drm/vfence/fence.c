@@ -322,6 +322,71 @@ TEST_F(fence, WDDM_20_21_values_are_apart_and_private_fences_packed)
 	EXPECT_EQ(NOT_MONITORED, monitored(self->gate));
 }
 
+/* Return how many mappings of the adapter this process has. */
+static unsigned int mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	unsigned int n = 0;
+	char line[400];
+
+	while (f && fgets(line, sizeof(line), f))
+		n += !!strstr(line, "/dev/dri/renderD");
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* A process may have some 65,000 mappings: fences must not use them up. */
+TEST_F(fence, private_fences_share_a_mapping)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_fence *fence[200];
+	unsigned int before, i, k;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	before = mappings();
+	ASSERT_LT(0, before);
+	for (i = 0; i < 200; i++)
+		ASSERT_EQ(0, vf_fence_create(self->device, 0, i, &fence[i]));
+	EXPECT_LE(mappings(), before + 200 * info.fence_stride / 4096 + 1);
+	/* Each shows its own value, and those of a page are destroyed one by one. */
+	for (i = 0; i < 200; i += 2)
+		vf_fence_destroy(fence[i]);
+	for (i = 1; i < 200; i += 2) {
+		EXPECT_EQ(i, vf_fence_current(fence[i]));
+		ASSERT_EQ(0, vf_fence_signal(fence[i], i + 1000));
+		for (k = i; k < 200; k += 2)
+			EXPECT_EQ(k == i ? i + 1000 : k, vf_fence_current(fence[k]));
+		vf_fence_destroy(fence[i]);
+	}
+	EXPECT_EQ(before, mappings());
+}
+
+/* A child inherits the open file, and none of the mappings. */
+TEST_F(fence, a_child_maps_the_fences_that_it_makes)
+{
+	int status = -1;
+	pid_t child;
+
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child) {
+		struct vf_fence *fence[2];
+		bool right = true;
+		unsigned int i;
+
+		for (i = 0; i < 2; i++)
+			right = right && !vf_fence_create(self->device, 0, i + 7, &fence[i]) &&
+				vf_fence_current(fence[i]) == i + 7;
+		for (i = 0; right && i < 2; i++)
+			vf_fence_destroy(fence[i]);
+		_exit(right ? 0 : 1);
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(0, status);
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+}
+
 TEST_F(fence, WDDM_23_shareable_fences_have_pages_of_their_own)
 {
 	struct vf_fence *s, *t, *later;
