@@ -22,6 +22,7 @@ const struct compare_row compare_rows[COMPARE_ROWS] = {
 	{ "wake_60_queues", "the same, beside 60 idle queues" },
 	{ "wake_1000_waiters", "the same, 1,000 wait elsewhere" },
 	{ "draw_25us", "draw of 25 us, one of 1,000" },
+	{ "draw_100us", "draw of 100 us, one of 1,000" },
 };
 
 static json_object *cell_of(const struct figures *f, const char *row, const char *who)

@@ -70,7 +70,7 @@ static const struct argp_option option_list[] = {
 	{ "watch", 'W', "S", 0, "for S seconds, 1 to 86400: print what each has, or record all", 0 },
 	{ "random", 'R', "N", 0, "N configurations at random, 1 to 128", 0 },
 	{ "row", 'w', "TEXT", 0, "only rows with TEXT in their names (bench peers: this row of vfence)", 0 },
-	{ "wall", 'l', NULL, 0, "only what has peers, on the clock of the host", 0 },
+	{ "wall", 'l', NULL, 0, "what has peers, and draws, on the clock of the host", 0 },
 	{ "input", 'i', "FILE", 0, "a trace that trace-cmd has recorded", 0 },
 	{ "section", 's', "TEXT", 0, "draw the sections with TEXT in their titles", 0 },
 	{ "check", 'c', NULL, 0, "record it, and check the rules on the trace", 0 },

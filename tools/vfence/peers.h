@@ -82,6 +82,6 @@ int gpu_submit_busy(struct bench_world *world, struct samples *s);
 int gpu_submit_idle(struct bench_world *world, struct samples *s);
 int gpu_wake(struct bench_world *world, struct samples *s, unsigned int idle_queues,
 	     unsigned int waiters);
-int gpu_draws(struct bench_world *world, struct samples *s);
+int gpu_draws(struct bench_world *world, struct samples *s, uint64_t draw_ns);
 
 #endif

@@ -12,7 +12,6 @@
 #define ROUNDS		20
 #define PACKETS		1000
 #define PASSES		100
-#define DRAW_NS		25000
 /* Before a wake-up: long enough for the waiter to sleep. */
 #define BEFORE_NS	100000
 
@@ -273,7 +272,7 @@ int gpu_wake(struct bench_world *w, struct samples *s, unsigned int idle_queues,
 	return ret;
 }
 
-int gpu_draws(struct bench_world *w, struct samples *s)
+int gpu_draws(struct bench_world *w, struct samples *s, uint64_t draw_ns)
 {
 	unsigned int i, k;
 	int ret = 0;
@@ -283,7 +282,7 @@ int gpu_draws(struct bench_world *w, struct samples *s)
 
 		begin_batch(w);
 		for (i = 0; i < PACKETS; i++)
-			vf_cmd_draw(w->gfx, 1, DRAW_NS);
+			vf_cmd_draw(w->gfx, 1, draw_ns);
 		begun = bench_now();
 		ret = open_gate(w);
 		ret = ret ? ret : vf_queue_wait_idle(w->gfx, VF_FOREVER);
