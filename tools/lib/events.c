@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/* Queued events go into a ring in memory. This is cheap, and off until vf_events_enable(). */
+/* The ring of queued events. */
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,14 +7,12 @@
 
 #include "vf_private.h"
 
-void vf_events_add(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
-		   uint32_t fence, uint64_t value)
+void vf_events_record(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
+		      uint32_t fence, uint64_t value)
 {
 	struct vf_events *events = &adapter->events;
 	struct timespec now;
 
-	if (!__atomic_load_n(&events->capacity, __ATOMIC_ACQUIRE))
-		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	pthread_mutex_lock(&events->lock);
 	events->ring[events->put++ % events->capacity] = (struct vf_queued){

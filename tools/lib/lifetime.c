@@ -37,15 +37,6 @@ void vf_lifetime_remove_queue(struct vf_adapter *adapter, int slot)
 	vf_lifetime_reap(adapter);
 }
 
-void vf_lifetime_use(struct vf_fence *fence, int slot)
-{
-	uint64_t bit = UINT64_C(1) << slot;
-
-	/* Several queues may name the fence at once. Only the first packet of each stores. */
-	if (!(__atomic_load_n(&fence->queues, __ATOMIC_RELAXED) & bit))
-		__atomic_fetch_or(&fence->queues, bit, __ATOMIC_RELAXED);
-}
-
 static bool is_used_locked(struct vf_lifetime *life, struct vf_fence *fence)
 {
 	unsigned int slot;

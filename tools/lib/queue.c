@@ -257,12 +257,16 @@ VF_EXPORT uint64_t vf_queue_last_queued(struct vf_queue *queue)
 	return queue->last_queued;
 }
 
+/* The status page of a user-mode queue. */
+static uint64_t doorbell_status(const struct vf_queue *queue)
+{
+	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
+}
+
 VF_EXPORT uint64_t vf_queue_status(struct vf_queue *queue)
 {
 	/* There is no doorbell to connect. If the queue is lost, a wait reports it. */
-	if (queue->kernel)
-		return DRM_VFENCE_DOORBELL_CONNECTED;
-	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
+	return queue->kernel ? DRM_VFENCE_DOORBELL_CONNECTED : doorbell_status(queue);
 }
 
 uint64_t vf_queue_position(struct vf_queue *queue)
@@ -426,35 +430,43 @@ VF_EXPORT void vf_cmd_nop(struct vf_queue *q, unsigned int length)
 	put_anywhere(q, words, length);
 }
 
-static void log_operation(struct vf_queue *q, enum drm_vfence_log_operation op, uint32_t fence,
-			  uint64_t value)
+/* Make the packet that logs an operation. Return false if the queue has no log for it. */
+static inline bool log_operation(struct vf_queue *q, enum drm_vfence_log_operation op,
+				 uint32_t fence, uint64_t value,
+				 struct drm_vfence_packet_log *packet)
 {
 	bool is_signal = op != DRM_VFENCE_LOG_WAIT_UNBLOCKED;
-	struct drm_vfence_packet_log packet = {
-		.header = HEADER(LOG, log),
-		.log_va = is_signal ? q->info.signal_log_va : q->info.wait_log_va,
-		.index = q->log_index[is_signal],
-		.fence = fence, .value = value, .operation = op,
-	};
 	uint32_t entries = is_signal ? q->info.signal_log_entries : q->info.wait_log_entries;
+	uint32_t index = q->log_index[is_signal];
 
 	if (!entries)
-		return;
-	put(q, &packet, sizeof(packet));
-	q->log_index[is_signal] = packet.index + 1 < entries ? packet.index + 1 : 0;
+		return false;
+	*packet = (struct drm_vfence_packet_log) {
+		.header = HEADER(LOG, log),
+		.log_va = is_signal ? q->info.signal_log_va : q->info.wait_log_va,
+		.index = index, .fence = fence, .value = value, .operation = op,
+	};
+	q->log_index[is_signal] = index + 1 < entries ? index + 1 : 0;
+	return true;
 }
 
 VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
 {
-	struct drm_vfence_packet_wait packet = {
-		.header = HEADER(FENCE_WAIT, wait),
-		.current_va = fence->mapping.current_va, .value = value,
-	};
+	struct {
+		struct drm_vfence_packet_wait wait;
+		struct drm_vfence_packet_log log;
+	} packets;
 
 	vf_lifetime_use(fence, q->slot);
 	vf_events_add(q->adapter, VF_QUEUED_WAIT, q->info.handle, fence->handle, value);
-	put(q, &packet, sizeof(packet));
-	log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value);
+	packets.wait = (struct drm_vfence_packet_wait) {
+		.header = HEADER(FENCE_WAIT, wait),
+		.current_va = fence->mapping.current_va, .value = value,
+	};
+	if (log_operation(q, DRM_VFENCE_LOG_WAIT_UNBLOCKED, fence->handle, value, &packets.log))
+		put(q, &packets, sizeof(packets));
+	else
+		put(q, &packets.wait, sizeof(packets.wait));
 }
 
 /* A monitored fence is plain memory for the engine; user-mode queues refuse it (WDDM-113). */
@@ -471,11 +483,10 @@ static void signal_monitored(struct vf_queue *q, struct vf_fence *fence, uint64_
 
 VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
 {
-	struct drm_vfence_packet_signal packet = {
-		.header = HEADER(FENCE_SIGNAL, signal),
-		.current_va = fence->mapping.current_va,
-		.monitored_va = fence->mapping.monitored_va, .value = value,
-	};
+	struct {
+		struct drm_vfence_packet_signal signal;
+		struct drm_vfence_packet_log log;
+	} packets;
 
 	vf_lifetime_use(fence, q->slot);
 	if (q->kernel && !fence->mapping.monitored_va) {
@@ -483,15 +494,25 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 		return;
 	}
 	vf_events_add(q->adapter, VF_QUEUED_SIGNAL, q->info.handle, fence->handle, value);
-	put(q, &packet, sizeof(packet));
+	packets.signal = (struct drm_vfence_packet_signal) {
+		.header = HEADER(FENCE_SIGNAL, signal),
+		.current_va = fence->mapping.current_va,
+		.monitored_va = fence->mapping.monitored_va, .value = value,
+	};
 	/* LOG must follow the signal at once: the GPU logs before it decides on the interrupt. */
-	log_operation(q, DRM_VFENCE_LOG_SIGNAL_EXECUTED, fence->handle, value);
+	if (log_operation(q, DRM_VFENCE_LOG_SIGNAL_EXECUTED, fence->handle, value, &packets.log))
+		put(q, &packets, sizeof(packets));
+	else
+		put(q, &packets.signal, sizeof(packets.signal));
 }
 
 VF_EXPORT void vf_cmd_marker(struct vf_queue *q, uint64_t value)
 {
-	if (q->logging_level == DRM_VFENCE_LOGGING_ALL)
-		log_operation(q, DRM_VFENCE_LOG_MARKER, 0, value);
+	struct drm_vfence_packet_log packet;
+
+	if (q->logging_level == DRM_VFENCE_LOGGING_ALL &&
+	    log_operation(q, DRM_VFENCE_LOG_MARKER, 0, value, &packet))
+		put(q, &packet, sizeof(packet));
 }
 
 VF_EXPORT void vf_cmd_draw(struct vf_queue *q, unsigned int count, uint64_t duration_ns)
@@ -583,7 +604,7 @@ static int ring(struct vf_queue *q)
 	int ret;
 
 	for (;;) {
-		switch (vf_queue_status(q)) {
+		switch (doorbell_status(q)) {
 		case DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT:
 			return -EIO;
 		case DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY:
@@ -602,7 +623,7 @@ static int ring(struct vf_queue *q)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		*q->doorbell = q->published;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		switch (vf_queue_status(q)) {
+		switch (doorbell_status(q)) {
 		case DRM_VFENCE_DOORBELL_CONNECTED:
 			return 0;
 		case DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY:

@@ -96,15 +96,33 @@ void vf_fence_fini(struct vf_fence *fence);
 /* Return the slot of the queue, or a negative errno. */
 int vf_lifetime_add_queue(struct vf_adapter *adapter, struct vf_queue *queue);
 void vf_lifetime_remove_queue(struct vf_adapter *adapter, int slot);
-/* A packet of the queue at @slot names the fence. */
-void vf_lifetime_use(struct vf_fence *fence, int slot);
+/*
+ * A packet of the queue at @slot names the fence. Several queues may name it at once. Only the first
+ * packet of each stores.
+ */
+static inline void vf_lifetime_use(struct vf_fence *fence, int slot)
+{
+	uint64_t bit = UINT64_C(1) << slot;
+
+	if (!(__atomic_load_n(&fence->queues, __ATOMIC_RELAXED) & bit))
+		__atomic_fetch_or(&fence->queues, bit, __ATOMIC_RELAXED);
+}
+
 /* Destroy the fences that no packet names any more. */
 void vf_lifetime_reap(struct vf_adapter *adapter);
 void vf_lifetime_fini(struct vf_adapter *adapter);
 /* The end of all that was queued up to now, and whether the queue has got there. */
 uint64_t vf_queue_position(struct vf_queue *queue);
 bool vf_queue_has_passed(struct vf_queue *queue, uint64_t position);
-void vf_events_add(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
-		   uint32_t fence, uint64_t value);
+void vf_events_record(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
+		      uint32_t fence, uint64_t value);
+
+/* Queued events go into a ring in memory. This is off until vf_events_enable(). */
+static inline void vf_events_add(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
+				 uint32_t fence, uint64_t value)
+{
+	if (__atomic_load_n(&adapter->events.capacity, __ATOMIC_ACQUIRE))
+		vf_events_record(adapter, op, queue, fence, value);
+}
 
 #endif
