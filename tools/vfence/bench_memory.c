@@ -96,13 +96,36 @@ static const struct kind kinds[] = {
 
 #define KINDS	(sizeof(kinds) / sizeof(kinds[0]))
 
+/*
+ * Return: the bytes in the lists of free pages that each processor has, or a negative errno. The kernel
+ * does not count them as free.
+ */
+static int64_t listed_bytes(void)
+{
+	FILE *f = fopen("/proc/zoneinfo", "re");
+	unsigned long long pages = 0, count;
+	char line[128];
+
+	if (!f)
+		return -errno;
+	while (fgets(line, sizeof(line), f))
+		if (sscanf(line, " count: %llu", &count) == 1)
+			pages += count;
+	fclose(f);
+	return (int64_t)pages * sysconf(_SC_PAGESIZE);
+}
+
 /* Return: the bytes of memory that the kernel uses, or a negative errno. */
 static int64_t kernel_bytes(void)
 {
 	unsigned long long total = 0, available = 0, anonymous = 0;
-	FILE *f = fopen("/proc/meminfo", "re");
+	int64_t listed = listed_bytes();
 	char line[128];
+	FILE *f;
 
+	if (listed < 0)
+		return listed;
+	f = fopen("/proc/meminfo", "re");
 	if (!f)
 		return -errno;
 	while (fgets(line, sizeof(line), f)) {
@@ -111,7 +134,7 @@ static int64_t kernel_bytes(void)
 		sscanf(line, "AnonPages: %llu", &anonymous);
 	}
 	fclose(f);
-	return (int64_t)(total - available - anonymous) * 1024;
+	return (int64_t)(total - available - anonymous) * 1024 - listed;
 }
 
 /*
