@@ -233,20 +233,36 @@ static int attack_begin(struct guest *g, struct vf_queue **queue, unsigned int b
 	return ret;
 }
 
+/* Give the engine short work, and wait until it has none any more. */
+static int flap(struct guest *attacker)
+{
+	int ret;
+
+	vf_cmd_draw(attacker->gfx, 1, 1000);
+	ret = vf_queue_submit(attacker->gfx);
+	if (!ret && !EVENTUALLY(is_done(attacker) &&
+				queue_state(attacker->gfx) == DRM_VFENCE_QUEUE_IDLE))
+		ret = -ETIME;
+	return ret;
+}
+
 /* Attack while the victim has a frame in flight. Return: 0, or a negative error. */
 static int attack_frame(struct guest *attacker, struct guest *victim, unsigned int messages,
 			bool flaps)
 {
+	uint64_t edges = stat_of(ATTACKER + 1, "gfx", "turned_idle");
+	int64_t until = DEADLINE;
 	int ret = 0;
 
 	while (messages-- && !ret)
 		ret = knob(VF(ATTACKER + 1), "mailbox", "99");
-	while (flaps && !ret && !is_done(victim)) {
-		vf_cmd_draw(attacker->gfx, 1, 1000);
-		ret = vf_queue_submit(attacker->gfx);
-		if (!ret && !EVENTUALLY(is_done(attacker)))
-			ret = -ETIME;
-	}
+	/*
+	 * Until there was an edge, at least: the frame may have ended before this thread gets its
+	 * processor, and work that comes at once after other work makes no edge.
+	 */
+	while (flaps && !ret && (!is_done(victim) ||
+				 stat_of(ATTACKER + 1, "gfx", "turned_idle") == edges))
+		ret = vf_deadline(0) < until ? flap(attacker) : -ETIME;
 	return ret;
 }
 
