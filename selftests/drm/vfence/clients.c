@@ -175,6 +175,196 @@ TEST_F_TIMEOUT(clients, events_that_have_fired_count_no_longer, 120)
 	vf_fence_destroy(fence);
 }
 
+enum { TAKING = 1, END };
+
+/* Keep all workers of the kernel off the second processor, if there is one. */
+static void *take_processor(void *arg)
+{
+	int *state = arg;
+
+	pin(0, 1);
+	if (sched_getcpu() == 1)
+		hurry(0, 2);
+	__atomic_store_n(state, TAKING, __ATOMIC_RELEASE);
+	while (sched_getcpu() == 1 && __atomic_load_n(state, __ATOMIC_RELAXED) != END)
+		;
+	return NULL;
+}
+
+TEST_F(clients, a_signal_frees_the_events_that_it_fires)
+{
+	struct vf_fence *fence;
+	pthread_t thread;
+	unsigned int i;
+	int state = 0;
+
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, take_processor, &state));
+	ASSERT_TRUE(EVENTUALLY(__atomic_load_n(&state, __ATOMIC_ACQUIRE) == TAKING));
+	pin(0, 0);
+	hurry(0, 2);
+	for (i = 1; i <= 10; i++) {
+		EXPECT_EQ(0, arm(self->owner.adapter, fence, i, self->efd));
+		EXPECT_EQ(0, arm(self->owner.adapter, fence, i, self->efd));
+		EXPECT_EQ(2, USED(owner, EVENTS));
+		EXPECT_EQ(0, vf_fence_signal(fence, i));
+		EXPECT_EQ(0, USED(owner, EVENTS));
+	}
+	hurry(0, 0);
+	__atomic_store_n(&state, END, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	vf_fence_destroy(fence);
+}
+
+struct submitter {
+	struct vf_queue *queue;
+	int end, ret;
+};
+
+static void *submit_again_and_again(void *arg)
+{
+	struct submitter *s = arg;
+
+	while (!s->ret && !__atomic_load_n(&s->end, __ATOMIC_RELAXED)) {
+		s->ret = vf_submit(&s->queue, 1, &(struct vf_submit){ 0 });
+		if (!s->ret)
+			s->ret = vf_queue_wait_idle(s->queue, DEADLINE);
+	}
+	return NULL;
+}
+
+/* Who signals the progress of a submission delivers events, too. */
+TEST_F(clients, events_are_freed_beside_submissions)
+{
+	struct submitter s = { .end = 0 };
+	uint64_t limit = limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit;
+	struct vf_fence *fence;
+	unsigned int i, k;
+	pthread_t thread;
+
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->owner.device, DRM_VFENCE_NODE_GFX, &s.queue));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, submit_again_and_again, &s));
+	for (i = 1; i <= 10; i++) {
+		/* Many, so that the call that signals takes long. */
+		for (k = 0; k < limit / 4; k++)
+			ASSERT_EQ(0, arm(self->owner.adapter, fence, i, self->efd));
+		ASSERT_EQ(0, vf_fence_signal(fence, i));
+	}
+	__atomic_store_n(&s.end, 1, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, s.ret);
+	EXPECT_EQ(0, USED(owner, EVENTS));
+	vf_queue_destroy(s.queue);
+	vf_fence_destroy(fence);
+}
+
+struct signaler {
+	struct vf_adapter *adapter;
+	struct vf_point before, with, never;
+	int ret;
+};
+
+/* Signal in a call of its own, and then in a call that sleeps. */
+static void *signal_and_sleep(void *arg)
+{
+	struct signaler *s = arg;
+
+	s->ret = vf_signal(s->adapter, &s->before, 1);
+	if (!s->ret)
+		s->ret = vf_signal_and_wait(s->adapter, &s->with, 1, &s->never, 1, 0, DEADLINE,
+					    NULL);
+	return NULL;
+}
+
+TEST_F(clients, a_call_that_sleeps_keeps_back_no_event)
+{
+	struct signaler s = { .adapter = self->owner.adapter };
+	struct vf_fence *fence, *never;
+	pthread_t thread;
+
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &never));
+	s.before = (struct vf_point){ fence, 1 };
+	s.with = (struct vf_point){ fence, 2 };
+	s.never = (struct vf_point){ never, 1 };
+	ASSERT_EQ(0, arm(self->owner.adapter, fence, 2, self->efd));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_and_sleep, &s));
+	/* No call of this thread helps. */
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_EQ(0, vf_fence_signal(never, 1));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	EXPECT_EQ(0, s.ret);
+	vf_fence_destroy(never);
+	vf_fence_destroy(fence);
+}
+
+static bool sleeps_unless_killed(pid_t task)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", task);
+	f = fopen(path, "re");
+	if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 0;
+	if (f)
+		fclose(f);
+	return state == 'D';
+}
+
+static void *signal_once(void *arg)
+{
+	struct vf_point *point = arg;
+
+	vf_fence_signal(point->fence, point->value);
+	return NULL;
+}
+
+#define SLOW_SETS	400
+
+/* A thread is killed while another one signals eventfds for a long time, for which it waits. */
+TEST_F_TIMEOUT(clients, a_killed_signal_leaves_its_event_to_others, 120)
+{
+	struct drm_vfence_fence_point point = { .value = 1 };
+	struct drm_vfence_fence_signal signal = { .points = DRM_VFENCE_OBJ_ARRAY(1, &point) };
+	int slow = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), set[SLOW_SETS];
+	struct vf_point long_one = { .value = 1 };
+	struct vf_fence *fence;
+	pthread_t thread;
+	unsigned int i;
+	pid_t child;
+
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &long_one.fence));
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, 0, 0, &fence));
+	ASSERT_TRUE(slow_down(slow, set, SLOW_SETS));
+	for (i = 0; i < 1500; i++)
+		ASSERT_EQ(0, arm(self->owner.adapter, long_one.fence, 1, slow));
+	ASSERT_EQ(0, arm(self->owner.adapter, fence, 1, self->efd));
+	point.fence = vf_fence_handle(fence);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_once, &long_one));
+	ASSERT_TRUE(EVENTUALLY(fired(slow)));
+	child = fork();
+	ASSERT_LE(0, child);
+	if (!child)
+		_exit(raw(vf_adapter_fd(self->owner.adapter), DRM_IOCTL_VFENCE_FENCE_SIGNAL,
+			  &signal));
+	/* On a slow machine the other thread may have ended: then the child ends, too. */
+	EXPECT_TRUE(EVENTUALLY((vf_fence_current(fence) == 1 && sleeps_unless_killed(child)) ||
+			       fired(self->efd)));
+	if (fired(self->efd))
+		TH_LOG("the child had ended");
+	kill(child, SIGKILL);
+	ASSERT_EQ(child, waitpid(child, NULL, 0));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	for (i = 0; i < SLOW_SETS; i++)
+		close(set[i]);
+	close(slow);
+	vf_fence_destroy(fence);
+	vf_fence_destroy(long_one.fence);
+}
+
 /* Submissions that wait count by their points until they end, and then count no longer, at once. */
 TEST_F_TIMEOUT(clients, points_of_submissions_are_limited_until_they_end, 120)
 {

@@ -49,7 +49,9 @@
 #include "vfence_query.h"
 #include "vfence_version.h"
 
-static int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
+/* Inline, as are its callers: the entries below call their ioctls without a pointer. */
+static __always_inline int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
+				   struct drm_file *file)
 {
 	vfence_count(to_vfence_adapter(drm), VFENCE_COUNT_IOCTLS);
 	vfence_client_count(file->driver_priv, VFENCE_COUNT_IOCTLS, 1);
@@ -59,12 +61,17 @@ static int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struc
 /*
  * For ioctls that may sleep for a long time: those that use the hardware call vfence_gate_enter()
  * by themselves, except those that only stop and free, as a file that is closed does at any time.
+ *
+ * Also for FENCE_SIGNAL, because drm_dev_enter() would be a large part of what it costs. It is safe
+ * without: drm_ioctl() refuses calls after unplug. A signal that runs while the device is unplugged
+ * uses fences, GPU and work queues, and these live until the file is closed.
  */
-static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, struct drm_file *file)
+static __always_inline int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
+				    struct drm_file *file)
 {
 	int ret = drv_run(ioctl, drm, data, file);
 
-	vfence_event_flush(file->driver_priv);
+	vfence_event_end_call(file->driver_priv);
 	return ret;
 }
 
@@ -72,8 +79,8 @@ static int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data, stru
  * For all other ioctls: they return -ENODEV after unplug, and unplug and a reset of the adapter
  * wait for them.
  */
-static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
-			    struct drm_file *file)
+static __always_inline int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm,
+					    void *data, struct drm_file *file)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
 	int ret, idx;
@@ -85,7 +92,7 @@ static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *da
 	vfence_gate_leave(adapter, idx);
 
 	/* Do this here: a client decides how long it takes, and unplug need not wait for it. */
-	vfence_event_flush(file->driver_priv);
+	vfence_event_end_call(file->driver_priv);
 	return ret;
 }
 
@@ -94,8 +101,8 @@ static int drv_call_entered(drm_ioctl_t *ioctl, struct drm_device *drm, void *da
  * for them, and a reset of the adapter does not. They touch nothing that it takes away: counters,
  * logs, and values in system memory.
  */
-static int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
-			   struct drm_file *file)
+static __always_inline int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device *drm,
+					   void *data, struct drm_file *file)
 {
 	int ret, idx;
 
@@ -103,7 +110,7 @@ static int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device *drm, void *dat
 		return -ENODEV;
 	ret = drv_run(ioctl, drm, data, file);
 	drm_dev_exit(idx);
-	vfence_event_flush(file->driver_priv);
+	vfence_event_end_call(file->driver_priv);
 	return ret;
 }
 
@@ -127,7 +134,7 @@ DRV_DEFINE_ENTRY(local_create, drv_call_entered)
 DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(share_export, drv_call_entered)
 DRV_DEFINE_ENTRY(share_open, drv_call_entered)
-DRV_DEFINE_ENTRY(request_signal, drv_call_beside)
+DRV_DEFINE_ENTRY(request_signal, drv_call)
 DRV_DEFINE_ENTRY(local_query, drv_call_entered)
 DRV_DEFINE_ENTRY(request_wait, drv_call)
 DRV_DEFINE_ENTRY(event_arm, drv_call)

@@ -99,17 +99,23 @@ struct vfence_file {
 	wait_queue_head_t events_gone;
 	/**
 	 * @fired_lock: protects @fired and @delivered; irqsave. The thread that fires an event
-	 * queues @fire_work under it, so that an event is freed only after that
+	 * queues @fire_work under it, so that an event is freed only after that, unless it is
+	 * @signaler
 	 */
 	spinlock_t fired_lock;
 	/** @fired: events that have fired and whose eventfd is not signaled, in their order */
 	struct list_head fired;
-	/** @delivered: events whose eventfd is signaled, for @fire_work to free */
+	/** @delivered: events whose eventfd is signaled, for a call or @fire_work to free */
 	struct list_head delivered;
 	/** @firing: number of events that have fired and whose eventfd is not signaled; atomic */
 	atomic_t firing;
 	/** @deliver_lock: serialises deliveries, so that events keep their order */
 	struct mutex deliver_lock;
+	/**
+	 * @signaler: the thread that began its signals last and has not ended its call, or NULL;
+	 * only a thread that finds itself here relies on it. Written by threads of the client
+	 */
+	struct task_struct *signaler;
 	/** @fire_work: signals the eventfds of @fired and frees the events */
 	struct work_struct fire_work;
 

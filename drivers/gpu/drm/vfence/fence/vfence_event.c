@@ -19,8 +19,8 @@
 /**
  * struct vfence_event - armed eventfd
  *
- * An event fires, and the work of its file frees it; or the client or the closing file cancels
- * it, and frees it. The state of @wait decides which.
+ * An event fires, and the call that has fired it or the work of its file frees it; or the client or
+ * the closing file cancels it, and frees it. The state of @wait decides which.
  */
 struct vfence_event {
 	/** @wait: Points that the event waits for. */
@@ -34,7 +34,7 @@ struct vfence_event {
 	/** @points: Number of points that count against the limit of the file. */
 	u32 points;
 
-	/** @fired_link: Entry in file->fired or file->delivered. */
+	/** @fired_link: Entry in file->fired or file->delivered; who takes it there frees it. */
 	struct list_head fired_link;
 };
 
@@ -81,26 +81,32 @@ static void event_deliver_locked(struct vfence_file *file, unsigned int count)
 	}
 }
 
+/*
+ * Free up to @count events whose eventfd is signaled. The closing file waits until the handles are
+ * gone, and then for the works that call this, so the file still exists here.
+ */
+static void event_free_delivered(struct vfence_file *file, unsigned int count)
+{
+	struct vfence_event *event;
+
+	while (count-- && (event = event_take(file, &file->delivered))) {
+		/* Remove the handle first: no ioctl cancels an event that is being freed. */
+		vfence_table_remove(&file->events, event->id);
+		event_free(event);
+		cond_resched();
+	}
+	wake_up_all(&file->events_gone);
+}
+
 static void event_fire_work(struct work_struct *work)
 {
 	struct vfence_file *file = container_of(work, struct vfence_file, fire_work);
-	struct vfence_event *event;
 
 	mutex_lock(&file->deliver_lock);
 	event_deliver_locked(file, UINT_MAX);
 	mutex_unlock(&file->deliver_lock);
 
-	while ((event = event_take(file, &file->delivered))) {
-		/*
-		 * Remove the handle first, so that no ioctl cancels an event that is being
-		 * freed. The closing file waits until the handle is gone and then until this
-		 * work ends, so the file still exists here.
-		 */
-		vfence_table_remove(&file->events, event->id);
-		event_free(event);
-		wake_up_all(&file->events_gone);
-		cond_resched();
-	}
+	event_free_delivered(file, UINT_MAX);
 }
 
 /** vfence_event_init - prepare a new file for events */
@@ -117,18 +123,49 @@ void vfence_event_init(struct vfence_file *file)
  * vfence_event_flush - signal the eventfds of the file's events that have fired
  * @file: the file
  *
- * Each call of a client ends with this: what it has signaled, or has found signaled, its
- * eventfds show when it returns, unless the thread is killed. Process context, no lock held.
+ * It frees what it delivers, as there may be no work for it: a call that signals relies on that.
+ * Process context, no lock held. If the thread is killed, the work of the file goes on.
  */
 void vfence_event_flush(struct vfence_file *file)
 {
 	/* The counter is incremented before any wake-up that follows the event. */
 	unsigned int count = atomic_read(&file->firing);
 
-	if (!count || mutex_lock_killable(&file->deliver_lock))
+	if (!count)
 		return;
+	if (mutex_lock_killable(&file->deliver_lock)) {
+		queue_work(file->adapter->work_wq, &file->fire_work);
+		return;
+	}
 	event_deliver_locked(file, count);
+	event_free_delivered(file, count);
 	mutex_unlock(&file->deliver_lock);
+}
+
+/**
+ * vfence_event_begin_signals - let the call that runs free the events that its signals fire
+ * @file: the file of the call, which ends with vfence_event_end_call()
+ *
+ * The work of the file is not needed for them. Between its signals and its end the call waits for
+ * no other client.
+ */
+void vfence_event_begin_signals(struct vfence_file *file)
+{
+	WRITE_ONCE(file->signaler, current);
+}
+
+/**
+ * vfence_event_end_call - signal the eventfds of the file's events that have fired
+ * @file: the file
+ *
+ * Each call of a client ends with this: what it has signaled, or has found signaled, its
+ * eventfds show when it returns, unless the thread is killed. Process context, no lock held.
+ */
+void vfence_event_end_call(struct vfence_file *file)
+{
+	if (READ_ONCE(file->signaler) == current)
+		WRITE_ONCE(file->signaler, NULL);
+	vfence_event_flush(file);
 }
 
 /*
@@ -147,7 +184,9 @@ static void event_fire(struct vfence_wait *wait)
 	spin_lock_irqsave(&file->fired_lock, flags);
 	atomic_inc(&file->firing);
 	list_add_tail(&event->fired_link, &file->fired);
-	queue_work(wait->adapter->work_wq, &file->fire_work);
+	/* An interrupt may come while the signaler waits for a lock of another client. */
+	if (!in_task() || READ_ONCE(file->signaler) != current)
+		queue_work(wait->adapter->work_wq, &file->fire_work);
 	spin_unlock_irqrestore(&file->fired_lock, flags);
 }
 
@@ -189,7 +228,13 @@ static int event_reserve(struct vfence_file *file, struct vfence_event *event)
 
 	if (ret != -ENOSPC)
 		return ret;
-	/* The client may have seen all its events fire before the work has freed them. */
+	/*
+	 * The client may have seen all its events fire before another call, which holds the lock,
+	 * or the work has freed them.
+	 */
+	if (mutex_lock_killable(&file->deliver_lock))
+		return -ERESTARTSYS;
+	mutex_unlock(&file->deliver_lock);
 	flush_work(&file->fire_work);
 	return event_try_reserve(file, event);
 }

@@ -9,6 +9,7 @@
 
 #include "core/vfence_obj_array.h"
 #include "core/vfence_wake.h"
+#include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_local.h"
@@ -129,6 +130,7 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
 	ret = vfence_request_resolve(file, &args->points, DRM_VFENCE_RIGHT_SIGNAL, &signals);
 	if (ret)
 		return ret;
+	vfence_event_begin_signals(file);
 	ret = vfence_request_signal(file, &signals, args->flags);
 	vfence_targets_free(&signals);
 
