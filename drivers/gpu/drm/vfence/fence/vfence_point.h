@@ -10,7 +10,7 @@ struct vfence_point;
 struct vfence_wait;
 
 /** VFENCE_POINT_BATCH: most points taken in one section with interrupts off */
-#define VFENCE_POINT_BATCH	64
+#define VFENCE_POINT_BATCH	56
 
 unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned int budget,
 			       struct list_head *done);
