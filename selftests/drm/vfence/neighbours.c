@@ -617,6 +617,42 @@ TEST_F(two, engines_use_a_quarter_of_a_processor)
 	EXPECT_LE(15, percent);
 }
 
+/* A draw behind packets that are expensive to emulate begins when the thread has rested for them. */
+TEST_F(two, no_draw_passes_while_the_thread_rests)
+{
+	struct drm_vfence_clock_info clock;
+	struct vf_buffer *buffer;
+	struct vf_queue *queue;
+	uint64_t used, ns;
+	unsigned int i, k;
+	int64_t begun;
+
+	NEEDS_EXACT_TIME();
+	ASSERT_EQ(0, vf_queue_create(self->attacker.device, DRM_VFENCE_NODE_GFX, 16384, &queue));
+	ASSERT_EQ(0, vf_buffer_create(self->attacker.adapter, 4096, &buffer));
+	used = engine_cpu_ns(DRM_VFENCE_NODE_GFX);
+	begun = vf_deadline(0);
+	for (i = 0; i < 20; i++) {
+		for (k = 0; k < 600; k++)
+			vf_cmd_nop(queue, 8);
+		vf_cmd_draw(queue, 1, MS);
+		vf_cmd_timestamp(queue, vf_buffer_va(buffer));
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+		/* The client wakes up soon after the end of the draw. */
+		ASSERT_EQ(0, vf_adapter_clock(self->attacker.adapter, &clock));
+		EXPECT_GE(MS / 4, (clock.gpu_ticks - *(uint64_t *)vf_buffer_map(buffer)) *
+				  (SECOND / clock.frequency_hz));
+	}
+	ns = vf_deadline(0) - begun;
+	used = engine_cpu_ns(DRM_VFENCE_NODE_GFX) - used;
+	TH_LOG("%.2f ms, %.2f of a processor", (double)ns / MS, (double)used / MS);
+	/* The thread rests three times as long as it worked. A part of that is left for the draw. */
+	EXPECT_LE(20 * MS + 2 * used, ns);
+	vf_buffer_destroy(buffer);
+	vf_queue_destroy(queue);
+}
+
 /* An engine sleeps for each of these draws, because a signal is behind it. */
 static struct vf_queue *add_sleeper(struct tenant *t, unsigned int node, struct vf_fence *fence,
 				    unsigned int draw_ns)

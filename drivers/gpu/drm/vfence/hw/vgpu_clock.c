@@ -17,6 +17,12 @@ u64 vgpu_clock_at(u64 ns)
 	return CLOCK_OFFSET + div_u64(ns, NSEC_PER_SEC / VGPU_CLOCK_HZ);
 }
 
+/* The reverse: no later than what vgpu_clock_at() was called with. */
+u64 vgpu_clock_ns(u64 ticks)
+{
+	return (ticks - CLOCK_OFFSET) * (NSEC_PER_SEC / VGPU_CLOCK_HZ);
+}
+
 u64 vgpu_clock_now(struct vgpu *gpu)
 {
 	return vgpu_clock_at(ktime_get_ns());

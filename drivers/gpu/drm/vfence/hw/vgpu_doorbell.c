@@ -27,6 +27,7 @@ void vgpu_doorbell_create(struct vgpu_queue *queue, const struct vgpu_doorbell_a
 	queue->ring_size = args->ring_size;
 	queue->control = args->control;
 	queue->read_ptr = 0;
+	queue->seen_ptr = 0;
 	queue->latched = 0;
 	queue->connected = false;
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);

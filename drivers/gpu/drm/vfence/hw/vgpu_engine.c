@@ -224,9 +224,17 @@ static bool engine_must_note(const struct vgpu_engine *engine)
 static void engine_sleep(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	bool wanted = vgpu_sched_is_wanted(engine, queue);
-	u64 ns = vgpu_time_ahead(engine);
 	u64 grace = engine_grace(engine);
+	u64 seen = queue->seen_ptr, ns;
 	ktime_t begun;
+
+	vgpu_sched_look(queue);
+	ns = vgpu_time_ahead(engine);
+	/* If the time has passed, what the look has found may have come after its end. */
+	if (!ns) {
+		queue->seen_ptr = seen;
+		return;
+	}
 
 	/* Without grace the queue is at a point where it may stop. */
 	if (grace)
@@ -415,7 +423,6 @@ static int engine_thread(void *data)
 			continue;
 
 		begun = ktime_get();
-		engine->catches_up = false;
 		if (vgpu_power_may_ask_f1(engine))
 			engine_sleep_until_f1(engine);
 		else

@@ -111,6 +111,18 @@ static noinline void exec_fetch_ahead(struct vgpu_engine *engine, struct vgpu_qu
 	}
 }
 
+/* The packet at the read pointer has been fetched, and is in flight from now on. */
+static void exec_begin(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 write_ptr)
+{
+	if ((s64)(queue->read_ptr + queue->exec.packet.header.length - queue->seen_ptr) > 0) {
+		vgpu_time_found(engine, ktime_get_ns());
+		queue->seen_ptr = write_ptr;
+	}
+	queue->exec.in_flight = true;
+	queue->exec.begun_ns = queue->busy_ns;
+	queue->exec.released = false;
+}
+
 static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	enum drm_vfence_fault fault;
@@ -125,9 +137,7 @@ static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *
 	if (fault)
 		return vgpu_time_works(engine) ? VGPU_STEP_EARLY : exec_fault(queue, fault, va);
 
-	queue->exec.in_flight = true;
-	queue->exec.begun_ns = queue->busy_ns;
-	queue->exec.released = false;
+	exec_begin(engine, queue, write_ptr);
 	queue->exec.cursor = 0;
 	queue->exec.draws_left = queue->exec.packet.header.opcode == DRM_VFENCE_OP_DRAW ?
 				 queue->exec.packet.draw.count : 0;
@@ -175,6 +185,21 @@ static enum drm_vfence_fault exec_slot_fault(struct vgpu_vm *vm, u64 va)
 	return DRM_VFENCE_FAULT_UNMAPPED;
 }
 
+/* The fence of a wait has reached the value. The engine does not know since when. */
+static enum vgpu_step exec_find(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	vgpu_time_found(engine, vgpu_clock_ns(queue->wait_end));
+	return exec_complete(engine, queue);
+}
+
+/* There is no room for what the packet reports. Look again after some time. */
+static enum vgpu_step exec_stall_for_room(struct vgpu_engine *engine, u64 *cost)
+{
+	vgpu_time_found(engine, ktime_get_ns());
+	*cost = VGPU_STALL_NS;
+	return VGPU_STEP_MORE;
+}
+
 static enum vgpu_step exec_wait_fence(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	const struct drm_vfence_packet_wait *packet = &queue->exec.packet.wait;
@@ -194,14 +219,14 @@ static enum vgpu_step exec_wait_fence(struct vgpu_engine *engine, struct vgpu_qu
 	queue->wait_observed = vgpu_clock_now(queue->gpu);
 	queue->wait_end = queue->wait_observed;
 	if (vgpu_value_reached(slot->fence, packet->value))
-		return exec_complete(engine, queue);
+		return exec_find(engine, queue);
 
 	WRITE_ONCE(queue->node->counters.waits_stalled, queue->node->counters.waits_stalled + 1);
 	if (vgpu_fence_block(slot->fence, queue, packet->value))
 		return VGPU_STEP_BLOCKED;
 	queue->wait_end = vgpu_clock_now(queue->gpu);
 
-	return exec_complete(engine, queue);
+	return exec_find(engine, queue);
 }
 
 static enum vgpu_step exec_write_log(struct vgpu_engine *engine, struct vgpu_queue *queue)
@@ -327,10 +352,8 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 
 	fence = slot->fence;
 	if (!vgpu_cmp_has_room(queue->gpu, queue->vm) ||
-	    !vgpu_fence_has_room(engine, fence, value)) {
-		*cost = VGPU_STALL_NS;
-		return VGPU_STEP_MORE;
-	}
+	    !vgpu_fence_has_room(engine, fence, value))
+		return exec_stall_for_room(engine, cost);
 	if (READ_ONCE(fence->always_signaled)) {
 		queue->signal_end = vgpu_clock_now(queue->gpu);
 		return exec_complete(engine, queue);
@@ -384,10 +407,8 @@ static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct v
 				  packet->current_va);
 	if (slot->fence || !READ_ONCE(slot->signals))
 		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
-	if (!vgpu_cmp_has_room(queue->gpu, queue->vm)) {
-		*cost = VGPU_STALL_NS;
-		return VGPU_STEP_MORE;
-	}
+	if (!vgpu_cmp_has_room(queue->gpu, queue->vm))
+		return exec_stall_for_room(engine, cost);
 	trace_vgpu_write(queue, packet->current_va, packet->value);
 	if (queue->gpu->config.no_64bit_atomics)
 		/* Release: earlier effects of the queue. Partner: vfence_fence_current(). */
@@ -461,14 +482,17 @@ static enum vgpu_step exec_fill(struct vgpu_engine *engine, struct vgpu_queue *q
 
 /*
  * Return the time at which the GPU has done all that is before the packet. It does not contain the
- * time by which the engine's thread has woken up late. A queue does nothing before it gets work,
- * nor before its last wait ends.
+ * time by which the engine's thread has woken up late. It is no less than the times of the wait,
+ * the signal and the marker before, which a client finds in its logs. The packet behind begins no
+ * earlier, so that the work between two time stamps takes its time.
  */
 static u64 exec_time(struct vgpu_engine *engine, const struct vgpu_queue *queue)
 {
-	u64 ns = max(vgpu_time_end(engine), READ_ONCE(queue->ready_at));
+	u64 logged = max3(queue->wait_end, queue->signal_end, queue->marker_end);
+	u64 ticks = max(vgpu_clock_at(vgpu_time_end(engine)), logged);
 
-	return max(vgpu_clock_at(ns), queue->wait_end);
+	vgpu_time_not_before(engine, vgpu_clock_ns(ticks));
+	return ticks;
 }
 
 static enum vgpu_step exec_timestamp(struct vgpu_engine *engine, struct vgpu_queue *queue)

@@ -217,6 +217,8 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 			log_post_locked(log, &entry);
 			log_note(queue);
 			WRITE_ONCE(queue->log_packets, queue->log_packets + 1);
+			if (marker)
+				queue->marker_end = entry.end_gpu_timestamp;
 		}
 	}
 

@@ -155,7 +155,7 @@ void vgpu_power_enter_d0(struct vgpu *gpu)
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	WRITE_ONCE(gpu->d3, false);
 	for (i = 0; i < gpu->config.nodes; i++)
-		wake_up_all(&gpu->chip->engine[i].wait);
+		vgpu_time_open_locked(&gpu->chip->engine[i]);
 	vgpu_world_kick_locked(gpu);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

@@ -366,7 +366,7 @@ static void reset_meet_request_locked(struct vgpu *gpu, unsigned int ordinal, u3
 		return;
 	node->holds--;
 	gpu->chip->engine[ordinal].held--;
-	wake_up_all(&gpu->chip->engine[ordinal].wait);
+	vgpu_time_open_locked(&gpu->chip->engine[ordinal]);
 }
 
 /*
@@ -438,7 +438,7 @@ static void reset_release_locked(struct vgpu *gpu, unsigned int ordinal)
 	node->holds = !!node->fault_flags;
 	node->was_reset = false;
 	WRITE_ONCE(node->preempt, false);
-	wake_up_all(&engine->wait);
+	vgpu_time_open_locked(engine);
 }
 
 int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)

@@ -32,6 +32,18 @@ bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr)
 	return *write_ptr % 8 == 0 && *write_ptr - queue->read_ptr <= queue->ring_size;
 }
 
+/*
+ * Note up to where the client has written its ring. An engine whose thread wakes up late may begin
+ * these packets at their nominal time, as they were there.
+ */
+void vgpu_sched_look(struct vgpu_queue *queue)
+{
+	u64 write_ptr;
+
+	if (vgpu_sched_sane_write_ptr(queue, &write_ptr))
+		queue->seen_ptr = write_ptr;
+}
+
 static bool sched_has_work_locked(struct vgpu_queue *queue)
 {
 	u64 write_ptr;
@@ -80,17 +92,25 @@ void vgpu_sched_set_state_locked(struct vgpu_queue *queue, u32 state)
 	WRITE_ONCE(queue->state, state);
 }
 
-void vgpu_sched_ready_locked(struct vgpu_queue *queue)
+static void sched_list_locked(struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
-	queue->ready_at = ktime_get_ns();
 	/* A suspended queue enters the run list in vgpu_context_resume(). */
 	if (vgpu_queue_is_suspended(queue))
 		return;
 	vgpu_share_add_locked(queue);
 	vgpu_world_update_locked(queue->node);
 	wake_up_all(&queue->engine->wait);
+}
+
+/* From now on the queue can be executed, which it could not be before. */
+void vgpu_sched_ready_locked(struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	queue->ready_at = ktime_get_ns();
+	vgpu_sched_look(queue);
+	sched_list_locked(queue);
 }
 
 /* Load the write pointer; an IDLE queue that has work becomes READY. */
@@ -245,7 +265,9 @@ static void sched_run_locked(struct vgpu_engine *engine, struct vgpu_queue *queu
 	lockdep_assert_held(&engine->chip->sched);
 	queue->turn = ++queue->node->submitted;
 	vgpu_world_take_registers_locked(engine, queue);
-	vgpu_time_begin(engine, max(queue->ready_at, engine->group ? engine->group->run_at : 0));
+	vgpu_time_not_before(engine, max(queue->ready_at, engine->open_at));
+	if (engine->group)
+		vgpu_time_not_before(engine, engine->group->run_at);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 	WRITE_ONCE(engine->running, queue);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);
@@ -290,7 +312,7 @@ static void sched_preempted_locked(struct vgpu_engine *engine, struct vgpu_queue
 		vgpu_share_add_first_locked(queue);
 		vgpu_world_update_locked(queue->node);
 	} else {
-		vgpu_sched_ready_locked(queue);
+		sched_list_locked(queue);
 	}
 }
 

@@ -234,6 +234,8 @@ static void state_load_queue(struct vgpu_queue *queue, const struct state_queue 
 	queue->wait_observed = from->wait_observed;
 	queue->wait_end = from->wait_end;
 	queue->signal_end = from->signal_end;
+	queue->marker_end = 0;
+	queue->seen_ptr = from->read_ptr;
 	queue->exec = from->exec;
 	memcpy(queue->registers, from->registers, sizeof(queue->registers));
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);

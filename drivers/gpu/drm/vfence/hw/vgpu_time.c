@@ -14,7 +14,15 @@
  * of a ring is complete, the draws, copies and fills end that come before. To sleep for them is
  * part of their emulation.
  *
- * The nominal end of a step is when it ends if the thread does not wake up late.
+ * The nominal end of a step is when it ends if the thread does not wake up late. There the next
+ * step begins, also if the thread executes it later: 1,000 draws take the time that they name on a
+ * machine that is slow to wake threads up. But a step does not begin before
+ *
+ * - its queue could be executed, the turn of its function began, or its engine was held no longer;
+ * - VGPU_FOUND_NS before the thread found its packet, unless it had seen the packet before; and
+ *   before it found the value of the wait, or the room for the signal, in front of it;
+ * - the time stamp in front of it;
+ * - the end of the rest for the steps before, if the thread has rested until then.
  */
 
 #include <linux/math64.h>
@@ -67,17 +75,21 @@ static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 }
 
 /*
- * After a wake-up that is late by at most VGPU_CATCH_UP_NS the next step begins at the nominal end
- * of the last one, so that wake-ups do not lengthen draws. After a longer delay, or without work
- * before, it begins now.
+ * Move the nominal begin of the next step to where it may be at @now. The thread wakes up late, and
+ * what it wakes up for does not get longer by that: it begins at the nominal end of the last step,
+ * or of the rest. If the thread is late by more than VGPU_CATCH_UP_NS, the machine has paused, and
+ * the next step begins now.
  */
-static ktime_t time_extend(const struct vgpu_engine *engine, ktime_t end, ktime_t now, u64 ns)
+static void time_settle(struct vgpu_engine *engine, ktime_t now)
 {
-	s64 late = ktime_to_ns(ktime_sub(now, end));
+	ktime_t rested = ktime_before(engine->free_at, now) ? engine->free_at : now;
 
-	if (late > 0 && (late > VGPU_CATCH_UP_NS || !engine->catches_up))
-		end = now;
-	return ktime_add_ns(end, ns);
+	if (ktime_before(engine->cost_at, rested))
+		engine->cost_at = rested;
+	if (ktime_to_ns(ktime_sub(now, engine->cost_at)) > VGPU_CATCH_UP_NS)
+		engine->cost_at = now;
+	if (ktime_before(engine->free_at, engine->cost_at))
+		engine->free_at = engine->cost_at;
 }
 
 /*
@@ -91,18 +103,15 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 	u64 own = time_price(engine, burned);
 	u64 price = own * max(READ_ONCE(engine->chip->busy), 1u);
 
-	engine->cost_at = time_extend(engine, engine->cost_at, now, cost);
-	engine->begun_at = ktime_sub_ns(engine->cost_at, cost);
-	engine->free_at = time_extend(engine, engine->free_at, now, cost);
-	/* Its thread may have been too late to catch up with the one, and not with the other. */
-	if (ktime_before(engine->free_at, engine->cost_at))
-		engine->free_at = engine->cost_at;
+	time_settle(engine, now);
+	engine->begun_at = engine->cost_at;
+	engine->cost_at = ktime_add_ns(engine->cost_at, cost);
+	engine->free_at = ktime_add_ns(engine->free_at, cost);
 	if (engine->works) {
 		engine->work_at = engine->cost_at;
 		engine->worked = true;
 	}
 	engine->works = false;
-	engine->catches_up = true;
 	time_count(engine, queue, max(cost, price), max(cost, own));
 
 	/* The thread rests for longer less often: a sleep burns processor time, too. */
@@ -112,27 +121,41 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 }
 
 /*
- * An idle engine begins to execute: nominally at @at, in ns. Its thread takes some time to wake up.
+ * The next step of the engine begins no earlier than @at, also if its thread wakes up late. @at is
+ * a time in ns that has passed.
  */
-void vgpu_time_begin(struct vgpu_engine *engine, u64 at)
+void vgpu_time_not_before(struct vgpu_engine *engine, u64 at)
 {
-	ktime_t now = ktime_get();
-
-	if (engine->catches_up || ktime_to_ns(now) - at > VGPU_CATCH_UP_NS)
-		return;
 	if (ktime_before(engine->cost_at, ns_to_ktime(at)))
 		engine->cost_at = ns_to_ktime(at);
 	if (ktime_before(engine->free_at, engine->cost_at))
 		engine->free_at = engine->cost_at;
-	engine->catches_up = true;
 }
 
-/* Return the nominal end of the last step, in ns; thread of the engine. */
-u64 vgpu_time_end(const struct vgpu_engine *engine)
+/* From now on the engine can pick queues, unless something else keeps it from that. */
+void vgpu_time_open_locked(struct vgpu_engine *engine)
 {
-	u64 now = ktime_get_ns(), end = ktime_to_ns(engine->cost_at);
+	lockdep_assert_held(&engine->chip->sched);
+	engine->open_at = ktime_get_ns();
+	wake_up_all(&engine->wait);
+}
 
-	return now >= end && now - end < VGPU_CATCH_UP_NS ? end : now;
+/*
+ * The thread has found at @ns what others have done at an unknown time before: a packet that it has
+ * not seen, the value of a wait, or room. It may have been late to find it.
+ */
+void vgpu_time_found(struct vgpu_engine *engine, u64 ns)
+{
+	vgpu_time_not_before(engine, ns - VGPU_FOUND_NS);
+}
+
+/* Return the nominal end of the last step, in ns, or now if that is earlier. */
+u64 vgpu_time_end(struct vgpu_engine *engine)
+{
+	ktime_t now = ktime_get();
+
+	time_settle(engine, now);
+	return ktime_to_ns(ktime_before(engine->cost_at, now) ? engine->cost_at : now);
 }
 
 static u64 time_until(ktime_t end)

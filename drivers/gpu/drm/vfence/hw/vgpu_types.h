@@ -56,7 +56,9 @@ struct task_struct;
 /* Processor time for which a client pays whose short work makes an engine sleep. */
 #define VGPU_SLEEP_NS		(5 * NSEC_PER_USEC)
 /* An engine whose thread is late by more does not catch up. */
-#define VGPU_CATCH_UP_NS	(50 * NSEC_PER_USEC)
+#define VGPU_CATCH_UP_NS	(2 * NSEC_PER_MSEC)
+/* What an engine's thread finds counts as having been there for this long before, at most. */
+#define VGPU_FOUND_NS		(50 * NSEC_PER_USEC)
 /* GPU time after which another queue may get its turn. */
 #define VGPU_QUANTUM_NS		NSEC_PER_MSEC
 /* COPY and FILL: maximum bytes of one step, and bytes per nanosecond (16 GB/s). */
@@ -362,13 +364,18 @@ struct vgpu_engine {
 	 * it is not 0; under vgpu_chip.sched.
 	 */
 	unsigned int held;
+	/** @open_at: When it was allowed to pick queues again, in ns; under vgpu_chip.sched. */
+	u64 open_at;
 
 	/**
 	 * @free_at: End of the time that packets asked for and that the thread rests; used by the
 	 * thread only.
 	 */
 	ktime_t free_at;
-	/** @cost_at: End of the time that packets asked for; used by the thread only. */
+	/**
+	 * @cost_at: End of the time that packets asked for, and earliest begin of the next one;
+	 * used by the thread only.
+	 */
 	ktime_t cost_at;
 	/**
 	 * @work_at: End of the time that draws, copies and fills asked for, at most @free_at; used
@@ -383,8 +390,6 @@ struct vgpu_engine {
 	ktime_t turn_from;
 	/** @begun_at: When the last step began, nominally; used by the thread only. */
 	ktime_t begun_at;
-	/** @catches_up: The engine has executed something since it slept; of the thread only. */
-	bool catches_up;
 	/** @quantum_end: End of the running queue's turn; used by the thread only. */
 	ktime_t quantum_end;
 	/**
@@ -925,6 +930,11 @@ struct vgpu_queue {
 	 * engine only.
 	 */
 	u64 fetch_ptr;
+	/**
+	 * @seen_ptr: A write pointer that the engine saw, or that was there when the queue became
+	 * READY: a packet that ends behind it is new. Of the engine while it executes the queue.
+	 */
+	u64 seen_ptr;
 
 	/** @last_completed: Kernel ring: last completed fence id; stored with release. */
 	u64 last_completed;
@@ -937,7 +947,10 @@ struct vgpu_queue {
 	struct vgpu_exec exec;
 	/** @registers: Registers while the engine has those of another queue. */
 	u64 registers[DRM_VFENCE_REGISTERS];
-	/** @ready_at: When it became READY, in ns; under vgpu_chip.sched. */
+	/**
+	 * @ready_at: From when on it could be executed, in ns: when it got work, was released or
+	 * was resumed; under vgpu_chip.sched.
+	 */
 	u64 ready_at;
 	/** @quantum_ns: What was left of its turn at a world switch, in ns, or 0. */
 	u64 quantum_ns;
@@ -948,6 +961,8 @@ struct vgpu_queue {
 	u64 wait_end;
 	/** @signal_end: GPU clock after the last signal was stored, in ticks. */
 	u64 signal_end;
+	/** @marker_end: GPU clock when the last marker was logged, in ticks. */
+	u64 marker_end;
 	/** @log: Wait log and signal log. */
 	struct vgpu_log log[2];
 	/** @logged_link: Link in vgpu_node.logged, or empty; under vgpu.logged_lock. */
@@ -1027,11 +1042,14 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 
 /* vgpu_clock.c */
 u64 vgpu_clock_at(u64 ns);
+u64 vgpu_clock_ns(u64 ticks);
 
 /* vgpu_time.c */
 void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
-void vgpu_time_begin(struct vgpu_engine *engine, u64 at);
-u64 vgpu_time_end(const struct vgpu_engine *engine);
+void vgpu_time_not_before(struct vgpu_engine *engine, u64 at);
+void vgpu_time_open_locked(struct vgpu_engine *engine);
+void vgpu_time_found(struct vgpu_engine *engine, u64 ns);
+u64 vgpu_time_end(struct vgpu_engine *engine);
 void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 cost);
 u64 vgpu_time_charged(const struct vgpu_engine *engine);
 void vgpu_time_begin_turn(struct vgpu_engine *engine, struct vgpu_queue *queue);
@@ -1068,6 +1086,7 @@ bool vgpu_sched_has_ready(struct vgpu_engine *engine);
 bool vgpu_sched_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue);
 bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue);
 bool vgpu_sched_sane_write_ptr(struct vgpu_queue *queue, u64 *write_ptr);
+void vgpu_sched_look(struct vgpu_queue *queue);
 
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);

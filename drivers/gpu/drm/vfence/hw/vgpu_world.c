@@ -144,7 +144,7 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 	}
 
 	vfence_step(EDGE);
-	/* If the engine reports it, it does so a little later than the time of its packets ends. */
+	/* If the engine reports it, its thread may do so after the time of its packets ended. */
 	if (edge && chip->world)
 		world_report_locked(gpu, group, busy, current == engine->task ?
 				    vgpu_time_end(engine) : ktime_get_ns());
