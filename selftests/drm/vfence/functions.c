@@ -39,15 +39,6 @@ FIXTURE_TEARDOWN(functions)
 	}
 }
 
-static uint64_t busy_ns(struct vf_adapter *adapter)
-{
-	struct drm_vfence_node_info node[8];
-	uint32_t count = 8;
-
-	vf_adapter_nodes(adapter, node, &count);
-	return node[DRM_VFENCE_NODE_GFX].busy_ns;
-}
-
 /* While both functions have work, each uses half of the engine, within one turn. */
 TEST_F(functions, queues_of_both_take_turns)
 {
@@ -58,13 +49,14 @@ TEST_F(functions, queues_of_both_take_turns)
 		vf_cmd_draw(self->queue[i], 400, 500000);
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, vf_queue_submit(self->queue[i]));
-	ASSERT_TRUE(EVENTUALLY(busy_ns(self->adapter[0]) > 20000000 &&
-			       busy_ns(self->adapter[1]) > 20000000));
+	ASSERT_TRUE(EVENTUALLY(node_busy_ns(self->adapter[0], DRM_VFENCE_NODE_GFX) > 20000000 &&
+			       node_busy_ns(self->adapter[1], DRM_VFENCE_NODE_GFX) > 20000000));
 	for (i = 0; i < 2; i++)
-		begun[i] = busy_ns(self->adapter[i]);
-	ASSERT_TRUE(EVENTUALLY(busy_ns(self->adapter[0]) > begun[0] + 50000000));
+		begun[i] = node_busy_ns(self->adapter[i], DRM_VFENCE_NODE_GFX);
+	ASSERT_TRUE(EVENTUALLY(node_busy_ns(self->adapter[0], DRM_VFENCE_NODE_GFX) >
+			       begun[0] + 50000000));
 	for (i = 0; i < 2; i++)
-		had[i] = busy_ns(self->adapter[i]) - begun[i];
+		had[i] = node_busy_ns(self->adapter[i], DRM_VFENCE_NODE_GFX) - begun[i];
 	/* A turn is 6 ms, and it ends with the draw that is in flight. */
 	EXPECT_LE(had[1], had[0] + 8000000);
 	EXPECT_GE(had[1] + 8000000, had[0]);

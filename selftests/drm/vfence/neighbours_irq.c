@@ -684,7 +684,6 @@ FIXTURE(waiting) {
 	struct vf_fence *fence[2];
 	struct vf_fence *opened[WAITING / 64][2];
 	struct vf_queue *queue[WAITING];
-	struct vf_buffer *times;
 };
 
 /* Create a fence of the victim, and open it for the others. */
@@ -708,7 +707,6 @@ FIXTURE_SETUP(waiting)
 
 	memset(self, 0, sizeof(*self));
 	ASSERT_EQ(0, victim_open(&self->victim, 0));
-	ASSERT_EQ(0, vf_buffer_create(self->victim.adapter, 4096, &self->times));
 	for (i = 0; i < WAITING / 64; i++) {
 		ASSERT_EQ(0, victim_open(&self->other[i], 0));
 		/* The queue that a victim has is one of the 64 that a file may have. */
@@ -726,7 +724,6 @@ FIXTURE_TEARDOWN(waiting)
 	/* The process of the test ends here, and with it the objects of the others. */
 	vf_fence_destroy(self->fence[1]);
 	vf_fence_destroy(self->fence[0]);
-	vf_buffer_destroy(self->times);
 	victim_close(&self->victim);
 }
 
@@ -755,18 +752,23 @@ static bool all_drained(FIXTURE_DATA(waiting) *self)
 	return true;
 }
 
-/* Return: ticks of the GPU's clock that the victim's engine takes for a signal. */
+/*
+ * Return: ticks of the GPU's clock from a signal of the victim's engine to the next one, that of the
+ * progress, or 0 on an error. The log has the times at which the values were stored, with all that
+ * the engine has done between.
+ */
 static uint64_t signal_ticks(FIXTURE_DATA(waiting) *self, uint64_t value)
 {
-	volatile uint64_t *times = vf_buffer_map(self->times);
-	uint64_t va = vf_buffer_va(self->times);
+	struct drm_vfence_log_entry entry[2];
+	unsigned int count = 2;
+	uint64_t lost;
 
-	vf_cmd_timestamp(self->victim.queue, va);
 	vf_cmd_signal(self->victim.queue, self->fence[0], value);
-	vf_cmd_timestamp(self->victim.queue, va + 8);
-	if (vf_queue_submit(self->victim.queue) || !drained(self->victim.queue))
+	if (vf_queue_submit(self->victim.queue) || !logged(self->victim.queue) ||
+	    vf_queue_read_log(self->victim.queue, DRM_VFENCE_LOG_SIGNALS, entry, &count, &lost) ||
+	    count != 2)
 		return 0;
-	return times[1] - times[0];
+	return entry[1].end_gpu_timestamp - entry[0].end_gpu_timestamp;
 }
 
 TEST_F_TIMEOUT(waiting, queues_of_others_that_wait_cost_a_signal_nothing, 120)
@@ -779,7 +781,48 @@ TEST_F_TIMEOUT(waiting, queues_of_others_that_wait_cost_a_signal_nothing, 120)
 	ASSERT_TRUE(wait_from_to(self, 0, WAITING, 1, 2));
 	many = signal_ticks(self, 2);
 	EXPECT_TRUE(all_drained(self));
+	EXPECT_LT(0, few);
 	EXPECT_WITHIN(25, few, many);
+}
+
+#define SIGNALS_AT_ONCE	5
+
+/* Whoever signals several times at once pays for what each signal takes the engine. */
+TEST_F_TIMEOUT(waiting, signals_that_release_queues_are_paid_each, 120)
+{
+	struct vf_queue *queue;
+	uint64_t apart, together;
+	unsigned int i;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, vf_queue_create(self->victim.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	for (i = 0; i < SIGNALS_AT_ONCE; i++)
+		ASSERT_TRUE(wait_from_to(self, 64 * i, 64 * i + 64, 1, i + 1));
+	apart = node_busy_ns(self->victim.adapter, DRM_VFENCE_NODE_GFX);
+	for (i = 0; i < SIGNALS_AT_ONCE; i++) {
+		vf_cmd_signal(queue, self->fence[0], i + 1);
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		ASSERT_TRUE(logged(queue));
+	}
+	apart = node_busy_ns(self->victim.adapter, DRM_VFENCE_NODE_GFX) - apart;
+	ASSERT_TRUE(all_drained(self));
+
+	for (i = 0; i < SIGNALS_AT_ONCE; i++)
+		ASSERT_TRUE(wait_from_to(self, 64 * i, 64 * i + 64, 1, i + 11));
+	together = node_busy_ns(self->victim.adapter, DRM_VFENCE_NODE_GFX);
+	vf_cmd_nop(queue, 8);
+	for (i = 0; i < SIGNALS_AT_ONCE; i++)
+		vf_cmd_signal(queue, self->fence[0], i + 11);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(logged(queue));
+	together = node_busy_ns(self->victim.adapter, DRM_VFENCE_NODE_GFX) - together;
+	ASSERT_TRUE(all_drained(self));
+	TH_LOG("%u signals take %.3f ms apart, and %.3f ms together", SIGNALS_AT_ONCE, apart / 1e6,
+	       together / 1e6);
+	EXPECT_LT(0, apart);
+	EXPECT_LE(apart * 3 / 4, together);
+	vf_queue_destroy(queue);
 }
 
 TEST_F_TIMEOUT(waiting, signals_in_succession_leave_no_queue_behind, 120)

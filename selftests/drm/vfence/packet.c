@@ -205,6 +205,52 @@ static uint64_t packets_of(struct vf_queue *queue)
 	return vf_queue_query(queue, &q) ? 0 : q.packets;
 }
 
+/* An engine executes several short packets at once. Each takes 100 ns of the GPU all the same. */
+TEST_F(packet, short_packets_take_their_time)
+{
+	uint64_t *words = vf_buffer_map(self->buffer), va = vf_buffer_va(self->buffer), ns;
+	struct drm_vfence_clock_info clock;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, vf_adapter_clock(self->adapter, &clock));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	vf_cmd_timestamp(queue, va);
+	for (i = 0; i < 400; i++)
+		vf_cmd_nop(queue, 8);
+	vf_cmd_timestamp(queue, va + 8);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	ns = (words[1] - words[0]) * (1000000000 / clock.frequency_hz);
+	TH_LOG("400 packets without effect: %.3f us", (double)ns / 1e3);
+	EXPECT_LE(400 * 100, ns);
+	vf_queue_destroy(queue);
+}
+
+/* It does not execute so many at once that the queue cannot leave. */
+TEST_F(packet, a_queue_leaves_between_short_packets)
+{
+	struct drm_vfence_queue_query q = { .packets = 0 };
+	struct vf_queue *queue;
+	unsigned int i;
+
+	/* All packets may be executed while this thread has no processor. */
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 65536, &queue));
+	for (i = 0; i < 8000; i++)
+		vf_cmd_nop(queue, 8);
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	ASSERT_TRUE(AT_ONCE(!vf_queue_query(queue, &q) && q.packets));
+	ASSERT_EQ(0, vf_queue_abort(queue));
+	ASSERT_EQ(0, vf_queue_query(queue, &q));
+	TH_LOG("the queue leaves after %llu packets", (unsigned long long)q.packets);
+	EXPECT_GT(2000, q.packets);
+	vf_queue_destroy(queue);
+}
+
 /* A client that sees that a ring is empty knows that its work has ended, however short it was. */
 TEST_F(packet, a_ring_is_empty_when_its_work_has_ended)
 {

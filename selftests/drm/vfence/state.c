@@ -163,17 +163,6 @@ static bool draw_long(struct guest *g, unsigned int tenths)
 	return !vf_queue_submit(g->gfx) && drained(g->gfx);
 }
 
-/* Return: GPU time that the packets of a function have taken on a node, in ns; 0 on an error. */
-static uint64_t busy_ns(struct guest *g, uint32_t node)
-{
-	struct drm_vfence_node_info info[8];
-	unsigned int count = ARRAY_SIZE(info);
-
-	if (vf_adapter_nodes(g->adapter, info, &count) || node >= count)
-		return 0;
-	return info[node].busy_ns;
-}
-
 TEST_F_TIMEOUT(world, VF_43_a_function_goes_on_in_the_middle_of_its_frame, 300)
 {
 	static uint8_t expected[2][BYTES];
@@ -223,8 +212,8 @@ TEST_F_TIMEOUT(world, VF_43_a_function_goes_on_in_the_middle_of_its_frame, 300)
 	/* No part of a packet was executed twice, and none was left out: some us of each switch are extra. */
 	for (k = 0; k < 2; k++) {
 		uint32_t node = k ? DRM_VFENCE_NODE_COPY : DRM_VFENCE_NODE_GFX;
-		int64_t paused = (int64_t)busy_ns(&self->guest[0], node);
-		int64_t whole = (int64_t)busy_ns(&self->guest[1], node);
+		int64_t paused = (int64_t)node_busy_ns(self->guest[0].adapter, node);
+		int64_t whole = (int64_t)node_busy_ns(self->guest[1].adapter, node);
 
 		TH_LOG("node %u: %.3f ms, and %.3f ms without a pause", node, (double)paused / 1e6,
 		       (double)whole / 1e6);

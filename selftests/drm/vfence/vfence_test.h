@@ -450,6 +450,17 @@ static inline int fired_on(struct vf_adapter *adapter, int efd)
 	return ret ? ret : fired(efd);
 }
 
+/* Return: the time that the packets of a function have taken on a node, in ns; 0 on an error. */
+static inline uint64_t node_busy_ns(struct vf_adapter *adapter, unsigned int node)
+{
+	struct drm_vfence_node_info info[8];
+	unsigned int count = 8;
+
+	if (vf_adapter_nodes(adapter, info, &count) || node >= count)
+		return 0;
+	return info[node].busy_ns;
+}
+
 /* Arm an event that signals @efd when @fence reaches @value. */
 static inline int arm(struct vf_adapter *adapter, struct vf_fence *fence, uint64_t value, int efd)
 {

@@ -338,6 +338,8 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 		return queue->exec.remaining_ns || vgpu_time_works(engine) ? VGPU_STEP_MORE : step;
 	}
 
+	if (step == VGPU_STEP_MORE)
+		step = vgpu_exec_short(engine, queue, &cost);
 	WRITE_ONCE(queue->exec.stalled, step == VGPU_STEP_STALLED);
 	engine_charge(engine, queue, cost);
 	/* Only now: the first step of a turn is not taken back. */

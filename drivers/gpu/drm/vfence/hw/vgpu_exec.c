@@ -121,6 +121,7 @@ static void exec_begin(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 	queue->exec.in_flight = true;
 	queue->exec.begun_ns = queue->busy_ns;
 	queue->exec.released = false;
+	queue->exec.told = false;
 }
 
 static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *queue)
@@ -146,6 +147,41 @@ static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *
 		exec_fetch_ahead(engine, queue, write_ptr);
 
 	return VGPU_STEP_MORE;
+}
+
+/* Return true for packets that take no time but their least, and cannot block their queue. */
+static bool exec_is_short(const union vgpu_packet *packet)
+{
+	switch (packet->header.opcode) {
+	case DRM_VFENCE_OP_NOP:
+	case DRM_VFENCE_OP_FENCE_SIGNAL:
+	case DRM_VFENCE_OP_LOG:
+	case DRM_VFENCE_OP_SET_REGISTER:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Fetch the next packet, if it is a short one, and return true. All else is left to a step of its
+ * own: that the ring is empty, and packets that are not legal, too.
+ */
+static bool exec_fetch_short(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	union vgpu_packet *packet = &queue->exec.packet;
+	u64 write_ptr, va;
+
+	if (!vgpu_sched_sane_write_ptr(queue, &write_ptr) || write_ptr == queue->read_ptr)
+		return false;
+	/* The packet before is complete: it is not needed any more. */
+	packet->words[0] = exec_ring_word(queue, queue->read_ptr);
+	/* The client may write another packet there before all of it is copied. */
+	if (!exec_is_short(packet) ||
+	    exec_fetch_at(queue, queue->read_ptr, write_ptr, packet, &va) || !exec_is_short(packet))
+		return false;
+	exec_begin(engine, queue, write_ptr);
+	return true;
 }
 
 static enum vgpu_step exec_complete(struct vgpu_engine *engine, struct vgpu_queue *queue)
@@ -294,8 +330,9 @@ static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *qu
 			       struct vgpu_fence *fence, u64 value, u64 monitored, bool logged)
 {
 	vfence_step(MONITORED_READ);
-	vgpu_fence_notify(engine, fence, value);
+	queue->exec.told = vgpu_fence_notify(engine, fence, value);
 	if (vfence_must_interrupt(value, monitored)) {
+		queue->exec.told = true;
 		trace_vgpu_decide(queue, fence, value, monitored, true);
 		exec_post_signal(engine, queue, fence, value, logged);
 	} else {
@@ -650,6 +687,37 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 	read_lock(&vm->tlb);
 	step = exec_packet(engine, queue, cost);
 	/* A blocked queue may be freed already. Its vm is not: vgpu_vm_destroy() takes tlb. */
+	read_unlock(&vm->tlb);
+	read_unlock(&engine->chip->residency);
+
+	return step;
+}
+
+/*
+ * Execute short packets behind a step that has completed a packet, and add their GPU time to @cost.
+ * What the thread of the engine does between two steps takes it longer than a short packet does. If
+ * work has not ended, a packet that others can see has to wait for it, in a step of its own. A
+ * signal that interrupts, or of a fence that queues wait for, takes the thread longer: it is the
+ * last of its step.
+ */
+enum vgpu_step vgpu_exec_short(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
+{
+	unsigned int left = VGPU_SHORT_PACKETS;
+	struct vgpu_vm *vm = queue->vm;
+	enum vgpu_step step;
+	u64 own;
+
+	if (queue->kernel || queue->exec.in_flight || queue->exec.told ||
+	    vgpu_time_works(engine) || !exec_fetch_short(engine, queue))
+		return VGPU_STEP_MORE;
+
+	read_lock(&engine->chip->residency);
+	read_lock(&vm->tlb);
+	do {
+		step = exec_packet(engine, queue, &own);
+		*cost += own;
+	} while (step == VGPU_STEP_MORE && !queue->exec.in_flight && !queue->exec.told && --left &&
+		 exec_fetch_short(engine, queue));
 	read_unlock(&vm->tlb);
 	read_unlock(&engine->chip->residency);
 

@@ -322,13 +322,15 @@ void vgpu_fence_release_work(struct work_struct *work)
  *
  * Other clients decide how many queues wait. So the engine releases only the first portions
  * itself and leaves the rest to its work.
+ *
+ * Return: true if queues wait for the fence, for this value or another.
  */
-void vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value)
+bool vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value)
 {
 	struct vgpu_release release = { .value = value, .time = VGPU_ANY_TIME };
 
 	if (!fence_blocks_queues(fence))
-		return;
+		return false;
 
 	/*
 	 * If the work is busy, vgpu_fence_has_room() has found few queues before the signal. Those
@@ -337,6 +339,7 @@ void vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64
 	while (fence_release_portions(fence, &release, FENCE_RELEASE_PORTIONS) &&
 	       !fence_leave_rest(engine, fence, &release))
 		;
+	return true;
 }
 
 void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed)

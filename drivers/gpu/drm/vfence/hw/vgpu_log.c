@@ -117,7 +117,8 @@ static bool log_count_matches_locked(struct vgpu_log *log,
 	log_pass_switch_locked(log, at);
 	if (packet->index != log->client_next)
 		return false;
-	log->client_next = (log->client_next + 1) % log->client_entries;
+	if (++log->client_next == log->client_entries)
+		log->client_next = 0;
 	return true;
 }
 
@@ -206,6 +207,8 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 	struct drm_vfence_log_entry entry;
 	unsigned long flags;
 
+	/* Otherwise the compiler computes the address of the log for each access. */
+	OPTIMIZER_HIDE_VAR(log);
 	log_fill_entry(queue, packet, &entry);
 
 	spin_lock_irqsave(&log->lock, flags);

@@ -47,6 +47,11 @@ struct task_struct;
 
 /* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
+/*
+ * Most short packets that an engine executes behind another one in the same step. The LOG packet
+ * of a signal does not count.
+ */
+#define VGPU_SHORT_PACKETS	7
 /* No step takes more processor time. */
 #define VGPU_STEP_NS		(100 * NSEC_PER_USEC)
 /* An engine that has to sleep this long to use no more does so. */
@@ -820,6 +825,8 @@ struct vgpu_exec {
 	 * vgpu_queue.wait_end.
 	 */
 	bool released;
+	/** @told: The packet was a signal that interrupts, or of a fence that queues wait for. */
+	bool told;
 
 	/** @begun_ns: vgpu_queue.busy_ns when the packet was fetched. */
 	u64 begun_ns;
@@ -1034,7 +1041,7 @@ void vgpu_value_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_value_reached(struct vgpu_fence *fence, u64 value);
 
 /* vgpu_fence.c */
-void vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value);
+bool vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value);
 bool vgpu_fence_has_room(const struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value);
 void vgpu_fence_release_work(struct work_struct *work);
 bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 value);
@@ -1090,6 +1097,7 @@ void vgpu_sched_look(struct vgpu_queue *queue);
 
 /* vgpu_exec.c */
 enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);
+enum vgpu_step vgpu_exec_short(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost);
 enum vgpu_work vgpu_exec_work(const struct vgpu_queue *queue);
 enum vgpu_step vgpu_exec_overstayed(struct vgpu_queue *queue);
 
