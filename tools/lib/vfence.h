@@ -615,6 +615,9 @@ int vf_queue_wait_idle(struct vf_queue *queue, int64_t timeout_ns);
  * @entries: out
  * @count: in: room, at most 1024; out: entries written
  * @lost: out, may be NULL: entries overwritten or dropped so far
+ *
+ * The driver keeps 1024 entries from the first call for a log on. Before, there are those that the
+ * log has still. To get all entries, call it with no room before the first submission.
  */
 int vf_queue_read_log(struct vf_queue *queue, enum drm_vfence_log_type type,
 		      struct drm_vfence_log_entry *entries, unsigned int *count,

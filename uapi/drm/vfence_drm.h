@@ -122,6 +122,7 @@ extern "C" {
  * - 1.41: CONTEXT_QUERY.
  * - 1.42: wait sets: WAIT_SET_CREATE, WAIT_SET_DESTROY, WAIT_SET_WAIT, %DRM_VFENCE_LIMIT_WAIT_SETS
  *   and %DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES.
+ * - 1.43: LOG_READ: the driver keeps 1024 entries of a log from the first call on.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -2303,10 +2304,14 @@ struct drm_vfence_submit {
  * struct drm_vfence_log_read - fetch log entries of a user-mode queue
  *
  * The driver reads the log, then returns the entries that the client has not fetched, oldest
- * first. It keeps 1024 entries of each log; an older entry counts as dropped.
+ * first. From the first call for a log on it also reads at the interrupts of signals, and keeps
+ * 1024 entries of that log; an older entry counts as dropped. Before, it keeps none. The first call
+ * returns those that the log has still, at most 1024: all its places, or one less. An older entry
+ * counts as lost, or as dropped if the driver had read it, as for tracing. To get all entries, call
+ * it with no room before the first submission.
  *
  * Errors: EINVAL for an unknown @log or more than 1024 entries; EOPNOTSUPP for a kernel-mode
- * queue.
+ * queue; ENOMEM if there is no memory for what it keeps.
  */
 struct drm_vfence_log_read {
 	/** @queue: Handle of the queue. */

@@ -142,6 +142,14 @@ TEST_F(log, WDDM_90_a_signal_is_not_earlier_than_the_work_before_it)
 	vf_buffer_destroy(buffer);
 }
 
+/* From the first LOG_READ on the driver reads all logs at interrupts if those of the queue have news. */
+static int read_at_interrupts(struct vf_queue *queue)
+{
+	unsigned int none = 0;
+
+	return vf_queue_read_log(queue, WAITS, NULL, &none, NULL);
+}
+
 TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -150,6 +158,7 @@ TEST_F(log, WDDM_92_93_logs_are_committed_in_batches_before_they_are_read)
 	struct drm_vfence_log_entry e[8];
 	unsigned int i, n = 8;
 
+	ASSERT_EQ(0, read_at_interrupts(self->copy));
 	/* Write log entries on two queues, and then raise one interrupt. */
 	for (i = 1; i <= 3; i++) {
 		vf_cmd_signal(self->gfx, self->fence, i);
@@ -429,6 +438,107 @@ TEST_F(log, WDDM_94_overrun_overwrites_the_oldest_and_is_counted)
 		EXPECT_EQ(500 - (n - 2) + i, e[i].fence_value);
 	ASSERT_TRUE(settled(self->adapter, &c));
 	EXPECT_LE(500 - 84, c.log_entries_lost);
+}
+
+/*
+ * Submit @count signals from @value on. An event waits for the last one, so that its interrupt makes
+ * the driver read the log. Return: true when it has.
+ */
+static bool log_signals(struct vf_adapter *adapter, struct vf_queue *queue, struct vf_fence *fence,
+			uint64_t value, unsigned int count)
+{
+	struct drm_vfence_queue_query query;
+	int efd = eventfd(0, EFD_CLOEXEC);
+	uint64_t wanted;
+	unsigned int i;
+	bool done;
+
+	if (vf_queue_query(queue, &query) ||
+	    arm(adapter, fence, value + count - 1, efd))
+		return false;
+	wanted = query.log_read + count;
+	for (i = 0; i < count; i++)
+		vf_cmd_signal(queue, fence, value + i);
+	done = !vf_queue_publish(queue) &&
+	       EVENTUALLY(!vf_queue_query(queue, &query) && query.log_read == wanted);
+	close(efd);
+	return done;
+}
+
+TEST_F(log, entries_are_kept_from_the_first_read_on)
+{
+	static struct drm_vfence_log_entry e[1024];
+	struct drm_vfence_log_read args = {
+		.queue = vf_queue_handle(self->gfx), .log = SIGNALS,
+		.entries = { .array = (uintptr_t)e, .count = 1024, .stride = sizeof(e[0]) },
+	};
+	int fd = vf_adapter_fd(self->adapter);
+	unsigned int i;
+
+	/*
+	 * 100 entries that the driver has read for another queue: the log has 83 that the GPU is not
+	 * about to write.
+	 */
+	ASSERT_EQ(0, read_at_interrupts(self->copy));
+	for (i = 0; i < 2; i++) {
+		vf_cmd_signal(self->copy, self->gate, 1 + i);
+		ASSERT_EQ(0, vf_queue_submit(self->copy));
+		ASSERT_TRUE(logged(self->copy));
+		ASSERT_TRUE(log_signals(self->adapter, self->gfx, self->fence, 1 + 50 * i, 50));
+	}
+	ASSERT_EQ(0, drmIoctl(fd, DRM_IOCTL_VFENCE_LOG_READ, &args));
+	EXPECT_EQ(0, args.lost);
+	EXPECT_EQ(100 - 83, args.dropped);
+	ASSERT_EQ(83, args.returned);
+	for (i = 0; i < 83; i++)
+		EXPECT_EQ(18 + i, e[i].fence_value);
+
+	/* From now on the driver keeps 1,024, here of 1,050. */
+	for (i = 0; i < 21; i++)
+		ASSERT_TRUE(log_signals(self->adapter, self->gfx, self->fence, 101 + 50 * i, 50));
+	ASSERT_EQ(0, drmIoctl(fd, DRM_IOCTL_VFENCE_LOG_READ, &args));
+	EXPECT_EQ(0, args.lost);
+	EXPECT_EQ(100 - 83 + 1050 - 1024, args.dropped);
+	ASSERT_EQ(1024, args.returned);
+	for (i = 0; i < 1024; i++)
+		EXPECT_EQ(127 + i, e[i].fence_value);
+
+	/* The entries of the other log are not kept by that. */
+	args.log = WAITS;
+	ASSERT_EQ(0, drmIoctl(fd, DRM_IOCTL_VFENCE_LOG_READ, &args));
+	EXPECT_EQ(0, args.returned);
+	EXPECT_EQ(0, args.dropped);
+}
+
+/* Nothing but the mark of a node says that there are entries. */
+TEST(entries_are_kept_without_interrupt_records)
+{
+	static struct drm_vfence_log_entry e[1024];
+	unsigned int i, n = 0;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+	uint64_t lost;
+
+	if (vf_adapter_open(1, &adapter))
+		SKIP(return, "needs an adapter without interrupt records (irq_records=64,0)");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, 0, 65536, &queue));
+	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, NULL, &n, NULL));
+	for (i = 0; i < 4; i++)
+		ASSERT_TRUE(log_signals(adapter, queue, fence, 1 + 50 * i, 50));
+	n = 1024;
+	ASSERT_EQ(0, vf_queue_read_log(queue, SIGNALS, e, &n, &lost));
+	EXPECT_EQ(0, lost);
+	ASSERT_EQ(200, n);
+	for (i = 0; i < n; i++)
+		EXPECT_EQ(1 + i, e[i].fence_value);
+	vf_fence_destroy(fence);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
 }
 
 TEST_F(log, WDDM_89_entries_are_complete_when_the_index_says_so)

@@ -14,8 +14,9 @@
  * At the beginning of a round constant signals a fence that hasty begins to wait for.
  *
  * After them it hangs GFX with another device, while the lab's queues work, and resets meet all
- * that can happen to a queue: it is aborted or suspended in the middle, or left alone. At last
- * virtual functions of another chip share its engines, see races_switch.h.
+ * that can happen to a queue: it is aborted or suspended in the middle, or left alone. Then main
+ * looks for the first time at a log that the GPU writes. At last virtual functions of another chip
+ * share its engines, see races_switch.h.
  *
  * All threads sleep in the driver and none polls, so on the deterministic clock a loss
  * shows at once, because time jumps to the deadline. The program exits with 1 at the
@@ -237,6 +238,61 @@ static const char *check_log(struct lab *lab)
 	return lost ? "entries of the log were lost" : NULL;
 }
 
+/* Entries of a log that the driver has read before the client looks at it, and that come then. */
+#define SEEN	84
+#define UNSEEN	160
+
+/* Publish signals of the values from @from to @to. Return: 0 or a negative error. */
+static int publish_signals(struct vf_queue *queue, struct vf_fence *fence, uint64_t from, uint64_t to)
+{
+	for (; from <= to; from++)
+		vf_cmd_signal(queue, fence, from);
+	return vf_queue_publish(queue);
+}
+
+/*
+ * Look for the first time at a log whose entries the driver has read, while the GPU overwrites them.
+ * Return: an error, or NULL.
+ */
+static const char *look_first(struct vf_queue *queue, struct vf_fence *fence)
+{
+	struct drm_vfence_log_entry entry[2 * SEEN + UNSEEN];
+	unsigned int n = 0, i;
+	uint64_t last = 0;
+
+	/* A look at one log makes the driver read both. */
+	if (publish_signals(queue, fence, 1, SEEN) ||
+	    vf_fence_wait(fence, SEEN, vf_deadline(LOST)) ||
+	    vf_queue_read_log(queue, DRM_VFENCE_LOG_WAITS, entry, &n, NULL) ||
+	    publish_signals(queue, fence, SEEN + 1, SEEN + UNSEEN))
+		return "a new queue cannot be used";
+	n = sizeof(entry) / sizeof(entry[0]);
+	if (vf_queue_read_log(queue, DRM_VFENCE_LOG_SIGNALS, entry, &n, NULL))
+		return "the log cannot be read";
+	for (i = 0; i < n; i++) {
+		if (entry[i].fence != vf_fence_handle(fence) || entry[i].fence_value <= last)
+			return "the first look at a log returns a wrong entry";
+		last = entry[i].fence_value;
+	}
+	return vf_fence_wait(fence, SEEN + UNSEEN, vf_deadline(LOST)) ?
+	       "a signal was not executed" : NULL;
+}
+
+static const char *play_first_look(struct lab *lab)
+{
+	struct vf_fence *fence;
+	struct vf_queue *queue;
+	const char *what;
+
+	if (vf_fence_create(lab->device, 0, 0, &fence) ||
+	    vf_queue_create(lab->device, DRM_VFENCE_NODE_GFX, 65536, &queue))
+		return "there is no new queue";
+	what = look_first(queue, fence);
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+	return what;
+}
+
 /* Who hangs GFX, with a device of its own, and what happens to its queue meanwhile. */
 struct culprit {
 	struct vf_device *device;
@@ -359,7 +415,7 @@ static const char *explore(struct lab *lab, uint64_t seed)
 		what = play(lab);
 	for (i = 0; !what && i < HANGS; i++)
 		what = play_hang(lab);
-	return what;
+	return what ? what : play_first_look(lab);
 }
 
 /* Exit without clean-up: a stuck wait stays stuck, and the guest ends with this process. */

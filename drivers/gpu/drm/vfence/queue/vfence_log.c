@@ -3,6 +3,7 @@
  * Native fence logs: the driver reads them on interrupts and on demand.
  */
 
+#include <linux/minmax.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -74,10 +75,8 @@ static int log_create(struct vfence_queue *queue, enum drm_vfence_log_type type)
 	int ret;
 
 	BUILD_BUG_ON(DRM_VFENCE_LOG_SIZE > PAGE_SIZE);
-	log->kept = __vmalloc(VFENCE_LOG_KEPT * sizeof(*log->kept),
-			      GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	log->header = log_alloc_buffer(type, size);
-	if (!log->kept || !log->header)
+	if (!log->header)
 		return -ENOMEM;
 
 	log->entries = log->header->number_of_entries;
@@ -160,12 +159,17 @@ static u64 log_position(struct vfence_log *log)
 
 static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_entry *entry)
 {
+	u64 room = log->kept ? VFENCE_LOG_KEPT : 0;
+
 	lockdep_assert_held(&log->lock);
-	if (log->put - log->fetched == VFENCE_LOG_KEPT) {
+	log->put++;
+	/* A full array loses its oldest entry, and without one all are dropped. */
+	if (log->put - log->fetched > room) {
 		log->fetched++;
 		log->dropped++;
 	}
-	log->kept[log->put++ % VFENCE_LOG_KEPT] = *entry;
+	if (log->kept)
+		log->kept[(log->put - 1) % VFENCE_LOG_KEPT] = *entry;
 }
 
 /*
@@ -237,6 +241,60 @@ static bool log_copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_lo
 	/* Copy, then read the index again. Partner: the release in vgpu_log_write(). */
 	smp_rmb();
 	return log_position(log) < at + log->entries;
+}
+
+/*
+ * Keep entries for the owner in @kept from now on. The driver has counted the entries that it read
+ * before as dropped. Copy those that the log still has, and count them as kept. The GPU writes the
+ * log meanwhile. If it overwrites an entry before the driver has copied it, all older entries stay
+ * dropped, so that the kept ones have no gap.
+ */
+static void log_begin_to_keep_locked(struct vfence_log *log, struct drm_vfence_log_entry *kept)
+{
+	u64 at = log->read - min3(log->read, (u64)log->entries, (u64)VFENCE_LOG_KEPT);
+	struct drm_vfence_log_entry entry;
+	u64 first = at;
+
+	lockdep_assert_held(&log->lock);
+	WRITE_ONCE(log->kept, kept);
+	for (; at < log->read; at++) {
+		if (log_copy_locked(log, at, &entry))
+			kept[(log->put - (log->read - at)) % VFENCE_LOG_KEPT] = entry;
+		else
+			first = at + 1;
+	}
+	log->fetched -= log->read - first;
+	log->dropped -= log->read - first;
+}
+
+static struct drm_vfence_log_entry *log_alloc_kept(void)
+{
+	/* Zeroed: a wrong count must not show the client what the memory had before. */
+	return __vmalloc(VFENCE_LOG_KEPT * sizeof(struct drm_vfence_log_entry),
+			 GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+}
+
+/* The client reads this log: from now on keep entries for it, and read the log at interrupts. */
+static int log_keep(struct vfence_queue *queue, struct vfence_log *log)
+{
+	struct drm_vfence_log_entry *kept;
+
+	/* What it points to is used under the lock alone. */
+	if (READ_ONCE(log->kept))
+		return 0;
+	kept = log_alloc_kept();
+	if (!kept)
+		return -ENOMEM;
+
+	mutex_lock(&log->lock);
+	if (!log->kept) {
+		log_begin_to_keep_locked(log, kept);
+		kept = NULL;
+	}
+	mutex_unlock(&log->lock);
+	/* Another thread was first. */
+	vfree(kept);
+	return 0;
 }
 
 /*
@@ -590,6 +648,39 @@ void vfence_log_fini(struct vfence_adapter *adapter)
 }
 
 /*
+ * Give the log @header instead of its buffer, and exchange the two. The owner may fetch the entries
+ * of the old buffer later: they are kept in @kept, if no array was made before. Return: 0, also if
+ * the log needs no other buffer, or an error; -EAGAIN if @kept must be made first.
+ */
+static int log_replace_locked(struct vfence_queue *queue, struct vfence_log *log,
+			      struct drm_vfence_log_header **header,
+			      struct drm_vfence_log_entry **kept)
+{
+	int ret;
+
+	lockdep_assert_held(&log->lock);
+	/* The queue has no logs, or is being destroyed, or the size stays. */
+	if (!log->owner || !log->header || log->entries == (*header)->number_of_entries)
+		return 0;
+	if (!log->kept && !*kept)
+		return -EAGAIN;
+	ret = log_set_buffer(queue, log, *header);
+	if (ret)
+		return ret;
+
+	log_read_locked(queue, log, log_position(log));
+	if (!log->kept && log->put) {
+		log_begin_to_keep_locked(log, *kept);
+		*kept = NULL;
+	}
+	log->read = 0;
+	log->entries = (*header)->number_of_entries;
+	swap(log->header, *header);
+	log->replaced++;
+	return 0;
+}
+
+/*
  * Replace the buffer of a log. The hardware completes the old buffer and continues in the new
  * one; the driver reads the old one to its end (WDDM-97).
  */
@@ -597,27 +688,22 @@ static int log_replace(struct vfence_queue *queue, enum drm_vfence_log_type type
 {
 	struct vfence_log *log = vfence_queue_log(queue, type);
 	struct drm_vfence_log_header *header = log_alloc_buffer(type, size);
-	int ret = -ENOMEM;
+	struct drm_vfence_log_entry *kept = NULL;
+	int ret = header ? -EAGAIN : -ENOMEM;
 
-	if (!header)
-		return ret;
-
-	mutex_lock(&log->lock);
-
-	/* Do nothing if the queue has no logs or is being destroyed, or if the size stays. */
-	ret = log->owner && log->header && log->entries != header->number_of_entries ?
-	      log_set_buffer(queue, log, header) : -ENOENT;
-	if (!ret) {
-		log_read_locked(queue, log, log_position(log));
-		log->read = 0;
-		log->entries = header->number_of_entries;
-		swap(log->header, header);
-		log->replaced++;
+	while (ret == -EAGAIN) {
+		mutex_lock(&log->lock);
+		ret = log_replace_locked(queue, log, &header, &kept);
+		mutex_unlock(&log->lock);
+		if (ret == -EAGAIN) {
+			kept = log_alloc_kept();
+			ret = kept ? -EAGAIN : -ENOMEM;
+		}
 	}
-	mutex_unlock(&log->lock);
 
+	vfree(kept);
 	vfree(header);
-	return ret == -ENOENT ? 0 : ret;
+	return ret;
 }
 
 static void log_apply_level(struct vfence_queue *queue, void *arg)
@@ -754,7 +840,8 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	struct drm_vfence_log_read *args = data;
 	struct drm_vfence_log_entry *entries;
 	struct vfence_queue *queue;
-	int ret = -ENOMEM;
+	struct vfence_log *log;
+	int ret;
 
 	if (vfence_reject(drm, args->pad) ||
 	    vfence_reject(drm, args->log != DRM_VFENCE_LOG_WAITS &&
@@ -772,13 +859,15 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 		return -EOPNOTSUPP;
 	}
 
+	log = vfence_queue_log(queue, args->log);
 	entries = kvmalloc_array(args->entries.count ?: 1, sizeof(*entries), GFP_KERNEL_ACCOUNT);
-	if (entries) {
+	ret = entries ? log_keep(queue, log) : -ENOMEM;
+	if (!ret) {
 		vfence_log_read(queue);
-		ret = log_return_entries(vfence_queue_log(queue, args->log), args, entries);
-		kvfree(entries);
+		ret = log_return_entries(log, args, entries);
 	}
 
+	kvfree(entries);
 	vfence_queue_put(queue);
 	return ret;
 }

@@ -44,9 +44,12 @@ struct vfence_log {
 	/** @lost: number of entries overwritten before they were read */
 	u64 lost;
 
-	/** @kept: entries kept for the owner, indexed by count modulo VFENCE_LOG_KEPT */
+	/**
+	 * @kept: entries kept for the owner, indexed by count modulo VFENCE_LOG_KEPT; NULL until
+	 * the owner fetches some, or the buffer is replaced
+	 */
 	struct drm_vfence_log_entry *kept;
-	/** @put: number of entries ever kept */
+	/** @put: number of entries ever kept, or dropped without @kept */
 	u64 put;
 	/** @fetched: number of entries ever fetched or dropped */
 	u64 fetched;
