@@ -295,4 +295,45 @@ TEST_F(engine, WDDM_142_an_interrupt_that_is_lost_is_found_although_its_record_i
 	vf_fence_destroy(fence);
 }
 
+/* More records than the hard half takes in one run, of up to four signals each. */
+#define RECORDS		8
+
+/* One interrupt stands for all records before it. What its hard half leaves wakes the thread. */
+TEST_F(engine, one_interrupt_is_enough_for_many_records)
+{
+	struct vf_counters before, after;
+	struct vf_fence *fence;
+	int efd[2];
+	unsigned int i;
+
+	/* The watchdog finds nothing within the time of this test. */
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "900000"));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	for (i = 0; i < 2; i++)
+		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd[0]));
+	ASSERT_EQ(0, arm(self->adapter, fence, 4 * RECORDS, efd[1]));
+	before = counters(self->adapter);
+
+	ASSERT_EQ(0, knob(HANGS, "hold_posts", "1"));
+	for (i = 1; i < 4 * RECORDS; i++)
+		vf_cmd_signal(self->gfx, fence, i);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 4 * RECORDS - 1));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
+	ASSERT_EQ(0, knob(HANGS, "lose_interrupt", "7"));
+	ASSERT_EQ(0, knob(HANGS, "hold_posts", "0"));
+	vf_cmd_signal(self->gfx, fence, 4 * RECORDS);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+
+	for (i = 0; i < 2; i++) {
+		EXPECT_TRUE(EVENTUALLY(fired(efd[i])));
+		close(efd[i]);
+	}
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.records_array == before.records_array + RECORDS)));
+	EXPECT_EQ(before.interrupts_raised + 1, after.interrupts_raised);
+	vf_fence_destroy(fence);
+}
+
 TEST_HARNESS_MAIN

@@ -152,6 +152,7 @@ static void *wait_for_5(void *arg)
 TEST_F(tracing, each_step_of_a_signal_is_an_event)
 {
 	struct waiter waiter = { .fence = self->fence, .ret = -1 };
+	unsigned int none = 0;
 	const char *at;
 
 	/* Connect the doorbell, so that the signal begins with a ring, and with a turn of its own. */
@@ -171,6 +172,9 @@ TEST_F(tracing, each_step_of_a_signal_is_an_event)
 	ASSERT_EQ(0, waiter.ret);
 	ASSERT_EQ(0, vf_queue_wait_idle(self->copy, DEADLINE));
 	ASSERT_TRUE(logged(self->gfx));
+	/* The thread of the interrupt need not have read the logs yet. */
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, DRM_VFENCE_LOG_SIGNALS, NULL, &none, NULL));
+	ASSERT_EQ(0, vf_queue_read_log(self->copy, DRM_VFENCE_LOG_WAITS, NULL, &none, NULL));
 	ASSERT_TRUE(trace_read());
 
 	at = text;
@@ -359,6 +363,45 @@ TEST_F(tracing, lost_entries_of_a_log_are_counted)
 	for (at = text; (at = line_from(at, "vfence_signal_executed", "node=0")); at++)
 		sum++;
 	EXPECT_EQ(169, sum);
+}
+
+/* While nobody traces and nobody fetches entries, interrupts leave them in the log. */
+TEST_F(tracing, entries_from_before_the_tracing_are_no_events)
+{
+	unsigned int i;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(0, write_text(INSTANCE "events/enable", "0"));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, efd));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(fired(efd)));
+
+	ASSERT_EQ(0, trace_on());
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 2, efd));
+	vf_cmd_signal(self->gfx, self->fence, 2);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	/* The interrupt makes the driver read the log. */
+	EXPECT_TRUE(EVENTUALLY(trace_read() && line_from(text, "vfence_signal_executed",
+							 "fence=%u value=2", self->id)));
+	EXPECT_EQ(NULL, line_from(text, "vfence_signal_executed", "value=1"));
+
+	/* Nor are entries that were lost before. */
+	ASSERT_EQ(0, write_text(INSTANCE "events/enable", "0"));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 300, efd));
+	for (i = 3; i <= 300; i++)
+		vf_cmd_signal(self->gfx, self->fence, i);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(fired(efd)));
+
+	ASSERT_EQ(0, trace_on());
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 301, efd));
+	vf_cmd_signal(self->gfx, self->fence, 301);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(trace_read() && line_from(text, "vfence_signal_executed",
+							 "fence=%u value=301", self->id)));
+	EXPECT_EQ(NULL, line_from(text, "vfence_log_lost", "log=2"));
+	close(efd);
 }
 
 /* The members of one fence have a number on each adapter, and an event joins them. */

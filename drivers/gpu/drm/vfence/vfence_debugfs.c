@@ -275,7 +275,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_bool("lose_busy", 0600, minor->debugfs_root, &knobs->lose_busy);
 	debugfs_create_bool("hold_edge", 0600, minor->debugfs_root, &knobs->hold_edge);
 	debugfs_create_bool("stop_cmp", 0600, minor->debugfs_root, &knobs->stop_cmp);
-	debugfs_create_bool("lose_interrupt", 0600, minor->debugfs_root, &knobs->lose_interrupt);
+	debugfs_create_u32("lose_interrupt", 0600, minor->debugfs_root, &knobs->lose_interrupt);
 	debugfs_create_bool("wrong_dependents", 0600, minor->debugfs_root,
 			    &knobs->wrong_dependents);
 	debugfs_create_bool("hold_posts", 0600, minor->debugfs_root, &knobs->hold_posts);

@@ -179,10 +179,13 @@ static void notify_defer_again(struct vfence_adapter *adapter, struct llist_node
 {
 	struct vfence_fence *fence, *next;
 
-	llist_for_each_entry_safe(fence, next, list, deferred_node) {
+	llist_for_each_entry_safe(fence, next, list, deferred_node)
 		llist_add(&fence->deferred_node, &adapter->fences.deferred);
-		vfence_irq_run_again(adapter);
-	}
+}
+
+static bool notify_native_due(struct vfence_adapter *adapter)
+{
+	return !llist_empty(&adapter->fences.deferred);
 }
 
 /*
@@ -210,7 +213,10 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 	}
 	/* Those that had no portion yet come first. */
 	notify_defer_again(adapter, list);
-	notify_defer_again(adapter, llist_reverse_order(__llist_del_all(&again)));
+	if (list || !llist_empty(&again)) {
+		notify_defer_again(adapter, llist_reverse_order(__llist_del_all(&again)));
+		vfence_irq_run_again(adapter);
+	}
 }
 
 /*
@@ -233,6 +239,7 @@ static void notify_native_scan(struct vfence_adapter *adapter, u32 nodes)
 static const struct vfence_irq_source notify_native_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 	.hard = notify_native_hard,
+	.due = notify_native_due,
 	.thread = notify_native_thread,
 	.scan = notify_native_scan,
 };
@@ -252,6 +259,11 @@ static void notify_monitored_hard(struct vfence_adapter *adapter,
 	atomic_set(&adapter->fences.monitored_scan_due, 1);
 }
 
+static bool notify_monitored_due(struct vfence_adapter *adapter)
+{
+	return atomic_read(&adapter->fences.monitored_scan_due);
+}
+
 static void notify_monitored_thread(struct vfence_adapter *adapter)
 {
 	/* Full barrier before the list is read. Partner: point_update_monitored_locked(). */
@@ -269,6 +281,7 @@ static void notify_monitored_scan(struct vfence_adapter *adapter, u32 nodes)
 static const struct vfence_irq_source notify_monitored_source = {
 	.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
 	.hard = notify_monitored_hard,
+	.due = notify_monitored_due,
 	.thread = notify_monitored_thread,
 	.scan = notify_monitored_scan,
 };

@@ -469,8 +469,8 @@ struct vgpu_knobs {
 	bool hold_edge;
 	/** @stop_cmp: The CMP stops until the reset of the GPU. */
 	bool stop_cmp;
-	/** @lose_interrupt: The next interrupt is not delivered. */
-	bool lose_interrupt;
+	/** @lose_interrupt: Number of the next interrupts that are not delivered. */
+	u32 lose_interrupt;
 	/** @hold_posts: The CMP leaves posts in its FIFO until vgpu_cmp_flush() waits for them. */
 	bool hold_posts;
 };
@@ -1404,6 +1404,21 @@ bool vgpu_queue_is_idle(struct vgpu_queue *queue);
  */
 void vgpu_log_set_buffer(struct vgpu_queue *queue, enum drm_vfence_log_type type,
 			 struct drm_vfence_log_header *log, u64 log_va);
+/**
+ * vgpu_log_want - somebody wants to know of the new entries of a queue's logs
+ * @queue: the queue, until its end
+ *
+ * Any context.
+ */
+void vgpu_log_want(struct vgpu_queue *queue);
+/**
+ * vgpu_log_has_wanted - does vgpu_log_take_logged() return a queue that vgpu_log_want() names
+ * @gpu: the function
+ *
+ * The GPU may change the answer at once. It has changed before the interrupt of a signal that has
+ * an entry. Any context.
+ */
+bool vgpu_log_has_wanted(struct vgpu *gpu);
 /**
  * vgpu_log_take_logged - take queues whose logs got entries since they were last taken
  * @gpu: the function

@@ -306,9 +306,17 @@ static bool cmp_publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
 	return true;
 }
 
+/* Return true if a knob has the next interrupt lost. A file of debugfs may write it meanwhile. */
+static bool cmp_loses_interrupt(struct vgpu *gpu)
+{
+	u32 left = READ_ONCE(gpu->knobs.lose_interrupt);
+
+	return left && cmpxchg(&gpu->knobs.lose_interrupt, left, left - 1) == left;
+}
+
 static void cmp_raise(struct vgpu *gpu)
 {
-	if (READ_ONCE(gpu->knobs.lose_interrupt) && xchg(&gpu->knobs.lose_interrupt, false))
+	if (cmp_loses_interrupt(gpu))
 		return;
 	/*
 	 * Publish the record before raising the vector. The vector's latch is set by an

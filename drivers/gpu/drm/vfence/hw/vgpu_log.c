@@ -122,6 +122,16 @@ static bool log_count_matches_locked(struct vgpu_log *log,
 	return true;
 }
 
+/* The queue gets on or off its list. */
+static void log_count_wanted_locked(struct vgpu_queue *queue, int change)
+{
+	struct vgpu *gpu = queue->gpu;
+
+	lockdep_assert_held(&gpu->logged_lock);
+	if (queue->log_wanted)
+		WRITE_ONCE(gpu->logged_wanted, gpu->logged_wanted + change);
+}
+
 /*
  * Report that the queue has entries that the driver has not read. The index was stored before:
  * a driver that takes the queue off the list afterwards finds the entry, and a driver that has
@@ -133,9 +143,38 @@ static void log_note(struct vgpu_queue *queue)
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->logged_lock, flags);
-	if (list_empty(&queue->logged_link))
+	if (list_empty(&queue->logged_link)) {
 		list_add_tail(&queue->logged_link, &queue->node->logged);
+		log_count_wanted_locked(queue, 1);
+	}
 	spin_unlock_irqrestore(&gpu->logged_lock, flags);
+}
+
+void vgpu_log_want(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&queue->gpu->logged_lock, flags);
+	if (!queue->log_wanted) {
+		queue->log_wanted = true;
+		if (!list_empty(&queue->logged_link))
+			log_count_wanted_locked(queue, 1);
+	}
+	spin_unlock_irqrestore(&queue->gpu->logged_lock, flags);
+}
+
+bool vgpu_log_has_wanted(struct vgpu *gpu)
+{
+	return READ_ONCE(gpu->logged_wanted);
+}
+
+static void log_take_locked(struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&queue->gpu->logged_lock);
+	if (list_empty(&queue->logged_link))
+		return;
+	list_del_init(&queue->logged_link);
+	log_count_wanted_locked(queue, -1);
 }
 
 /* The queue is stopped and will be freed. */
@@ -144,7 +183,7 @@ void vgpu_log_forget(struct vgpu_queue *queue)
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->gpu->logged_lock, flags);
-	list_del_init(&queue->logged_link);
+	log_take_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->logged_lock, flags);
 }
 
@@ -157,7 +196,7 @@ static u32 log_take_one(struct vgpu *gpu, struct vgpu_node *node)
 	spin_lock_irqsave(&gpu->logged_lock, flags);
 	queue = list_first_entry_or_null(&node->logged, struct vgpu_queue, logged_link);
 	if (queue) {
-		list_del_init(&queue->logged_link);
+		log_take_locked(queue);
 		handle = queue->os_handle;
 	}
 	spin_unlock_irqrestore(&gpu->logged_lock, flags);

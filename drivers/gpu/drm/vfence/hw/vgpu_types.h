@@ -579,6 +579,11 @@ struct vgpu {
 	u32 logging_level;
 	/** @logged_lock: Protects vgpu_node.logged of all nodes; taken inside vgpu_log.lock. */
 	spinlock_t logged_lock;
+	/**
+	 * @logged_wanted: Number of queues on these lists that have &vgpu_queue.log_wanted; written
+	 * under @logged_lock.
+	 */
+	unsigned int logged_wanted;
 
 	/** @log_buffers_set: See &struct vgpu_counters. */
 	atomic64_t log_buffers_set;
@@ -974,6 +979,8 @@ struct vgpu_queue {
 	struct vgpu_log log[2];
 	/** @logged_link: Link in vgpu_node.logged, or empty; under vgpu.logged_lock. */
 	struct list_head logged_link;
+	/** @log_wanted: vgpu_log_want() was called; under vgpu.logged_lock. */
+	bool log_wanted;
 
 	/** @fault: Reason of the stop; under vgpu_chip.sched. */
 	u32 fault;

@@ -4,10 +4,12 @@
  *
  * The hard half drains the interrupt ring and gives each record to the sources of its
  * type. The threaded half does all work that takes long, that sleeps, or that replaces
- * records for which the ring had no room::
+ * records for which the ring had no room. Most interrupts leave it nothing to do, and do not
+ * wake its thread::
  *
  *    record --> ring --> hard half: source->hard()      bounded, one record
  *                          |        source->overflow()  the ring had no room
+ *                          |        source->due()       has it left work?
  *                          v
  *                        threaded half: source->thread()
  *                                       source->scan()  by node, after an overflow
@@ -156,22 +158,39 @@ void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes)
 	atomic_or(nodes, &adapter->irq.scan_due);
 }
 
+/*
+ * Return true if the threaded half has work. A hard half leaves work to it while it holds
+ * &vfence_irq.lock. The interrupt of the record comes after the record, and its handler takes the
+ * lock in irq_drain() before it calls this function, so it finds the work. All others wake the
+ * thread of the interrupt or raise the vector after they have left work.
+ */
+static bool irq_thread_is_due(struct vfence_adapter *adapter)
+{
+	unsigned int i;
+
+	if (atomic_read(&adapter->irq.scan_due))
+		return true;
+	for (i = 0; i < adapter->irq.sources; i++)
+		if (adapter->irq.source[i]->due && adapter->irq.source[i]->due(adapter))
+			return true;
+	return false;
+}
+
 /**
- * vfence_irq_backlog - are there records that the threaded half has not seen
+ * vfence_irq_backlog - is there work for the interrupt
  * @adapter: the adapter
- * @settled: output: index of the first one
+ * @runs: output: number of runs of the two halves so far
  *
  * vfence_irq_flush() takes records for which the threaded half has work to do, too. Its callers do
- * not run that half: the interrupt does, but it may be lost. In the same way vfence_irq_catch_up()
- * may leave the rest of a long work to it. Any context.
+ * not run that half: the interrupt does, but it may be lost. Any context.
  */
-bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *settled)
+bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *runs)
 {
 	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
 
-	*settled = READ_ONCE(adapter->irq.settled);
-	return READ_ONCE(ring->write) != *settled || atomic_read(&ring->overflow) ||
-	       atomic_read(&adapter->irq.scan_due) || READ_ONCE(adapter->irq.again);
+	*runs = READ_ONCE(ring->read) + READ_ONCE(adapter->irq.runs);
+	return READ_ONCE(ring->write) != READ_ONCE(ring->read) || atomic_read(&ring->overflow) ||
+	       irq_thread_is_due(adapter);
 }
 
 /**
@@ -228,12 +247,11 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	unsigned int i;
-	u32 nodes, read;
+	u32 nodes;
 
 	lockdep_assert_held(&irq->settle_lock);
 
 	vfence_irq_flush(adapter);
-	read = READ_ONCE(vgpu_device_irq_ring(adapter->gpu)->read);
 	/*
 	 * Others may have taken records before, and still complete their waiters. Acquire: what
 	 * these completions did. Partner: the decrement in irq_drain(), a full barrier.
@@ -248,20 +266,27 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 	for (i = 0; nodes && i < irq->sources; i++)
 		if (irq->source[i]->scan)
 			irq->source[i]->scan(adapter, nodes);
-	WRITE_ONCE(irq->settled, read);
+	WRITE_ONCE(irq->runs, irq->runs + 1);
 }
 
 /**
  * vfence_irq_run_again - ask for another run of the threaded half
  * @adapter: the adapter
  *
- * A threaded half calls this after a portion of a long work. The other threaded halves run
- * before the next portion. Called with &vfence_irq.settle_lock held.
+ * A threaded half calls this after a portion of a long work, when it has noted the rest. The other
+ * threaded halves run before the next portion. Called with &vfence_irq.settle_lock held.
  */
 void vfence_irq_run_again(struct vfence_adapter *adapter)
 {
-	lockdep_assert_held(&adapter->irq.settle_lock);
-	WRITE_ONCE(adapter->irq.again, true);
+	struct vfence_irq *irq = &adapter->irq;
+
+	lockdep_assert_held(&irq->settle_lock);
+	/*
+	 * The caller may be another thread than that of the interrupt, which may sleep: an
+	 * interrupt that came before the rest was noted has found no work for it.
+	 */
+	if (!irq->stopped)
+		vfence_vector_wake_thread(&irq->vector, adapter);
 }
 
 /**
@@ -270,22 +295,14 @@ void vfence_irq_run_again(struct vfence_adapter *adapter)
  *
  * On return the threaded halves have handled what the records before the call name, except for
  * waiters beyond the first portion of a fence: vfence_notify_settle() handles those of one
- * fence.
- *
- * Return: true if a threaded half has asked for another run.
+ * fence. The thread of the interrupt does the rest.
  */
-bool vfence_irq_settle(struct vfence_adapter *adapter)
+void vfence_irq_settle(struct vfence_adapter *adapter)
 {
-	bool again;
-
 	/* Serialise: on return no other thread is still handling records it took earlier. */
 	mutex_lock(&adapter->irq.settle_lock);
-	WRITE_ONCE(adapter->irq.again, false);
 	irq_settle_locked(adapter);
-	again = adapter->irq.again;
 	mutex_unlock(&adapter->irq.settle_lock);
-
-	return again;
 }
 
 /**
@@ -312,17 +329,17 @@ static irqreturn_t irq_handler(int irq, void *data)
 {
 	struct vfence_adapter *adapter = data;
 	u64 ns = ktime_get_mono_fast_ns();
+	bool left;
 
 	vfence_count(adapter, VFENCE_COUNT_HANDLER_RUNS);
-	irq_drain(adapter);
+	left = irq_drain(adapter) || irq_thread_is_due(adapter);
 
 	ns = ktime_get_mono_fast_ns() - ns;
 	vfence_count_add(adapter, VFENCE_COUNT_HANDLER_NS, ns);
 	if (ns > adapter->irq.handler_max_ns)
 		WRITE_ONCE(adapter->irq.handler_max_ns, ns);
 
-	/* Always wake the thread: it reads the logs after every signal (WDDM-92). */
-	return IRQ_WAKE_THREAD;
+	return left ? IRQ_WAKE_THREAD : IRQ_HANDLED;
 }
 
 static irqreturn_t irq_thread(int irq, void *data)
@@ -339,8 +356,7 @@ static irqreturn_t irq_thread(int irq, void *data)
 		sched_set_normal(current, 0);
 	}
 
-	while (vfence_irq_settle(adapter))
-		cond_resched();
+	vfence_irq_settle(adapter);
 	return IRQ_HANDLED;
 }
 
@@ -382,7 +398,18 @@ int vfence_irq_start(struct vfence_adapter *adapter)
 /** vfence_irq_stop - free the interrupt and handle its last records; the GPU has stopped */
 void vfence_irq_stop(struct vfence_adapter *adapter)
 {
-	vfence_vector_fini(&adapter->irq.vector, adapter);
-	while (vfence_irq_settle(adapter))
+	struct vfence_irq *irq = &adapter->irq;
+
+	mutex_lock(&irq->settle_lock);
+	irq->stopped = true;
+	mutex_unlock(&irq->settle_lock);
+	vfence_vector_fini(&irq->vector, adapter);
+
+	/* Nobody else does the rest any more. */
+	mutex_lock(&irq->settle_lock);
+	do {
+		irq_settle_locked(adapter);
 		cond_resched();
+	} while (irq_thread_is_due(adapter));
+	mutex_unlock(&irq->settle_lock);
 }

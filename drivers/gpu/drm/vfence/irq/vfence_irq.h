@@ -58,6 +58,11 @@ struct vfence_irq_source {
 	 */
 	void (*overflow)(struct vfence_adapter *adapter, u32 overflow);
 
+	/**
+	 * @due: has the hard half left work to @thread? Called in any context with no lock held. A
+	 * source with @thread needs it
+	 */
+	bool (*due)(struct vfence_adapter *adapter);
 	/** @thread: threaded half; called with &vfence_irq.settle_lock held */
 	void (*thread)(struct vfence_adapter *adapter);
 	/**
@@ -78,13 +83,13 @@ int vfence_irq_start(struct vfence_adapter *adapter);
 void vfence_irq_stop(struct vfence_adapter *adapter);
 void vfence_irq_fini(struct vfence_adapter *adapter);
 void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes);
-bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *read);
+bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *runs);
 void vfence_irq_mask_locked(struct vfence_adapter *adapter, unsigned int node);
 void vfence_irq_expect_silence(struct vfence_adapter *adapter, u32 nodes);
 void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes);
 void vfence_irq_flush(struct vfence_adapter *adapter);
 void vfence_irq_run_again(struct vfence_adapter *adapter);
-bool vfence_irq_settle(struct vfence_adapter *adapter);
+void vfence_irq_settle(struct vfence_adapter *adapter);
 void vfence_irq_catch_up(struct vfence_adapter *adapter);
 
 #endif

@@ -46,17 +46,14 @@ struct vfence_irq {
 	 */
 	atomic_t scan_due;
 
-	/**
-	 * @settled: index of the first record that the threaded half may not have seen; written
-	 * under @settle_lock
-	 */
-	u32 settled;
+	/** @runs: number of runs of the threaded half; written under @settle_lock */
+	u32 runs;
 
 	/** @thread_normal: the threaded half has left SCHED_FIFO; used by its thread alone */
 	bool thread_normal;
 
-	/** @again: a threaded half has left work for another run; written under @settle_lock */
-	bool again;
+	/** @stopped: the vector is about to be freed, and its thread with it; @settle_lock */
+	bool stopped;
 
 	/** @handler_max_ns: longest run of the hard half in ns; written by the hard half alone */
 	u64 handler_max_ns;

@@ -96,6 +96,18 @@ void vfence_vector_raise(struct vfence_vector *vector)
 		vector_schedule(vector);
 }
 
+/**
+ * vfence_vector_wake_thread - run the threaded half without an interrupt
+ * @vector: the vector, which is not freed meanwhile
+ * @arg: as given to vfence_vector_init()
+ *
+ * If the half runs now, it runs once more.
+ */
+void vfence_vector_wake_thread(struct vfence_vector *vector, void *arg)
+{
+	irq_wake_thread(vector->irq, arg);
+}
+
 static void vector_mask(struct irq_data *data)
 {
 	struct vfence_vector *vector = irq_data_get_irq_chip_data(data);
@@ -145,9 +157,8 @@ static int vector_map(struct irq_domain *domain, unsigned int irq, irq_hw_number
 	irq_set_noprobe(irq);
 
 	/*
-	 * Mark the line as polled, so that the kernel does not disable it. The hard half
-	 * does not know whether its thread will find work and always wakes it. While the
-	 * thread is busy for a long time the interrupt looks unhandled to the kernel.
+	 * Mark the line as polled, so that the kernel does not disable it. While the thread of the
+	 * interrupt is busy for a long time, interrupts that wake it look unhandled to the kernel.
 	 */
 	irq_set_status_flags(irq, IRQ_IS_POLLED);
 	/* The affinity may change at any time, not only in the handler. */

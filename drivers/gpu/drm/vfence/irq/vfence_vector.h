@@ -10,5 +10,6 @@ int vfence_vector_init(struct vfence_vector *vector, const char *name,
 		       irq_handler_t handler, irq_handler_t thread, void *arg);
 void vfence_vector_fini(struct vfence_vector *vector, void *arg);
 void vfence_vector_raise(struct vfence_vector *vector);
+void vfence_vector_wake_thread(struct vfence_vector *vector, void *arg);
 
 #endif

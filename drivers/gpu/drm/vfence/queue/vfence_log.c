@@ -224,6 +224,13 @@ static bool log_is_traced(void)
 	       trace_vfence_marker_enabled();
 }
 
+/* Entries that an interrupt left unread are older than the tracing. One may have no time. */
+static bool log_is_new(struct vfence_adapter *adapter, const struct drm_vfence_log_entry *entry)
+{
+	return !entry->end_gpu_timestamp ||
+	       entry->end_gpu_timestamp > READ_ONCE(adapter->queues.logs_ignored_at);
+}
+
 /*
  * Copy the entry at position @at. Returns false if the GPU may have overwritten the entry
  * meanwhile. The GPU writes the entry at its position before it increments the position, so
@@ -279,6 +286,7 @@ static int log_keep(struct vfence_queue *queue, struct vfence_log *log)
 {
 	struct drm_vfence_log_entry *kept;
 
+	vgpu_log_want(queue->hw);
 	/* What it points to is used under the lock alone. */
 	if (READ_ONCE(log->kept))
 		return 0;
@@ -377,6 +385,7 @@ static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_lo
 			    log == vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
 	unsigned int completed = 0;
 	u64 lost = 0, taken = 0;
+	bool older = false;
 
 	lockdep_assert_held(&log->lock);
 	if (end > log->read + log->entries) {
@@ -393,7 +402,9 @@ static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_lo
 		}
 		taken++;
 		log_keep_locked(log, &entry);
-		if (log_is_traced())
+		if (!log_is_new(queue->adapter, &entry))
+			older = true;
+		else if (log_is_traced())
 			log_trace_entry(queue, log->owner, &entry);
 		if (names_fences && entry.operation == DRM_VFENCE_LOG_SIGNAL_EXECUTED)
 			completed += log_complete_entry(log->owner, &entry);
@@ -403,7 +414,8 @@ static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_lo
 	if (names_fences && lost)
 		completed += log_read_live_locked(queue, log);
 
-	if (lost)
+	/* If an entry that is left is older than the tracing, so are those that are lost. */
+	if (lost && !older)
 		trace_vfence_log_lost(queue, DRM_VFENCE_LOG_WAITS + (log - queue->log), lost);
 	log->taken += taken;
 	log->lost += lost;
@@ -583,6 +595,11 @@ static void log_signaled_hard(struct vfence_adapter *adapter,
 	vfence_irq_scan_later(adapter, BIT(record->node));
 }
 
+static bool log_signaled_due(struct vfence_adapter *adapter)
+{
+	return !llist_empty(&adapter->queues.signaled);
+}
+
 /* Read the logs of the queues that have signaled. */
 static void log_read_signaled(struct vfence_adapter *adapter)
 {
@@ -617,15 +634,58 @@ static void log_read_all(struct vfence_adapter *adapter)
 static const struct vfence_irq_source log_optimized_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 	.hard = log_signaled_hard,
+	.due = log_signaled_due,
 	.thread = log_read_signaled,
 	.scan = log_scan,
 	.catch_up = log_read_all,
 };
 
-/* Where records name fences, the logs serve only the owners of the queues. */
+/*
+ * Where records name fences, the logs serve only tracers and the owners who fetch entries. If none
+ * of them wants those that are there, they stay in the logs until a LOG_READ or the end of the
+ * queue.
+ */
+static bool log_is_wanted(struct vfence_adapter *adapter)
+{
+	/* Before the question, so that the events of a trace that begins now are not older. */
+	u64 now = vgpu_clock_now(adapter->gpu);
+
+	if (vgpu_log_has_wanted(adapter->gpu) || log_is_traced())
+		return true;
+	WRITE_ONCE(adapter->queues.logs_ignored_at, now);
+	return false;
+}
+
+static void log_hard(struct vfence_adapter *adapter, const struct vgpu_irq_record *record,
+		     struct vfence_irq_batch *batch)
+{
+	if (log_is_wanted(adapter))
+		atomic_set(&adapter->queues.logs_due, 1);
+}
+
+static bool log_due(struct vfence_adapter *adapter)
+{
+	return atomic_read(&adapter->queues.logs_due);
+}
+
+static void log_thread(struct vfence_adapter *adapter)
+{
+	if (atomic_xchg(&adapter->queues.logs_due, 0))
+		log_read_all(adapter);
+}
+
+static void log_scan_wanted(struct vfence_adapter *adapter, u32 nodes)
+{
+	if (log_is_wanted(adapter))
+		log_read_nodes(adapter, nodes);
+}
+
 static const struct vfence_irq_source log_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
-	.thread = log_read_all,
+	.hard = log_hard,
+	.due = log_due,
+	.thread = log_thread,
+	.scan = log_scan_wanted,
 };
 
 /** vfence_log_init - prepare an adapter for logs; cannot fail */

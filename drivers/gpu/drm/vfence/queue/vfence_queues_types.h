@@ -53,6 +53,13 @@ struct vfence_queues {
 	u32 logging_level;
 	/** @signaled: queues whose logs the threaded half must read */
 	struct llist_head signaled;
+	/** @logs_due: 1 if the threaded half must read the logs that have news */
+	atomic_t logs_due;
+	/**
+	 * @logs_ignored_at: time of the GPU when an interrupt last left the logs unread, as nobody
+	 * wanted to know; written by the hard half
+	 */
+	u64 logs_ignored_at;
 
 	/** @submit_wq: passes submissions whose waits are over to drm_sched */
 	struct workqueue_struct *submit_wq;

@@ -67,10 +67,10 @@ struct vfence_watch {
 	bool posts;
 	/** @done: number of posts that it had handled */
 	u64 done;
-	/** @records: there were records for the threaded half of the interrupt */
+	/** @records: there was work for the interrupt */
 	bool records;
-	/** @settled: index of the first one of them */
-	u32 settled;
+	/** @runs: number of runs of its halves by then */
+	u32 runs;
 };
 
 /**

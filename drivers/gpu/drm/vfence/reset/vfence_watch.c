@@ -130,12 +130,12 @@ static void watch_interrupt(struct vfence_adapter *adapter)
 {
 	struct vfence_watch *watch = &adapter->reset.watch;
 	bool had = watch->records;
-	u32 settled;
+	u32 runs;
 
-	watch->records = vfence_irq_backlog(adapter, &settled);
-	if (had && watch->records && settled == watch->settled)
+	watch->records = vfence_irq_backlog(adapter, &runs);
+	if (had && watch->records && runs == watch->runs)
 		vfence_vector_raise(&adapter->irq.vector);
-	watch->settled = settled;
+	watch->runs = runs;
 }
 
 /* Returns true if a check is due. The caller begins the next ones, if there are to be any. */
