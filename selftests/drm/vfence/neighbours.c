@@ -811,7 +811,10 @@ TEST_F_TIMEOUT(loaded, a_loaded_machine_loses_nothing, 120)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, device_state(&self->client));
 }
 
-/* The GPU raises its interrupt at once. When the handler's thread runs is up to the kernel. */
+/*
+ * The GPU raises its interrupt at once. When the handler's thread runs is up to the kernel. An engine
+ * leaves its posts to the thread of the CMP if there are others before them.
+ */
 TEST_F(loaded, a_loaded_machine_delays_no_interrupt)
 {
 	uint64_t before = counters(self->client.adapter).interrupts_raised;
@@ -821,9 +824,14 @@ TEST_F(loaded, a_loaded_machine_delays_no_interrupt)
 
 	ASSERT_EQ(0, vf_fence_create(self->client.device, 0, 0, &fence));
 	ASSERT_EQ(0, arm(self->client.adapter, fence, 1, efd));
+	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
 	vf_cmd_signal(self->queue, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->queue));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
+	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	vf_cmd_signal(self->queue, fence, 2);
+	ASSERT_EQ(0, vf_queue_submit(self->queue));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 2));
 	begun = vf_deadline(0);
 	EXPECT_TRUE(EVENTUALLY(counters(self->client.adapter).interrupts_raised > before));
 	took = vf_deadline(0) - begun;

@@ -317,6 +317,11 @@ TEST(the_interrupt_thread_runs_at_normal_priority)
 	victim_close(&v);
 }
 
+static void nap(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+}
+
 /* Return: how often a thread has gone to sleep, or -1. */
 static int64_t runs_of(pid_t task)
 {
@@ -359,7 +364,7 @@ static int64_t runs_in_rounds(struct victim *v)
 		if (before < 0 || victim_round(v, 0))
 			return -1;
 		/* The thread sleeps again before the next round. */
-		nanosleep(&(struct timespec){ .tv_nsec = 10000000 }, NULL);
+		nap();
 	}
 	return thread_runs() - before;
 }
@@ -591,6 +596,91 @@ TEST_F(flood, a_queue_that_stalls_keeps_nobody_off_and_is_not_stopped)
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == FLOOD));
 	vf_queue_destroy(mm);
 	victim_close(&victim);
+}
+
+#define BURST	300
+
+static pid_t cmp;
+
+static void find_cmp(pid_t task, int unused)
+{
+	(void)unused;
+	cmp = task;
+}
+
+/*
+ * The thread of an engine writes the record of a single signal itself. It leaves signals that come one
+ * after the other to the thread of the CMP: then several share a record.
+ */
+TEST(a_burst_of_signals_is_left_to_the_cmp)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_counters before, after;
+	struct victim v;
+	unsigned int i;
+	int64_t runs;
+
+	ASSERT_EQ(0, victim_open(&v, 0));
+	each_kthread("vfence0-cmp", find_cmp, 0);
+	/* One by one they have a record each, and the thread of the CMP sleeps. */
+	ASSERT_TRUE(settled(v.adapter, &before));
+	ASSERT_TRUE(EVENTUALLY((runs = runs_of(cmp), nap(), runs == runs_of(cmp))));
+	ASSERT_LE(0, runs);
+	for (i = 0; i < 10; i++) {
+		ASSERT_EQ(0, victim_round(&v, 0));
+		nap();
+	}
+	EXPECT_EQ(runs, runs_of(cmp));
+	ASSERT_TRUE(settled(v.adapter, &after));
+	EXPECT_EQ(before.records_array + 10, after.records_array);
+
+	for (i = 1; i <= BURST; i++) {
+		ASSERT_EQ(0, arm(v.adapter, v.fence, v.value + i, efd));
+		vf_cmd_signal(v.queue, v.fence, v.value + i);
+	}
+	ASSERT_TRUE(settled(v.adapter, &before));
+	ASSERT_EQ(0, vf_queue_submit(v.queue));
+	ASSERT_TRUE(EVENTUALLY((after = counters(v.adapter),
+				after.waits_satisfied == before.waits_satisfied + BURST)));
+	TH_LOG("%llu records of %u signals",
+	       (unsigned long long)(after.records_array - before.records_array), BURST);
+	if (deterministic())
+		EXPECT_GT(BURST / 2, after.records_array - before.records_array);
+	victim_close(&v);
+	close(efd);
+}
+
+/* Return: GPU time that a signal costs its queue while @waiters events of others wait for it, in ns. */
+static uint64_t ns_of_a_signal(struct victim *v, unsigned int waiters, int efd)
+{
+	uint64_t busy = node_busy_ns(v->adapter, DRM_VFENCE_NODE_COPY);
+	unsigned int i, k;
+
+	for (i = 0; i < 100; i++) {
+		for (k = 0; k < waiters; k++)
+			if (arm(v->adapter, v->fence, v->value + 1, efd))
+				return 0;
+		if (victim_round(v, 0))
+			return 0;
+		/* The next one is reported by the engine again. */
+		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
+	}
+	return (node_busy_ns(v->adapter, DRM_VFENCE_NODE_COPY) - busy) / 100;
+}
+
+/* The interrupt comes on the processor of the engine that raises it. */
+TEST(who_waits_for_a_signal_does_not_cost_its_queue_gpu_time)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	uint64_t alone, beside;
+	struct victim v;
+
+	ASSERT_EQ(0, victim_open(&v, 0));
+	alone = ns_of_a_signal(&v, 0, efd);
+	beside = ns_of_a_signal(&v, 3, efd);
+	EXPECT_WITHIN(5, alone, beside);
+	victim_close(&v);
+	close(efd);
 }
 
 FIXTURE(waiters) {

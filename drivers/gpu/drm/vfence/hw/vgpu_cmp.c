@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The context management processor: it takes posts from the engines, compares the values
- * once more, writes the interrupt ring and raises the vector.
+ * once more, writes the interrupt ring and raises the vector. Its thread does so, or the thread
+ * of an engine that has posted.
  */
 
 #include <linux/dma-fence.h>
@@ -82,9 +83,63 @@ bool vgpu_cmp_has_room(struct vgpu *gpu, const struct vgpu_vm *vm)
 	return posts < VGPU_POSTS_FEW || (s64)total < VGPU_POSTS - VGPU_POSTS_RESERVE;
 }
 
+static bool cmp_has_work(struct vgpu_cmp *cmp)
+{
+	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
+
+	if (READ_ONCE(gpu->knobs.hold_posts) && !atomic_read(&cmp->flushers))
+		return false;
+	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_nodes);
+}
+
 /*
- * Engines call this function; it must not wait. If the FIFO is full, the post becomes a NULL
- * event: the record is lost and the wake-up is not.
+ * Reserve the work of the CMP for the calling thread. Return false if there are no posts, or if
+ * another thread does that work.
+ */
+static bool cmp_begin_locked(struct vgpu_cmp *cmp)
+{
+	lockdep_assert_held(&cmp->lock);
+	if (cmp->working || !cmp_has_work(cmp))
+		return false;
+	cmp->working = true;
+	return true;
+}
+
+/*
+ * The thread of the CMP looks for work. Partners: cmp_end() and vgpu_cmp_run() wake it after a
+ * section under the lock in which they leave work, and so does vgpu_cmp_post().
+ */
+static bool cmp_begin(struct vgpu_cmp *cmp)
+{
+	unsigned long flags;
+	bool begun;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	begun = cmp_begin_locked(cmp);
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	return begun;
+}
+
+static void cmp_end(struct vgpu_cmp *cmp)
+{
+	unsigned long flags;
+	bool left;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	cmp->working = false;
+	/*
+	 * Engines may have posted meanwhile. They woke the thread of the CMP, which went to sleep
+	 * again, as @working was set.
+	 */
+	left = cmp_has_work(cmp);
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	if (left)
+		wake_up_all(&cmp->wait);
+}
+
+/*
+ * Any context; it must not wait. If the FIFO is full, the post becomes a NULL event: the record is
+ * lost and the wake-up is not.
  */
 void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 {
@@ -95,6 +150,19 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 	cmp_post_locked(cmp, post);
 	spin_unlock_irqrestore(&cmp->lock, flags);
 	wake_up_all(&cmp->wait);
+}
+
+/* As vgpu_cmp_post(), in a step of @engine, which calls vgpu_cmp_run() without its locks. */
+void vgpu_cmp_post_in_step(struct vgpu *gpu, struct vgpu_engine *engine,
+			   const struct vgpu_post *post)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->cmp.lock, flags);
+	cmp_post_locked(&gpu->cmp, post);
+	engine->posted = gpu->cmp.posted;
+	spin_unlock_irqrestore(&gpu->cmp.lock, flags);
+	engine->posts++;
 }
 
 /*
@@ -151,15 +219,6 @@ void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 
 	if (due)
 		wake_up_all(&cmp->wait);
-}
-
-static bool cmp_has_work(struct vgpu_cmp *cmp)
-{
-	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
-
-	if (READ_ONCE(gpu->knobs.hold_posts) && !atomic_read(&cmp->flushers))
-		return false;
-	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_nodes);
 }
 
 static u64 cmp_load_monitored(struct vgpu_fence *fence)
@@ -347,7 +406,7 @@ static void cmp_account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *reco
 		cmp->counters.recorded += record->posts;
 	WRITE_ONCE(cmp->done, cmp->taken);
 	spin_unlock_irqrestore(&cmp->lock, flags);
-	wake_up_all(&cmp->wait);
+	wake_up_all(&cmp->flushed);
 }
 
 static void cmp_handle_posts(struct vgpu *gpu)
@@ -400,13 +459,10 @@ static void cmp_handle_posts(struct vgpu *gpu)
  * most one part in VGPU_CMP_SHARE of a processor. Short work is free until it adds up. The sleep
  * is a quiescent state of all kinds of RCU.
  */
-static void cmp_rest(struct vgpu_cmp *cmp, u64 begin)
+static void cmp_rest(struct vgpu_cmp *cmp, u64 now)
 {
-	u64 now = ktime_get_ns();
 	ktime_t until;
 
-	cmp->free_at = max(cmp->free_at, begin) +
-		       VGPU_CMP_SHARE * min_t(u64, now - begin, VGPU_CMP_WORK_NS);
 	if (cmp->free_at <= now + VGPU_CMP_SLACK_NS)
 		return;
 
@@ -420,10 +476,29 @@ static void cmp_rest(struct vgpu_cmp *cmp, u64 begin)
  * A knob stops the CMP until the reset of the GPU, or until the GPU is switched off. During the
  * reset, which waits for the CMP, the knob does nothing.
  */
+static bool cmp_knob_stops(struct vgpu *gpu)
+{
+	return READ_ONCE(gpu->knobs.stop_cmp) && !READ_ONCE(gpu->resetting);
+}
+
 static bool cmp_is_stopped(struct vgpu *gpu)
 {
-	return READ_ONCE(gpu->knobs.stop_cmp) && !READ_ONCE(gpu->resetting) &&
-	       !kthread_should_stop();
+	return cmp_knob_stops(gpu) && !kthread_should_stop();
+}
+
+/* Handle the posts of one record. Return the time of the end. */
+static u64 cmp_work(struct vgpu *gpu, u64 begin)
+{
+	struct vgpu_cmp *cmp = &gpu->cmp;
+	bool signalling = dma_fence_begin_signalling();
+	u64 now;
+
+	cmp_handle_posts(gpu);
+	dma_fence_end_signalling(signalling);
+	now = ktime_get_ns();
+	cmp->free_at = max(cmp->free_at, begin) +
+		       VGPU_CMP_SHARE * min_t(u64, now - begin, VGPU_CMP_WORK_NS);
+	return now;
 }
 
 static void cmp_stay_stopped(struct vgpu *gpu)
@@ -437,26 +512,67 @@ static int cmp_thread(void *data)
 {
 	struct vgpu *gpu = data;
 	struct vgpu_cmp *cmp = &gpu->cmp;
-	bool signalling;
 
 	/* Hardware does not wait for programs. cmp_rest() limits what it takes from them. */
 	sched_set_fifo_low(current);
 
 	while (!kthread_should_stop()) {
-		wait_event_interruptible(cmp->wait, kthread_should_stop() || cmp_has_work(cmp));
-		while (cmp_has_work(cmp)) {
-			u64 begin;
+		bool begun = false;
 
-			cmp_stay_stopped(gpu);
-			begin = ktime_get_ns();
-			signalling = dma_fence_begin_signalling();
-			cmp_handle_posts(gpu);
-			dma_fence_end_signalling(signalling);
-			cmp_rest(cmp, begin);
-			cond_resched();
-		}
+		wait_event_interruptible(cmp->wait,
+					 kthread_should_stop() || (begun = cmp_begin(cmp)));
+		if (!begun)
+			continue;
+		cmp_stay_stopped(gpu);
+		cmp_rest(cmp, cmp_work(gpu, ktime_get_ns()));
+		cmp_end(cmp);
+		cond_resched();
 	}
 	return 0;
+}
+
+/*
+ * Reserve the work of the CMP for the thread of @engine. Return false if another thread does that
+ * work, if the FIFO has other posts than those of the engine's step, or if the time that pays for
+ * the last work of the CMP has not passed.
+ */
+static bool cmp_begin_here_locked(struct vgpu *gpu, const struct vgpu_engine *engine, u64 now)
+{
+	struct vgpu_cmp *cmp = &gpu->cmp;
+
+	lockdep_assert_held(&cmp->lock);
+	if (cmp->working || cmp->free_at > now || cmp_knob_stops(gpu) || cmp->null_nodes ||
+	    cmp->posted != engine->posted || cmp->posted - cmp->taken > engine->posts)
+		return false;
+	return cmp_begin_locked(cmp);
+}
+
+/*
+ * The thread of @engine calls this at the end of a step in which it has posted to @gpu, when it
+ * holds no lock of the step any more. If it may, it writes the record and raises the vector itself:
+ * to wake the thread of the CMP takes longer than that work. The client of the step does not pay
+ * for it, because other clients decide how many waiters the interrupt wakes, perhaps on this
+ * processor. Posts that come one after the other are left to the thread of the CMP, so that they
+ * share records.
+ */
+void vgpu_cmp_run(struct vgpu *gpu, struct vgpu_engine *engine)
+{
+	struct vgpu_cmp *cmp = &gpu->cmp;
+	u64 now = ktime_get_ns();
+	unsigned long flags;
+	bool begun;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	begun = cmp_begin_here_locked(gpu, engine, now);
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	engine->posts = 0;
+	if (!begun) {
+		wake_up_all(&cmp->wait);
+		return;
+	}
+
+	vgpu_time_of_nobody(engine, cmp_work(gpu, now) - now);
+	cmp_end(cmp);
 }
 
 int vgpu_cmp_start(struct vgpu *gpu)
@@ -481,7 +597,7 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	}
 	cmp->task = NULL;
 	WRITE_ONCE(cmp->stopped, true);
-	wake_up_all(&cmp->wait);
+	wake_up_all(&cmp->flushed);
 }
 
 static bool cmp_done_up_to(struct vgpu_cmp *cmp, u64 posted)
@@ -502,7 +618,7 @@ static bool cmp_flush(struct vgpu_cmp *cmp, long timeout)
 
 	atomic_inc(&cmp->flushers);
 	wake_up_all(&cmp->wait);
-	flushed = wait_event_timeout(cmp->wait, cmp_done_up_to(cmp, posted), timeout);
+	flushed = wait_event_timeout(cmp->flushed, cmp_done_up_to(cmp, posted), timeout);
 	atomic_dec(&cmp->flushers);
 	return flushed;
 }

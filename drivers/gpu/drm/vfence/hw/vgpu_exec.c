@@ -322,7 +322,7 @@ static noinline void exec_post_signal(struct vgpu_engine *engine, struct vgpu_qu
 		.node = engine->node,
 	};
 
-	vgpu_cmp_post(queue->gpu, &post);
+	vgpu_cmp_post_in_step(queue->gpu, engine, &post);
 	vfence_step(POSTED);
 }
 
@@ -428,7 +428,7 @@ static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue 
 	};
 
 	if (queue->gpu->config.monitored_signal == VGPU_MONITORED_SIGNAL_ADVANCED)
-		vgpu_cmp_post(queue->gpu, &post);
+		vgpu_cmp_post_in_step(queue->gpu, engine, &post);
 }
 
 /* Store 32 or 64 bits to memory, as the GPU supports (WDDM-116, WDDM-128). */
@@ -657,6 +657,16 @@ static bool exec_is_seen(struct vgpu_queue *queue)
 }
 
 /*
+ * Have the CMP handle what the step has posted. A queue that has posted since the last report is
+ * not blocked, so it still exists.
+ */
+static void exec_report(struct vgpu_engine *engine, struct vgpu_queue *queue)
+{
+	if (engine->posts)
+		vgpu_cmp_run(queue->gpu, engine);
+}
+
+/*
  * Execute one step of a RUNNING queue. The output @cost is its GPU time in ns. A draw, a copy or a
  * fill is complete when its time has passed, so the step after the last one completes the packet.
  */
@@ -667,6 +677,7 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 
 	if (!queue->exec.in_flight)
 		step = exec_fetch(engine, queue);
+	exec_report(engine, queue);
 	if (step != VGPU_STEP_MORE)
 		return step;
 
@@ -680,7 +691,9 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 			return exec_stall(engine, cost);
 		*cost = VGPU_PACKET_NS;
 		vgpu_kernel_execute(engine, queue, &queue->exec.packet);
-		return exec_complete(engine, queue);
+		step = exec_complete(engine, queue);
+		exec_report(engine, queue);
+		return step;
 	}
 
 	read_lock(&engine->chip->residency);
@@ -689,6 +702,7 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 	/* A blocked queue may be freed already. Its vm is not: vgpu_vm_destroy() takes tlb. */
 	read_unlock(&vm->tlb);
 	read_unlock(&engine->chip->residency);
+	exec_report(engine, queue);
 
 	return step;
 }
@@ -720,6 +734,7 @@ enum vgpu_step vgpu_exec_short(struct vgpu_engine *engine, struct vgpu_queue *qu
 		 exec_fetch_short(engine, queue));
 	read_unlock(&vm->tlb);
 	read_unlock(&engine->chip->residency);
+	exec_report(engine, queue);
 
 	return step;
 }

@@ -55,7 +55,7 @@ static void kernel_interrupt(struct vgpu_engine *engine, struct vgpu_queue *queu
 		.queue = queue->os_handle,
 	};
 
-	vgpu_cmp_post(queue->gpu, &post);
+	vgpu_cmp_post_in_step(queue->gpu, engine, &post);
 }
 
 static void kernel_complete_submission(struct vgpu_engine *engine, struct vgpu_queue *queue,

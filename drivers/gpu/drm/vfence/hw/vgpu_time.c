@@ -39,6 +39,12 @@ void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun)
 	engine->rest_ns -= min(ns, engine->rest_ns);
 }
 
+/* The thread has worked for @ns for something that no client pays for. */
+void vgpu_time_of_nobody(struct vgpu_engine *engine, u64 ns)
+{
+	engine->stepped_at = ktime_add_ns(engine->stepped_at, ns);
+}
+
 /*
  * Return the processor time since the last call, at most VGPU_STEP_NS. If more time has passed,
  * the thread has waited for a processor, and the client does not pay for the rest.

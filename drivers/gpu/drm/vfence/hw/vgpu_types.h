@@ -126,8 +126,12 @@ struct vgpu_cmp {
 
 	/** @task: Thread of the CMP. */
 	struct task_struct *task;
-	/** @wait: The thread and the callers of vgpu_cmp_flush() sleep here. */
+	/** @wait: The thread sleeps here. */
 	wait_queue_head_t wait;
+	/** @flushed: The callers of vgpu_cmp_flush() sleep here. */
+	wait_queue_head_t flushed;
+	/** @working: The thread or an engine handles posts; nobody else does meanwhile. */
+	bool working;
 
 	/** @posted: Number of posts that entered the FIFO since the creation. */
 	u64 posted;
@@ -148,7 +152,10 @@ struct vgpu_cmp {
 	 */
 	atomic_t flushers;
 
-	/** @free_at: End of the time that pays for the work so far, in ns; used by @task only. */
+	/**
+	 * @free_at: End of the time that pays for the work so far, in ns; written by who has set
+	 * @working.
+	 */
 	u64 free_at;
 
 	/** @stopped: The thread has stopped; the CMP takes no more posts. */
@@ -389,6 +396,10 @@ struct vgpu_engine {
 	ktime_t work_at;
 	/** @works: The step that is not charged yet is work; used by the thread only. */
 	bool works;
+	/** @posts: Number of posts of this step, until vgpu_cmp_run(); used by the thread only. */
+	unsigned int posts;
+	/** @posted: &vgpu_cmp.posted after the last one of them; used by the thread only. */
+	u64 posted;
 	/** @worked: The running queue has done work in this turn; used by the thread only. */
 	bool worked;
 	/** @turn_from: @cost_at when the turn began; used by the thread only. */
@@ -406,8 +417,8 @@ struct vgpu_engine {
 	/** @charged_ns: GPU time that queues spent themselves; used by the thread only. */
 	u64 charged_ns;
 	/**
-	 * @stepped_at: When the thread read the clock to charge a step, and its sleeps since:
-	 * processor time before is charged. Used by the thread only.
+	 * @stepped_at: When the thread read the clock to charge a step, and its sleeps and its work
+	 * for the CMP since: processor time before is charged. Used by the thread only.
 	 */
 	ktime_t stepped_at;
 	/**
@@ -1060,6 +1071,7 @@ u64 vgpu_clock_ns(u64 ticks);
 
 /* vgpu_time.c */
 void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
+void vgpu_time_of_nobody(struct vgpu_engine *engine, u64 ns);
 void vgpu_time_not_before(struct vgpu_engine *engine, u64 at);
 void vgpu_time_open_locked(struct vgpu_engine *engine);
 void vgpu_time_found(struct vgpu_engine *engine, u64 ns);
@@ -1173,6 +1185,9 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 int vgpu_cmp_start(struct vgpu *gpu);
 void vgpu_cmp_stop(struct vgpu *gpu);
 void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post);
+void vgpu_cmp_post_in_step(struct vgpu *gpu, struct vgpu_engine *engine,
+			   const struct vgpu_post *post);
+void vgpu_cmp_run(struct vgpu *gpu, struct vgpu_engine *engine);
 bool vgpu_cmp_has_room(struct vgpu *gpu, const struct vgpu_vm *vm);
 void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value);
 
