@@ -46,18 +46,24 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
 }
 
 /*
- * The place of the handle that was removed last stays reserved, as if a NULL pointer were stored
- * there: the next handle is its neighbour most of the time, and finds the node of the array still
- * there. A client that has one object at a time would otherwise have nodes made and freed for each.
+ * The first handle that is removed from a node of the array stays reserved there, as if a NULL
+ * pointer were stored, until one is removed from another node. The next handles are its neighbours
+ * most of the time, and find the node still there. A client that has one object at a time would
+ * otherwise have a node made and freed for each.
  */
 static void *table_remove_locked(struct vfence_table *table, u32 handle)
 {
-	void *object = xa_load(&table->objects, handle);
+	XA_STATE(xas, &table->objects, handle);
+	void *object = xas_load(&xas);
 
-	if (!object)
+	if (!object || xa_is_zero(object))
 		return NULL;
+	if (table->reserved >> XA_CHUNK_SHIFT == handle >> XA_CHUNK_SHIFT && table->reserved) {
+		xas_store(&xas, NULL);
+		return object;
+	}
 	/* This needs no memory, as the handle has a place. */
-	__xa_store(&table->objects, handle, NULL, 0);
+	xas_store(&xas, XA_ZERO_ENTRY);
 	if (table->reserved)
 		__xa_erase(&table->objects, table->reserved);
 	table->reserved = handle;

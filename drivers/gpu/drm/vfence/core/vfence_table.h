@@ -17,7 +17,7 @@ struct vfence_table {
 	atomic_t count;
 	/** @next: handle to try next; under the xa_lock of @objects */
 	u32 next;
-	/** @reserved: handle that was removed last, or 0; under the xa_lock of @objects */
+	/** @reserved: free handle that keeps a node, or 0; under the xa_lock of @objects */
 	u32 reserved;
 };
 
