@@ -282,6 +282,9 @@ TEST_F(reject, a_fence_of_another_adapter_cannot_be_opened)
 
 #define POINTS DRM_VFENCE_OBJ_ARRAY(1, &self->point)
 
+/* The interrupt descriptors of x86_64: mapped there by every kernel, and not for clients. */
+#define KERNEL_ADDRESS	UINT64_C(0xfffffe0000000000)
+
 TEST_F(reject, fence_signal)
 {
 	struct drm_vfence_fence_point two[2] = { self->point, self->point };
@@ -296,6 +299,15 @@ TEST_F(reject, fence_signal)
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 20);
 	REJECT(EINVAL, FENCE_SIGNAL, fence_signal, S, a.points.stride = 8192);
 	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S, a.points.array = 8);
+	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S, a.points.array = KERNEL_ADDRESS);
+	/* The driver copies one point in another way than a few, and those in another than many. */
+	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S, (a.points.array = 8, a.points.count = 2));
+	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S,
+	       (a.points.array = KERNEL_ADDRESS, a.points.count = 2));
+	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S,
+	       (a.points.array = KERNEL_ADDRESS, a.points.count = 5));
+	REJECT(EFAULT, FENCE_SIGNAL, fence_signal, S,
+	       (a.points.array = KERNEL_ADDRESS, a.points.stride = 24));
 	/* An invalid second point keeps the driver from signaling the first. */
 	two[1].fence = BAD;
 	REJECT(ENOENT, FENCE_SIGNAL, fence_signal, { .points = DRM_VFENCE_OBJ_ARRAY(2, two) },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Arrays of structures in user memory: all copies to and from them are made here.
+ * Arrays of structures in user memory: all copies to and from them are made here, except that of
+ * a single point in vfence_request_resolve().
  */
 
 #include <linux/err.h>
@@ -22,25 +23,11 @@ bool vfence_obj_array_stride_valid(u32 stride)
 	return stride && stride % 8 == 0 && stride <= DRM_VFENCE_MAX_STRIDE;
 }
 
-/* A few words are copied one by one: the checks of copy_from_user() take longer than that. */
 static int obj_array_copy(void *to, const void __user *from, size_t size)
 {
-	const u64 __user *word = from;
-	u64 *copy = to;
-
 	if (size > OBJ_ARRAY_WORDS * sizeof(u64) || size % sizeof(u64))
 		return copy_from_user(to, from, size) ? -EFAULT : 0;
-
-	if (!user_read_access_begin(from, size))
-		return -EFAULT;
-	for (; size; size -= sizeof(u64))
-		unsafe_get_user(*copy++, word++, fault);
-	user_read_access_end();
-	return 0;
-
-fault:
-	user_read_access_end();
-	return -EFAULT;
+	return vfence_obj_array_copy_words(to, from, size);
 }
 
 /**

@@ -51,23 +51,52 @@ struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle
 	return fence;
 }
 
+static int request_resolve_point(struct vfence_file *file, struct vfence_target *target, u32 need,
+				 const struct drm_vfence_fence_point *in)
+{
+	if (vfence_reject(&file->adapter->drm, in->flags))
+		return -EINVAL;
+	target->value = in->value;
+	target->locked = false;
+	target->fence = vfence_request_look_up(file, in->fence, need, &target->value);
+	return PTR_ERR_OR_ZERO(target->fence);
+}
+
 /* Append the client's points to @targets. On error those that are counted have a reference. */
 static int request_resolve_points(struct vfence_file *file, struct vfence_targets *targets,
 				  u32 need, const struct drm_vfence_fence_point *in,
 				  unsigned int count)
 {
 	struct vfence_target *list = vfence_targets_list(targets);
+	int ret = 0;
 
 	for (; targets->count < count; targets->count++, list++, in++) {
-		if (vfence_reject(&file->adapter->drm, in->flags))
-			return -EINVAL;
-		list->value = in->value;
-		list->locked = false;
-		list->fence = vfence_request_look_up(file, in->fence, need, &list->value);
-		if (IS_ERR(list->fence))
-			return PTR_ERR(list->fence);
+		ret = request_resolve_point(file, list, need, in);
+		if (ret)
+			break;
 	}
-	return 0;
+	return ret;
+}
+
+/* Not inline: calls with one point need no room for more on the stack, which is cleared. */
+static noinline int request_resolve_many(struct vfence_file *file,
+					 const struct drm_vfence_obj_array *points, u32 need,
+					 struct vfence_targets *targets)
+{
+	struct drm_vfence_fence_point list[REQUEST_SHORT], *in;
+	int ret;
+
+	in = vfence_obj_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
+	if (IS_ERR(in))
+		return PTR_ERR(in);
+
+	ret = vfence_targets_alloc(targets, points->count);
+	if (!ret)
+		ret = request_resolve_points(file, targets, need, in, points->count);
+	vfence_obj_array_free(in, list);
+	if (ret)
+		vfence_targets_free(targets);
+	return ret;
 }
 
 /**
@@ -82,21 +111,20 @@ static int request_resolve_points(struct vfence_file *file, struct vfence_target
 int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *points,
 			   u32 need, struct vfence_targets *targets)
 {
-	struct drm_vfence_fence_point list[REQUEST_SHORT], *in;
+	struct drm_vfence_fence_point in;
 	int ret;
 
+	BUILD_BUG_ON(sizeof(in) % sizeof(u64));
 	if (vfence_reject(&file->adapter->drm, !points->count))
 		return -EINVAL;
-	in = vfence_obj_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
-	if (IS_ERR(in))
-		return PTR_ERR(in);
+	/* Most lists have one point, in the form of this driver. */
+	if (points->count != 1 || points->stride != sizeof(in))
+		return request_resolve_many(file, points, need, targets);
 
-	ret = vfence_targets_alloc(targets, points->count);
+	ret = vfence_obj_array_copy_words(&in, u64_to_user_ptr(points->array), sizeof(in));
 	if (!ret)
-		ret = request_resolve_points(file, targets, need, in, points->count);
-	vfence_obj_array_free(in, list);
-	if (ret)
-		vfence_targets_free(targets);
+		ret = request_resolve_point(file, &targets->one, need, &in);
+	targets->count = !ret;
 	return ret;
 }
 

@@ -25,8 +25,7 @@ int vfence_targets_alloc(struct vfence_targets *targets, unsigned int room)
 	return targets->many ? 0 : -ENOMEM;
 }
 
-/** vfence_targets_free - put the references of a list and free its room; it is empty then */
-void vfence_targets_free(struct vfence_targets *targets)
+void __vfence_targets_free(struct vfence_targets *targets)
 {
 	struct vfence_target *list = vfence_targets_list(targets);
 	unsigned int i;

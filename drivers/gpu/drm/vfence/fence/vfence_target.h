@@ -40,10 +40,17 @@ static inline struct vfence_target *vfence_targets_list(struct vfence_targets *t
 }
 
 int vfence_targets_alloc(struct vfence_targets *targets, unsigned int room);
-void vfence_targets_free(struct vfence_targets *targets);
+void __vfence_targets_free(struct vfence_targets *targets);
 int vfence_targets_split(struct vfence_targets *targets, u32 fence_flags,
 			 struct vfence_targets *split);
 int vfence_targets_find_reached(struct vfence_targets *targets, bool any);
 void vfence_targets_move(struct vfence_targets *targets, struct vfence_wait *wait, bool any);
+
+/** vfence_targets_free - put the references of a list and free its room; it is empty then */
+static inline void vfence_targets_free(struct vfence_targets *targets)
+{
+	if (targets->count || targets->many)
+		__vfence_targets_free(targets);
+}
 
 #endif
