@@ -633,7 +633,7 @@ TEST_F(two, no_draw_passes_while_the_thread_rests)
 	used = engine_cpu_ns(DRM_VFENCE_NODE_GFX);
 	begun = vf_deadline(0);
 	for (i = 0; i < 20; i++) {
-		for (k = 0; k < 600; k++)
+		for (k = 0; k < 1500; k++)
 			vf_cmd_nop(queue, 8);
 		vf_cmd_draw(queue, 1, MS);
 		vf_cmd_timestamp(queue, vf_buffer_va(buffer));

@@ -251,6 +251,43 @@ TEST_F(packet, a_queue_leaves_between_short_packets)
 	vf_queue_destroy(queue);
 }
 
+/* A client may publish the LOG packet of a signal while the engine executes the signal. */
+TEST_F(packet, a_log_packet_may_come_after_its_signal)
+{
+	const struct drm_vfence_fence_mapping *map = vf_fence_mapping(self->fence);
+	struct drm_vfence_packet_signal signal = {
+		.header = { .opcode = DRM_VFENCE_OP_FENCE_SIGNAL, .length = sizeof(signal) },
+		.current_va = map->current_va, .monitored_va = map->monitored_va,
+	};
+	struct drm_vfence_packet_log log = {
+		.header = { .opcode = DRM_VFENCE_OP_LOG, .length = sizeof(log) },
+		.operation = DRM_VFENCE_LOG_SIGNAL_EXECUTED,
+	};
+	/* All rounds are of one length, so that old packets are where the ring ends. */
+	unsigned int rest = 128 - 8 - sizeof(signal) - sizeof(log), rounds = 200, i;
+	struct drm_vfence_queue_query q;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	log.log_va = vf_queue_info(queue)->signal_log_va;
+	for (i = 0; i < rounds; i++) {
+		vf_cmd_nop(queue, 8);
+		vf_cmd_nop(queue, rest);
+		signal.value = i + 1;
+		vf_cmd_raw(queue, &signal, sizeof(signal));
+		ASSERT_EQ(0, vf_queue_publish(queue));
+		log.index = i % vf_queue_info(queue)->signal_log_entries;
+		vf_cmd_raw(queue, &log, sizeof(log));
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(self->fence) > i));
+		ASSERT_EQ(0, vf_queue_publish(queue));
+		ASSERT_TRUE(EVENTUALLY(packets_of(queue) >= 4 * (i + 1)));
+	}
+	ASSERT_EQ(0, vf_queue_query(queue, &q));
+	EXPECT_EQ(4 * rounds, q.packets);
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, q.fault);
+	vf_queue_destroy(queue);
+}
+
 /* A client that sees that a ring is empty knows that its work has ended, however short it was. */
 TEST_F(packet, a_ring_is_empty_when_its_work_has_ended)
 {

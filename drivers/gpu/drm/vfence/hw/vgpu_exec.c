@@ -66,15 +66,17 @@ static bool exec_is_kernel_packet(const struct vgpu_queue *queue, const union vg
 	return queue->kernel && packet->header.opcode >= VGPU_OP_KERNEL;
 }
 
-/* If the packet at @pos is complete, copy it and check the copy. */
-static enum drm_vfence_fault exec_fetch_at(struct vgpu_queue *queue, u64 pos, u64 write_ptr,
-					   union vgpu_packet *packet, u64 *va)
+/*
+ * @packet has the first word of the packet at @pos. If that packet is complete, copy its other
+ * words, and check the copy.
+ */
+static enum drm_vfence_fault exec_fetch_rest(struct vgpu_queue *queue, u64 pos, u64 write_ptr,
+					     union vgpu_packet *packet, u64 *va)
 {
 	enum drm_vfence_fault fault;
 	unsigned int i;
 
 	*va = 0;
-	packet->words[0] = exec_ring_word(queue, pos);
 	if (exec_is_kernel_packet(queue, packet))
 		fault = vgpu_kernel_check(&packet->header, write_ptr - pos);
 	else
@@ -87,6 +89,14 @@ static enum drm_vfence_fault exec_fetch_at(struct vgpu_queue *queue, u64 pos, u6
 	if (exec_is_kernel_packet(queue, packet))
 		return DRM_VFENCE_FAULT_NONE;
 	return vgpu_packet_check_body(packet, va);
+}
+
+/* If the packet at @pos is complete, copy it and check the copy. */
+static enum drm_vfence_fault exec_fetch_at(struct vgpu_queue *queue, u64 pos, u64 write_ptr,
+					   union vgpu_packet *packet, u64 *va)
+{
+	packet->words[0] = exec_ring_word(queue, pos);
+	return exec_fetch_rest(queue, pos, write_ptr, packet, va);
 }
 
 /*
@@ -164,21 +174,21 @@ static bool exec_is_short(const union vgpu_packet *packet)
 }
 
 /*
- * Fetch the next packet, if it is a short one, and return true. All else is left to a step of its
- * own: that the ring is empty, and packets that are not legal, too.
+ * Fetch the next packet, if it is a short one in front of @write_ptr, and return true. All else is
+ * left to a step of its own: that the ring is empty, and packets that are not legal, too.
  */
-static bool exec_fetch_short(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static bool exec_fetch_short(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 write_ptr)
 {
 	union vgpu_packet *packet = &queue->exec.packet;
-	u64 write_ptr, va;
+	u64 va;
 
-	if (!vgpu_sched_sane_write_ptr(queue, &write_ptr) || write_ptr == queue->read_ptr)
+	/* A signal may have executed a LOG packet that came after @write_ptr was loaded. */
+	if ((s64)(write_ptr - queue->read_ptr) <= 0)
 		return false;
 	/* The packet before is complete: it is not needed any more. */
 	packet->words[0] = exec_ring_word(queue, queue->read_ptr);
-	/* The client may write another packet there before all of it is copied. */
 	if (!exec_is_short(packet) ||
-	    exec_fetch_at(queue, queue->read_ptr, write_ptr, packet, &va) || !exec_is_short(packet))
+	    exec_fetch_rest(queue, queue->read_ptr, write_ptr, packet, &va))
 		return false;
 	exec_begin(engine, queue, write_ptr);
 	return true;
@@ -294,8 +304,7 @@ static enum vgpu_step exec_log_of_signal(struct vgpu_engine *engine, struct vgpu
 	/* The signal is complete: its packet is not needed any more. */
 	next->words[0] = exec_ring_word(queue, queue->read_ptr);
 	if (next->header.opcode != DRM_VFENCE_OP_LOG ||
-	    exec_fetch_at(queue, queue->read_ptr, write_ptr, next, &va) ||
-	    next->header.opcode != DRM_VFENCE_OP_LOG ||
+	    exec_fetch_rest(queue, queue->read_ptr, write_ptr, next, &va) ||
 	    next->log.operation != DRM_VFENCE_LOG_SIGNAL_EXECUTED)
 		return VGPU_STEP_MORE;
 
@@ -707,6 +716,12 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
 	return step;
 }
 
+/* A signal takes the thread of the engine as long as several packets that do nothing. */
+static int exec_weight(const union vgpu_packet *packet)
+{
+	return packet->header.opcode == DRM_VFENCE_OP_FENCE_SIGNAL ? 2 : 1;
+}
+
 /*
  * Execute short packets behind a step that has completed a packet, and add their GPU time to @cost.
  * What the thread of the engine does between two steps takes it longer than a short packet does. If
@@ -716,22 +731,24 @@ enum vgpu_step vgpu_exec_step(struct vgpu_engine *engine, struct vgpu_queue *que
  */
 enum vgpu_step vgpu_exec_short(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
 {
-	unsigned int left = VGPU_SHORT_PACKETS;
 	struct vgpu_vm *vm = queue->vm;
+	int left = VGPU_SHORT_PACKETS;
 	enum vgpu_step step;
-	u64 own;
+	u64 write_ptr, own;
 
 	if (queue->kernel || queue->exec.in_flight || queue->exec.told ||
-	    vgpu_time_works(engine) || !exec_fetch_short(engine, queue))
+	    vgpu_time_works(engine) || !vgpu_sched_sane_write_ptr(queue, &write_ptr) ||
+	    !exec_fetch_short(engine, queue, write_ptr))
 		return VGPU_STEP_MORE;
 
 	read_lock(&engine->chip->residency);
 	read_lock(&vm->tlb);
 	do {
+		left -= exec_weight(&queue->exec.packet);
 		step = exec_packet(engine, queue, &own);
 		*cost += own;
-	} while (step == VGPU_STEP_MORE && !queue->exec.in_flight && !queue->exec.told && --left &&
-		 exec_fetch_short(engine, queue));
+	} while (step == VGPU_STEP_MORE && !queue->exec.in_flight && !queue->exec.told &&
+		 left > 0 && exec_fetch_short(engine, queue, write_ptr));
 	read_unlock(&vm->tlb);
 	read_unlock(&engine->chip->residency);
 	exec_report(engine, queue);

@@ -48,10 +48,10 @@ struct task_struct;
 /* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
 /*
- * Most short packets that an engine executes behind another one in the same step. The LOG packet
- * of a signal does not count.
+ * Most short packets that an engine executes behind another one in the same step. A signal counts
+ * as two, and its LOG packet does not count.
  */
-#define VGPU_SHORT_PACKETS	7
+#define VGPU_SHORT_PACKETS	15
 /* No step takes more processor time. */
 #define VGPU_STEP_NS		(100 * NSEC_PER_USEC)
 /* An engine that has to sleep this long to use no more does so. */
