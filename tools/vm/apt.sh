@@ -63,7 +63,8 @@ apt_update() {
 		{ tail -n 5 "$apt_dir/update.log" >&2; die "cannot read the package lists"; }
 }
 
-names() { apt-cache "${APT_OPTS[@]}" pkgnames "$1" | grep -E "^$2\$" | sort -V || true; }
+# names PATTERN: prints the packages that can be fetched. Others are known by name alone.
+names() { apt-cache "${APT_OPTS[@]}" dumpavail | sed -n 's/^Package: //p' | grep -E "^$1\$" | sort -uV || true; }
 
 fetch() { # FOLDER PACKAGE...
 	local to=$1 try; shift
