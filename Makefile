@@ -24,7 +24,7 @@ TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
 # Modules for guests are built with any compiler of the distribution and without BTF.
 GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_INFO_BTF_MODULES= \
-	CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 KCFLAGS="-Werror -g0"
+	CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 KCFLAGS="-Werror -g0" $(if $(filter uml%,$(KERNEL)),ARCH=um)
 
 .PHONY: all module lib tool help setup setup-check demo check check-all matrix matrix-build mutants \
 	races models check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \

@@ -58,3 +58,21 @@ ends_of_series() {
 		END { for (i = 1; i <= n; i++) { print first[order[i]]
 			if (last[order[i]] != first[order[i]]) print last[order[i]] } }'
 }
+
+# check_config NAME FRAGMENT CONFIG: fails if the configuration of a kernel lacks a line of the
+# fragment.
+check_config() {
+	local line missing=
+	while read -r line; do
+		case $line in
+		'' | '#'*) ;;
+		*=n) ! grep -q "^${line%=n}=" "$3" || missing+=" $line" ;;
+		*) grep -qxF "$line" "$3" || missing+=" $line" ;;
+		esac
+	done <<<"$2"
+	[ -z "$missing" ] || die "the $1 kernel refuses:$missing"
+}
+
+# mode_of KERNEL: prints the mode of guests that repeat: a kernel that is a process has a virtual
+# clock.
+mode_of() { case $1 in uml*) echo virtual ;; *) echo det ;; esac; }
