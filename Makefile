@@ -26,8 +26,8 @@ TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 GUEST_KBUILD := CC="$(if $(shell command -v ccache),ccache )$(CC)" CONFIG_DEBUG_INFO_BTF_MODULES= \
 	CONFIG_CC_HAS_MIN_FUNCTION_ALIGNMENT= W=1 KCFLAGS="-Werror -g0" $(if $(filter uml%,$(KERNEL)),ARCH=um)
 
-.PHONY: all module lib tool help setup setup-check demo check check-all matrix matrix-build mutants \
-	races models check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \
+.PHONY: all module lib tool help setup setup-check demo check quick check-all matrix matrix-build mutants mutants-tools \
+	races models check-busy check-debug check-kcsan check-tree check-trixie fuzz soak run shell kernel-patch rules \
 	docs lint guest-module guest-steps guest-kcov guest-programs build-only clean install \
 	modules_install dist packages check-packages
 
@@ -37,6 +37,8 @@ help:
 	@echo 'make demo            two processes, two engines, one picture: out/demo'
 	@echo 'make check           the selftests, in guests on a stock kernel (KERNEL=$(KERNEL));'
 	@echo '                     PARTS="behaviour demo" for some of them'
+	@echo 'make quick           most of them after an edit, in a kernel that is a process;'
+	@echo '                     DEBUG=1: with KASAN, lockdep, kmemleak and failing allocations'
 	@echo 'make shell           a guest with module, library and command, and a shell for you'
 	@echo 'make run PROGRAM=P   the same for one program of yours, with what follows it: "P -x"'
 	@echo 'make                 module for this kernel (KDIR=...), libvfence, the vfence command'
@@ -54,7 +56,7 @@ help:
 	@echo 'make check-tree      inside a kernel tree: patch, build, kselftest'
 	@echo 'make check-trixie    demo and check on an empty Debian 13'
 	@echo 'make check-packages  packages, installed, used, upgraded and removed on Debian 12 and 13'
-	@echo 'make check-debug     a kernel built for it: memory, locks, leaks, failing allocations'
+	@echo 'make check-debug     races and the fuzzer on a kernel built for it: memory, locks, leaks'
 	@echo 'make check-kcsan     data races, on another'
 	@echo 'make bench           what operations cost beside drm_syncobj, ntsync, eventfd, futex: out/bench'
 	@echo 'make bench-profile   OP=signal: in which functions the instructions of an operation are'
@@ -220,6 +222,14 @@ check: setup-check
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
 	@tools/vm/check $(KERNEL) $(PARTS)
 
+# In a kernel that is a process, on its virtual clock; DEBUG=1: one that looks at memory and locks.
+QUICK_KERNEL := $(if $(DEBUG),uml-debug,uml)
+quick: setup-check
+	@tools/vm/kernel $(QUICK_KERNEL) >/dev/null
+	@$(MAKE) --no-print-directory -s guest-module KERNEL=$(QUICK_KERNEL)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
+	@tools/vm/check $(QUICK_KERNEL) process process-functions
+
 check-all:
 	@$(MAKE) --no-print-directory check PARTS=full
 
@@ -240,10 +250,10 @@ mutants: setup-check
 	@$(MAKE) --no-print-directory -s guest-programs guest-test-modules KERNEL=$(KERNEL)
 	@tools/vm/mutants $(KERNEL) $(NAME)
 
-# The debug kernels are built once, into the cache.
+# The debug kernels are built once, into the cache. What needs no second processor is in quick DEBUG=1.
 check-debug: setup-check
-	@$(MAKE) --no-print-directory -s guest-module guest-kcov guest-programs KERNEL=kasan
-	@tools/vm/check kasan debug-1 debug-2 debug-functions debug-races fuzz
+	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-kcov guest-programs KERNEL=kasan
+	@tools/vm/check kasan debug-races fuzz
 
 check-kcsan: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-programs KERNEL=kcsan

