@@ -36,7 +36,7 @@ all: module lib tool
 help:
 	@echo 'make demo            two processes, two engines, one picture: out/demo'
 	@echo 'make check           the selftests, in guests on a stock kernel (KERNEL=$(KERNEL));'
-	@echo '                     PARTS="behaviour demo" for some of them'
+	@echo '                     PARTS="behaviour demo" for some of them, FRESH=1 for those that cannot have changed, too'
 	@echo 'make quick           most of them after an edit, in a kernel that is a process;'
 	@echo '                     DEBUG=1: with KASAN, lockdep, kmemleak and failing allocations'
 	@echo 'make shell           a guest with module, library and command, and a shell for you'
