@@ -245,10 +245,10 @@ matrix: setup-check
 matrix-build: setup-check
 	@tools/vm/matrix-build
 
-# NAME="A_NO_RESAMPLE LOG_LATE" runs only these mutants, THIRD=0, 1 or 2 a third of all.
+# NAME="A_NO_RESAMPLE LOG_LATE" runs only these mutants.
 mutants: setup-check
 	@$(MAKE) --no-print-directory -s guest-programs guest-test-modules KERNEL=$(KERNEL)
-	@tools/vm/mutants $(KERNEL) $(NAME)
+	@tools/mutants/run $(KERNEL) $(NAME)
 
 # The debug kernels are built once, into the cache. What needs no second processor is in quick DEBUG=1.
 check-debug: setup-check
