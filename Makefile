@@ -216,10 +216,13 @@ demo: setup
 	@$(MAKE) --no-print-directory -s guest-module tool KERNEL=$(KERNEL)
 	@tools/vm/demo $(KERNEL)
 
+# Build the kernel that is a process only for parts that run in it.
+PARTS_OF_UML := $(if $(PARTS),$(filter full process-% mutants-tools,$(PARTS)),all)
 check: setup-check
 	@echo '[vfence] building module and programs'
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-test-modules KERNEL=$(KERNEL)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
+	@$(if $(PARTS_OF_UML),tools/vm/kernel uml >/dev/null && $(MAKE) --no-print-directory -s guest-module KERNEL=uml)
 	@tools/vm/check $(KERNEL) $(PARTS)
 
 # In a kernel that is a process, on its virtual clock; DEBUG=1: one that looks at memory and locks.
