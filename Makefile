@@ -210,6 +210,21 @@ $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/trace/per
 	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) -fsanitize=address,undefined -fno-sanitize-recover=all \
 		$(TOOL_SRC) $(LIB_SRC) $(OUT)/tool/trace/perfetto.pb-c.o -o $@ $(TOOL_LIBS)
 
+# The rules of vfence check against traces made by hand, which needs no guest.
+SANITIZED := -fsanitize=address,undefined -fno-sanitize-recover=all
+CHECK_SRC := $(wildcard tools/vfence/trace/check*.c)
+CHECK_OBJ := $(CHECK_SRC:tools/vfence/trace/%.c=$(OUT)/host/%.o)
+$(CHECK_OBJ): $(OUT)/host/%.o: tools/vfence/trace/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) $(SANITIZED) -c $< -o $@
+$(OUT)/host/test_%.o: selftests/tool/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(USER_CFLAGS) $(TOOL_CFLAGS) $(SANITIZED) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter \
+		-isystem $$(tools/vm/kselftest)/include -c $< -o $@
+$(OUT)/host/check: $(OUT)/host/test_check.o $(CHECK_OBJ) $(filter-out $(OUT)/tool/main.o $(OUT)/tool/trace/check%,$(TOOL_OBJ)) \
+		$(OUT)/lib/libvfence.a
+	$(CC) $(LDFLAGS) $(SANITIZED) $^ -o $@ $(TOOL_LIBS)
+
 guest-programs: $(TEST_BIN) $(OUT)/selftests/d3dkmt $(OUT)/sanitized/vfence tool lib
 
 demo: setup
@@ -221,8 +236,8 @@ PARTS_OF_UML := $(if $(PARTS),$(filter full process-% mutants-tools,$(PARTS)),al
 check: setup-check
 	@echo '[vfence] building module and programs'
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-test-modules KERNEL=$(KERNEL)
-	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
 	@$(if $(PARTS_OF_UML),tools/vm/kernel uml >/dev/null && $(MAKE) --no-print-directory -s guest-module KERNEL=uml)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs $(OUT)/host/check
 	@tools/vm/check $(KERNEL) $(PARTS)
 
 # In a kernel that is a process, on its virtual clock; DEBUG=1: one that looks at memory and locks.

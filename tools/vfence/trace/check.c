@@ -222,23 +222,32 @@ static int check_events(const struct events *events, FILE *to, const char *dir,
 }
 
 /*
- * Check a trace without printing anything. Return: the number of violations, of which @first is the
+ * Check events without printing anything. Return: the number of violations, of which @first is the
  * first one and @rule its rule; or a negative error.
  */
-int check_trace(const char *path, const char **rule, char first[CHECK_TEXT])
+int check_list(const struct events *events, const char **rule, char first[CHECK_TEXT])
 {
-	struct events events;
-	struct check check = { .events = &events, .limit = 1 };
-	int ret = events_load(path, &events);
+	struct check check = { .events = events, .limit = 1 };
+	int ret;
 
-	if (ret)
-		return ret;
 	check.to = fopen("/dev/null", "we");
 	ret = check.to ? check_all(&check) : -errno;
 	if (check.to)
 		fclose(check.to);
 	*rule = check.first.rule;
 	snprintf(first, CHECK_TEXT, "%s", check.first.text);
+	return ret;
+}
+
+/* The same for a file. */
+int check_trace(const char *path, const char **rule, char first[CHECK_TEXT])
+{
+	struct events events;
+	int ret = events_load(path, &events);
+
+	if (ret)
+		return ret;
+	ret = check_list(&events, rule, first);
 	events_free(&events);
 	return ret;
 }

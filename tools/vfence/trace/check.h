@@ -43,6 +43,7 @@ struct checker {
 	void (*end)(struct check *check, void *state, bool last);
 };
 
+int check_list(const struct events *events, const char **rule, char first[CHECK_TEXT]);
 int check_trace(const char *path, const char **rule, char first[CHECK_TEXT]);
 
 extern const struct checker check_waits, check_monitored, check_engines, check_steps;

@@ -119,22 +119,26 @@ static uint64_t log_key(const struct event *e, const struct queue *q, uint64_t t
 	return table_mix(table_mix(event_key(e, e->queue), q->lives), type);
 }
 
-static struct log *steps_log(const struct state *s, const struct event *e, uint64_t type)
+/* Return: the log, or NULL if the queue is older than the trace. */
+static struct log *steps_log(struct check *check, struct state *s, const struct event *e,
+			     uint64_t type)
 {
 	const struct queue *q = table_find(&s->queues, event_key(e, e->queue));
+	struct log *log;
 
-	return q ? table_find(&s->logs, log_key(e, q, type)) : NULL;
+	if (!q || !q->known)
+		return NULL;
+	log = table_get(&s->logs, log_key(e, q, type));
+	if (!log)
+		check->no_memory = true;
+	return log;
 }
 
 static void steps_written(struct check *check, struct state *s, const struct event *e, uint32_t at)
 {
-	const struct queue *q = steps_queue(check, s, e);
-	struct log *log;
+	struct log *log = steps_log(check, s, e, e->log);
 
-	if (!q || !q->known)
-		return;
-	log = table_get(&s->logs, log_key(e, q, e->log));
-	if (!log || !places_add(&log->entries, at))
+	if (log && !places_add(&log->entries, at))
 		check->no_memory = true;
 }
 
@@ -142,7 +146,7 @@ static void steps_written(struct check *check, struct state *s, const struct eve
 static void steps_read(struct check *check, struct state *s, const struct event *e, uint32_t at,
 		       uint64_t type)
 {
-	struct log *log = steps_log(s, e, type);
+	struct log *log = steps_log(check, s, e, type);
 	uint32_t proof[] = { NO_EVENT, at };
 	unsigned int i;
 
@@ -170,7 +174,7 @@ static void steps_read(struct check *check, struct state *s, const struct event 
 
 static void steps_lost(struct check *check, struct state *s, const struct event *e, uint32_t at)
 {
-	struct log *log = steps_log(s, e, e->log);
+	struct log *log = steps_log(check, s, e, e->log);
 	uint32_t proof[] = { log && log->last ? log->last : NO_EVENT, at };
 	uint64_t unread;
 
