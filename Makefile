@@ -49,6 +49,7 @@ help:
 	@echo
 	@echo 'make check-all       everything on one kernel: also all mutants and all races'
 	@echo 'make mutants         steps left out, one by one: all must be caught (NAME="A B")'
+	@echo 'make mutants-tools   the same of library, D3DKMT calls, Python module and vfence check'
 	@echo 'make races           SEEDS=100 schedules of the race lab'
 	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
 	@echo 'make matrix-build    the module against every kernel that Debian 12 and 13 carry'
@@ -267,6 +268,12 @@ matrix-build: setup-check
 mutants: setup-check
 	@$(MAKE) --no-print-directory -s guest-programs guest-test-modules KERNEL=$(KERNEL)
 	@tools/mutants/run $(KERNEL) $(NAME)
+
+mutants-tools: setup-check
+	@tools/vm/kernel uml >/dev/null
+	@$(MAKE) --no-print-directory -s guest-module KERNEL=uml
+	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs $(OUT)/host/check
+	@tools/mutants/run-tools $(NAME)
 
 # The debug kernels are built once, into the cache. What needs no second processor is in quick DEBUG=1.
 check-debug: setup-check
