@@ -52,6 +52,7 @@ help:
 	@echo 'make mutants-tools   the same of library, D3DKMT calls, Python module and vfence check'
 	@echo 'make races           SEEDS=100 schedules of the race lab'
 	@echo 'make models          the handshakes under weak memory, exhaustively, with their mutants'
+	@echo 'make check-busy      close, kill and unload on a machine that is busy, slow and stops'
 	@echo 'make matrix-build    the module against every kernel that Debian 12 and 13 carry'
 	@echo 'make matrix          behaviour on the oldest and newest of each series, figures on the newest'
 	@echo 'make check-tree      inside a kernel tree: patch, build, kselftest'
@@ -240,6 +241,13 @@ check: setup-check
 	@$(if $(PARTS_OF_UML),tools/vm/kernel uml >/dev/null && $(MAKE) --no-print-directory -s guest-module KERNEL=uml)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs $(OUT)/host/check
 	@tools/vm/check $(KERNEL) $(PARTS)
+
+# The parts whose guests take the time of the host, on a machine that has something else to do.
+BUSY ?= loops realtime stops
+check-busy: setup-check
+	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-test-modules KERNEL=$(KERNEL)
+	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs $(OUT)/host/check
+	@tools/vm/busy $(BUSY) -- tools/vm/check $(KERNEL) $(if $(PARTS),$(PARTS),ends holds)
 
 # In a kernel that is a process, on its virtual clock; DEBUG=1: one that looks at memory and locks.
 QUICK_KERNEL := $(if $(DEBUG),uml-debug,uml)
