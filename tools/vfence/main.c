@@ -182,7 +182,7 @@ static bool any_adapter(void)
 	struct vf_adapter *adapter;
 	unsigned int i;
 
-	for (i = 0; i < 64; i++) {
+	for (i = 0; i < ADAPTER_NUMBERS; i++) {
 		if (vf_adapter_open(i, &adapter))
 			continue;
 		vf_adapter_close(adapter);
@@ -198,7 +198,7 @@ static bool parse_numbers(int key, char *arg, struct options *options)
 {
 	switch (key) {
 	case 'a':
-		return number(arg, 0, 63, &options->adapter);
+		return number(arg, 0, ADAPTER_NUMBERS - 1, &options->adapter);
 	case 'n':
 		return number(arg, 20, 1000, &options->frames);
 	case 't':

@@ -6,10 +6,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "card.h"
 #include "switch.h"
 
 /* Return: 0 or a negative errno. */
@@ -45,13 +44,12 @@ int switch_read(const char *path, char *text, size_t size)
 /* The path of a switch in the adapter's folder in debugfs. */
 static int switch_path(struct vf_adapter *adapter, const char *name, char path[PATH_MAX])
 {
-	struct stat st;
+	struct card card;
+	int ret = card_find(adapter, &card);
 
-	if (fstat(vf_adapter_fd(adapter), &st))
-		return -errno;
-	/* The folder has the number of the primary node, which the render node has, too. */
-	snprintf(path, PATH_MAX, "/sys/kernel/debug/dri/%u/%s", minor(st.st_rdev) & 63, name);
-	return 0;
+	if (!ret)
+		snprintf(path, PATH_MAX, "/sys/kernel/debug/dri/%u/%s", card.number, name);
+	return ret;
 }
 
 int switch_set(struct vf_adapter *adapter, const char *name, const char *text)

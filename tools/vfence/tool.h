@@ -10,6 +10,9 @@
 
 #include "vfence.h"
 
+/* Numbers of adapters are below: 16 adapters and 16 virtual functions of each. */
+#define ADAPTER_NUMBERS	272
+
 /* The options of the command line. */
 struct options {
 	unsigned int adapter;

@@ -8,10 +8,10 @@
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../card.h"
 #include "../functions.h"
 #include "../text.h"
 #include "sample.h"
@@ -90,14 +90,13 @@ static int sample_add_fence(struct sample *s, const char *line)
 	return 0;
 }
 
-/* The folder has the number of the primary node, which the render node has, too. */
-static int sample_state(struct sample *s, unsigned int minor)
+static int sample_state(struct sample *s, const struct card *card)
 {
 	char path[64], line[512];
 	int ret = 0;
 	FILE *f;
 
-	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/state", minor);
+	snprintf(path, sizeof(path), "/sys/kernel/debug/dri/%u/state", card->number);
 	f = fopen(path, "re");
 	s->has_state = f;
 	while (f && !ret && fgets(line, sizeof(line), f)) {
@@ -177,7 +176,8 @@ static void sample_sort(struct sample *s)
 }
 
 /* An open file of a process, if it is one of this adapter. Return: 0 or -ENOMEM. */
-static int sample_file(struct sample *s, const char *pid, const char *fd, dev_t render, dev_t card)
+static int sample_file(struct sample *s, const char *pid, const char *fd,
+		       const struct card *card)
 {
 	struct sample_client client = { .pid = atoi(pid) }, *to;
 	char path[600], line[160];
@@ -191,7 +191,8 @@ static int sample_file(struct sample *s, const char *pid, const char *fd, dev_t 
 	line[length > 0 ? length : 0] = 0;
 	if (strncmp(line, "/dev/dri/", 9))
 		return 0;
-	if (stat(path, &st) || !S_ISCHR(st.st_mode) || (st.st_rdev != render && st.st_rdev != card))
+	if (stat(path, &st) || !S_ISCHR(st.st_mode) ||
+	    (st.st_rdev != card->render && st.st_rdev != card->primary))
 		return 0;
 	snprintf(path, sizeof(path), "/proc/%s/fdinfo/%s", pid, fd);
 	f = fopen(path, "re");
@@ -216,7 +217,7 @@ static int sample_file(struct sample *s, const char *pid, const char *fd, dev_t 
 	return 0;
 }
 
-static int sample_process(struct sample *s, const char *pid, dev_t render, dev_t card)
+static int sample_process(struct sample *s, const char *pid, const struct card *card)
 {
 	char path[300];
 	struct dirent *entry;
@@ -227,22 +228,21 @@ static int sample_process(struct sample *s, const char *pid, dev_t render, dev_t
 	dir = opendir(path);
 	while (dir && !ret && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			ret = sample_file(s, pid, entry->d_name, render, card);
+			ret = sample_file(s, pid, entry->d_name, card);
 	if (dir)
 		closedir(dir);
 	return ret;
 }
 
-static int sample_clients(struct sample *s, dev_t render)
+static int sample_clients(struct sample *s, const struct card *card)
 {
-	dev_t card = makedev(major(render), minor(render) & 63);
 	struct dirent *entry;
 	DIR *dir = opendir("/proc");
 	int ret = 0;
 
 	while (dir && !ret && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0]))
-			ret = sample_process(s, entry->d_name, render, card);
+			ret = sample_process(s, entry->d_name, card);
 	if (dir)
 		closedir(dir);
 	return ret;
@@ -283,22 +283,21 @@ static void sample_functions(struct sample *s)
 int sample_take(struct vf_adapter *adapter, unsigned int index, struct sample *sample)
 {
 	struct timespec now;
-	struct stat st;
+	struct card card;
 	int ret;
 
 	memset(sample, 0, sizeof(*sample));
 	sample->adapter = index;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	sample->time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (fstat(vf_adapter_fd(adapter), &st))
-		return -errno;
-	ret = sample_engines(adapter, sample);
+	ret = card_find(adapter, &card);
+	ret = ret ? ret : sample_engines(adapter, sample);
 	if (ret)
 		return ret;
 	sample->counted = !vf_adapter_counters(adapter, &sample->counters);
 	sample_functions(sample);
-	ret = sample_state(sample, minor(st.st_rdev) & 63);
-	ret = ret ? ret : sample_clients(sample, st.st_rdev);
+	ret = sample_state(sample, &card);
+	ret = ret ? ret : sample_clients(sample, &card);
 	if (ret)
 		sample_free(sample);
 	else
