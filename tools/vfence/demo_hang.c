@@ -50,8 +50,11 @@ static int open_player(struct player *p, unsigned int index, unsigned int node)
 	return ret;
 }
 
-static void close_player(struct player *p)
+/* @failed: the queue may execute what does not end. */
+static void close_player(struct player *p, bool failed)
 {
+	if (failed && p->queue)
+		vf_queue_abort(p->queue);
 	vf_queue_destroy(p->queue);
 	vf_buffer_destroy(p->buffer);
 	vf_device_destroy(p->device);
@@ -276,7 +279,7 @@ int demo_hang_main(const struct options *options)
 	if (traced)
 		trace_stop(RECOVERY, record_step, r);
 	for (i = 0; i < HANG_PLAYERS; i++)
-		close_player(&player[i]);
+		close_player(&player[i], ret);
 	if (!ret && options->output)
 		ret = write_picture(r, options->output);
 	ret = ret ? tool_fail("demo hang", ret) : tell(r, traced);
