@@ -31,10 +31,9 @@ struct vf_queue {
 	char *ring;
 	uint32_t ring_size;
 	struct drm_vfence_ring_control *control;
-	volatile uint64_t *doorbell;
-	const uint64_t *status;
-	uint64_t *last_queued_slot;
 	bool has_doorbell;
+	/* A u64 in each. */
+	struct vf_mapping doorbell, status, last_queued_slot;
 	/* Positions in bytes: end of the published commands, of all commands, of the room. */
 	uint64_t published;
 	uint64_t build;
@@ -79,11 +78,15 @@ static int create_doorbell(struct vf_queue *q)
 	if (ret)
 		return ret;
 	q->has_doorbell = true;
-	q->doorbell = vf_mmap(q->adapter, args.doorbell_offset, PAGE, PROT_READ | PROT_WRITE);
-	q->status = vf_mmap(q->adapter, args.status_offset, PAGE, PROT_READ);
-	q->last_queued_slot = vf_mmap(q->adapter, args.last_queued_offset, PAGE,
-				      PROT_READ | PROT_WRITE);
-	return q->doorbell && q->status && q->last_queued_slot ? 0 : -errno;
+	ret = vf_mapping_init(q->adapter, &q->doorbell, args.doorbell_offset,
+			      PROT_READ | PROT_WRITE, 0);
+	if (!ret)
+		ret = vf_mapping_init(q->adapter, &q->status, args.status_offset, PROT_READ,
+				      DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+	if (!ret)
+		ret = vf_mapping_init(q->adapter, &q->last_queued_slot, args.last_queued_offset,
+				      PROT_READ | PROT_WRITE, 0);
+	return ret;
 }
 
 static int create_parts(struct vf_device *device, unsigned int node, struct vf_queue *q)
@@ -141,12 +144,9 @@ static void release(struct vf_queue *q)
 		destroy_kernel(q, DRM_IOCTL_VFENCE_QUEUE_DESTROY, q->info.handle);
 	if (q->context)
 		destroy_kernel(q, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, q->context);
-	if (q->doorbell)
-		munmap((void *)q->doorbell, PAGE);
-	if (q->status)
-		munmap((void *)q->status, PAGE);
-	if (q->last_queued_slot)
-		munmap(q->last_queued_slot, PAGE);
+	vf_mapping_fini(&q->doorbell);
+	vf_mapping_fini(&q->status);
+	vf_mapping_fini(&q->last_queued_slot);
 	if (q->slot >= 0)
 		vf_lifetime_remove_queue(q->adapter, q->slot);
 	destroy_keepers(q);
@@ -260,7 +260,7 @@ VF_EXPORT uint64_t vf_queue_last_queued(struct vf_queue *queue)
 /* The status page of a user-mode queue. */
 static uint64_t doorbell_status(const struct vf_queue *queue)
 {
-	return __atomic_load_n(queue->status, __ATOMIC_ACQUIRE);
+	return __atomic_load_n((const uint64_t *)queue->status.map, __ATOMIC_ACQUIRE);
 }
 
 VF_EXPORT uint64_t vf_queue_status(struct vf_queue *queue)
@@ -621,7 +621,7 @@ static int ring(struct vf_queue *q)
 		 * loads the write pointer.
 		 */
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		*q->doorbell = q->published;
+		*(volatile uint64_t *)q->doorbell.map = q->published;
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		switch (doorbell_status(q)) {
 		case DRM_VFENCE_DOORBELL_CONNECTED:
@@ -771,7 +771,7 @@ VF_EXPORT int vf_queue_submit(struct vf_queue *q)
 		return drop(q);
 	q->last_queued++;
 	/* Step 3: publish the value before the work is visible (WDDM-198). */
-	__atomic_store_n(q->last_queued_slot, q->last_queued, __ATOMIC_RELEASE);
+	__atomic_store_n((uint64_t *)q->last_queued_slot.map, q->last_queued, __ATOMIC_RELEASE);
 	/* Steps 4 and 5: publish the write pointer, ring the doorbell. */
 	return vf_queue_publish(q);
 }

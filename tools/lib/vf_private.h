@@ -32,8 +32,17 @@ struct vf_lifetime {
 struct vf_pages {
 	pthread_mutex_t lock;
 	void *tree;
-	/* The process that has mapped them. */
-	pid_t process;
+};
+
+/* A page of the driver that is mapped, also in children of the process. */
+struct vf_mapping {
+	struct vf_mapping *next, **link;
+	void *map;
+	int fd;
+	int prot;
+	uint64_t offset;
+	/* What each word of the page is for a child if the adapter has gone by then. */
+	uint64_t lost;
 };
 
 struct vf_page;
@@ -87,6 +96,9 @@ int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *si
 	     uint32_t stride);
 void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
 /* Map the page at @offset for a fence, or find it mapped already. */
+int vf_mapping_init(struct vf_adapter *adapter, struct vf_mapping *mapping, uint64_t offset, int prot,
+		    uint64_t lost);
+void vf_mapping_fini(struct vf_mapping *mapping);
 int vf_page_get(struct vf_adapter *adapter, uint64_t offset, struct vf_page **page,
 		const void **map);
 void vf_page_put(struct vf_adapter *adapter, struct vf_page *page);

@@ -10,6 +10,10 @@
  * Functions return 0 or a negative errno unless their description says otherwise.
  * Objects have no locks: one thread at a time may use an object. Any number of
  * threads may poll a fence, wait for it and signal it.
+ *
+ * After fork() the child has the objects of its parent, of the same open file. One
+ * process at a time may use a queue, and one of them destroys an object. A child that
+ * outlives the adapter finds every fence at %UINT64_MAX and every queue lost.
  */
 
 #include <stdbool.h>
