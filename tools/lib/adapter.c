@@ -77,6 +77,7 @@ VF_EXPORT int vf_adapter_open(unsigned int index, struct vf_adapter **adapter)
 	pthread_mutex_init(&a->events.lock, NULL);
 	pthread_mutex_init(&a->lifetime.lock, NULL);
 	pthread_mutex_init(&a->pages.lock, NULL);
+	pthread_mutex_init(&a->buffers.lock, NULL);
 	a->fd = open_index(index);
 	if (a->fd < 0) {
 		int ret = a->fd;
@@ -97,6 +98,7 @@ VF_EXPORT void vf_adapter_close(struct vf_adapter *adapter)
 	free(adapter->events.ring);
 	pthread_mutex_destroy(&adapter->events.lock);
 	pthread_mutex_destroy(&adapter->pages.lock);
+	pthread_mutex_destroy(&adapter->buffers.lock);
 	free(adapter);
 }
 

@@ -16,7 +16,60 @@ struct vf_buffer {
 	uint64_t size;
 	uint64_t va;
 	void *map;
+	/* In the adapter's list, while it has a handle. */
+	struct vf_buffer *next;
 };
+
+static void buffer_add_locked(struct vf_buffer *buffer, uint32_t handle)
+{
+	struct vf_buffers *buffers = &buffer->adapter->buffers;
+
+	buffer->handle = handle;
+	buffer->next = buffers->first;
+	buffers->first = buffer;
+}
+
+/* Return true if no other buffer has the handle. */
+static bool buffer_remove_locked(struct vf_buffer *buffer)
+{
+	struct vf_buffer **at = &buffer->adapter->buffers.first;
+	bool last = true;
+
+	while (*at) {
+		if (*at == buffer) {
+			*at = buffer->next;
+			continue;
+		}
+		last &= (*at)->handle != buffer->handle;
+		at = &(*at)->next;
+	}
+	return last;
+}
+
+/* Close the handle under the lock: an import may be about to get the same one. */
+static void handle_close(struct vf_buffer *buffer)
+{
+	struct vf_buffers *buffers = &buffer->adapter->buffers;
+
+	pthread_mutex_lock(&buffers->lock);
+	if (buffer_remove_locked(buffer))
+		drmCloseBufferHandle(buffer->adapter->fd, buffer->handle);
+	pthread_mutex_unlock(&buffers->lock);
+}
+
+static int handle_import(struct vf_buffer *buffer, int fd)
+{
+	struct vf_buffers *buffers = &buffer->adapter->buffers;
+	uint32_t handle;
+	int ret;
+
+	pthread_mutex_lock(&buffers->lock);
+	ret = drmPrimeFDToHandle(buffer->adapter->fd, fd, &handle) ? -errno : 0;
+	if (!ret)
+		buffer_add_locked(buffer, handle);
+	pthread_mutex_unlock(&buffers->lock);
+	return ret;
+}
 
 static int bind(struct vf_buffer *buffer)
 {
@@ -36,7 +89,7 @@ static void release(struct vf_buffer *buffer)
 	if (buffer->map)
 		munmap(buffer->map, buffer->size);
 	if (buffer->handle)
-		drmCloseBufferHandle(buffer->adapter->fd, buffer->handle);
+		handle_close(buffer);
 	free(buffer);
 }
 
@@ -54,7 +107,9 @@ VF_EXPORT int vf_buffer_create(struct vf_adapter *adapter, uint64_t size,
 	b->size = (size + page - 1) & ~(page - 1);
 	ret = vf_ioctl(adapter, DRM_IOCTL_VFENCE_BO_CREATE, &args);
 	if (!ret) {
-		b->handle = args.handle;
+		pthread_mutex_lock(&adapter->buffers.lock);
+		buffer_add_locked(b, args.handle);
+		pthread_mutex_unlock(&adapter->buffers.lock);
 		b->map = vf_mmap(adapter, args.mmap_offset, b->size, PROT_READ | PROT_WRITE);
 		ret = b->map ? bind(b) : -errno;
 	}
@@ -76,7 +131,8 @@ VF_EXPORT int vf_buffer_import(struct vf_adapter *adapter, int fd, struct vf_buf
 		return -ENOMEM;
 	b->adapter = adapter;
 	b->size = size < 0 ? 0 : (uint64_t)size;
-	ret = drmPrimeFDToHandle(adapter->fd, fd, &b->handle) ? -errno : bind(b);
+	ret = handle_import(b, fd);
+	ret = ret ? ret : bind(b);
 	if (ret) {
 		release(b);
 		return ret;

@@ -45,10 +45,22 @@ struct vf_mapping {
 	uint64_t lost;
 };
 
+struct vf_buffer;
+
+/*
+ * All buffers of an open file. The kernel has one handle for a buffer in a file, however often it
+ * is imported there: the last one with a handle closes it.
+ */
+struct vf_buffers {
+	pthread_mutex_t lock;
+	struct vf_buffer *first;
+};
+
 struct vf_page;
 
 struct vf_adapter {
 	int fd;
+	struct vf_buffers buffers;
 	struct vf_pages pages;
 	struct vf_events events;
 	struct vf_lifetime lifetime;

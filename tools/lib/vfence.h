@@ -290,7 +290,7 @@ int vf_device_state(struct vf_device *device);
 
 /** vf_buffer_create - create a buffer and map it for the CPU and for the GPU */
 int vf_buffer_create(struct vf_adapter *adapter, uint64_t size, struct vf_buffer **buffer);
-/** vf_buffer_import - import a buffer of another process from its dma-buf descriptor */
+/** vf_buffer_import - import a buffer, of any process, from its dma-buf descriptor */
 int vf_buffer_import(struct vf_adapter *adapter, int fd, struct vf_buffer **buffer);
 /** vf_buffer_export - return a dma-buf descriptor (O_CLOEXEC) of a buffer, or a negative errno */
 int vf_buffer_export(struct vf_buffer *buffer);
