@@ -423,7 +423,8 @@ VF_EXPORT void vf_cmd_nop(struct vf_queue *q, unsigned int length)
 	};
 
 	if (length < 8 || length > sizeof(words) || length % 8) {
-		q->error = -EINVAL;
+		if (!q->error)
+			q->error = -EINVAL;
 		return;
 	}
 	memcpy(words, &header, sizeof(header));
@@ -450,6 +451,16 @@ static inline bool log_operation(struct vf_queue *q, enum drm_vfence_log_operati
 	return true;
 }
 
+/* The address of a fence of another open file may be that of some other fence of the queue's. */
+static bool is_own(struct vf_queue *q, const struct vf_fence *fence)
+{
+	if (fence->adapter == q->adapter)
+		return true;
+	if (!q->error)
+		q->error = -EXDEV;
+	return false;
+}
+
 VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t value)
 {
 	struct {
@@ -457,6 +468,8 @@ VF_EXPORT void vf_cmd_wait(struct vf_queue *q, struct vf_fence *fence, uint64_t 
 		struct drm_vfence_packet_log log;
 	} packets;
 
+	if (!is_own(q, fence))
+		return;
 	vf_lifetime_use(fence, q->slot);
 	vf_events_add(q->adapter, VF_QUEUED_WAIT, q->info.handle, fence->handle, value);
 	packets.wait = (struct drm_vfence_packet_wait) {
@@ -488,6 +501,8 @@ VF_EXPORT void vf_cmd_signal(struct vf_queue *q, struct vf_fence *fence, uint64_
 		struct drm_vfence_packet_log log;
 	} packets;
 
+	if (!is_own(q, fence))
+		return;
 	vf_lifetime_use(fence, q->slot);
 	if (q->kernel && !fence->mapping.monitored_va) {
 		signal_monitored(q, fence, value);
@@ -647,6 +662,13 @@ static int drop(struct vf_queue *q)
 	return ret;
 }
 
+/* Drop the commands of a submission that is refused. */
+static int fail(struct vf_queue *q, int error)
+{
+	q->error = error;
+	return drop(q);
+}
+
 VF_EXPORT int vf_queue_publish(struct vf_queue *q)
 {
 	if (q->kernel)
@@ -670,7 +692,7 @@ static int submit_to_kernel(struct vf_queue **queues, unsigned int count,
 	int ret;
 
 	if (!entry)
-		return -ENOMEM;
+		return fail(q, -ENOMEM);
 	for (i = 0; i < count; i++)
 		entry[i].queue = queues[i]->info.handle;
 	args->queues = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(count, entry);
@@ -688,23 +710,29 @@ VF_EXPORT int vf_submit(struct vf_queue **queues, unsigned int count, const stru
 {
 	struct drm_vfence_submit args = { .flags = what->flags, .eventfd = what->eventfd };
 	struct vf_list waits, signals;
+	unsigned int i;
 	int ret;
 
 	if (queues[0]->error)
 		return drop(queues[0]);
+	for (i = 1; i < count; i++)
+		if (queues[i]->adapter != queues[0]->adapter)
+			return fail(queues[0], -EXDEV);
 	args.wait_syncobjs = (struct drm_vfence_obj_array)
 		DRM_VFENCE_OBJ_ARRAY(what->wait_syncobj_count, what->wait_syncobjs);
 	args.signal_syncobjs = (struct drm_vfence_obj_array)
 		DRM_VFENCE_OBJ_ARRAY(what->signal_syncobj_count, what->signal_syncobjs);
 	ret = vf_list_fill(&waits, queues[0]->adapter, what->waits, what->wait_count);
 	if (ret)
-		return ret;
+		return fail(queues[0], ret);
 	ret = vf_list_fill(&signals, queues[0]->adapter, what->signals, what->signal_count);
 	if (!ret) {
 		args.waits = waits.array;
 		args.signals = signals.array;
 		ret = submit_to_kernel(queues, count, &args);
 		vf_list_empty(&signals);
+	} else {
+		ret = fail(queues[0], ret);
 	}
 	vf_list_empty(&waits);
 	return ret;

@@ -631,7 +631,8 @@ int vf_queue_read_log(struct vf_queue *queue, enum drm_vfence_log_type type,
  * Commands are appended to the ring and become visible with vf_queue_submit().
  * The queue keeps the error of a command. The next vf_queue_submit() returns it
  * and drops all commands since the last submission. -ENOSPC means that the ring
- * is full of work that is not done yet.
+ * is full of work that is not done yet, -EXDEV that a command names a fence that
+ * belongs to another adapter handle than the queue.
  */
 
 /** vf_cmd_nop - append @length bytes without effect, a multiple of 8 from 8 to 64 */
@@ -718,7 +719,8 @@ struct vf_submit {
  * The queue has no commands afterwards, even if the submission fails.
  *
  * -ENOSPC: a queue has DRM_VFENCE_MAX_SUBMISSIONS; with %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM the call
- * waits for room instead. -EIO: a queue is lost.
+ * waits for room instead. -EIO: a queue is lost. -EXDEV: a queue or a fence belongs to another adapter
+ * handle than the first queue.
  */
 int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);
 /** vf_queue_publish - as vf_queue_submit(), but without a progress signal */

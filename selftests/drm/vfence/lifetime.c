@@ -186,6 +186,53 @@ TEST_F(lifetime, a_fence_of_another_file_is_not_mistaken)
 	close(efd);
 }
 
+/* The address of another file's fence is that of some fence of the queue's, as all are given alike. */
+TEST_F(lifetime, a_recorded_command_names_no_fence_of_another_file)
+{
+	struct vf_submit foreign_wait = { .wait_count = 1 }, nothing = {};
+	struct vf_queue *kernel, *both[2];
+	struct vf_adapter *other;
+	struct vf_device *device;
+	struct vf_fence *foreign;
+	struct vf_point point;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_adapter_open(0, &other));
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &both[1]));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &kernel));
+	both[0] = kernel;
+	/* One of them has the address of a fence here. */
+	for (i = 0; i < 8; i++) {
+		ASSERT_EQ(0, vf_fence_create(device, 0, 0, &foreign));
+		vf_cmd_signal(self->gfx, foreign, 77);
+		EXPECT_EQ(-EXDEV, vf_queue_submit(self->gfx));
+		vf_cmd_wait(self->gfx, foreign, 77);
+		EXPECT_EQ(-EXDEV, vf_queue_publish(self->gfx));
+		vf_cmd_signal(kernel, foreign, 77);
+		EXPECT_EQ(-EXDEV, vf_submit(&kernel, 1, &nothing));
+	}
+	point = (struct vf_point){ foreign, 1 };
+	foreign_wait.waits = &point;
+	vf_cmd_signal(kernel, self->fence, 66);
+	EXPECT_EQ(-EXDEV, vf_submit(&kernel, 1, &foreign_wait));
+	EXPECT_EQ(-EXDEV, vf_submit(both, 2, &nothing));
+	EXPECT_EQ(0, vf_queue_last_queued(both[1]));
+
+	/* Nothing of that is left in the queues. */
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &nothing));
+	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(drained(kernel));
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	EXPECT_EQ(0, vf_fence_current(self->gate));
+	vf_queue_destroy(kernel);
+	vf_queue_destroy(both[1]);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+	vf_fence_destroy(self->fence);
+}
+
 TEST_F(lifetime, one_call_arms_an_event_for_fences_of_several_adapters)
 {
 	struct vf_point point[3] = { { self->gate, 1 }, { NULL, 1 }, { self->fence, 1 } };
