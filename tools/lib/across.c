@@ -125,6 +125,9 @@ static int part_result(const struct part *part)
 {
 	int ret = vf_wait(part->points[0].fence->adapter, part->points, part->count, 0, 0, NULL);
 
+	/* The fence was there when the event was armed. */
+	if (ret == -ENOENT)
+		return -ECANCELED;
 	/* A value that was reached may be lower by now. */
 	return ret == -ETIME ? 0 : ret;
 }
