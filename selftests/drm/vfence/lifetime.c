@@ -141,6 +141,85 @@ TEST_F(lifetime, a_submission_of_a_kernel_mode_queue_keeps_its_fence)
 	vf_queue_destroy(queue);
 }
 
+TEST_F(lifetime, a_packet_keeps_a_monitored_fence)
+{
+	struct drm_vfence_adapter_info info;
+	struct vf_fence *memory;
+	struct vf_queue *queue;
+	uint32_t handle;
+
+	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
+	if (!(info.flags & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL))
+		SKIP(return, "needs packets that signal monitored fences");
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &memory));
+	handle = vf_fence_handle(memory);
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_signal(queue, memory, 7);
+	(vf_fence_destroy)(memory);
+	EXPECT_TRUE(exists(self->fd, handle));
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, handle));
+	vf_queue_destroy(queue);
+}
+
+TEST_F(lifetime, commands_that_were_dropped_keep_no_fence)
+{
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
+	vf_cmd_signal(self->gfx, self->fence, 7);
+	(vf_fence_destroy)(self->fence);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	vf_cmd_nop(self->gfx, 7);
+	EXPECT_EQ(-EINVAL, vf_queue_submit(self->gfx));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+}
+
+/* An open file may have so many queues. The fixture has two. */
+#define QUEUES	64
+
+static uint64_t handles(struct vf_adapter *adapter)
+{
+	struct vf_counters c;
+
+	return vf_client_counters(adapter, &c) ? UINT64_MAX : c.fences_opened - c.fences_closed;
+}
+
+TEST_F(lifetime, a_packet_of_the_last_of_all_queues_keeps_its_fence)
+{
+	struct vf_point point = { self->gate, 1 };
+	struct vf_queue *queue[QUEUES - 2], *last = NULL;
+	unsigned int i;
+	uint64_t before;
+
+	for (i = 0; i < QUEUES - 3; i++)
+		ASSERT_EQ(0, vf_kernel_queue_create(self->device, i % 4, &queue[i]));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue[i]));
+	EXPECT_EQ(-ENOSPC, vf_kernel_queue_create(self->device, 0, &last));
+	/* A kept wait needs a queue, and leaves nothing behind if there is none. */
+	before = handles(self->adapter);
+	vf_cmd_wait_kept(self->gfx, &point, 1);
+	EXPECT_EQ(-ENOSPC, vf_queue_submit(self->gfx));
+	EXPECT_EQ(before, handles(self->adapter));
+
+	last = queue[i];
+	vf_cmd_wait(last, self->gate, 1);
+	vf_cmd_signal(last, self->fence, 7);
+	ASSERT_EQ(0, vf_queue_submit(last));
+	(vf_fence_destroy)(self->fence);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(logged(last));
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(last));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+	for (i = 0; i < QUEUES - 2; i++)
+		vf_queue_destroy(queue[i]);
+}
+
 TEST_F(lifetime, submissions_do_not_pay_for_it)
 {
 	struct vf_counters before, after;
