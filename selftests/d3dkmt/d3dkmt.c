@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -440,6 +441,297 @@ TEST_F(d3dkmt, one_of_several_fences_is_enough)
 	wait.ObjectCount = 0;
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
 	close(event);
+}
+
+/* The first of two fences that is reached signals the event. */
+TEST_F(d3dkmt, one_of_several_fences_signals_an_event)
+{
+	D3DKMT_HANDLE fences[2] = {
+		make_native(self->device, 0, 0).hSyncObject, make_native(self->device, 0, 0).hSyncObject,
+	};
+	const UINT64 values[2] = { 1, 1 };
+	int event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	const D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait = {
+		.hDevice = self->device, .ObjectCount = 2, .ObjectHandleArray = fences,
+		.FenceValueArray = values, .Flags.WaitAny = 1, .hAsyncEvent = (HANDLE)(intptr_t)event,
+	};
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+	EXPECT_EQ(0, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 0));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, fences[1], 1, 0));
+	EXPECT_EQ(1, poll(&(struct pollfd){ event, POLLIN, 0 }, 1, 10000));
+	close(event);
+}
+
+TEST_F(d3dkmt, flags_that_nobody_knows_are_refused)
+{
+	D3DKMT_CREATEHWQUEUE user = make_queue(self->device, GFX, 1 << 4);
+	D3DKMT_CREATEHWQUEUE queue = make_queue(self->device, GFX, 0);
+	D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 0, 0);
+	D3DKMT_CREATENATIVEFENCE create = { .hDevice = self->device, .Flags = 1 };
+	struct memory ring = make_memory(self->device, 4096), control = make_memory(self->device, 4096);
+	D3DKMT_CREATE_DOORBELL doorbell = {
+		.hHwQueue = user.hHwQueue, .hRingBuffer = ring.handle,
+		.hRingBufferControl = control.handle,
+	};
+	const UINT64 one = 1;
+	D3DKMT_WAITFORSYNCHRONIZATIONOBJECTFROMCPU wait = {
+		.hDevice = self->device, .ObjectCount = 1, .ObjectHandleArray = &fence.hSyncObject,
+		.FenceValueArray = &one, .Flags.Reserved = 1,
+	};
+	D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE signal = {
+		.BroadcastHwQueueCount = 1, .BroadcastHwQueueArray = &queue.hHwQueue,
+		.ObjectCount = 1, .ObjectHandleArray = &fence.hSyncObject, .FenceValueArray = &one,
+	};
+	const D3DKMT_SUBMITCOMMANDTOHWQUEUE submit = {
+		.hHwQueue = queue.hHwQueue, .HwQueueProgressFenceId = 1, .NumPrimaries = 1,
+	};
+	UINT flag;
+
+	ASSERT_NE(0, queue.hHwQueue);
+	ASSERT_NE(0, fence.hSyncObject);
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateNativeFence(&create));
+	/* Shared alone, NtSecuritySharing alone, CrossAdapter alone; and those that vfence has not. */
+	for (flag = 0; flag < 32; flag++)
+		if (flag < 4 || flag > 6)
+			EXPECT_EQ(0, make_native(self->device, 0, 1U << flag).hSyncObject);
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence.hSyncObject, 1, 1 << 0));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence.hSyncObject, 1, 1 << 1));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence.hSyncObject, 1, 1 << 3));
+	EXPECT_EQ(0, value_at(fence.Info.NativeFenceMapping.CurrentValueCpuVa));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_signal(self->device, fence.hSyncObject, 1, 0));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTWaitForSynchronizationObjectFromCpu(&wait));
+	EXPECT_EQ(0, make_queue(self->device, GFX, 1 << 3).hHwQueue);
+	EXPECT_EQ(0, make_queue(self->device, GFX, 1 << 6).hHwQueue);
+	EXPECT_EQ(0, make_queue(self->device, GFX, 1U << 31).hHwQueue);
+	signal.Flags.EnqueueCpuEvent = 1;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitSignalSyncObjectsToHwQueue(&signal));
+	signal.Flags.Value = 1U << 3;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitSignalSyncObjectsToHwQueue(&signal));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitCommandToHwQueue(&submit));
+	doorbell.Flags.ResizeRingBufferOperation = 1;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateDoorbell(&doorbell));
+	doorbell.Flags.Value = 1U << 31;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateDoorbell(&doorbell));
+	doorbell.Flags.Value = 1;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDoorbell(&doorbell));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER,
+		  D3DKMTConnectDoorbell(&(D3DKMT_CONNECT_DOORBELL){ user.hHwQueue, 1 }));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER,
+		  D3DKMTNotifyWorkSubmission(&(D3DKMT_NOTIFY_WORK_SUBMISSION){ user.hHwQueue, 1 }));
+}
+
+/* 0 is no handle, and descriptors begin with it. */
+TEST_F(d3dkmt, a_shared_handle_is_not_0)
+{
+	D3DKMT_CREATENATIVEFENCE fence = make_native(self->device, 3, 1 << 0 | 1 << 1);
+	D3DKMT_OPENNATIVEFENCEFROMNTHANDLE open = { .hDevice = self->device };
+	HANDLE shared = NULL;
+
+	ASSERT_EQ(0, close(0));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTShareObjects(1, &fence.hSyncObject, NULL, STANDARD_RIGHTS_READ,
+						     &shared));
+	EXPECT_NE(NULL, shared);
+	/* And it is not left open. */
+	EXPECT_GT(0, close(0));
+	open.hNtHandle = shared;
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTOpenNativeFenceFromNtHandle(&open));
+	close((int)(intptr_t)shared);
+}
+
+TEST_F(d3dkmt, only_what_linux_has_is_shared)
+{
+	D3DKMT_HANDLE fences[2] = {
+		make_native(self->device, 0, 3).hSyncObject, make_native(self->device, 0, 3).hSyncObject,
+	};
+	HANDLE shared;
+
+	EXPECT_EQ(STATUS_INVALID_PARAMETER,
+		  D3DKMTShareObjects(2, fences, NULL, STANDARD_RIGHTS_READ, &shared));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER,
+		  D3DKMTShareObjects(1, fences, (POBJECT_ATTRIBUTES)fences, STANDARD_RIGHTS_READ,
+				     &shared));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER,
+		  D3DKMTShareObjects(1, fences, NULL, STANDARD_RIGHTS_READ | 1 << 2, &shared));
+	ASSERT_EQ(STATUS_SUCCESS,
+		  D3DKMTShareObjects(1, fences, NULL, STANDARD_RIGHTS_READ, &shared));
+	close((int)(intptr_t)shared);
+}
+
+static NTSTATUS submit_at(D3DKMT_HANDLE queue, D3DGPU_VIRTUAL_ADDRESS va, UINT length, UINT64 value)
+{
+	const D3DKMT_SUBMITCOMMANDTOHWQUEUE submit = {
+		.hHwQueue = queue, .HwQueueProgressFenceId = value, .CommandBuffer = va,
+		.CommandLength = length,
+	};
+
+	return D3DKMTSubmitCommandToHwQueue(&submit);
+}
+
+/* Memory between two pages that are not the device's: the lower one, or NULL if it is elsewhere. */
+static char *memory_between(D3DKMT_HANDLE device, struct memory *memory)
+{
+	char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (pages == MAP_FAILED)
+		return NULL;
+	munmap(pages + 4096, 4096);
+	*memory = make_memory(device, 4096);
+	return memory->data == pages + 4096 ? pages : NULL;
+}
+
+TEST_F(d3dkmt, commands_are_in_memory_of_their_device)
+{
+	D3DKMT_CREATEDEVICE other = { .hAdapter = self->adapter };
+	D3DKMT_HANDLE queue = make_queue(self->device, GFX, 0).hHwQueue;
+	struct memory own = make_memory(self->device, 4096);
+	UINT length = put_draw(own.data, 0, 1000), tries;
+	struct memory foreign;
+	char *pages = NULL;
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDevice(&other));
+	/* Far away, so that the same address means nothing for the first device. */
+	make_memory(other.hDevice, 1 << 20);
+	foreign = make_memory(other.hDevice, 4096);
+	ASSERT_NE(0, foreign.va);
+	put_draw(foreign.data, 0, 1000);
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, submit_at(queue, foreign.va, length, 1));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, submit_at(queue, own.va + 4096, length, 1));
+	EXPECT_EQ(STATUS_SUCCESS, submit_at(queue, own.va, length, 1));
+
+	/* Commands that begin before memory of the device, or end behind it: the CPU could read them. */
+	for (tries = 0; !pages && tries < 64; tries++) {
+		ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDevice(&other));
+		pages = memory_between(other.hDevice, &own);
+	}
+	ASSERT_NE(NULL, pages);
+	queue = make_queue(other.hDevice, GFX, 0).hHwQueue;
+	put_draw(pages, 4096 - length, 1000);
+	put_draw(pages, 4096, 1000);
+	put_draw(pages, 8192 - length, 1000);
+	put_draw(pages, 8192, 1000);
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, submit_at(queue, own.va - length, length, 1));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, submit_at(queue, own.va - length, 2 * length, 1));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, submit_at(queue, own.va + 4096 - length, 2 * length, 1));
+	EXPECT_EQ(STATUS_SUCCESS, submit_at(queue, own.va + 4096 - length, length, 1));
+}
+
+TEST_F(d3dkmt, objects_of_another_open_file_mean_nothing)
+{
+	D3DKMT_OPENADAPTERFROMLUID open = { 0 };
+	D3DKMT_CREATEDEVICE there = { 0 }, second = { .hAdapter = self->adapter };
+	D3DKMT_HANDLE fence, queues[2];
+	struct memory ring, control, other;
+	D3DKMT_CREATE_DOORBELL doorbell;
+	const UINT64 one = 1;
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTOpenAdapterFromLuid(&open));
+	there.hAdapter = open.hAdapter;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDevice(&there));
+	/* Each file counts its objects from the same number, so the kernel has such handles here, too. */
+	fence = make_native(there.hDevice, 5, 0).hSyncObject;
+	ASSERT_NE(0, make_native(self->device, 5, 0).hSyncObject);
+	queues[0] = make_queue(self->device, GFX, 0).hHwQueue;
+	ASSERT_NE(0, make_queue(self->device, COPY, 0).hHwQueue);
+	ASSERT_NE(0, make_queue(there.hDevice, GFX, 0).hHwQueue);
+	queues[1] = make_queue(there.hDevice, COPY, 0).hHwQueue;
+	ASSERT_NE(0, queues[0]);
+	ASSERT_NE(0, queues[1]);
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_wait(self->device, fence, 5, NULL));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence, 6, 0));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitWaitForSyncObjectsToHwQueue(
+			&(D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE){ queues[0], 1, &fence, &one }));
+	fence = make_native(self->device, 0, 0).hSyncObject;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTSubmitSignalSyncObjectsToHwQueue(
+			&(D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE){
+				.BroadcastHwQueueCount = 2, .BroadcastHwQueueArray = queues,
+				.ObjectCount = 1, .ObjectHandleArray = &fence,
+				.FenceValueArray = &one }));
+
+	/* Nor does memory of another device of the same file. */
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateDevice(&second));
+	ring = make_memory(self->device, 4096);
+	control = make_memory(self->device, 4096);
+	other = make_memory(second.hDevice, 4096);
+	doorbell = (D3DKMT_CREATE_DOORBELL){
+		.hHwQueue = make_queue(self->device, GFX, 1 << 4).hHwQueue,
+		.hRingBuffer = other.handle, .hRingBufferControl = control.handle,
+	};
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateDoorbell(&doorbell));
+	doorbell.hRingBuffer = ring.handle;
+	doorbell.hRingBufferControl = other.handle;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateDoorbell(&doorbell));
+	doorbell.hRingBufferControl = control.handle;
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCreateDoorbell(&doorbell));
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCloseAdapter(&(D3DKMT_CLOSEADAPTER){ open.hAdapter }));
+}
+
+TEST_F(d3dkmt, a_handle_is_used_again_late)
+{
+	D3DKMT_HANDLE first = make_native(self->device, 0, 0).hSyncObject, next;
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTDestroySynchronizationObject(
+			&(D3DKMT_DESTROYSYNCHRONIZATIONOBJECT){ first }));
+	next = make_native(self->device, 0, 0).hSyncObject;
+	ASSERT_NE(0, next);
+	EXPECT_NE(first, next);
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, first, 1, 0));
+}
+
+TEST_F(d3dkmt, a_fence_is_made_as_it_is_asked_for)
+{
+	D3DKMT_CREATENATIVEFENCE native = { .hDevice = self->device };
+	D3DKMT_CREATESYNCHRONIZATIONOBJECT2 monitored = {
+		.hDevice = self->device, .Info.Type = D3DDDI_MONITORED_FENCE,
+	};
+
+	/* There is no such engine, and no such type. */
+	native.Info.EngineAffinity = 1U << 31;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateNativeFence(&native));
+	native.Info.EngineAffinity = 0;
+	native.Info.Type = (D3DDDI_NATIVEFENCE_TYPE)99;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateNativeFence(&native));
+	native.Info.Type = (D3DDDI_NATIVEFENCE_TYPE)0;
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCreateNativeFence(&native));
+	monitored.Info.MonitoredFence.EngineAffinity = 1U << 31;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateSynchronizationObject2(&monitored));
+	monitored.Info.MonitoredFence.EngineAffinity = 0;
+	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCreateSynchronizationObject2(&monitored));
+}
+
+TEST_F(d3dkmt, a_queue_signals_as_it_is_asked_to)
+{
+	D3DKMT_CREATEHWQUEUE queue = make_queue(self->device, GFX, 0);
+	D3DKMT_CREATESYNCHRONIZATIONOBJECT2 fence = {
+		.hDevice = self->device, .Info.Type = D3DDDI_MONITORED_FENCE,
+		.Info.MonitoredFence.InitialFenceValue = 9,
+	};
+	struct memory commands = make_memory(self->device, 4096);
+	const UINT length = put_draw(commands.data, 0, 1000000000);
+	const UINT64 one = 1, ten = 10;
+	D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQUEUE signal = {
+		.BroadcastHwQueueCount = 1, .BroadcastHwQueueArray = &queue.hHwQueue,
+		.ObjectCount = 1, .ObjectHandleArray = &fence.hSyncObject,
+		.FenceValueArray = &ten, .Flags.SignalAtSubmission = 1,
+	};
+	const void *value;
+
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTCreateSynchronizationObject2(&fence));
+	value = fence.Info.MonitoredFence.FenceValueCPUVirtualAddress;
+	/* The queue draws for a second, and the signal does not wait for that. */
+	ASSERT_EQ(STATUS_SUCCESS, submit_at(queue.hHwQueue, commands.va, length, 1));
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitSignalSyncObjectsToHwQueue(&signal));
+	EXPECT_EQ(STATUS_SUCCESS, cpu_wait(self->device, fence.hSyncObject, 10, NULL));
+	EXPECT_EQ(0, value_at(queue.HwQueueProgressFenceCPUVirtualAddress));
+	/* This one does, and takes a smaller value. */
+	signal.Flags.Value = 0;
+	signal.Flags.AllowFenceRewind = 1;
+	signal.FenceValueArray = &one;
+	ASSERT_EQ(STATUS_SUCCESS, D3DKMTSubmitSignalSyncObjectsToHwQueue(&signal));
+	EXPECT_EQ(10, value_at(value));
+	ASSERT_EQ(STATUS_SUCCESS, submit_at(queue.hHwQueue, 0, 0, 2));
+	ASSERT_EQ(STATUS_SUCCESS, cpu_wait(self->device, queue.hHwQueueProgressFence, 2, NULL));
+	EXPECT_EQ(1, value_at(value));
 }
 
 TEST_F(d3dkmt, what_is_not_a_handle_is_refused)

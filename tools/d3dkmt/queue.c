@@ -224,7 +224,6 @@ static NTSTATUS queue_find_all(UINT count, const D3DKMT_HANDLE *handles,
 static uint32_t queue_signal_flags(D3DDDICB_SIGNALFLAGS flags)
 {
 	return (flags.SignalAtSubmission ? DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION : 0) |
-	       (flags.EnqueueCpuEvent ? DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT : 0) |
 	       (flags.AllowFenceRewind ? DRM_VFENCE_SUBMIT_ALLOW_REWIND : 0);
 }
 
@@ -274,11 +273,14 @@ KMT_EXPORT NTSTATUS D3DKMTCreateDoorbell(D3DKMT_CREATE_DOORBELL *args)
 	struct drm_vfence_doorbell_create create = {
 		.flags = args->Flags.RequireSecondaryCpuVA ? DRM_VFENCE_DOORBELL_SECONDARY : 0,
 	};
+	D3DKMT_CREATE_DOORBELL_FLAGS left = args->Flags;
 	struct kmt_object queue, ring, control;
 	NTSTATUS status;
 	int ret;
 
-	if (!kmt_get(args->hHwQueue, KMT_QUEUE, &queue) || args->Flags.Reserved ||
+	/* A ring has its size for life. */
+	left.RequireSecondaryCpuVA = 0;
+	if (!kmt_get(args->hHwQueue, KMT_QUEUE, &queue) || left.Value ||
 	    !kmt_get(args->hRingBuffer, KMT_ALLOCATION, &ring) ||
 	    !kmt_get(args->hRingBufferControl, KMT_ALLOCATION, &control) ||
 	    ring.device != queue.device || control.device != queue.device)

@@ -99,7 +99,7 @@ static bool sync_native_flags(D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS from, uint32_t 
 	*flags = from.Value & (DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT |
 			       DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR);
 	left.Value &= ~*flags;
-	if (from.Shared != from.NtSecuritySharing || (from.CrossAdapter && !from.Shared))
+	if (from.Shared != from.NtSecuritySharing)
 		return false;
 	*flags |= from.Shared ? DRM_VFENCE_FENCE_SHAREABLE : 0;
 	*flags |= from.CrossAdapter ? DRM_VFENCE_FENCE_CROSS_ADAPTER : 0;
