@@ -59,20 +59,54 @@ def queues_wait_for_each_other():
         raises(ValueError, target.read, -4, 8)
 
 
+def parts_of_a_buffer_are_filled():
+    with Devices() as (adapter, device):
+        queue, buffer = device.queue(), adapter.buffer(4096)
+        queue.fill(buffer, 1).fill(buffer, 2, 8, 4).submit()
+        queue.wait_idle(10)
+        assert buffer.read(0, 16) == b"".join(word.to_bytes(4, "little") for word in (1, 1, 2, 1))
+        # Without a size it is the rest of the buffer.
+        queue.fill(buffer, 3, 4092).submit()
+        queue.wait_idle(10)
+        assert buffer.read(4088, 8) == bytes([1, 0, 0, 0, 3, 0, 0, 0])
+
+        def fill_nothing():
+            queue.fill(buffer, 4, size=0).submit()
+            queue.wait_idle(10)
+
+        # A size of 0 is not the rest, and the GPU refuses it.
+        assert raises(OSError, fill_nothing).errno == 5
+        assert buffer.read(0, 4) == bytes([1, 0, 0, 0])
+
+
 def timeouts_are_errors_of_python():
     with Devices() as (_, device):
         fence = device.fence(3)
         fence.wait(3, timeout=0)
+        # A wait without limit would see this value.
+        later = threading.Timer(60, fence.signal, [4])
+        later.start()
         raises(TimeoutError, fence.wait, 4, timeout=0)
+        later.cancel()
         raises(TimeoutError, vfence.wait_all, [(fence, 3), (fence, 4)], 0.001)
         assert vfence.wait_any([(fence, 4), (fence, 3)], 0) == 1
         raises(ValueError, vfence.wait_any, [])
+
+
+def points_come_from_any_iterable():
+    with Devices() as (_, device):
+        fence = device.fence(3)
+        vfence.wait_all(iter([(fence, 1), (fence, 3)]), 0)
+        assert vfence.wait_any(((fence, value) for value in (5, 4, 3)), 0) == 2
+        raises(ValueError, vfence.wait_any, iter([]))
 
 
 def errors_have_their_numbers():
     assert raises(OSError, vfence.Adapter, 63).errno == 19
     with Devices() as (adapter, device):
         assert raises(OSError, device.queue, vfence.Node.GFX, 5).errno == 22
+        # There is no such kind of engine.
+        assert raises(OSError, device.queue, 99).errno == 2
         assert raises(OSError, device.fence().export).errno == 1
         assert raises(OSError, adapter.counter, "no_such").errno == 2
         assert adapter.counter("fences_created") >= 1 and adapter.nodes >= 4
@@ -100,6 +134,15 @@ def a_fence_is_shared_by_its_descriptor():
         fence.signal(5)
         opened.wait(5, timeout=0)
         assert opened.value == 5
+
+
+def a_child_of_fork_reads_the_values_of_its_parent():
+    with Devices() as (_, device):
+        fence = device.fence(3)
+        child = os.fork()
+        if not child:
+            os._exit(0 if fence.value == 3 else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def tasks_wait_for_fences():
@@ -130,13 +173,87 @@ def tasks_that_are_cancelled_wait_no_more():
 
     with Devices() as (adapter, device):
         files = len(os.listdir("/proc/self/fd"))
-        asyncio.run(work(device, device.fence()))
+        # The end of the fence would end all waits.
+        fence = device.fence()
+        asyncio.run(work(device, fence))
         assert len(os.listdir("/proc/self/fd")) == files
         begun, ended = (adapter.counter(name) for name in ("waits_begun", "waits_cancelled"))
         assert begun and ended, (begun, ended)
         # Nothing is armed any more.
         balance = sum(adapter.counter(f"waits_{end}") for end in ("satisfied", "timed_out", "cancelled"))
         assert begun == balance, (begun, balance)
+
+
+def descriptors():
+    """Return the descriptors of this process that a child would have after exec, and the others."""
+    found = {True: set(), False: set()}
+    for fd in range(256):
+        try:
+            found[os.get_inheritable(fd)].add(fd)
+        except OSError:
+            pass
+    return found[True], found[False]
+
+
+def the_descriptor_of_a_task_closes_on_exec():
+    async def work(fence):
+        inherited, closed = descriptors()
+        task = asyncio.create_task(fence.reached(1))
+        await asyncio.sleep(0)
+        after = descriptors()
+        assert after[0] == inherited, after
+        assert len(after[1]) == len(closed) + 1, after
+        fence.signal(1)
+        await asyncio.wait_for(task, 10)
+
+    with Devices() as (_, device):
+        asyncio.run(work(device.fence()))
+
+
+def a_task_may_have_descriptor_0():
+    async def work(fence):
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        os.close(0)
+        try:
+            task = asyncio.create_task(fence.reached(1))
+            await asyncio.sleep(0)
+            assert os.fstat(0)
+            fence.signal(1)
+            await asyncio.wait_for(task, 10)
+        finally:
+            os.dup2(null, 0)
+            os.close(null)
+
+    with Devices() as (_, device):
+        asyncio.run(work(device.fence()))
+
+
+def a_task_learns_that_its_fence_has_gone():
+    async def work(fence):
+        task = asyncio.create_task(fence.reached(1))
+        await asyncio.sleep(0)
+        fence.close()
+        try:
+            await asyncio.wait_for(task, 10)
+        except ValueError:
+            return
+        raise AssertionError("a value that nobody has signaled")
+
+    with Devices() as (_, device):
+        asyncio.run(work(device.fence()))
+
+
+def a_value_that_was_reached_counts_after_a_rewind():
+    async def work(fence):
+        task = asyncio.create_task(fence.reached(5))
+        await asyncio.sleep(0)
+        fence.signal(5)
+        fence.signal(0)
+        await asyncio.wait_for(task, 10)
+
+    with Devices() as (_, device):
+        asyncio.run(work(device.fence()))
 
 
 def objects_close_once_and_are_not_used_then():
@@ -150,6 +267,36 @@ def objects_close_once_and_are_not_used_then():
         raises(ValueError, lambda: fence.value)
         adapter.close()
         raises(ValueError, adapter.device)
+
+
+def what_was_made_of_an_object_closes_first():
+    """All of it, the last one first, by the functions of the library."""
+    library, closed = vfence._library, []
+
+    def closing(name):
+        function = getattr(library, name)
+
+        def close(pointer):
+            closed.append(name)
+            function(pointer)
+
+        return function, close
+
+    names = "vf_adapter_close", "vf_device_destroy", "vf_buffer_destroy", "vf_fence_destroy"
+    functions = {name: closing(name) for name in names}
+    try:
+        for name, (_, close) in functions.items():
+            setattr(library, name, close)
+        adapter = vfence.Adapter()
+        device, buffer = adapter.device(), adapter.buffer(4096)
+        fence = device.fence()
+        adapter.close()
+    finally:
+        for name, (function, _) in functions.items():
+            setattr(library, name, function)
+    assert closed == ["vf_fence_destroy", "vf_device_destroy", "vf_buffer_destroy", "vf_adapter_close"], closed
+    raises(ValueError, lambda: buffer.address)
+    raises(ValueError, lambda: fence.value)
 
 
 def what_is_collected_is_closed():
@@ -197,10 +344,20 @@ def numbers_that_do_not_fit_are_refused():
             raises(ValueError, fence.signal, value)
             raises(ValueError, fence.wait, value)
             raises(ValueError, queue.signal, fence, value)
+            raises(ValueError, queue.draw, value)
             raises(ValueError, adapter.signal, [(fence, value)])
             raises(ValueError, vfence.wait_any, [(fence, value)])
+        for value in -1, 2**32, 2**32 + 5:
+            raises(ValueError, queue.draw, 1000, value)
+            raises(ValueError, queue.fill, buffer, value)
+            raises(ValueError, device.queue, ring_size=value)
+            raises(ValueError, vfence.Adapter, value)
         raises(ValueError, queue.fill, buffer, 0, 4092, 8)
-        raises(ValueError, queue.copy, buffer, buffer, 8192)
+        raises(ValueError, queue.fill, buffer, 0, 8, -4)
+        raises(ValueError, buffer.read, 8, -4)
+        large = adapter.buffer(8192)
+        raises(ValueError, queue.copy, buffer, large, 8192)
+        raises(ValueError, queue.copy, large, buffer, 8192)
         assert fence.value == 0
         # Times beyond all clocks are for ever, and not over.
         for timeout in 1e10, 1e300, float("inf"):
@@ -228,7 +385,9 @@ def a_device_without_its_adapter_is_not_active():
 
 def main():
     tests = [value for name, value in globals().items()
-             if inspect.isfunction(value) and value.__module__ == "__main__" and name not in ("raises", "main")]
+             if inspect.isfunction(value) and value.__module__ == "__main__"
+             and name not in ("raises", "descriptors", "main")
+             and name in (sys.argv[1:] or [name])]
     print(f"# program: bindings\n1..{len(tests)}")
     failed = 0
     for number, test in enumerate(tests, 1):

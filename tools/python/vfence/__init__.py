@@ -60,10 +60,10 @@ def _deadline(timeout: float | None) -> int:
     return int(lib.vf_deadline(max(0, int(timeout * 1e9))))
 
 
-def _value(value: int) -> int:
-    """Return a number of 64 bits: ctypes would cut others without a word."""
-    if not 0 <= value < 2**64:
-        raise ValueError(f"{value} is not from 0 to 2**64 - 1")
+def _value(value: int, bits: int = 64) -> int:
+    """Return a number of so many bits: ctypes would cut others without a word."""
+    if not 0 <= value < 2**bits:
+        raise ValueError(f"{value} is not from 0 to 2**{bits} - 1")
     return value
 
 
@@ -141,7 +141,7 @@ class Adapter(_Object):
     """A vfence adapter of the machine, opened once more: with its own objects and limits."""
 
     def __init__(self, index: int = 0) -> None:
-        super().__init__(_created(lib.vf_adapter_open, index), lib.vf_adapter_close)
+        super().__init__(_created(lib.vf_adapter_open, _value(index, 32)), lib.vf_adapter_close)
         self.index = index
 
     @property
@@ -227,7 +227,10 @@ class Fence(_Object):
         _check(lib.vf_fence_wait(self.pointer, _value(value), _deadline(timeout)))
 
     async def reached(self, value: int) -> None:
-        """Wait in asyncio until the fence reaches a value. A task that is cancelled waits no more."""
+        """Wait in asyncio until the fence reaches a value. A task that is cancelled waits no more.
+
+        ValueError if the fence is closed meanwhile, OSError if its adapter goes away.
+        """
         loop = asyncio.get_running_loop()
         fd = lib.eventfd()
         event = ctypes.c_uint32()
@@ -243,6 +246,10 @@ class Fence(_Object):
             _check(lib.vf_event_arm(adapter.pointer, _points([(self, value)]), 1, 0, fd,
                                     ctypes.byref(event)))
             await done
+            # The event also fires when the fence or its adapter goes. It may be rewound since it fired.
+            code = int(lib.vf_fence_wait(self.pointer, value, 0))
+            if code != -errno.ETIME:
+                _check(code)
         finally:
             loop.remove_reader(fd)
             # One that has fired is gone already.
@@ -286,20 +293,20 @@ class Queue(_Object):
 
     def __init__(self, device: Device, node: Node, ring_size: int) -> None:
         index = _check(lib.vf_adapter_find_node(device.adapter.pointer, int(node)))
-        super().__init__(_created(lib.vf_queue_create, device.pointer, index, ring_size),
+        super().__init__(_created(lib.vf_queue_create, device.pointer, index, _value(ring_size, 32)),
                          lib.vf_queue_destroy, device)
         self.device = device
 
     def draw(self, duration_ns: int, count: int = 1) -> Queue:
         """Append draws that take so much time of the GPU each."""
-        lib.vf_cmd_draw(self.pointer, count, _value(duration_ns))
+        lib.vf_cmd_draw(self.pointer, _value(count, 32), _value(duration_ns))
         return self
 
     def fill(self, buffer: Buffer, word: int, offset: int = 0, size: int | None = None) -> Queue:
         """Append: fill a part of a buffer with a word of 32 bits."""
         size = buffer.size - offset if size is None else size
         buffer.check(offset, size)
-        lib.vf_cmd_fill(self.pointer, buffer.address + offset, size, word)
+        lib.vf_cmd_fill(self.pointer, buffer.address + offset, size, _value(word, 32))
         return self
 
     def copy(self, to: Buffer, source: Buffer, size: int) -> Queue:
