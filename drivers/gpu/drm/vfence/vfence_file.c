@@ -239,6 +239,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_sync_cancel_all(file);
 
 	file_destroy_devices(file);
+	vfence_queue_settle_all(file);
 	mutex_lock(&file->lock);
 	vfence_vm_unbind_all(file);
 	mutex_unlock(&file->lock);

@@ -56,6 +56,8 @@ struct vfence_file {
 	struct vfence_table contexts;
 	/** @queues: handles of &struct vfence_queue */
 	struct vfence_table queues;
+	/** @living_queues: number of queues that are not freed, with a handle or without; atomic */
+	atomic_t living_queues;
 	/** @fences: handles of &struct vfence_local; looked up under its xa_lock alone */
 	struct vfence_table fences;
 	/**

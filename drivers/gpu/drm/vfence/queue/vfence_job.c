@@ -107,7 +107,8 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 		vfence_stage_arrive(submission, VFENCE_STAGE_SUBMITTED);
 	else
 		/* Let the retire work end it: submissions in front of it may still have to end. */
-		queue_work(kernel->queue->adapter->queues.run_wq, &kernel->retire);
+		vfence_queue_work(kernel->queue, kernel->queue->adapter->queues.run_wq,
+				  &kernel->retire);
 
 	dma_fence_end_signalling(signalling);
 	return submission->done;
@@ -464,7 +465,7 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	 * flushes the work.
 	 */
 	if (advanced)
-		queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
+		vfence_stage_schedule(kernel);
 	mutex_unlock(&kernel->retire_lock);
 	dma_fence_end_signalling(signalling);
 }
@@ -472,5 +473,9 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 /** vfence_job_retire_work - retire submissions after a progress interrupt of the GPU */
 void vfence_job_retire_work(struct work_struct *work)
 {
-	vfence_job_retire(container_of(work, struct vfence_kernel_queue, retire));
+	struct vfence_kernel_queue *kernel =
+		container_of(work, struct vfence_kernel_queue, retire);
+
+	vfence_job_retire(kernel);
+	vfence_queue_put_later(kernel->queue);
 }

@@ -13,7 +13,6 @@
  */
 
 #include <linux/mm.h>
-#include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -33,12 +32,14 @@
 
 static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 {
-	queue_work(kernel->queue->adapter->queues.submit_wq, &kernel->advance);
+	vfence_queue_work(kernel->queue, kernel->queue->adapter->queues.submit_wq,
+			  &kernel->advance);
 }
 
 /*
- * The wait of a submission is decided: its points are reached, or never will be. Any context,
- * in an RCU section.
+ * The wait of a submission is decided: its points are reached, or never will be. Any context, in
+ * the RCU section in which it was decided: the submission may end meanwhile, and the queue go, but
+ * its memory stays.
  */
 static void kernel_queue_wait_decided(struct vfence_wait *wait)
 {
@@ -110,11 +111,6 @@ static bool kernel_queue_reached_locked(struct vfence_kernel_queue *kernel,
 	if (!submission->wait_begun || atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
 		return false;
 
-	/*
-	 * The thread that decided the wait may not have called kernel_queue_wait_decided()
-	 * yet: vfence_kernel_queue_destroy() waits for it.
-	 */
-	WRITE_ONCE(kernel->needs_rcu_sync, true);
 	vfence_wait_account(wait);
 	vfence_point_disarm_all(wait);
 	return true;
@@ -177,13 +173,10 @@ static void kernel_queue_cancel_wait_locked(struct vfence_kernel_queue *kernel,
 	struct vfence_wait *wait = submission->wait;
 
 	lockdep_assert_held(&kernel->lock);
-	if (submission->wait_begun) {
-		/* Another thread decided the wait; see kernel_queue_reached_locked(). */
-		if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
-			WRITE_ONCE(kernel->needs_rcu_sync, true);
-		vfence_wait_account(wait);
-		vfence_point_disarm_all(wait);
-	}
+	/* Another thread may have decided it. */
+	vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
+	vfence_wait_account(wait);
+	vfence_point_disarm_all(wait);
 	kernel_queue_end_wait_locked(kernel, submission);
 }
 
@@ -217,6 +210,7 @@ static void kernel_queue_advance_work(struct work_struct *work)
 		kernel_queue_advance_locked(kernel);
 	mutex_unlock(&kernel->lock);
 	dma_fence_end_signalling(signalling);
+	vfence_queue_put_later(kernel->queue);
 }
 
 /**
@@ -340,7 +334,7 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	if (xchg(&kernel->stopped, true))
 		vfence_device_end_stop(kernel->queue->device);
 	/* Packets of uncompleted submissions may have written monitored fences: rescan them. */
-	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
+	vfence_stage_schedule(kernel);
 }
 
 /**
@@ -391,12 +385,10 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	ret = wait_event_interruptible_exclusive(kernel->reached,
 						 kernel_queue_wait_over(kernel, wait));
-	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED)) {
-		WRITE_ONCE(kernel->needs_rcu_sync, true);
-		/* Ignore a signal when the points are reached. */
+	/* Ignore a signal when the points are reached. */
+	if (!vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED))
 		ret = atomic_read(&wait->state) == VFENCE_WAIT_FAILED ? READ_ONCE(wait->error) :
 									0;
-	}
 
 	vfence_wait_account(wait);
 	vfence_point_disarm_all(wait);
@@ -448,7 +440,6 @@ int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 	struct vfence_kernel_queue *kernel = queue->kernel;
 
 	kernel->queue = queue;
-	kernel->file = queue->file;
 	kernel->untimed = untimed;
 	kernel->timeline = dma_fence_context_alloc(1);
 
@@ -472,11 +463,12 @@ int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 }
 
 /**
- * vfence_kernel_queue_destroy - end all work of a stopped queue
+ * vfence_kernel_queue_destroy - end all submissions of a stopped queue
  * @kernel: the queue
  *
- * On return no submission of the queue is left and no work of it is queued or runs. This is
- * bounded: the submissions of a stopped queue end without the help of a client.
+ * On return no submission of the queue is left, and the signals of those that were completed are
+ * performed. Works that are queued later find nothing to do. This is bounded: the submissions of a
+ * stopped queue end without the help of a client.
  */
 void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
 {
@@ -491,45 +483,20 @@ void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
 	spin_lock_irq(&kernel->wait.lock);
 	spin_unlock_irq(&kernel->wait.lock);
 
-	/*
-	 * A thread that decides a wait calls kernel_queue_wait_decided() in the same RCU
-	 * section: wait until it has returned.
-	 */
-	if (READ_ONCE(kernel->needs_rcu_sync))
-		synchronize_rcu();
-
-	cancel_work_sync(&kernel->advance);
-
 	/* Cancel the timeout work first: older schedulers stop their thread while it runs. */
 	cancel_delayed_work_sync(&kernel->sched.work_tdr);
 	drm_sched_entity_destroy(&kernel->entity);
 	drm_sched_fini(&kernel->sched);
 	kernel->scheduling = false;
-	cancel_work_sync(&kernel->retire);
-	flush_work(&kernel->stage_work);
-
-	/*
-	 * A thread that found the queue before may still stop it, and run vfence_stage_work().
-	 * The work finds no file, or has ended when the file goes.
-	 */
-	mutex_lock(&kernel->lock);
-	kernel->file = NULL;
-	mutex_unlock(&kernel->lock);
 	flush_work(&kernel->stage_work);
 }
 
 /** vfence_kernel_queue_free - free the kernel-mode part with the queue's last reference */
 void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 {
-	/*
-	 * A call in vfence_kernel_queue_sleep_reached() may have found its points reached
-	 * after vfence_kernel_queue_destroy().
-	 */
-	if (READ_ONCE(kernel->needs_rcu_sync))
-		synchronize_rcu();
 	free_page((unsigned long)kernel->control);
 	vfree(kernel->ring);
-	vfence_object_free(KERNEL_QUEUE, kernel);
+	vfence_object_free_rcu(KERNEL_QUEUE, kernel);
 }
 
 /** vfence_kernel_queue_query - write the kernel-mode part of a queue's state to @args */

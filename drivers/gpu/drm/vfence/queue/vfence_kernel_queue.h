@@ -12,7 +12,6 @@
 #include "drm/vfence_drm.h"
 #include "vfence_compat.h"
 
-struct vfence_file;
 struct vfence_queue;
 struct vfence_submission;
 struct vfence_wait;
@@ -26,8 +25,8 @@ struct vfence_wait;
 struct vfence_kernel_queue {
 	/** @queue: parent */
 	struct vfence_queue *queue;
-	/** @file: owner, whose fences are rescanned; NULL once the queue is destroyed; @lock */
-	struct vfence_file *file;
+	/** @rcu: delays freeing, as threads that decide waits use the queue in an RCU section */
+	struct rcu_head rcu;
 
 	/** @sched: scheduler of this queue alone */
 	struct drm_gpu_scheduler sched;
@@ -66,11 +65,6 @@ struct vfence_kernel_queue {
 	/** @submitted: last progress value assigned; written under @lock, read without */
 	u64 submitted;
 
-	/**
-	 * @needs_rcu_sync: Another thread decided a wait and may still be calling its
-	 * callback. Freeing the queue needs a grace period first. Set once, without a lock.
-	 */
-	bool needs_rcu_sync;
 	/**
 	 * @live: Number of submissions that have entered and not been freed. The last one
 	 * leaves under the lock of @wait.

@@ -4,6 +4,7 @@
  */
 
 #include <linux/slab.h>
+#include <linux/wait_bit.h>
 
 #include <drm/drm_file.h>
 
@@ -18,9 +19,11 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 
-/* Its owner has destroyed it long before. */
+/* Its owner has destroyed it long before. The file waits for this in vfence_queue_settle_all(). */
 static void queue_free(struct vfence_queue *queue)
 {
+	struct vfence_file *file = queue->file;
+
 	might_sleep();
 	if (!IS_ERR_OR_NULL(queue->hw))
 		vgpu_queue_destroy(queue->hw);
@@ -35,6 +38,9 @@ static void queue_free(struct vfence_queue *queue)
 	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
 	vfence_object_free_rcu(QUEUE, queue);
+	/* The address alone is used from here on: the file may be gone. */
+	if (atomic_dec_and_test(&file->living_queues))
+		wake_up_var(&file->living_queues);
 }
 
 static void queue_release(struct kref *ref)
@@ -45,18 +51,6 @@ static void queue_release(struct kref *ref)
 static void queue_free_work(struct work_struct *work)
 {
 	queue_free(container_of(work, struct vfence_queue, free_work));
-}
-
-/*
- * Freeing may wait for the paging ring, when video memory is given back. That ring may wait for a
- * reset, and resets visit queues, as do works that dma_fences depend on.
- */
-static void queue_release_later(struct kref *ref)
-{
-	struct vfence_queue *queue = container_of(ref, struct vfence_queue, ref);
-
-	INIT_WORK(&queue->free_work, queue_free_work);
-	queue_work(queue->adapter->work_wq, &queue->free_work);
 }
 
 /** vfence_queue_put - drop a reference; process context */
@@ -83,7 +77,7 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 			continue;
 		rcu_read_unlock();
 		fn(queue, arg);
-		kref_put(&queue->ref, queue_release_later);
+		vfence_queue_put_later(queue);
 		cond_resched();
 		rcu_read_lock();
 	}
@@ -154,9 +148,8 @@ static void queue_fault_work(struct work_struct *work)
 
 static void queue_report_fault(struct vfence_queue *queue)
 {
-	/* Queue the work once; it drops the reference. */
-	if (!atomic_xchg(&queue->fault_reported, 1) && kref_get_unless_zero(&queue->ref))
-		queue_work(queue->adapter->work_wq, &queue->fault_work);
+	if (!atomic_xchg(&queue->fault_reported, 1))
+		vfence_queue_work(queue, queue->adapter->work_wq, &queue->fault_work);
 }
 
 /* An interrupt record names a queue that a packet of its own has faulted. */
@@ -185,10 +178,11 @@ static void queue_progressed_hard(struct vfence_adapter *adapter,
 		vfence_paging_wake(adapter);
 		return;
 	}
-	/* vfence_queue_settle_dead() takes the lock before it cancels the work. */
+	rcu_read_lock();
 	queue = xa_load(&adapter->queues.table, record->queue);
 	if (queue && queue->kernel)
-		queue_work(adapter->queues.run_wq, &queue->kernel->retire);
+		vfence_queue_work(queue, adapter->queues.run_wq, &queue->kernel->retire);
+	rcu_read_unlock();
 }
 
 static void queue_scan_one(struct vfence_queue *queue, void *unused)
@@ -370,14 +364,21 @@ void vfence_queue_settle_dead(struct list_head *dead)
 {
 	struct vfence_queue *queue;
 
-	list_for_each_entry(queue, dead, dead_link) {
-		if (!queue->kernel)
-			continue;
-		/* Wait for a queue_progressed_hard() that has found the queue. */
-		spin_lock_irq(&queue->adapter->irq.lock);
-		spin_unlock_irq(&queue->adapter->irq.lock);
-		vfence_kernel_queue_destroy(queue->kernel);
-	}
+	list_for_each_entry(queue, dead, dead_link)
+		if (queue->kernel)
+			vfence_kernel_queue_destroy(queue->kernel);
+}
+
+/**
+ * vfence_queue_settle_all - wait until no queue of a closing file is left
+ * @file: the file, which has destroyed all its queues
+ *
+ * Interrupts, scans and works that have found a queue before may still have a reference to it, and
+ * use the file. None of them waits for the file.
+ */
+void vfence_queue_settle_all(struct vfence_file *file)
+{
+	wait_var_event(&file->living_queues, !atomic_read(&file->living_queues));
 }
 
 /**
@@ -470,6 +471,7 @@ static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_
 	kref_init(&queue->ref);
 	queue->adapter = file->adapter;
 	queue->file = file;
+	atomic_inc(&file->living_queues);
 	queue->client = file->id;
 	queue->context = context;
 	queue->node = context->node;
@@ -479,6 +481,7 @@ static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_
 
 	vfence_log_setup(queue);
 	INIT_WORK(&queue->fault_work, queue_fault_work);
+	INIT_WORK(&queue->free_work, queue_free_work);
 	return queue;
 }
 

@@ -21,14 +21,14 @@ struct vfence_kernel_queue;
  * struct vfence_queue - a hardware queue, user-mode or kernel-mode
  */
 struct vfence_queue {
-	/** @ref: held by the file's table, and by interrupts and scans while they use it */
+	/** @ref: held by the file's table, its works, and interrupts and scans while they use it */
 	struct kref ref;
 	/** @rcu: delays freeing, as interrupts and scans look queues up without a lock */
 	struct rcu_head rcu;
 
 	/** @adapter: parent */
 	struct vfence_adapter *adapter;
-	/** @file: the owner's file; valid until the handle is gone */
+	/** @file: the owner's file, which exists longer than the queue */
 	struct vfence_file *file;
 	/** @client: number of this file, which fdinfo has as drm-client-id; constant */
 	u64 client;
@@ -80,6 +80,41 @@ static inline struct vfence_log *vfence_queue_log(struct vfence_queue *queue,
 	return &queue->log[type == DRM_VFENCE_LOG_SIGNALS];
 }
 
+/*
+ * Freeing may wait for the paging ring, when video memory is given back. That ring may wait for a
+ * reset, and resets visit queues, as do works that dma_fences depend on.
+ */
+static inline void vfence_queue_release_later(struct kref *ref)
+{
+	struct vfence_queue *queue = container_of(ref, struct vfence_queue, ref);
+
+	queue_work(queue->adapter->work_wq, &queue->free_work);
+}
+
+/** vfence_queue_put_later - drop a reference; if it is the last one, a work frees; any context */
+static inline void vfence_queue_put_later(struct vfence_queue *queue)
+{
+	kref_put(&queue->ref, vfence_queue_release_later);
+}
+
+/**
+ * vfence_queue_work - queue a work of a queue, with a reference that the work drops at its end
+ * @queue: the queue, which is referenced or found in an RCU section
+ * @wq: where the work runs
+ * @work: a work that ends with vfence_queue_put_later(), or with vfence_queue_put()
+ *
+ * A queue without references has nothing left to do. Any context.
+ */
+static inline void vfence_queue_work(struct vfence_queue *queue, struct workqueue_struct *wq,
+				     struct work_struct *work)
+{
+	if (!kref_get_unless_zero(&queue->ref))
+		return;
+	/* A work that is pending already has a reference of its own. */
+	if (!queue_work(wq, work))
+		vfence_queue_put_later(queue);
+}
+
 void vfence_queue_init(struct vfence_adapter *adapter);
 void vfence_queue_fini(struct vfence_adapter *adapter);
 void vfence_queue_add_sources(struct vfence_adapter *adapter);
@@ -90,6 +125,7 @@ void vfence_queue_stop(struct vfence_queue *queue, int error);
 void vfence_queue_begin_destroy_all(struct vfence_file *file, struct vfence_device *device,
 				    struct list_head *dead);
 void vfence_queue_settle_dead(struct list_head *dead);
+void vfence_queue_settle_all(struct vfence_file *file);
 void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *dead);
 void vfence_queue_retime_all(struct vfence_adapter *adapter);
 int vfence_queue_fault_state(struct vfence_queue *queue);

@@ -211,6 +211,13 @@ static void stage_settle_written(struct vfence_targets *written)
 			vfence_notify_complete(list[i].fence);
 }
 
+/** vfence_stage_schedule - run vfence_stage_work() for a queue; any context */
+void vfence_stage_schedule(struct vfence_kernel_queue *kernel)
+{
+	vfence_queue_work(kernel->queue, kernel->queue->adapter->queues.signal_wq,
+			  &kernel->stage_work);
+}
+
 static void stage_arrive(struct vfence_kernel_queue *kernel,
 			 struct vfence_stage_signals *stage_signals)
 {
@@ -222,7 +229,7 @@ static void stage_arrive(struct vfence_kernel_queue *kernel,
 	spin_lock(&kernel->run_lock);
 	list_add_tail(&stage_signals->link, &kernel->due_stages);
 	spin_unlock(&kernel->run_lock);
-	queue_work(kernel->queue->adapter->queues.signal_wq, &kernel->stage_work);
+	vfence_stage_schedule(kernel);
 }
 
 /** vfence_stage_arrive - report that a queue has reached a stage of a submission */
@@ -385,24 +392,21 @@ void vfence_stage_work(struct work_struct *work)
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, stage_work);
 	struct vfence_adapter *adapter = kernel->queue->adapter;
-	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
-	bool stopped = smp_load_acquire(&kernel->stopped);
-	u64 delivered = stage_perform_due(kernel);
-	struct vfence_file *file;
-
-	/* The file exists until this work ends: vfence_kernel_queue_destroy() flushes it. */
-	mutex_lock(&kernel->lock);
-	file = kernel->file;
-	mutex_unlock(&kernel->lock);
+	struct vfence_file *file = kernel->queue->file;
+	bool stopped;
+	u64 delivered;
 
 	if (file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
 		stage_rescan_monitored(file);
+	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
+	stopped = smp_load_acquire(&kernel->stopped);
+	delivered = stage_perform_due(kernel);
 
 	/* The events of these signals have fired; the client expects their eventfds set. */
-	if (file)
-		vfence_event_flush(file);
+	vfence_event_flush(file);
 
 	stage_signal_progress(kernel, delivered);
 	if (stopped)
 		stage_end_progress(kernel);
+	vfence_queue_put_later(kernel->queue);
 }

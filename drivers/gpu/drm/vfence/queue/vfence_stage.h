@@ -11,6 +11,7 @@
 
 struct eventfd_ctx;
 struct vfence_file;
+struct vfence_kernel_queue;
 struct vfence_submission;
 struct vfence_stages;
 struct work_struct;
@@ -79,6 +80,7 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
 void vfence_stage_put(struct vfence_stages *stages);
 void vfence_stage_arrive(struct vfence_submission *submission, enum vfence_stage stage);
 void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage from);
+void vfence_stage_schedule(struct vfence_kernel_queue *kernel);
 void vfence_stage_work(struct work_struct *work);
 
 #endif
