@@ -31,16 +31,9 @@ static int debugfs_logging_level_get(void *data, u64 *level)
 
 static int debugfs_logging_level_set(void *data, u64 level)
 {
-	struct vfence_adapter *adapter = data;
-	int ret, idx;
-
 	if (level > U32_MAX)
 		return -EINVAL;
-	if (!drm_dev_enter(&adapter->drm, &idx))
-		return -ENODEV;
-	ret = vfence_log_set_level(adapter, level);
-	drm_dev_exit(idx);
-	return ret;
+	return vfence_log_set_level(data, level);
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_logging_level, debugfs_logging_level_get,
@@ -61,13 +54,9 @@ static int debugfs_notify_work_get(void *data, u64 *on)
 static int debugfs_notify_work_set(void *data, u64 on)
 {
 	struct vfence_adapter *adapter = data;
-	int idx;
 
-	if (!drm_dev_enter(&adapter->drm, &idx))
-		return -ENODEV;
 	WRITE_ONCE(vgpu_device_knobs(adapter->gpu)->notify_work, on);
 	vfence_doorbell_force_reconnect_all(adapter);
-	drm_dev_exit(idx);
 	return 0;
 }
 
@@ -110,15 +99,16 @@ DEFINE_DEBUGFS_ATTRIBUTE(debugfs_reset_adapter, NULL, debugfs_reset_adapter_set,
 static int debugfs_stay_ms_set(void *data, u64 ms)
 {
 	struct vfence_adapter *adapter = data;
-	int ret, idx;
+	struct vfence_gate_pass pass;
+	int ret;
 
 	if (ms > VFENCE_TIMEOUT_MAX_DELAY_MS)
 		return -EINVAL;
-	ret = vfence_gate_enter(adapter, &idx);
+	ret = vfence_gate_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	msleep_interruptible(ms);
-	vfence_gate_leave(adapter, idx);
+	vfence_gate_leave(adapter, &pass);
 	return 0;
 }
 
@@ -128,16 +118,10 @@ DEFINE_DEBUGFS_ATTRIBUTE(debugfs_stay_ms, NULL, debugfs_stay_ms_set, "%llu\n");
 static int debugfs_mailbox_set(void *data, u64 message)
 {
 	struct vfence_adapter *adapter = data;
-	int ret = 0, idx;
 
 	if (message > U32_MAX)
 		return -EINVAL;
-	if (!drm_dev_enter(&adapter->drm, &idx))
-		return -ENODEV;
-	if (!vgpu_mailbox_send(adapter->gpu, message))
-		ret = -ENXIO;
-	drm_dev_exit(idx);
-	return ret;
+	return vgpu_mailbox_send(adapter->gpu, message) ? 0 : -ENXIO;
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_mailbox, NULL, debugfs_mailbox_set, "%llu\n");
@@ -202,13 +186,9 @@ static void debugfs_show_fence(struct vfence_fence *fence, void *arg)
 static int debugfs_state_show(struct seq_file *m, void *unused)
 {
 	struct vfence_adapter *adapter = m->private;
-	int idx;
 
-	if (!drm_dev_enter(&adapter->drm, &idx))
-		return -ENODEV;
 	vfence_queue_for_each(adapter, debugfs_show_queue, m);
 	vfence_fence_for_each(adapter, debugfs_show_fence, m);
-	drm_dev_exit(idx);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(debugfs_state);

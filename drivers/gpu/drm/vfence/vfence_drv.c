@@ -59,12 +59,12 @@ static __always_inline int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, v
 }
 
 /*
- * For ioctls that may sleep for a long time: those that use the hardware call vfence_gate_enter()
- * by themselves, except those that only stop and free, as a file that is closed does at any time.
+ * For ioctls that may sleep for a long time, or copy arrays from or to a client, who decides how
+ * long that takes. Neither a reset of the adapter nor an unplug waits for them. Those that start
+ * something on the hardware call vfence_gate_enter() by themselves.
  *
- * Also for FENCE_SIGNAL, because drm_dev_enter() would be a large part of what it costs. It is safe
- * without: drm_ioctl() refuses calls after unplug. A signal that runs while the device is unplugged
- * uses fences, GPU and work queues, and these live until the file is closed.
+ * drm_ioctl() refuses calls after unplug. A call that runs while the device is unplugged uses
+ * counters, logs, fences, GPU and work queues, and these live until the file is closed.
  */
 static __always_inline int drv_call(drm_ioctl_t *ioctl, struct drm_device *drm, void *data,
 				    struct drm_file *file)
@@ -83,33 +83,16 @@ static __always_inline int drv_call_entered(drm_ioctl_t *ioctl, struct drm_devic
 					    void *data, struct drm_file *file)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
-	int ret, idx;
+	struct vfence_gate_pass pass;
+	int ret;
 
-	ret = vfence_gate_enter(adapter, &idx);
+	ret = vfence_gate_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	ret = drv_run(ioctl, drm, data, file);
-	vfence_gate_leave(adapter, idx);
+	vfence_gate_leave(adapter, &pass);
 
 	/* Do this here: a client decides how long it takes, and unplug need not wait for it. */
-	vfence_event_end_call(file->driver_priv);
-	return ret;
-}
-
-/*
- * For ioctls that copy arrays from or to a client, who decides how long that takes: unplug waits
- * for them, and a reset of the adapter does not. They touch nothing that it takes away: counters,
- * logs, and values in system memory.
- */
-static __always_inline int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device *drm,
-					   void *data, struct drm_file *file)
-{
-	int ret, idx;
-
-	if (!drm_dev_enter(drm, &idx))
-		return -ENODEV;
-	ret = drv_run(ioctl, drm, data, file);
-	drm_dev_exit(idx);
 	vfence_event_end_call(file->driver_priv);
 	return ret;
 }
@@ -121,7 +104,7 @@ static __always_inline int drv_call_beside(drm_ioctl_t *ioctl, struct drm_device
 		return how(vfence_##name##_ioctl, drm, data, file);		\
 	}
 
-DRV_DEFINE_ENTRY(query, drv_call_beside)
+DRV_DEFINE_ENTRY(query, drv_call)
 DRV_DEFINE_ENTRY(device_create, drv_call_entered)
 DRV_DEFINE_ENTRY(file_destroy_device, drv_call)
 DRV_DEFINE_ENTRY(device_query, drv_call_entered)
@@ -146,7 +129,7 @@ DRV_DEFINE_ENTRY(queue_abort, drv_call)
 DRV_DEFINE_ENTRY(doorbell_create, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_connect, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_destroy, drv_call_entered)
-DRV_DEFINE_ENTRY(log_read, drv_call_beside)
+DRV_DEFINE_ENTRY(log_read, drv_call)
 DRV_DEFINE_ENTRY(doorbell_notify, drv_call_entered)
 DRV_DEFINE_ENTRY(context_suspend, drv_call)
 DRV_DEFINE_ENTRY(context_resume, drv_call)
@@ -154,7 +137,7 @@ DRV_DEFINE_ENTRY(local_create_monitored, drv_call_entered)
 DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
 DRV_DEFINE_ENTRY(submit, drv_call)
 DRV_DEFINE_ENTRY(queue_query_context, drv_call_entered)
-DRV_DEFINE_ENTRY(wait_set_create, drv_call_beside)
+DRV_DEFINE_ENTRY(wait_set_create, drv_call)
 DRV_DEFINE_ENTRY(wait_set_destroy, drv_call)
 DRV_DEFINE_ENTRY(wait_set_wait, drv_call)
 

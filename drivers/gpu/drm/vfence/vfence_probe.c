@@ -16,6 +16,7 @@
 #include "fence/vfence_notify.h"
 #include "irq/vfence_irq.h"
 #include "irq/vfence_vector.h"
+#include "mem/vfence_page.h"
 #include "mem/vfence_paging.h"
 #include "mem/vfence_segment.h"
 #include "queue/vfence_context.h"
@@ -249,6 +250,8 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
 	if (!ret)
 		ret = vfence_segment_alloc_dummy(adapter);
 	if (!ret)
+		ret = vfence_page_init(adapter);
+	if (!ret)
 		ret = vfence_gate_init(adapter);
 	if (!ret)
 		ret = probe_alloc_workqueues(adapter);
@@ -270,6 +273,8 @@ int vfence_probe_adapter(struct vfence_adapter *adapter, unsigned int index)
  */
 void vfence_probe_unplug(struct vfence_adapter *adapter)
 {
+	/* On return no client is in the driver, and none starts anything on the hardware. */
+	vfence_gate_end(adapter);
 	/* On return the function owns no engines. */
 	vfence_vf_leave(adapter);
 	vfence_power_stop(adapter);
@@ -292,6 +297,5 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->reset.loss_wq);
 	flush_workqueue(adapter->work_wq);
 
-	/* From here on page faults map the dummy pages. */
-	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);
+	vfence_page_zap_all(adapter);
 }

@@ -117,12 +117,31 @@ struct vfence_loss_ops {
 	void (*adapter_lost)(struct vfence_adapter *adapter);
 };
 
+/* Number of lists of the threads in a gate, so that processors rarely meet at one. */
+#define VFENCE_GATE_LISTS	8
+
+/**
+ * struct vfence_gate_list - some of the threads in a gate
+ */
+struct vfence_gate_list {
+	/** @lock: protects @threads; not in interrupts */
+	spinlock_t lock;
+	/** @threads: &struct vfence_gate_pass */
+	struct list_head threads;
+};
+
 /**
  * struct vfence_gate - what clients pass on their way to the hardware; core/vfence_gate.c
  */
 struct vfence_gate {
-	/** @threads: threads in the gate; killed while it is closed */
+	/** @lock: serialises the threads that close, open and end the gate */
+	struct mutex lock;
+	/** @threads: threads in the gate; killed while it is closed, under @lock */
 	struct percpu_ref threads;
+	/** @lists: those of @threads, by the processor on which they have entered */
+	struct vfence_gate_list lists[VFENCE_GATE_LISTS];
+	/** @ended: It is never opened again. Set once under @lock, read without. */
+	bool ended;
 	/** @counted: @threads counts exactly, which it does only while it is killed */
 	struct completion counted;
 	/** @wait: the thread that closes the gate sleeps here */

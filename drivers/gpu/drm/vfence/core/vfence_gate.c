@@ -1,14 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The gate: calls of clients pass it on their way to the hardware. A reset of the adapter closes
- * it and waits until all have left (WDDM-159, WDDM-162).
+/**
+ * DOC: The gate
  *
- * A thread in the gate waits for no client, and not for the end of a reset.
+ * Calls of clients pass the gate on their way to the hardware. A reset of the adapter closes it and
+ * waits until all have left (WDDM-159, WDDM-162); an unplug ends it::
+ *
+ *    OPEN ---- reset begins ----> CLOSED ---- reset ends ----> OPEN
+ *      |                             |
+ *      +---------- unplug -----------+----> ENDED
+ *
+ * A thread in the gate waits for no client, and not for the end of a reset. The gate of an adapter
+ * takes the place of drm_dev_enter(), whose sections hold up the unplug of all DRM devices of the
+ * machine: a client may be stopped at any instruction, and then only its own adapter waits.
  */
 
 #include <linux/completion.h>
 #include <linux/jiffies.h>
+#include <linux/mutex.h>
 #include <linux/percpu-refcount.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 
 #include "core/vfence_adapter.h"
@@ -31,9 +43,16 @@ static void gate_counted(struct percpu_ref *ref)
 /** vfence_gate_init - set up the gate, open; returns 0 or -ENOMEM */
 int vfence_gate_init(struct vfence_adapter *adapter)
 {
+	unsigned int i;
+
+	for (i = 0; i < VFENCE_GATE_LISTS; i++) {
+		spin_lock_init(&adapter->gate.lists[i].lock);
+		INIT_LIST_HEAD(&adapter->gate.lists[i].threads);
+	}
 	init_waitqueue_head(&adapter->gate.wait);
 	init_waitqueue_head(&adapter->gate.open);
 	init_completion(&adapter->gate.counted);
+	mutex_init(&adapter->gate.lock);
 	return percpu_ref_init(&adapter->gate.threads, gate_empty, PERCPU_REF_ALLOW_REINIT,
 			       GFP_KERNEL);
 }
@@ -42,55 +61,116 @@ int vfence_gate_init(struct vfence_adapter *adapter)
 void vfence_gate_fini(struct vfence_adapter *adapter)
 {
 	percpu_ref_exit(&adapter->gate.threads);
+	mutex_destroy(&adapter->gate.lock);
+}
+
+/* Return true if the thread has entered, or if no thread enters any more. */
+static bool gate_is_passed(struct vfence_gate *gate, bool *entered)
+{
+	*entered = percpu_ref_tryget_live(&gate->threads);
+	return *entered || READ_ONCE(gate->ended);
+}
+
+static void gate_add(struct vfence_gate *gate, struct vfence_gate_pass *pass)
+{
+	pass->task = current;
+	pass->list = &gate->lists[raw_smp_processor_id() % VFENCE_GATE_LISTS];
+	spin_lock(&pass->list->lock);
+	list_add(&pass->link, &pass->list->threads);
+	spin_unlock(&pass->list->lock);
+}
+
+static void gate_remove(struct vfence_gate_pass *pass)
+{
+	spin_lock(&pass->list->lock);
+	list_del(&pass->link);
+	spin_unlock(&pass->list->lock);
 }
 
 /**
  * vfence_gate_enter - begin to use the hardware for a client
  * @adapter: the adapter
- * @idx: output, for vfence_gate_leave()
+ * @pass: for vfence_gate_leave(); output
  *
  * Waits while the adapter is reset. Do not enter twice.
  *
  * Return: 0, -ENODEV after unplug, or -ERESTARTSYS if the thread is killed.
  */
-int vfence_gate_enter(struct vfence_adapter *adapter, int *idx)
+int vfence_gate_enter(struct vfence_adapter *adapter, struct vfence_gate_pass *pass)
 {
 	struct vfence_gate *gate = &adapter->gate;
+	bool entered = percpu_ref_tryget_live(&gate->threads);
 
-	if (unlikely(!percpu_ref_tryget_live(&gate->threads)) &&
-	    wait_event_killable_exclusive(gate->open, percpu_ref_tryget_live(&gate->threads)))
+	if (unlikely(!entered) &&
+	    wait_event_killable_exclusive(gate->open, gate_is_passed(gate, &entered)))
 		return -ERESTARTSYS;
-	if (drm_dev_enter(&adapter->drm, idx))
-		return 0;
-	percpu_ref_put(&gate->threads);
-	return -ENODEV;
+	if (!entered)
+		return -ENODEV;
+	gate_add(gate, pass);
+	return 0;
 }
 
 /** vfence_gate_leave - end what vfence_gate_enter() has begun */
-void vfence_gate_leave(struct vfence_adapter *adapter, int idx)
+void vfence_gate_leave(struct vfence_adapter *adapter, struct vfence_gate_pass *pass)
 {
-	drm_dev_exit(idx);
+	gate_remove(pass);
 	percpu_ref_put(&adapter->gate.threads);
 }
 
-/** vfence_gate_close - let nobody enter; returns false if not all have left after @ms */
-bool vfence_gate_close(struct vfence_adapter *adapter, unsigned int ms)
+static void gate_close_locked(struct vfence_gate *gate)
 {
-	struct vfence_gate *gate = &adapter->gate;
-
+	lockdep_assert_held(&gate->lock);
+	/* A reset that is going on may have closed it, or the unplug. */
+	if (percpu_ref_is_dying(&gate->threads))
+		return;
 	reinit_completion(&gate->counted);
 	percpu_ref_kill_and_confirm(&gate->threads, gate_counted);
 	/* The kernel's own time, which does not count. */
 	wait_for_completion(&gate->counted);
+}
+
+/**
+ * vfence_gate_close - keep threads out, and wait for those inside
+ * @adapter: the adapter
+ * @ms: how long they may stay inside
+ *
+ * Return: false if one is still inside.
+ */
+bool vfence_gate_close(struct vfence_adapter *adapter, unsigned int ms)
+{
+	struct vfence_gate *gate = &adapter->gate;
+
+	mutex_lock(&gate->lock);
+	gate_close_locked(gate);
+	mutex_unlock(&gate->lock);
 	return wait_event_timeout(gate->wait, percpu_ref_is_zero(&gate->threads),
 				  msecs_to_jiffies(ms));
 }
 
-/** vfence_gate_open - let clients enter again */
+/** vfence_gate_open - let clients enter again, unless the adapter was unplugged meanwhile */
 void vfence_gate_open(struct vfence_adapter *adapter)
 {
 	struct vfence_gate *gate = &adapter->gate;
 
-	percpu_ref_resurrect(&gate->threads);
+	mutex_lock(&gate->lock);
+	if (!gate->ended)
+		percpu_ref_resurrect(&gate->threads);
+	mutex_unlock(&gate->lock);
 	vfence_wake_all(&gate->open);
+}
+
+/**
+ * vfence_gate_end - keep threads out for good, and wait until none is inside
+ * @adapter: the adapter, which is unplugged; it is still reset if that is what a thread waits for
+ */
+void vfence_gate_end(struct vfence_adapter *adapter)
+{
+	struct vfence_gate *gate = &adapter->gate;
+
+	mutex_lock(&gate->lock);
+	WRITE_ONCE(gate->ended, true);
+	gate_close_locked(gate);
+	mutex_unlock(&gate->lock);
+	vfence_wake_all(&gate->open);
+	wait_event(gate->wait, percpu_ref_is_zero(&gate->threads));
 }

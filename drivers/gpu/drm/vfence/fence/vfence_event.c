@@ -255,10 +255,7 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 	if (vfence_targets_find_reached(&request->waits, request->any) >= 0)
 		return 1;
 	vfence_targets_move(&request->waits, wait, request->any);
-	ret = vfence_point_arm_all(wait);
-	if (ret)
-		return ret;
-
+	vfence_point_arm_all(wait);
 	trace_vfence_event(wait, event->id, VFENCE_EVENT_ARMED);
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
 		return 0;

@@ -474,8 +474,8 @@ static int point_queue_locked(struct vfence_point *point)
  * vfence_point_arm - put a point on its fence
  * @point: the point, which is on no fence
  *
- * A point that is reached is finished at once. The caller is in a section of drm_dev_enter().
- * Process context.
+ * A point that is reached is finished at once. An unplug fails all fences, so that a point that
+ * comes later finds the error of its fence. Process context.
  *
  * Return: 0, or the error of a fence that takes no points: then the point is not finished.
  */
@@ -562,21 +562,11 @@ static void point_arm_until_decided(struct vfence_wait *wait)
  *
  * If the wait is not decided the caller moves it to ARMED and waits for its end. The
  * caller then disarms the wait and accounts for it.
- *
- * Return: 0, or -ENODEV if nothing was armed and nothing is to be accounted for.
  */
-int vfence_point_arm_all(struct vfence_wait *wait)
+void vfence_point_arm_all(struct vfence_wait *wait)
 {
-	int idx;
-
-	/* Unplug waits for this section, then fails the points that it finds armed. */
-	if (!drm_dev_enter(&wait->adapter->drm, &idx))
-		return -ENODEV;
-
 	vfence_wait_count(wait, VFENCE_COUNT_WAITS_BEGUN);
 	point_arm_until_decided(wait);
-	drm_dev_exit(idx);
-	return 0;
 }
 
 /**

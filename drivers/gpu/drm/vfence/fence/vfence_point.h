@@ -23,7 +23,7 @@ void vfence_point_cancel_all(struct vfence_fence *fence);
 void vfence_point_link(struct vfence_fence *fence);
 int vfence_point_arm(struct vfence_point *point);
 bool vfence_point_disarm(struct vfence_point *point);
-int vfence_point_arm_all(struct vfence_wait *wait);
+void vfence_point_arm_all(struct vfence_wait *wait);
 void vfence_point_disarm_all(struct vfence_wait *wait);
 
 #endif

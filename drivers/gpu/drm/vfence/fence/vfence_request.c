@@ -303,12 +303,7 @@ static int request_begin(struct vfence_request *request, struct drm_vfence_wait 
 
 	wait = vfence_request_take_wait(request);
 	wait->array = args->points.array;
-	ret = vfence_point_arm_all(wait);
-	if (ret) {
-		vfence_wait_destroy(wait);
-		return ret;
-	}
-
+	vfence_point_arm_all(wait);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	return request_sleep_armed(request->file, wait, args);
 }

@@ -90,13 +90,13 @@ static void sync_perform_import(struct vfence_import *import)
 static void sync_finish_import(struct vfence_import *import)
 {
 	struct vfence_file *file = import->file;
-	int idx;
 
-	/* Do not signal after an unplug: it has failed all waits. */
-	if (drm_dev_enter(&file->adapter->drm, &idx)) {
+	/*
+	 * After an unplug nobody waits: it has failed all waits. Do not keep it from its end, as
+	 * the signal may wait for others.
+	 */
+	if (!drm_dev_is_unplugged(&file->adapter->drm))
 		sync_perform_import(import);
-		drm_dev_exit(idx);
-	}
 
 	/* Remove the import before it is freed. The closing file waits for both and this work. */
 	vfence_table_remove(&file->imports, import->id);

@@ -418,21 +418,17 @@ static int wait_set_perform_locked(struct vfence_wait_set *set, struct wait_set_
 				   u32 flags)
 {
 	unsigned int i;
-	int ret, idx;
+	int ret;
 
 	lockdep_assert_held(&set->lock);
 	if (set->closed)
 		return -ENOENT;
-	/* Unplug waits for this section, then fails the points that it finds armed. */
-	if (!drm_dev_enter(&set->file->adapter->drm, &idx))
-		return -ENODEV;
 
 	ret = vfence_request_signal(set->file, &call->signals, flags);
 	for (i = 0; !ret && i < call->count; i++) {
 		wait_set_update_locked(set, &call->changes[i]);
 		cond_resched();
 	}
-	drm_dev_exit(idx);
 	return ret;
 }
 

@@ -4,6 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/srcu.h>
 #include <linux/wait.h>
 
 #include <drm/drm_mm.h>
@@ -82,6 +83,8 @@ struct vfence_mem {
 
 	/** @dummy_fence: page of U64_MAX that fence mappings read after unplug */
 	struct page *dummy_fence;
+	/** @faults: page faults that map values; unplug waits for them */
+	struct srcu_struct faults;
 };
 
 #endif

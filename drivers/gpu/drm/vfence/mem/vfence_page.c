@@ -6,10 +6,12 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
+#include <linux/srcu.h>
 
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 #include <drm/drm_gem.h>
+#include <drm/drm_managed.h>
 #include <drm/drm_vma_manager.h>
 
 #include "core/vfence_file_types.h"
@@ -40,11 +42,21 @@ vm_fault_t vfence_page_insert(struct vm_fault *vmf, struct page *memory)
 	return vmf_insert_pfn(vmf->vma, vmf->address, page_to_pfn(memory));
 }
 
+/* After unplug every fence reads as signaled. Hold &vfence_mem.faults while the memory is used. */
+static struct page *page_memory(const struct vfence_page *page)
+{
+	const struct vfence_adapter *adapter = to_vfence_adapter(page->base.dev);
+
+	if (page->kind == VFENCE_PAGE_FENCE && drm_dev_is_unplugged(page->base.dev))
+		return adapter->mem.dummy_fence;
+	return page->page;
+}
+
 static vm_fault_t page_fault(struct vm_fault *vmf)
 {
 	struct vfence_page *page = to_vfence_page(vmf->vma->vm_private_data);
 	struct vfence_adapter *adapter = to_vfence_adapter(page->base.dev);
-	struct page *memory = page->page;
+	vm_fault_t ret;
 	int idx;
 
 	if (page->fault)
@@ -52,17 +64,14 @@ static vm_fault_t page_fault(struct vm_fault *vmf)
 
 	vfence_count(adapter, VFENCE_COUNT_PAGE_FAULTS);
 	vfence_client_count(vfence_page_client(vmf), VFENCE_COUNT_PAGE_FAULTS, 1);
-	if (drm_dev_enter(page->base.dev, &idx)) {
-		vm_fault_t ret = vfence_page_insert(vmf, memory);
-
-		drm_dev_exit(idx);
-		return ret;
-	}
-
-	/* After unplug every fence reads as signaled. */
-	if (page->kind == VFENCE_PAGE_FENCE)
-		memory = adapter->mem.dummy_fence;
-	return vfence_page_insert(vmf, memory);
+	/*
+	 * Unplug waits for this section, then zaps all mappings. It is one of this adapter, and not
+	 * drm_dev_enter(): page tables are allocated for a client, which may take long.
+	 */
+	idx = srcu_read_lock(&adapter->mem.faults);
+	ret = vfence_page_insert(vmf, page_memory(page));
+	srcu_read_unlock(&adapter->mem.faults, idx);
+	return ret;
 }
 
 static const struct vm_operations_struct page_vm_ops = {
@@ -87,8 +96,8 @@ static int page_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
-	vm_flags_clear(vma, VM_MAYEXEC);
 
+	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
 	return 0;
 }
@@ -165,6 +174,26 @@ void *vfence_page_kva(struct vfence_page *page)
 u64 vfence_page_offset(struct vfence_page *page)
 {
 	return drm_vma_node_offset_addr(&page->base.vma_node);
+}
+
+static void page_fini(struct drm_device *drm, void *unused)
+{
+	cleanup_srcu_struct(&to_vfence_adapter(drm)->mem.faults);
+}
+
+/** vfence_page_init - prepare an adapter for page faults; 0 or -ENOMEM */
+int vfence_page_init(struct vfence_adapter *adapter)
+{
+	int ret = init_srcu_struct(&adapter->mem.faults);
+
+	return ret ? ret : drmm_add_action_or_reset(&adapter->drm, page_fini, NULL);
+}
+
+/** vfence_page_zap_all - after unplug: from here on page faults map the dummy pages */
+void vfence_page_zap_all(struct vfence_adapter *adapter)
+{
+	synchronize_srcu(&adapter->mem.faults);
+	unmap_mapping_range(adapter->drm.anon_inode->i_mapping, 0, 0, 1);
 }
 
 /** vfence_page_zap - make the next access of every mapping fault */

@@ -48,6 +48,8 @@ struct vfence_page {
 	void (*release)(void *owner);
 };
 
+int vfence_page_init(struct vfence_adapter *adapter);
+void vfence_page_zap_all(struct vfence_adapter *adapter);
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 				       enum vfence_page_kind kind, struct page *memory);
 void vfence_page_put(struct vfence_page *page);

@@ -400,10 +400,11 @@ void vfence_context_query(struct vfence_context *context, struct drm_vfence_cont
 static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 					struct vfence_context *context)
 {
-	int ret, idx;
+	struct vfence_gate_pass pass;
+	int ret;
 
 	lockdep_assert_held(&context->suspend_lock);
-	ret = vfence_gate_enter(adapter, &idx);
+	ret = vfence_gate_enter(adapter, &pass);
 	if (ret)
 		return ret;
 
@@ -417,7 +418,7 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 		   !vgpu_context_suspend(context->hw, context->suspend_fence));
 	if (context->pending)
 		vfence_ask_begin(adapter, &context->ask);
-	vfence_gate_leave(adapter, idx);
+	vfence_gate_leave(adapter, &pass);
 	return 0;
 }
 
@@ -442,10 +443,11 @@ static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_
 
 static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_context *context)
 {
-	int ret, idx;
+	struct vfence_gate_pass pass;
+	int ret;
 
 	lockdep_assert_held(&context->suspend_lock);
-	ret = vfence_gate_enter(adapter, &idx);
+	ret = vfence_gate_enter(adapter, &pass);
 	if (ret)
 		return ret;
 
@@ -457,7 +459,7 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 	context_note_time(context, false);
 	WRITE_ONCE(context->pending, false);
 	vfence_ask_end(adapter, &context->ask);
-	vfence_gate_leave(adapter, idx);
+	vfence_gate_leave(adapter, &pass);
 	return 0;
 }
 

@@ -88,11 +88,7 @@ void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
 	wait->fire = kernel_queue_wait_decided;
 	wait->owner = kernel;
 
-	/* Arming fails once the adapter is unplugged. Unplugging also stops the queue. */
-	if (vfence_point_arm_all(wait))
-		return;
-
-	submission->wait_begun = true;
+	vfence_point_arm_all(wait);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	vfence_count(wait->adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
 }
@@ -108,7 +104,7 @@ static bool kernel_queue_reached_locked(struct vfence_kernel_queue *kernel,
 
 	lockdep_assert_held(&kernel->lock);
 
-	if (!submission->wait_begun || atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
+	if (atomic_read(&wait->state) == VFENCE_WAIT_ARMED)
 		return false;
 
 	vfence_wait_account(wait);
@@ -377,9 +373,7 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 
 	wait->fire = kernel_queue_wake;
 	wait->owner = current;
-	ret = vfence_point_arm_all(wait);
-	if (ret)
-		return ret;
+	vfence_point_arm_all(wait);
 
 	lockdep_assert_none_held_once();
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);

@@ -464,25 +464,31 @@ static int submit_enter_all(struct vfence_submit *submit)
 /*
  * Enter and queue all submissions. Returns 0, -EAGAIN if a submission would not be bounded,
  * -ENOSPC if a queue is full, or another error. With these two no place is taken.
+ *
+ * Leave the gate before the submissions are queued: their waits begin then, and wait for signals
+ * that other threads perform. A queue that has lost its device meanwhile fails its submission.
  */
 static int submit_try(struct vfence_submit *submit)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(submit->drm_file->minor->dev);
-	int ret, idx;
+	struct vfence_gate_pass pass;
+	int ret;
 
-	ret = vfence_gate_enter(adapter, &idx);
+	ret = vfence_gate_enter(adapter, &pass);
+	if (ret)
+		return ret;
+	ret = submit_enter_all(submit);
+	vfence_gate_leave(adapter, &pass);
 	if (ret)
 		return ret;
 
-	ret = submit_enter_all(submit);
-	if (!ret && !submit->out_syncs) {
+	if (!submit->out_syncs) {
 		submit_queue_all(submit);
-	} else if (!ret && !submit_queue_published(submit)) {
+	} else if (!submit_queue_published(submit)) {
 		submit_leave(submit->submission[0]);
 		ret = -EAGAIN;
 	}
 
-	vfence_gate_leave(adapter, idx);
 	return ret;
 }
 

@@ -61,9 +61,7 @@ struct vfence_submission {
 
 	/** @wait: fence points to wait for, or NULL */
 	struct vfence_wait *wait;
-	/** @wait_begun: @wait was armed; set before the submission is queued */
-	bool wait_begun;
-	/** @waiting: The points are not reached. Once queued: vfence_kernel_queue.lock. */
+	/** @waiting: @wait was armed, and has not ended. Once queued: vfence_kernel_queue.lock. */
 	bool waiting;
 	/** @in_syncs: dma_fences to wait for, or NULL */
 	struct vfence_in_syncs *in_syncs;
