@@ -1121,6 +1121,38 @@ TEST_F(any, a_broadcast_that_waits_for_room_takes_no_place_elsewhere)
 	EXPECT_EQ(DRM_VFENCE_MAX_SUBMISSIONS + 1, look(self->copy).last_queued);
 }
 
+/*
+ * A place wakes one call. If another queue of that call is full, the call cannot use the place, and
+ * must wake the next call that waits for it.
+ */
+TEST_F(any, a_place_that_a_broadcast_cannot_take_is_for_the_next_call)
+{
+	struct told both[2] = { { .queue = self->copy }, { .queue = self->gfx } };
+	struct told next = { .queue = self->gfx, .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM };
+	pthread_t thread[2];
+	unsigned int i;
+
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 1));
+	for (i = 1; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 2));
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, submit_to_both, both));
+	EXPECT_TRUE(EVENTUALLY(asleep(&both[0])));
+	for (i = 0; i < DRM_VFENCE_MAX_SUBMISSIONS; i++)
+		ASSERT_EQ(0, submit_behind(self->copy, self->fence, 2));
+	ASSERT_EQ(0, pthread_create(&thread[1], NULL, submit_thread, &next));
+	EXPECT_TRUE(EVENTUALLY(asleep(&next)));
+
+	/* One submission of GFX ends: the first call that is woken finds COPY full. */
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	EXPECT_TRUE(EVENTUALLY(returned(&next)));
+	EXPECT_FALSE(returned(&both[0]));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 2));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	EXPECT_EQ(0, both[0].ret);
+	EXPECT_EQ(0, next.ret);
+}
+
 TEST_F(submit, what_takes_too_long_is_aborted)
 {
 	struct vf_counters before = counters(self->adapter);

@@ -280,7 +280,7 @@ void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel)
 	spin_lock_irqsave(&kernel->wait.lock, flags);
 	if (atomic_dec_and_test(&kernel->live))
 		wake_up_all_locked(&kernel->wait);
-	/* Each place wakes one thread, which takes it or comes here again. */
+	/* Each place wakes one thread, which takes it or wakes the next one. */
 	wake_up(&kernel->room);
 	spin_unlock_irqrestore(&kernel->wait.lock, flags);
 }
@@ -411,8 +411,9 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
  * vfence_kernel_queue_sleep_room - sleep until the queue takes another submission
  * @kernel: the queue
  *
- * A thread that returns 0 enters the queue next. Return: 0, also if the queue was stopped, or
- * -ERESTARTSYS.
+ * A thread that returns 0 enters the queue next, or calls vfence_kernel_queue_wake_room().
+ *
+ * Return: 0, also if the queue was stopped, or -ERESTARTSYS.
  */
 int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
 {
@@ -420,6 +421,12 @@ int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
 	return wait_event_interruptible_exclusive(kernel->room, READ_ONCE(kernel->error) ||
 						  atomic_read(&kernel->live) <
 						  DRM_VFENCE_MAX_SUBMISSIONS);
+}
+
+/** vfence_kernel_queue_wake_room - wake the next thread that sleeps until there is room */
+void vfence_kernel_queue_wake_room(struct vfence_kernel_queue *kernel)
+{
+	wake_up(&kernel->room);
 }
 
 /**

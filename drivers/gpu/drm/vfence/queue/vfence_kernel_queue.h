@@ -136,6 +136,7 @@ void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct vfence_wait *wait);
 int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel);
+void vfence_kernel_queue_wake_room(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel);
 int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel);

@@ -42,7 +42,7 @@ struct vfence_submit {
 	struct vfence_submission **submission;
 	/** @count: number of queues and submissions that are set */
 	unsigned int count;
-	/** @full: the queue that had no room */
+	/** @full: the queue that had no room at the last try, or NULL */
 	struct vfence_kernel_queue *full;
 
 	/** @stages: the stage signals that all submissions share */
@@ -488,7 +488,23 @@ static int submit_try(struct vfence_submit *submit)
 		submit_leave(submit->submission[0]);
 		ret = -EAGAIN;
 	}
+	return ret;
+}
 
+/*
+ * Try once more after a sleep for room. The place that has ended the sleep woke this thread alone:
+ * if the thread does not take it, because another queue is full or for any other reason, wake the
+ * next one.
+ */
+static int submit_try_with_room(struct vfence_submit *submit)
+{
+	struct vfence_kernel_queue *slept_on = submit->full;
+	int ret;
+
+	submit->full = NULL;
+	ret = submit_try(submit);
+	if (ret && slept_on)
+		vfence_kernel_queue_wake_room(slept_on);
 	return ret;
 }
 
@@ -498,7 +514,7 @@ static int submit_try_again(struct vfence_submit *submit)
 	int ret;
 
 	do {
-		ret = submit_try(submit);
+		ret = submit_try_with_room(submit);
 		if (ret == -EAGAIN)
 			ret = vfence_kernel_queue_sleep_bounded(submit->submission[0]->kernel);
 		else if (ret == -ENOSPC && submit->args->flags & DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM)
