@@ -30,15 +30,9 @@ static bool notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fe
 
 	spin_lock_irqsave(&fence->lock, flags);
 	useful = !fence->deferred && vfence_point_is_due_locked(fence, value);
-	fence->deferred_value = max(fence->deferred_value, value);
 	if (fence->linked)
 		vfence_cross_note_locked(fence, value, time);
-
-	/* A fence without references is being destroyed, which ends its waits. */
-	if (!fence->deferred && kref_get_unless_zero(&fence->ref)) {
-		fence->deferred = true;
-		llist_add(&fence->deferred_node, &adapter->fences.deferred);
-	}
+	vfence_point_defer_locked(fence, value);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	return useful;
@@ -244,9 +238,11 @@ static const struct vfence_irq_source notify_native_source = {
 	.scan = notify_native_scan,
 };
 
-/* In the optimised form queue/ handles the records. */
+/* In the optimised form queue/ handles the records, and leaves what exceeds a portion. */
 static const struct vfence_irq_source notify_optimized_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
+	.due = notify_native_due,
+	.thread = notify_native_thread,
 	.scan = notify_native_scan,
 };
 

@@ -26,6 +26,7 @@
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_wait.h"
+#include "irq/vfence_irq.h"
 #include "vfence_step.h"
 
 static struct rb_root_cached *point_tree(struct vfence_point *point)
@@ -259,6 +260,87 @@ unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value)
 	return total;
 }
 
+/**
+ * vfence_point_defer_locked - leave the points of a fence to the threaded half of the interrupt
+ * @fence: the fence, locked; the adapter's &vfence_irq.lock is held, too
+ * @value: the value up to which they are complete
+ *
+ * The threaded half has a reference until then. Its caller lets it run.
+ */
+void vfence_point_defer_locked(struct vfence_fence *fence, u64 value)
+{
+	struct vfence_adapter *adapter = fence->adapter;
+
+	lockdep_assert_held(&fence->lock);
+	lockdep_assert_held(&adapter->irq.lock);
+
+	fence->deferred_value = max(fence->deferred_value, value);
+	/* A fence without references is being destroyed, which ends its waits. */
+	if (!fence->deferred && kref_get_unless_zero(&fence->ref)) {
+		fence->deferred = true;
+		llist_add(&fence->deferred_node, &adapter->fences.deferred);
+	}
+}
+
+/* What a signal has satisfied beyond the first portion. */
+struct point_rest {
+	struct vfence_fence *fence;
+	u64 value;
+};
+
+static void point_leave_rest(const void *arg)
+{
+	const struct point_rest *rest = arg;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rest->fence->lock, flags);
+	vfence_point_defer_locked(rest->fence, rest->value);
+	spin_unlock_irqrestore(&rest->fence->lock, flags);
+}
+
+static bool point_leave(struct vfence_fence *fence, u64 value)
+{
+	const struct point_rest rest = { .fence = fence, .value = value };
+
+	return vfence_irq_leave(fence->adapter, point_leave_rest, &rest);
+}
+
+static bool point_list_has(const struct list_head *done, const struct vfence_file *client)
+{
+	const struct vfence_point *point;
+
+	list_for_each_entry(point, done, link)
+		if (point->wait->client == client)
+			return true;
+	return false;
+}
+
+/**
+ * vfence_point_signaled - complete the first points that the signal of a call satisfies
+ * @fence: the fence
+ * @value: the signaled value
+ * @caller: client that signals
+ *
+ * Anybody who may wait for a fence can add points to it, which must not take the signaler's time.
+ * A caller completes one portion, and goes on while there are waits of its own in it. The thread of
+ * the interrupt completes the rest. Process context.
+ */
+void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct vfence_file *caller)
+{
+	unsigned int taken;
+	bool ended;
+
+	do {
+		LIST_HEAD(done);
+
+		taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
+		ended = taken < VFENCE_POINT_BATCH ||
+			(!point_list_has(&done, caller) && point_leave(fence, value));
+		vfence_point_finish_all(&done, 0);
+		cond_resched();
+	} while (!ended);
+}
+
 /*
  * Propagate the missed signal and the current value to the other adapters. A queue there
  * that began to wait after the time of a signal has read the value by itself.
@@ -354,7 +436,7 @@ static void point_end_waits(struct vfence_fence *fence, int error, int new_error
 	unsigned int taken;
 
 	if (fence->current_value)
-		vfence_point_complete(fence, 0);
+		vfence_point_complete(fence, READ_ONCE(fence->deferred_value));
 
 	do {
 		LIST_HEAD(done);

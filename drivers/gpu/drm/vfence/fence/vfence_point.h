@@ -6,6 +6,7 @@
 
 struct list_head;
 struct vfence_fence;
+struct vfence_file;
 struct vfence_point;
 struct vfence_wait;
 
@@ -17,6 +18,8 @@ unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned i
 bool vfence_point_is_due_locked(struct vfence_fence *fence, u64 value);
 void vfence_point_finish_all(struct list_head *done, int error);
 unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value);
+void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct vfence_file *caller);
+void vfence_point_defer_locked(struct vfence_fence *fence, u64 value);
 unsigned int vfence_point_rescan(struct vfence_fence *fence);
 void vfence_point_fail_all(struct vfence_fence *fence, int error);
 void vfence_point_cancel_all(struct vfence_fence *fence);

@@ -138,8 +138,10 @@ int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj
  */
 int vfence_request_signal(struct vfence_file *file, struct vfence_targets *signals, u32 flags)
 {
-	int ret = vfence_signal_perform(signals, flags);
+	int ret;
 
+	signals->caller = file;
+	ret = vfence_signal_perform(signals, flags);
 	if (!ret)
 		vfence_client_count(file, VFENCE_COUNT_CPU_SIGNALS, signals->count);
 	return ret;

@@ -130,9 +130,19 @@ static void signal_trace(const struct vfence_target *list, unsigned int count)
 		trace_vfence_signal(list[i].fence, list[i].value);
 }
 
+/* A queue whose signals are performed in a work has delivered them all when it is idle. */
+static void signal_complete(struct vfence_fence *fence, u64 value,
+			    const struct vfence_file *caller)
+{
+	if (caller)
+		vfence_point_signaled(fence, value, caller);
+	else
+		vfence_point_complete(fence, value);
+}
+
 /* Store up to SIGNAL_BATCH values, then complete the CPU waits they satisfy. */
 static int signal_batch(struct vfence_adapter *adapter, const struct vfence_target *list,
-			unsigned int count)
+			unsigned int count, const struct vfence_file *caller)
 {
 	unsigned int i;
 	u64 time = 0;
@@ -162,7 +172,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 	vfence_count_add(adapter, VFENCE_COUNT_CPU_SIGNALS, count);
 	for (i = 0; i < count; i++) {
 		if (vfence_fence_is_awaited(list[i].fence, list[i].value))
-			vfence_point_complete(list[i].fence, list[i].value);
+			signal_complete(list[i].fence, list[i].value, caller);
 		if (list[i].fence->cross)
 			vfence_cross_propagate(list[i].fence, list[i].value, time);
 	}
@@ -306,7 +316,8 @@ static void signal_unlock_all(struct vfence_target *list, unsigned int count,
 }
 
 /* Signal targets, of which there is at least one. Their references stay with the caller. */
-static int signal_perform(struct vfence_target *list, unsigned int count, u32 flags)
+static int signal_perform(struct vfence_target *list, unsigned int count, u32 flags,
+			  const struct vfence_file *caller)
 {
 	struct vfence_adapter *adapter = list->fence->adapter;
 	struct ww_acquire_ctx ctx;
@@ -326,7 +337,7 @@ static int signal_perform(struct vfence_target *list, unsigned int count, u32 fl
 		ret = -EINVAL;
 
 	for (i = 0; !ret && i < count; i += SIGNAL_BATCH)
-		ret = signal_batch(adapter, &list[i], min(count - i, SIGNAL_BATCH));
+		ret = signal_batch(adapter, &list[i], min(count - i, SIGNAL_BATCH), caller);
 	signal_unlock_all(list, count, &ctx);
 
 	return ret;
@@ -347,7 +358,8 @@ int vfence_signal_perform(struct vfence_targets *signals, u32 flags)
 	/* vfence_targets_split() may have left an empty list. */
 	if (!signals->count)
 		return 0;
-	return signal_perform(vfence_targets_list(signals), signals->count, flags);
+	return signal_perform(vfence_targets_list(signals), signals->count, flags,
+			      signals->caller);
 }
 
 /**
@@ -362,5 +374,5 @@ int vfence_signal_one(struct vfence_fence *fence, u64 value, u32 flags)
 {
 	struct vfence_target target = { .fence = fence, .value = value };
 
-	return signal_perform(&target, 1, flags);
+	return signal_perform(&target, 1, flags, NULL);
 }

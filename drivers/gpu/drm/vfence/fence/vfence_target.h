@@ -31,6 +31,8 @@ struct vfence_targets {
 	struct vfence_target *many;
 	/** @one: The only target. */
 	struct vfence_target one;
+	/** @caller: Client whose call signals them, or NULL. */
+	const struct vfence_file *caller;
 };
 
 /** vfence_targets_list - the first target of a list */

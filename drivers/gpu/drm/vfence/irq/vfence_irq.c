@@ -290,6 +290,35 @@ void vfence_irq_run_again(struct vfence_adapter *adapter)
 }
 
 /**
+ * vfence_irq_leave - leave work to the threaded half
+ * @adapter: the adapter
+ * @note: notes the work; called with &vfence_irq.lock held and interrupts off
+ * @arg: for @note
+ *
+ * For threads of clients, whose calls cost what they ask for, and not what others wait for.
+ * Process context.
+ *
+ * Return: false after vfence_irq_stop(): then @note was not called, and the caller does the work.
+ */
+bool vfence_irq_leave(struct vfence_adapter *adapter, void (*note)(const void *arg),
+		      const void *arg)
+{
+	struct vfence_irq *irq = &adapter->irq;
+	unsigned long flags;
+	bool stopped;
+
+	spin_lock_irqsave(&irq->lock, flags);
+	stopped = irq->stopped;
+	if (!stopped) {
+		note(arg);
+		vfence_vector_wake_thread(&irq->vector, adapter);
+	}
+	spin_unlock_irqrestore(&irq->lock, flags);
+
+	return !stopped;
+}
+
+/**
  * vfence_irq_settle - run the threaded half's work here; process context
  * @adapter: the adapter
  *
@@ -400,8 +429,11 @@ void vfence_irq_stop(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 
+	/* Both locks: either of them keeps the vector, for a thread that has seen it. */
 	mutex_lock(&irq->settle_lock);
+	spin_lock_irq(&irq->lock);
 	irq->stopped = true;
+	spin_unlock_irq(&irq->lock);
 	mutex_unlock(&irq->settle_lock);
 	vfence_vector_fini(&irq->vector, adapter);
 

@@ -89,6 +89,8 @@ void vfence_irq_expect_silence(struct vfence_adapter *adapter, u32 nodes);
 void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes);
 void vfence_irq_flush(struct vfence_adapter *adapter);
 void vfence_irq_run_again(struct vfence_adapter *adapter);
+bool vfence_irq_leave(struct vfence_adapter *adapter, void (*note)(const void *arg),
+		      const void *arg);
 void vfence_irq_settle(struct vfence_adapter *adapter);
 void vfence_irq_catch_up(struct vfence_adapter *adapter);
 

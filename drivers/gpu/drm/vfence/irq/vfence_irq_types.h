@@ -52,7 +52,10 @@ struct vfence_irq {
 	/** @thread_normal: the threaded half has left SCHED_FIFO; used by its thread alone */
 	bool thread_normal;
 
-	/** @stopped: the vector is about to be freed, and its thread with it; @settle_lock */
+	/**
+	 * @stopped: the vector is about to be freed, and its thread with it; written under
+	 * @settle_lock and @lock
+	 */
 	bool stopped;
 
 	/** @handler_max_ns: longest run of the hard half in ns; written by the hard half alone */
