@@ -27,6 +27,7 @@ static void cross_free(struct kref *ref)
 	struct vfence_cross *cross = container_of(ref, struct vfence_cross, ref);
 
 	put_page(cross->page);
+	vgpu_word_destroy(cross->word);
 	ww_mutex_destroy(&cross->signal_lock);
 	mutex_destroy(&cross->lock);
 	vfence_object_free(CROSS, cross);
@@ -39,6 +40,13 @@ int vfence_cross_create(struct vfence_fence *fence)
 
 	if (!cross)
 		return -ENOMEM;
+	cross->word = vgpu_word_create(false);
+	if (IS_ERR(cross->word)) {
+		int ret = PTR_ERR(cross->word);
+
+		vfence_object_free(CROSS, cross);
+		return ret;
+	}
 
 	kref_init(&cross->ref);
 	mutex_init(&cross->lock);
@@ -73,6 +81,8 @@ void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
 	fence->cross = cross;
 	/* No other thread knows the new fence yet. cross_link_others_locked() follows. */
 	fence->linked = !list_empty(&cross->members);
+	if (vfence_fence_is_monitored(fence))
+		fence->word = cross->word;
 	list_add(&fence->cross_link, &cross->members);
 }
 

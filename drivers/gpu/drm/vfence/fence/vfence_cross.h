@@ -10,6 +10,7 @@
 struct page;
 struct vfence_fence;
 struct vfence_file;
+struct vgpu_word;
 
 /** VFENCE_CROSS_PENDING: most signals of one member that await their propagation */
 #define VFENCE_CROSS_PENDING	8
@@ -37,6 +38,8 @@ struct vfence_cross {
 	u64 settled;
 	/** @page: Page that holds the current value. */
 	struct page *page;
+	/** @word: What the members that are monitored fences share of it. */
+	struct vgpu_word *word;
 
 	/** @holders: Number of handles and descriptors; the last one to go ends all members. */
 	atomic_t holders;

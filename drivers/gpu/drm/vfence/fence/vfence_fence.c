@@ -288,6 +288,16 @@ static void fence_list_for_scan(struct vfence_fence *fence)
 	spin_unlock_irqrestore(&fence->lock, flags);
 }
 
+static int fence_create_word(struct vfence_fence *fence)
+{
+	struct vgpu_word *word = vgpu_word_create(fence->narrow);
+
+	if (IS_ERR(word))
+		return PTR_ERR(word);
+	fence->word = word;
+	return 0;
+}
+
 /* Make the fence known to the hardware, unless it is a monitored fence, and to interrupts. */
 static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_args *args)
 {
@@ -362,6 +372,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		vfence_cross_join(args->cross, fence);
 	else if (args->cross_adapter)
 		ret = vfence_cross_create(fence);
+	else if (vfence_fence_is_monitored(fence))
+		ret = fence_create_word(fence);
 	if (ret)
 		goto free_place;
 
@@ -383,6 +395,8 @@ leave:
 		vfence_cross_leave(fence);
 	else if (fence->cross)
 		vfence_cross_leave_locked(fence);
+	else
+		vgpu_word_destroy(fence->word);
 free_place:
 	fence_unlink_slot(fence);
 	fence_free_slot(fence);
@@ -442,6 +456,8 @@ static void fence_destroy(struct kref *ref)
 
 	if (fence->cross)
 		vfence_cross_put(fence->cross);
+	else
+		vgpu_word_destroy(fence->word);
 	fence_free_slot(fence);
 
 	mutex_destroy(&fence->rescan_lock);

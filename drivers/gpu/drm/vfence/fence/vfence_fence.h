@@ -79,6 +79,8 @@ struct vfence_fence {
 
 	/** @hw: Object of the virtual GPU; NULL for a monitored fence. */
 	struct vgpu_fence *hw;
+	/** @word: Value of a monitored fence, that of @cross if it is a member; else NULL. */
+	struct vgpu_word *word;
 
 	/** @flags: DRM_VFENCE_MONITORED_*; of a native fence NO_SIGNAL_MAX_VALUE_ON_TDR alone. */
 	u32 flags;
@@ -86,8 +88,6 @@ struct vfence_fence {
 	bool narrow;
 	/** @wide: Recent 64-bit value of a narrow fence, from which others are widened. */
 	atomic64_t wide;
-	/** @rewinds: Number of CPU signals that lowered the value of a monitored fence. */
-	atomic64_t rewinds;
 
 	/** @slots: Storage that holds the values of this fence. */
 	struct vfence_slots *slots;
@@ -186,8 +186,7 @@ static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)
 /* How often a signal lowered the current value of the fence. */
 static inline u64 vfence_fence_rewinds(struct vfence_fence *fence)
 {
-	return vfence_fence_is_monitored(fence) ? atomic64_read(&fence->rewinds) :
-						  vgpu_fence_rewinds(fence->hw);
+	return fence->word ? vgpu_word_rewinds(fence->word) : vgpu_fence_rewinds(fence->hw);
 }
 
 static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)

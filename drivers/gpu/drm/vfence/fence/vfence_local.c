@@ -44,13 +44,8 @@ static u64 local_va(const struct drm_mm_node *node, const struct vfence_fence *f
  */
 static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
 {
-	/* The end of a submission rescans by handle, and will not find this one any more. */
-	if (vfence_fence_is_monitored(fence)) {
-		vfence_point_rescan(fence);
-		return;
-	}
-
-	if (!adapter->optimized)
+	/* Submissions have references to the monitored fences that their packets signal. */
+	if (vfence_fence_is_monitored(fence) || !adapter->optimized)
 		return;
 
 	vfence_irq_catch_up(adapter);
@@ -94,7 +89,8 @@ static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 	if (ret)
 		return ret;
 
-	ret = vgpu_vm_open_fence(file->vm, fence->hw, local_va(&local->map->current_node, fence),
+	ret = vgpu_vm_open_fence(file->vm, fence->hw, fence->word,
+				 local_va(&local->map->current_node, fence),
 				 local_va(&local->map->monitored_node, fence), local->rights);
 	if (ret)
 		vfence_address_remove(file, local_va(&local->map->current_node, fence));

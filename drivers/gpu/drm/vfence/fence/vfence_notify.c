@@ -308,7 +308,6 @@ static void notify_settle_records(struct vfence_fence *fence)
 {
 	vgpu_cmp_flush(fence->adapter->gpu);
 	vfence_irq_flush(fence->adapter);
-	vfence_notify_complete(fence);
 }
 
 /**
@@ -327,6 +326,7 @@ void vfence_notify_settle(struct vfence_fence *fence)
 		vfence_irq_catch_up(adapter);
 	else
 		notify_settle_records(fence);
+	vfence_notify_complete(fence);
 
 	/* Complete up to the highest value that no record named. */
 	vfence_point_rescan(fence);

@@ -104,8 +104,8 @@ static bool point_update_monitored_locked(struct vfence_fence *fence)
 	if (vfence_fence_is_monitored(fence)) {
 		/*
 		 * Full barrier: count the waiter and list the fence before the value is
-		 * sampled. Partners:
-		 * notify_monitored_thread(); the end of submissions in queue/vfence_stage.c.
+		 * sampled. Partner: notify_monitored_thread(). The end of a submission takes
+		 * @fence->lock instead.
 		 */
 		smp_mb();
 		return true;
@@ -388,6 +388,7 @@ unsigned int vfence_point_rescan(struct vfence_fence *fence)
 {
 	struct vgpu_missed missed = {};
 	unsigned int completed;
+	bool signaled = false;
 
 	/* An INTRA_GPU fence has no CPU waiters. */
 	if (!fence->current_value)
@@ -396,8 +397,13 @@ unsigned int vfence_point_rescan(struct vfence_fence *fence)
 	mutex_lock(&fence->rescan_lock);
 	if (fence->hw)
 		vgpu_fence_take_missed(fence->hw, &missed);
-	if (fence->narrow)
+	else if (fence->word)
+		signaled = vgpu_word_take(fence->word, &missed);
+	if (fence->narrow) {
 		point_update_wide(fence);
+		if (signaled)
+			missed.value = vfence_widen(vfence_fence_current(fence), missed.value);
+	}
 	completed = vfence_point_complete(fence, missed.value);
 	if (READ_ONCE(fence->linked))
 		point_propagate(fence, &missed);

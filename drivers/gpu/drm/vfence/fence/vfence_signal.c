@@ -45,25 +45,14 @@ void vfence_signal_settle(struct vfence_fence *fence)
 /* Store the value of a monitored fence. The virtual GPU does it for native ones (WDDM-62). */
 static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 {
-	/*
-	 * Complete what the old value satisfies: the GPU may have stored it just now. Count a
-	 * rewind before the store, so that a reader of the value sees the count.
-	 */
-	if (value < vfence_fence_current(fence)) {
-		vfence_point_complete(fence, 0);
-		atomic64_inc(&fence->rewinds);
-	}
-
-	if (!fence->narrow) {
-		/* Release: all stores of the caller. Partners: clients; vfence_fence_current(). */
-		smp_store_release(fence->current_value, value);
-		return;
-	}
-
 	/* Store wide first: a reader between the two stores widens to the previous value. */
-	atomic64_set(&fence->wide, value);
-	/* Release: all stores of the caller. Partners: clients; vfence_fence_widen(). */
-	smp_store_release((u32 *)fence->current_value, (u32)value);
+	if (fence->narrow)
+		atomic64_set(&fence->wide, value);
+	/*
+	 * What packets have stored before is noted in the word: it completes the waits that are
+	 * armed now, and none that begins after a rewind.
+	 */
+	vgpu_word_store(fence->word, fence->current_value, value);
 }
 
 static struct vgpu_value_update signal_update(const struct vfence_target *target)

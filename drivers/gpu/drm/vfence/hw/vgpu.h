@@ -25,6 +25,7 @@ struct vgpu_chip;
 struct vgpu_fence;
 struct vgpu_queue;
 struct vgpu_vm;
+struct vgpu_word;
 struct vgpu_context;
 struct page;
 
@@ -1143,7 +1144,8 @@ const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
 /**
  * vgpu_vm_open_fence - DxgkDdiOpenNativeFence: let the queues of an address space use a fence
  * @vm: the address space
- * @fence: the fence; NULL for the value of a monitored fence, which kernel rings write
+ * @fence: the fence; NULL for the value of a monitored fence
+ * @word: the value of a monitored fence, which kernel rings write; NULL for a native fence
  * @current_va: GPU address of its current value
  * @monitored_va: GPU address of its monitored value
  * @rights: DRM_VFENCE_RIGHT_* flags of this holder
@@ -1154,8 +1156,8 @@ const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
  *
  * Return: 0 or -ENOMEM.
  */
-int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
-		       u64 monitored_va, u32 rights);
+int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, struct vgpu_word *word,
+		       u64 current_va, u64 monitored_va, u32 rights);
 /**
  * vgpu_vm_close_fence - DxgkDdiCloseNativeFence
  * @vm: the address space
@@ -1202,6 +1204,38 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
  * Any context.
  */
 u64 vgpu_fence_rewinds(struct vgpu_fence *fence);
+/**
+ * vgpu_word_create - create the value of a monitored fence
+ * @narrow: the GPU stores 32 bits at once
+ *
+ * Members of a cross-adapter fence share one. Return: the word, or an ERR_PTR.
+ */
+struct vgpu_word *vgpu_word_create(bool narrow);
+/** vgpu_word_destroy - free a word that is open in no address space */
+void vgpu_word_destroy(struct vgpu_word *word);
+/**
+ * vgpu_word_store - a CPU signal: store a value
+ * @word: the word
+ * @slot: kernel address of the value
+ * @value: the value
+ *
+ * The caller completes the waits that it satisfies. Any context.
+ */
+void vgpu_word_store(struct vgpu_word *word, void *slot, u64 value);
+/**
+ * vgpu_word_take - take the signals by packets
+ * @word: the word
+ * @missed: output: the highest value that packets have stored since the last call; its upper half
+ *	is zero if the word is narrow
+ *
+ * A thread that has read a value that a packet stored, or any later one, finds it here, unless
+ * another thread has taken it. Any context.
+ *
+ * Return: false if there are none: @missed is unchanged then.
+ */
+bool vgpu_word_take(struct vgpu_word *word, struct vgpu_missed *missed);
+/** vgpu_word_rewinds - as vgpu_fence_rewinds(), for stores by packets and by vgpu_word_store() */
+u64 vgpu_word_rewinds(struct vgpu_word *word);
 /** vgpu_cmp_flush - wait until every signal executed before the call is in the interrupt ring */
 void vgpu_cmp_flush(struct vgpu *gpu);
 /** vgpu_cmp_try_flush - as vgpu_cmp_flush(); returns false if that is not so after @ms */

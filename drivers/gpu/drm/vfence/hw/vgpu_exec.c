@@ -451,17 +451,12 @@ static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct v
 	if (!slot || vgpu_vm_translate(queue->vm, packet->current_va, 0, &value))
 		return exec_fault(queue, exec_slot_fault(queue->vm, packet->current_va),
 				  packet->current_va);
-	if (slot->fence || !READ_ONCE(slot->signals))
+	if (!slot->word || !READ_ONCE(slot->signals))
 		return exec_fault(queue, DRM_VFENCE_FAULT_ACCESS, packet->current_va);
 	if (!vgpu_cmp_has_room(queue->gpu, queue->vm))
 		return exec_stall_for_room(engine, cost);
 	trace_vgpu_write(queue, packet->current_va, packet->value);
-	if (queue->gpu->config.no_64bit_atomics)
-		/* Release: earlier effects of the queue. Partner: vfence_fence_current(). */
-		smp_store_release((u32 *)value, (u32)packet->value);
-	else
-		/* Release: earlier effects of the queue. Partner: vfence_fence_current(). */
-		smp_store_release((u64 *)value, packet->value);
+	vgpu_word_signal(queue->gpu, slot->word, value, packet->value);
 	exec_complete(engine, queue);
 	exec_notify_monitored(engine, queue);
 

@@ -687,11 +687,29 @@ struct vgpu_context {
 };
 
 /**
+ * struct vgpu_word - the value of a monitored fence, or of all members of a cross-adapter fence
+ */
+struct vgpu_word {
+	/** @lock: Makes one step of a store and what is noted about it; irqsave. */
+	spinlock_t lock;
+	/** @narrow: The value has 32 bits, which wrap; constant. */
+	bool narrow;
+	/** @signaled: Packets have stored values since the last vgpu_word_take(); under @lock. */
+	bool signaled;
+	/** @noted: The highest of these values, and the time of the last one; under @lock. */
+	struct vgpu_missed noted;
+	/** @rewinds: Number of stored values that were smaller than the value before. */
+	atomic64_t rewinds;
+};
+
+/**
  * struct vgpu_slot - a fence as one address space sees it
  */
 struct vgpu_slot {
 	/** @fence: The fence; NULL for a monitored fence. */
 	struct vgpu_fence *fence;
+	/** @word: The value of a monitored fence; NULL for a native one. */
+	struct vgpu_word *word;
 	/** @monitored_va: GPU address of its monitored value. */
 	u64 monitored_va;
 
@@ -1055,6 +1073,7 @@ static inline u64 *vgpu_value_slot(const struct vgpu_fence *fence,
 
 void vgpu_value_count_rewind(struct vgpu_fence *fence, u64 from, u64 to);
 u64 vgpu_value_monitored(struct vgpu_fence *fence);
+void vgpu_word_signal(struct vgpu *gpu, struct vgpu_word *word, void *slot, u64 value);
 void vgpu_value_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_value_reached(struct vgpu_fence *fence, u64 value);
 

@@ -144,8 +144,8 @@ static void vm_add_rights(struct vgpu_slot *slot, u32 rights, int n)
 		WRITE_ONCE(slot->signals, slot->signals + n);
 }
 
-int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current_va,
-		       u64 monitored_va, u32 rights)
+int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, struct vgpu_word *word,
+		       u64 current_va, u64 monitored_va, u32 rights)
 {
 	struct vgpu_slot *slot = xa_load(&vm->slots, vm_slot_index(vm, current_va));
 	int ret;
@@ -160,6 +160,7 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, u64 current
 		return -ENOMEM;
 
 	slot->fence = fence;
+	slot->word = word;
 	slot->monitored_va = monitored_va;
 	vm_add_rights(slot, rights, 1);
 	ret = xa_err(xa_store(&vm->slots, vm_slot_index(vm, current_va), slot, GFP_KERNEL_ACCOUNT));

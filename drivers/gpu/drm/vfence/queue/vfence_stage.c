@@ -120,7 +120,7 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 	return stages;
 }
 
-/* Add what a packet signals. Of signals of one fence in succession, keep the highest value. */
+/* Add the fence that a packet signals. */
 static void stage_add_written_one(struct vfence_file *file, struct vfence_targets *written,
 				  const union vgpu_packet *packet)
 {
@@ -128,30 +128,23 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_target
 	struct vfence_target *next = vfence_targets_list(written) + written->count;
 	struct vfence_target *last = written->count ? next - 1 : NULL;
 	u64 va = monitored ? packet->monitored.current_va : packet->signal.current_va;
-	u64 value = monitored ? packet->monitored.value : packet->signal.value;
 	struct vfence_fence *fence = vfence_address_lookup(file, va);
 
 	/* The GPU faults on the packet, and the submission fails. */
 	if (!fence)
 		return;
 	/* Nobody waits on the CPU for a value that it cannot access. */
-	if (!fence->current_value) {
+	if (!fence->current_value || (last && last->fence == fence)) {
 		vfence_fence_put(fence);
 		return;
 	}
 
-	if (last && last->fence == fence && !fence->narrow) {
-		last->value = max(last->value, value);
-		vfence_fence_put(fence);
-		return;
-	}
-
-	*next = (struct vfence_target) { .fence = fence, .value = value };
+	*next = (struct vfence_target) { .fence = fence };
 	written->count++;
 }
 
 /**
- * vfence_stage_add_written - note which values the packets of a submission signal
+ * vfence_stage_add_written - note which fences the packets of a submission signal
  * @file: the client
  * @submission: the only submission of its stages, with its commands checked
  *
@@ -180,24 +173,23 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
 }
 
 /*
- * Complete what the values that packets have written to monitored fences satisfy, as memory may
- * hold a lower value by now. Engines write them without a record that names the value.
+ * Complete what the values satisfy that packets have stored to monitored fences (WDDM-129): engines
+ * store them without a record that names the fence. Do so for a submission that was aborted, too:
+ * some of its packets may have been executed.
  */
-static void stage_complete_written(struct vfence_targets *written)
+static void stage_rescan_written(struct vfence_targets *written)
 {
 	struct vfence_target *list = vfence_targets_list(written);
-	unsigned int i;
+	unsigned int i, count = 0;
 
 	for (i = 0; i < written->count; i++) {
-		struct vfence_fence *fence = list[i].fence;
-		u64 value = list[i].value;
-
-		if (!vfence_fence_is_monitored(fence))
+		if (!vfence_fence_is_monitored(list[i].fence))
 			continue;
-		if (fence->narrow)
-			value = vfence_widen(vfence_fence_current(fence), value);
-		vfence_point_complete(fence, value);
+		vfence_point_rescan(list[i].fence);
+		count++;
 	}
+	if (count)
+		vfence_count(list->fence->adapter, VFENCE_COUNT_LEGACY_SCANS);
 }
 
 /* The interrupts of the signals of native fences are handled: complete what they have left. */
@@ -261,10 +253,9 @@ static void stage_signal(struct vfence_stage_signals *stage_signals)
 {
 	struct vfence_stages *stages = stage_signals->stages;
 
-	if (!READ_ONCE(stage_signals->lost)) {
-		stage_complete_written(&stage_signals->written);
+	stage_rescan_written(&stage_signals->written);
+	if (!READ_ONCE(stage_signals->lost))
 		vfence_signal_perform(&stage_signals->signals, stages->flags);
-	}
 	if (stage_signals->event)
 		vfence_eventfd_signal(stage_signals->event);
 }
@@ -280,42 +271,6 @@ static struct vfence_stage_signals *stage_take_due(struct vfence_kernel_queue *k
 		list_del_init(&stage_signals->link);
 	spin_unlock(&kernel->run_lock);
 	return stage_signals;
-}
-
-/*
- * Rescan the monitored fences of a file that have waiters. Basic engines write monitored
- * fences without an interrupt, so this runs when a submission is retired (WDDM-129).
- */
-static void stage_rescan_monitored(struct vfence_file *file)
-{
-	struct vfence_local *local;
-	unsigned long handle = 0;
-
-	vfence_count(file->adapter, VFENCE_COUNT_LEGACY_SCANS);
-
-	/*
-	 * Order the values that packets have stored before the reads of the waiter counts.
-	 * Partner: point_update_monitored_locked().
-	 */
-	smp_mb();
-	for (;;) {
-		struct vfence_fence *fence = NULL;
-
-		xa_lock(&file->fences.objects);
-		local = xa_find_after(&file->fences.objects, &handle, ULONG_MAX, XA_PRESENT);
-		if (local && vfence_fence_is_monitored(local->fence) &&
-		    vfence_fence_needs_scan(local->fence))
-			fence = vfence_fence_get(local->fence);
-		xa_unlock(&file->fences.objects);
-
-		if (!local)
-			return;
-
-		if (fence) {
-			vfence_point_rescan(fence);
-			vfence_fence_put(fence);
-		}
-	}
 }
 
 /* Handle the interrupts of signals by packets, then end the stages that are performed. */
@@ -391,13 +346,10 @@ void vfence_stage_work(struct work_struct *work)
 {
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, stage_work);
-	struct vfence_adapter *adapter = kernel->queue->adapter;
 	struct vfence_file *file = kernel->queue->file;
 	bool stopped;
 	u64 delivered;
 
-	if (file && adapter->config.gpu.monitored_signal == VGPU_MONITORED_SIGNAL_BASIC)
-		stage_rescan_monitored(file);
 	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
 	stopped = smp_load_acquire(&kernel->stopped);
 	delivered = stage_perform_due(kernel);

@@ -44,7 +44,7 @@ struct vfence_stage_signals {
 
 	/** @signals: fences and their values; may be empty */
 	struct vfence_targets signals;
-	/** @written: fences and values that packets have signaled; may be empty */
+	/** @written: fences that packets signal, without values; may be empty */
 	struct vfence_targets written;
 	/** @event: an eventfd, or NULL */
 	struct eventfd_ctx *event;

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The words of monitored fences: values in memory that packets of kernel-mode queues store, and the
+ * CPU. No record names what a packet has stored, and the CPU may store a lower value before the
+ * driver has looked. So the GPU keeps the highest value that packets have stored, until the driver
+ * takes it.
+ *
+ * One lock makes one step of a store and of what is noted about it. A thread that has seen a value
+ * therefore finds it noted, and a thread that has not seen it does not: whether a value was stored
+ * before a rewind or after it has one answer. Two atomics in any order leave a window for a thread
+ * that is stopped between them.
+ */
+
+#include <linux/err.h>
+#include <linux/slab.h>
+
+#include "vgpu_types.h"
+
+struct vgpu_word *vgpu_word_create(bool narrow)
+{
+	struct vgpu_word *word = vfence_object_alloc(HW_WORD, sizeof(*word));
+
+	if (!word)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&word->lock);
+	word->narrow = narrow;
+	return word;
+}
+
+void vgpu_word_destroy(struct vgpu_word *word)
+{
+	vfence_object_free(HW_WORD, word);
+}
+
+/* Values of 32 bits wrap. */
+static bool word_is_less(const struct vgpu_word *word, u64 a, u64 b)
+{
+	return word->narrow ? (s32)((u32)a - (u32)b) < 0 : a < b;
+}
+
+static void word_store_locked(struct vgpu_word *word, void *slot, u64 value)
+{
+	u64 before = word->narrow ? READ_ONCE(*(u32 *)slot) : READ_ONCE(*(u64 *)slot);
+
+	lockdep_assert_held(&word->lock);
+	/* Before the store: a reader that sees the value sees the count. */
+	if (word_is_less(word, value, before))
+		atomic64_inc(&word->rewinds);
+	if (word->narrow)
+		/* Release: the effects of the signaller. Partner: vfence_fence_current(). */
+		smp_store_release((u32 *)slot, (u32)value);
+	else
+		/* Release: as above. */
+		smp_store_release((u64 *)slot, value);
+}
+
+/** vgpu_word_signal - a packet stores a value: note it for vgpu_word_take() */
+void vgpu_word_signal(struct vgpu *gpu, struct vgpu_word *word, void *slot, u64 value)
+{
+	struct vgpu_missed *noted = &word->noted;
+	unsigned long flags;
+
+	spin_lock_irqsave(&word->lock, flags);
+	word_store_locked(word, slot, value);
+	if (!word->signaled || word_is_less(word, noted->value, value))
+		noted->value = value;
+	noted->time = vgpu_clock_now(gpu);
+	word->signaled = true;
+	spin_unlock_irqrestore(&word->lock, flags);
+}
+
+void vgpu_word_store(struct vgpu_word *word, void *slot, u64 value)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&word->lock, flags);
+	word_store_locked(word, slot, value);
+	spin_unlock_irqrestore(&word->lock, flags);
+}
+
+bool vgpu_word_take(struct vgpu_word *word, struct vgpu_missed *missed)
+{
+	unsigned long flags;
+	bool signaled;
+
+	spin_lock_irqsave(&word->lock, flags);
+	signaled = word->signaled;
+	if (signaled)
+		*missed = word->noted;
+	word->signaled = false;
+	spin_unlock_irqrestore(&word->lock, flags);
+	return signaled;
+}
+
+u64 vgpu_word_rewinds(struct vgpu_word *word)
+{
+	return atomic64_read(&word->rewinds);
+}
