@@ -131,7 +131,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&file->addresses, XA_FLAGS_ACCOUNT);
 	drm_mm_init(&file->space, VFENCE_VA_START, DRM_VFENCE_VA_LIMIT - VFENCE_VA_START);
-	INIT_LIST_HEAD(&file->maps);
+	file->maps = RB_ROOT;
 	INIT_LIST_HEAD(&file->slots);
 
 	drm_file->driver_priv = file;

@@ -42,8 +42,15 @@ struct vfence_device {
 	/** @stopping: queues that are stopped and have signals to perform; atomic */
 	atomic_t stopping;
 
-	/** @lock: protects @losses */
+	/** @contexts: &struct vfence_context with a handle; under the file's lock */
+	struct list_head contexts;
+	/** @locals: &struct vfence_local with a handle; under the file's lock */
+	struct list_head locals;
+
+	/** @lock: protects @queues and @losses */
 	spinlock_t lock;
+	/** @queues: &struct vfence_queue that are not freed; under @lock */
+	struct list_head queues;
 	/** @losses: &struct vfence_local whose fences learn of a loss; under @lock */
 	struct list_head losses;
 };

@@ -5,6 +5,7 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/rbtree.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -89,8 +90,8 @@ struct vfence_file {
 
 	/** @addresses: GPU address / stride to &struct vfence_address */
 	struct xarray addresses;
-	/** @maps: &struct vfence_map of the fence pages that this file can address */
-	struct list_head maps;
+	/** @maps: &struct vfence_map of the fence pages that this file can address, by page */
+	struct rb_root maps;
 	/** @slots: &struct vfence_slots for the private fences of this file */
 	struct list_head slots;
 

@@ -71,6 +71,8 @@ struct vfence_fence {
 	 * see signal_lock_of().
 	 */
 	struct ww_mutex signal_lock;
+	/** @signaling: Value before the next target of the call that holds the signal lock. */
+	u64 signaling;
 
 	/** @cross: Cross-adapter fence of which this fence is a member, or NULL. */
 	struct vfence_cross *cross;

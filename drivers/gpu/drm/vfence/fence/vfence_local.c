@@ -285,6 +285,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		return ret;
 	}
 	WRITE_ONCE(local->handle, *handle);
+	list_add_tail(&local->device_link, &device->locals);
 	trace_vfence_handle(fence, *handle, rights, parent, true);
 	local_describe(local, mapping);
 
@@ -351,6 +352,7 @@ int vfence_local_destroy(struct vfence_file *file, u32 handle)
 		return -ENOENT;
 	trace_vfence_handle(local->fence, handle, local->rights, false, false);
 	local_forget(file, local, handle);
+	list_del(&local->device_link);
 	local_cancel_waits(local);
 	local_free(file, local);
 	return 0;
@@ -359,12 +361,13 @@ int vfence_local_destroy(struct vfence_file *file, u32 handle)
 /** vfence_local_destroy_all - close all fence handles of @device */
 void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device)
 {
-	struct vfence_local *local;
-	unsigned long handle;
+	struct vfence_local *local, *next;
 
-	xa_for_each(&file->fences.objects, handle, local)
-		if (local->device == device)
-			vfence_local_destroy(file, handle);
+	lockdep_assert_held(&file->lock);
+	list_for_each_entry_safe(local, next, &device->locals, device_link) {
+		vfence_local_destroy(file, local->handle);
+		cond_resched();
+	}
 }
 
 /* Most look-ups of a client are of fences that it named a moment ago. */

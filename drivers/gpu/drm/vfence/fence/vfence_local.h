@@ -38,6 +38,8 @@ struct vfence_local {
 	/** @parent: The device has created the fence. */
 	bool parent;
 
+	/** @device_link: Entry in device->locals; file->lock. */
+	struct list_head device_link;
 	/** @loss_link: Entry in device->losses until the loss is performed; device->lock. */
 	struct list_head loss_link;
 };

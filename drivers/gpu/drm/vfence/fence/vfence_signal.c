@@ -169,17 +169,6 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 	return 0;
 }
 
-/* The value that @list[@i] replaces. An earlier target of the list may store it. */
-static u64 signal_value_before(const struct vfence_target *list, unsigned int i)
-{
-	unsigned int k = i;
-
-	while (k--)
-		if (list[k].fence == list[i].fence)
-			return list[k].value;
-	return vfence_fence_current(list[i].fence);
-}
-
 /*
  * Replace the values in the list by those that will be stored. Return true if one of them
  * rewinds a monitored fence. The lock keeps other CPU signals out.
@@ -191,6 +180,10 @@ static bool signal_resolve_values_locked(struct vfence_target *list, unsigned in
 
 	lockdep_assert_held(&signal_lock_of(list->fence)->base);
 
+	for (i = 0; i < count; i++)
+		if (vfence_fence_is_monitored(list[i].fence))
+			list[i].fence->signaling = vfence_fence_current(list[i].fence);
+
 	for (i = 0; i < count; i++) {
 		struct vfence_target *target = &list[i];
 		u64 before;
@@ -198,7 +191,7 @@ static bool signal_resolve_values_locked(struct vfence_target *list, unsigned in
 		if (!vfence_fence_is_monitored(target->fence))
 			continue;
 
-		before = signal_value_before(list, i);
+		before = target->fence->signaling;
 		if (target->fence->narrow)
 			target->value = vfence_widen(before, target->value);
 		if (flags & VFENCE_SIGNAL_KEEP)
@@ -208,6 +201,8 @@ static bool signal_resolve_values_locked(struct vfence_target *list, unsigned in
 		if (flags & VFENCE_SIGNAL_MAX)
 			target->value = target->fence->narrow ? before + S32_MAX : U64_MAX;
 		rewinds |= target->value < before;
+		/* The next target of the same fence replaces it. */
+		target->fence->signaling = target->value;
 	}
 
 	return rewinds;

@@ -65,6 +65,18 @@ unmap_current:
 	return ret;
 }
 
+static int map_compare(const void *slots, const struct rb_node *node)
+{
+	const struct vfence_map *map = rb_entry(node, struct vfence_map, node);
+
+	return slots < (const void *)map->slots ? -1 : slots > (const void *)map->slots;
+}
+
+static bool map_less(struct rb_node *a, const struct rb_node *b)
+{
+	return map_compare(rb_entry(a, struct vfence_map, node)->slots, b) < 0;
+}
+
 /**
  * vfence_map_get - map pages of values in a file's GPU address space
  * @file: the file, locked
@@ -76,15 +88,15 @@ unmap_current:
  */
 struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots *slots)
 {
+	struct rb_node *node = rb_find(slots, &file->maps, map_compare);
 	struct vfence_map *map;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
-	list_for_each_entry(map, &file->maps, link) {
-		if (map->slots == slots) {
-			map->users++;
-			return map;
-		}
+	if (node) {
+		map = rb_entry(node, struct vfence_map, node);
+		map->users++;
+		return map;
 	}
 
 	map = vfence_object_alloc(MAP, sizeof(*map));
@@ -99,7 +111,7 @@ struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots 
 	}
 
 	kref_get(&slots->ref);
-	list_add(&map->link, &file->maps);
+	rb_add(&map->node, &file->maps, map_less);
 	return map;
 }
 
@@ -109,7 +121,7 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map)
 	if (--map->users)
 		return;
 
-	list_del(&map->link);
+	rb_erase(&map->node, &file->maps);
 	if (map->slots->current_value.user)
 		drm_vma_node_revoke(&map->slots->current_value.user->base.vma_node, file->drm);
 	map_page_remove(file, &map->monitored_node);

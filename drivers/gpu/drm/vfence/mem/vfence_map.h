@@ -13,9 +13,9 @@ struct vfence_slots;
  * struct vfence_map - a &struct vfence_slots in one file's GPU address space
  */
 struct vfence_map {
-	/** @link: entry of &vfence_file.maps */
-	struct list_head link;
-	/** @slots: the pages that are mapped, with a reference */
+	/** @node: node of &vfence_file.maps */
+	struct rb_node node;
+	/** @slots: the pages that are mapped, with a reference; the key of @node */
 	struct vfence_slots *slots;
 
 	/** @current_node: GPU addresses of the current values */

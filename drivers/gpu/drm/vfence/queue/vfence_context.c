@@ -89,19 +89,25 @@ void vfence_context_put_later(struct vfence_context *context)
 	kref_put(&context->ref, context_release_later);
 }
 
+/* Take the handle of a context. */
+static void context_destroy_locked(struct vfence_file *file, struct vfence_context *context)
+{
+	lockdep_assert_held(&file->lock);
+	list_del(&context->device_link);
+	vfence_table_remove(&file->contexts, context->handle);
+	vfence_context_put(context);
+}
+
 /** vfence_context_destroy_all - destroy every context of @device */
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device)
 {
-	struct vfence_context *context;
-	unsigned long handle;
+	struct vfence_context *context, *next;
 
 	lockdep_assert_held(&file->lock);
 
-	xa_for_each(&file->contexts.objects, handle, context) {
-		if (context->device != device)
-			continue;
-		vfence_table_remove(&file->contexts, handle);
-		vfence_context_put(context);
+	list_for_each_entry_safe(context, next, &device->contexts, device_link) {
+		context_destroy_locked(file, context);
+		cond_resched();
 	}
 }
 
@@ -184,10 +190,14 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 	ret = context_create_hw(context);
 	if (!ret)
 		ret = vfence_table_add(&file->contexts, context, &args->handle);
-	if (ret)
+	if (ret) {
 		vfence_context_put(context);
+		return ret;
+	}
 
-	return ret;
+	context->handle = args->handle;
+	list_add_tail(&context->device_link, &device->contexts);
+	return 0;
 }
 
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -222,11 +232,8 @@ int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_
 	else if (context->queues)
 		ret = -EBUSY;
 	else
-		vfence_table_remove(&file->contexts, args->handle);
+		context_destroy_locked(file, context);
 	mutex_unlock(&file->lock);
-
-	if (!ret)
-		vfence_context_put(context);
 
 	return ret;
 }

@@ -58,6 +58,10 @@ struct vfence_context {
 
 	/** @device: parent, with a reference */
 	struct vfence_device *device;
+	/** @handle: its handle; under the file's lock */
+	u32 handle;
+	/** @device_link: entry of &vfence_device.contexts while it has a handle; file's lock */
+	struct list_head device_link;
 	/** @node: node ordinal */
 	unsigned int node;
 	/** @queues: number of queues that use it; protected by vfence_file.lock */

@@ -35,6 +35,9 @@ static void queue_free(struct vfence_queue *queue)
 	if (queue->progress_fence)
 		vfence_fence_put(queue->progress_fence);
 
+	spin_lock(&queue->device->lock);
+	list_del(&queue->device_link);
+	spin_unlock(&queue->device->lock);
 	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
 	vfence_object_free_rcu(QUEUE, queue);
@@ -82,6 +85,48 @@ void vfence_queue_for_each(struct vfence_adapter *adapter,
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
+}
+
+/* Return the first queue from @link on that is not about to be freed, with a reference, or NULL. */
+static struct vfence_queue *queue_get_locked(struct vfence_device *device, struct list_head *link)
+{
+	lockdep_assert_held(&device->lock);
+	while (link != &device->queues) {
+		struct vfence_queue *queue = list_entry(link, struct vfence_queue, device_link);
+
+		if (kref_get_unless_zero(&queue->ref))
+			return queue;
+		link = link->next;
+	}
+	return NULL;
+}
+
+/**
+ * vfence_queue_visit_of - visit all queues of a device; process context
+ * @device: the device, with a reference
+ * @fn: function to call for each queue, with a reference on the queue and without a lock
+ * @arg: argument of @fn
+ *
+ * Queues that are created meanwhile come last.
+ */
+void vfence_queue_visit_of(struct vfence_device *device,
+			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg)
+{
+	struct vfence_queue *queue, *next;
+
+	spin_lock(&device->lock);
+	queue = queue_get_locked(device, device->queues.next);
+	spin_unlock(&device->lock);
+	while (queue) {
+		fn(queue, arg);
+		/* The reference keeps the queue on the list. */
+		spin_lock(&device->lock);
+		next = queue_get_locked(device, queue->device_link.next);
+		spin_unlock(&device->lock);
+		vfence_queue_put_later(queue);
+		queue = next;
+		cond_resched();
+	}
 }
 
 static int queue_fault_to_device_state(u32 fault)
@@ -309,13 +354,12 @@ static bool queue_is_guilty(struct vfence_queue *queue)
  * is not held in the second step, so that other calls of the client, which may be in the gate, do
  * not wait.
  */
-static void queue_begin_destroy_locked(struct vfence_file *file, u32 handle,
+static void queue_begin_destroy_locked(struct vfence_file *file, struct vfence_queue *queue,
 				       struct list_head *dead)
 {
-	struct vfence_queue *queue = vfence_table_remove(&file->queues, handle);
-
 	lockdep_assert_held(&file->lock);
-	trace_vfence_queue(queue, handle, false);
+	vfence_table_remove(&file->queues, queue->handle);
+	trace_vfence_queue(queue, queue->handle, false);
 	vfence_queue_stop(queue, -ECANCELED);
 	/* It may have been reset while it was stopped. */
 	queue->context->guilty |= queue_is_guilty(queue);
@@ -338,6 +382,25 @@ static void queue_begin_destroy_locked(struct vfence_file *file, u32 handle,
 }
 
 /**
+ * struct vfence_queue_list - queues that are destroyed
+ */
+struct vfence_queue_list {
+	/** @file: their file, locked */
+	struct vfence_file *file;
+	/** @dead: those whose handle is taken */
+	struct list_head *dead;
+};
+
+/* Others may have a reference to a queue whose handle was taken before. */
+static void queue_begin_destroy_one(struct vfence_queue *queue, void *arg)
+{
+	struct vfence_queue_list *list = arg;
+
+	if (xa_load(&list->file->queues.objects, queue->handle) == queue)
+		queue_begin_destroy_locked(list->file, queue, list->dead);
+}
+
+/**
  * vfence_queue_begin_destroy_all - take all queues from a device
  * @file: the client, with its lock held
  * @device: the device
@@ -346,12 +409,10 @@ static void queue_begin_destroy_locked(struct vfence_file *file, u32 handle,
 void vfence_queue_begin_destroy_all(struct vfence_file *file, struct vfence_device *device,
 				    struct list_head *dead)
 {
-	struct vfence_queue *queue;
-	unsigned long handle;
+	struct vfence_queue_list list = { .file = file, .dead = dead };
 
-	xa_for_each(&file->queues.objects, handle, queue)
-		if (queue->device == device)
-			queue_begin_destroy_locked(file, handle, dead);
+	lockdep_assert_held(&file->lock);
+	vfence_queue_visit_of(device, queue_begin_destroy_one, &list);
 }
 
 /**
@@ -478,6 +539,7 @@ static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_
 	vfence_context_get(context);
 	queue->device = context->device;
 	vfence_device_get(queue->device);
+	INIT_LIST_HEAD(&queue->device_link);
 
 	vfence_log_setup(queue);
 	INIT_WORK(&queue->fault_work, queue_fault_work);
@@ -570,10 +632,14 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 	trace_vfence_queue(queue, args->handle, true);
 	/* Nothing may fail from here on: interrupts and scans find the queue. */
 	xa_store(&file->adapter->queues.table, queue->global, queue, GFP_KERNEL_ACCOUNT);
+	queue->handle = args->handle;
+	spin_lock(&queue->device->lock);
+	list_add_tail(&queue->device_link, &queue->device->queues);
+	spin_unlock(&queue->device->lock);
 	atomic_inc(&file->adapter->queues.count);
 
 	/*
-	 * Order the queue's entry in the table before the read of the device's state: either
+	 * Order the queue's entries before the read of the device's state: either
 	 * the thread that stops queues finds this one, or this thread finds the device
 	 * failed. Partners: the atomics of vfence_device_fail(), vfence_adapter_lose()
 	 * and vfence_process_hung().
@@ -634,7 +700,7 @@ static int queue_begin_destroy(struct vfence_file *file, u32 handle, struct list
 	else if (queue->doorbell)
 		ret = -EBUSY;
 	else
-		queue_begin_destroy_locked(file, handle, dead);
+		queue_begin_destroy_locked(file, queue, dead);
 	mutex_unlock(&file->lock);
 	return ret;
 }

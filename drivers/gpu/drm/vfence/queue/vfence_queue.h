@@ -34,6 +34,10 @@ struct vfence_queue {
 	u64 client;
 	/** @device: unit of error, with a reference */
 	struct vfence_device *device;
+	/** @device_link: entry of &vfence_device.queues until the queue is freed; device's lock */
+	struct list_head device_link;
+	/** @handle: its handle in &vfence_file.queues; under the file's lock */
+	u32 handle;
 	/** @context: parent, with a reference */
 	struct vfence_context *context;
 	/** @node: node ordinal */
@@ -129,6 +133,8 @@ void vfence_queue_settle_all(struct vfence_file *file);
 void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *dead);
 void vfence_queue_retime_all(struct vfence_adapter *adapter);
 int vfence_queue_fault_state(struct vfence_queue *queue);
+void vfence_queue_visit_of(struct vfence_device *device,
+			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
 int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

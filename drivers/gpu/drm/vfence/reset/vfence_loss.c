@@ -49,10 +49,9 @@ static int loss_queue_error(struct vfence_queue *queue)
 	return status.fault == DRM_VFENCE_FAULT_PREEMPTION ? -ETIME : -EIO;
 }
 
-static void loss_fail_queue(struct vfence_queue *queue, void *device)
+static void loss_fail_queue(struct vfence_queue *queue, void *unused)
 {
-	if (queue->device == device)
-		vfence_queue_stop(queue, loss_queue_error(queue));
+	vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
 /* A hang counts for the process that created the device, which may be blocked for that. */
@@ -102,7 +101,7 @@ static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_dev
 		loss_mark_hung(device, counts);
 	else
 		vfence_device_fail(device, state);
-	vfence_queue_for_each(adapter, loss_fail_queue, device);
+	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(adapter, device->process);
 	if (counts)
@@ -114,7 +113,7 @@ static void loss_stop_device_work(struct work_struct *work)
 {
 	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
 
-	vfence_queue_for_each(device->adapter, loss_fail_queue, device);
+	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(device->adapter, device->process);
 	loss_end_device(device);
@@ -132,7 +131,7 @@ static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_devic
 			     bool counts)
 {
 	loss_mark_hung(device, counts);
-	vfence_queue_for_each(adapter, loss_fail_queue, device);
+	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	/* The work tells user space and waits for it: a dma_fence may depend on this thread. */
 	loss_stop_device_later(device);
 }

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What a call costs follows what it names, and not the square of it, nor what else the client has.
+ * On the deterministic clock a nanosecond is an instruction.
+ */
+
+#include "vfence_test.h"
+
+#define FEW	256
+#define MANY	1024
+#define ALL	3000
+
+FIXTURE(linear) {
+	struct client client;
+	struct vf_device *device;
+	struct vf_fence **fence;
+};
+
+FIXTURE_SETUP(linear)
+{
+	if (!counts_instructions())
+		SKIP(return, "needs an exact clock");
+	ASSERT_EQ(0, client_open(&self->client));
+	ASSERT_EQ(0, vf_device_create(self->client.adapter, &self->device));
+	self->fence = calloc(ALL, sizeof(*self->fence));
+	ASSERT_NE(NULL, self->fence);
+}
+
+FIXTURE_TEARDOWN(linear)
+{
+	unsigned int i;
+
+	for (i = 0; i < ALL; i++)
+		if (self->fence[i])
+			vf_fence_destroy(self->fence[i]);
+	free(self->fence);
+	vf_device_destroy(self->device);
+	client_close(&self->client);
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+/*
+ * Return: the median of @count costs, which it sorts. Other threads run meanwhile in some of them,
+ * and the kernel's allocators take new pages in some.
+ */
+static int64_t usual(int64_t *cost, unsigned int count)
+{
+	qsort(cost, count, sizeof(*cost), by_size);
+	return cost[0] < 0 ? cost[0] : cost[count / 2];
+}
+
+/* Return: what a signal of the first @count fences costs, in ns; negative on an error. */
+static int64_t cost_of_signals(FIXTURE_DATA(linear) *self, unsigned int count, uint64_t value)
+{
+	struct vf_point *point = calloc(count, sizeof(*point));
+	int64_t begun, cost = -1;
+	unsigned int i;
+
+	for (i = 0; point && i < count; i++)
+		point[i] = (struct vf_point){ self->fence[i], value };
+	begun = vf_deadline(0);
+	if (point && !vf_signal(self->client.adapter, point, count))
+		cost = vf_deadline(0) - begun;
+	free(point);
+	return cost;
+}
+
+TEST_F(linear, a_signal_of_many_monitored_fences)
+{
+	int64_t few, many;
+	unsigned int i;
+
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &self->fence[i]));
+	ASSERT_LT(0, cost_of_signals(self, MANY, 1));
+	few = cost_of_signals(self, FEW, 2);
+	many = cost_of_signals(self, MANY, 3);
+	TH_LOG("%u fences %lld ns, %u fences %lld ns", FEW, (long long)few, MANY, (long long)many);
+	ASSERT_LT(0, few);
+	EXPECT_GT(few * (MANY / FEW) * 5 / 4, many);
+}
+
+/* Shareable fences have pages of their own, which each creation has to map. */
+TEST_F(linear, a_fence_beside_many)
+{
+	int64_t cost[ALL], few, many;
+	unsigned int i;
+
+	for (i = 0; i < ALL; i++) {
+		cost[i] = vf_deadline(0);
+		ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0,
+					     &self->fence[i]));
+		cost[i] = vf_deadline(0) - cost[i];
+	}
+	few = usual(cost + 64, 64);
+	many = usual(cost + ALL - 64, 64);
+	TH_LOG("%lld ns beside some 100, %lld ns beside some %u", (long long)few, (long long)many,
+	       ALL);
+	EXPECT_GT(few * 3 / 2, many);
+}
+
+static int64_t cost_of_a_device(struct vf_adapter *adapter)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int64_t begun;
+
+	if (vf_device_create(adapter, &device) ||
+	    vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue))
+		return -1;
+	begun = vf_deadline(0);
+	destroy_handle(vf_adapter_fd(adapter), DRM_IOCTL_VFENCE_DEVICE_DESTROY,
+		       vf_device_handle(device));
+	begun = vf_deadline(0) - begun;
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return begun;
+}
+
+static int64_t usual_cost_of_a_device(struct vf_adapter *adapter)
+{
+	int64_t cost[15];
+	unsigned int i;
+
+	for (i = 0; i < 15; i++)
+		cost[i] = cost_of_a_device(adapter);
+	return usual(cost, 15);
+}
+
+/* Other devices of the file have all these fences. */
+TEST_F(linear, the_end_of_a_device_beside_many_fences)
+{
+	int64_t few, many;
+	unsigned int i;
+
+	few = usual_cost_of_a_device(self->client.adapter);
+	for (i = 0; i < ALL; i++)
+		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &self->fence[i]));
+	many = usual_cost_of_a_device(self->client.adapter);
+	TH_LOG("%lld ns beside none, %lld ns beside %u fences", (long long)few, (long long)many,
+	       ALL);
+	ASSERT_LT(0, few);
+	EXPECT_GT(few * 5 / 4, many);
+}
+
+/* Submissions signal one fence, and the client has many that are waited for. */
+TEST_F(linear, the_end_of_a_submission_beside_many_fences)
+{
+	struct vf_submit what = {};
+	struct vf_queue *queue;
+	int64_t cost[2][24], begun, few, many;
+	unsigned int i, k;
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &self->fence[0]));
+	for (k = 0; k < 2; k++) {
+		/* The first eight find cold memory. */
+		for (i = 0; i < 32; i++) {
+			begun = vf_deadline(0);
+			vf_cmd_signal(queue, self->fence[0], 1 + 32 * k + i);
+			ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+			ASSERT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+			if (i >= 8)
+				cost[k][i - 8] = vf_deadline(0) - begun;
+		}
+		for (i = 1; !k && i < MANY; i++) {
+			ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0,
+							       &self->fence[i]));
+			ASSERT_EQ(0, arm(self->client.adapter, self->fence[i], 1, efd));
+		}
+	}
+	few = usual(cost[0], 24);
+	many = usual(cost[1], 24);
+	TH_LOG("%lld ns beside none, %lld ns beside %u fences", (long long)few, (long long)many,
+	       MANY);
+	EXPECT_GT(few * 5 / 4, many);
+	vf_queue_destroy(queue);
+	close(efd);
+}
+
+TEST_HARNESS_MAIN
