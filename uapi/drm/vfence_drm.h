@@ -1625,10 +1625,12 @@ struct drm_vfence_fence_signal {
  *
  * The driver takes the dma_fence that the sync_file, or the point of the syncobj, has at the
  * time of the call. When it signals the driver signals the fence, native or monitored, as
- * FENCE_SIGNAL with ALLOW_REWIND does. If the dma_fence fails the fence fails on all
- * adapters: CPU waits for it end with EIO, now and later, and queues that wait for it continue
- * (WDDM-66). Closing the file cancels the imports that have not signaled. There is no export:
- * the driver never backs a dma_fence by a fence that clients signal.
+ * FENCE_SIGNAL with ALLOW_REWIND does. If the dma_fence fails the fence gets its maximum, on all
+ * adapters, as if a device was lost that may signal it (WDDM-123): all waits end, and a smaller
+ * value that is signaled afterwards counts as ever. A fence with NO_SIGNAL_MAX_VALUE_ON_TDR keeps
+ * its value then. Closing the file cancels the imports that have not signaled. There is no export:
+ * the driver never backs a dma_fence by a fence that clients signal. An import keeps the waits for
+ * its fence, even if all handles are closed.
  *
  * Errors: EINVAL for a descriptor that is not a sync_file; ENOENT for a syncobj that does not
  * exist; EINVAL for a syncobj without a fence or for a point that is not submitted yet;

@@ -767,8 +767,11 @@ TEST_F(mixed_written, a_packet_there_releases_all_waits_here)
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 }
 
-/* A dma_fence that fails makes the fence fail on all adapters. */
-TEST_F(mixed, a_failed_import_there_fails_it_here)
+/*
+ * A dma_fence that fails takes the fence to its maximum, on all adapters. The importer may only
+ * signal: the fence is its owner's as before.
+ */
+TEST_F(mixed, WDDM_123_a_failed_import_there_is_a_signal_here)
 {
 	struct drm_vfence_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
@@ -790,11 +793,23 @@ TEST_F(mixed, a_failed_import_there_fails_it_here)
 	cmd_hang(queue);
 	ASSERT_EQ(0, vf_submit(&queue, 1, &told));
 	ASSERT_EQ(0, vf_fence_import_syncobj(self->i, syncobj.handle, 0, 10));
-	EXPECT_EQ(-EIO, vf_fence_wait(self->d, UINT64_MAX, DEADLINE));
+	EXPECT_EQ(0, vf_fence_wait(self->d, UINT64_MAX, DEADLINE));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(self->d));
 	EXPECT_TRUE(drained(self->gfx));
 	vf_queue_destroy(queue);
 	vf_device_destroy(device);
 	drmSyncobjDestroy(fd, syncobj.handle);
+
+	ASSERT_EQ(0, vf_fence_signal(self->d, 4));
+	EXPECT_EQ(4, vf_fence_current(self->i));
+	ASSERT_EQ(0, arm(self->adapter, self->d, 5, self->efd));
+	vf_cmd_wait(self->gfx, self->d, 5);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	EXPECT_EQ(0, fired_on(self->adapter, self->efd));
+	ASSERT_EQ(0, vf_fence_signal(self->i, 5));
+	EXPECT_EQ(1, fired_on(self->adapter, self->efd));
+	EXPECT_TRUE(drained(self->gfx));
 }
 
 TEST_F(mixed, a_pulse_there_ends_the_waits_it_met)

@@ -1413,11 +1413,15 @@ TEST_F(submit, a_submission_signals_a_fence_by_import)
 {
 	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
 	struct drm_vfence_syncobj timeline = syncobj_of(self->fd, 2);
+	uint64_t maximum = self->can & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS ? INT32_MAX : UINT64_MAX;
+	struct vf_point back = { .value = 1 };
 	struct vf_device *device;
-	struct vf_fence *good, *bad[2];
+	struct vf_fence *good, *bad[2], *stays;
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &good));
+	ASSERT_EQ(0, vf_monitored_fence_create(device,
+			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &bad[0]));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &bad[1]));
 	vf_cmd_draw(self->gfx, 1, LONG);
@@ -1429,9 +1433,24 @@ TEST_F(submit, a_submission_signals_a_fence_by_import)
 	ASSERT_EQ(0, submit_told(self->gfx, &timeline));
 	ASSERT_EQ(0, vf_fence_import_syncobj(bad[0], binary.handle, 0, 6));
 	ASSERT_EQ(0, vf_fence_import_syncobj(bad[1], timeline.handle, 2, 6));
-	EXPECT_EQ(-EIO, vf_fence_wait(bad[0], 6, DEADLINE));
-	EXPECT_EQ(-EIO, vf_fence_wait(bad[1], 6, DEADLINE));
-	EXPECT_EQ(0, vf_fence_current(bad[0]));
+	EXPECT_EQ(0, vf_fence_wait(bad[0], maximum, DEADLINE));
+	EXPECT_EQ(0, vf_fence_wait(bad[1], maximum, DEADLINE));
+	EXPECT_EQ(maximum, vf_fence_current(bad[0]));
+
+	/* The owner takes it back, and waits begin anew. */
+	back.fence = bad[0];
+	ASSERT_EQ(0, vf_signal_flags(self->adapter, &back, 1, DRM_VFENCE_SIGNAL_ALLOW_REWIND));
+	EXPECT_EQ(1, vf_fence_current(bad[0]));
+	EXPECT_EQ(-ETIME, vf_fence_wait(bad[0], 2, 0));
+	ASSERT_EQ(0, vf_fence_signal(bad[0], 2));
+	EXPECT_EQ(0, vf_fence_wait(bad[0], 2, DEADLINE));
+
+	/* The next import of this fence ends after the one that has no effect. */
+	ASSERT_EQ(0, vf_fence_import_syncobj(stays, binary.handle, 0, 6));
+	ASSERT_EQ(0, vf_fence_import_syncobj(bad[0], binary.handle, 0, 6));
+	EXPECT_EQ(0, vf_fence_wait(bad[0], maximum, DEADLINE));
+	EXPECT_EQ(0, vf_fence_current(stays));
+	vf_fence_destroy(stays);
 	vf_fence_destroy(good);
 	vf_fence_destroy(bad[0]);
 	vf_fence_destroy(bad[1]);

@@ -21,7 +21,6 @@
 #include <drm/drm_syncobj.h>
 
 #include "core/vfence_obj_array.h"
-#include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
@@ -67,24 +66,18 @@ static bool sync_foreign_failed(struct dma_fence *foreign)
 }
 
 /*
- * A failed dma_fence must not signal our fence: fail the fence with -EIO. Do not return the
- * error of the other driver, as a waiter could take it for an error of its own call.
+ * A failed dma_fence never signals the value: do what a lost device does that may signal the fence
+ * (WDDM-123). The importer has the right to signal and no other, so that the owner can lower the
+ * value again.
  */
 static void sync_perform_import(struct vfence_import *import)
 {
 	struct vfence_fence *fence = import->fence;
 
-	if (!sync_foreign_failed(import->foreign)) {
+	if (!sync_foreign_failed(import->foreign))
 		vfence_signal_one(fence, import->value, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
-		return;
-	}
-
-	if (fence->cross) {
-		vfence_cross_fail(fence->cross, -EIO);
-		return;
-	}
-
-	vfence_fence_end(fence, -EIO);
+	else if (!(fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR))
+		vfence_signal_one(fence, U64_MAX, VFENCE_SIGNAL_MAX);
 }
 
 static void sync_finish_import(struct vfence_import *import)
