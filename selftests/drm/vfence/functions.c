@@ -137,4 +137,113 @@ TEST_F(functions, one_is_unbound_while_the_other_works)
 	EXPECT_EQ(0, vf_queue_wait_idle(self->queue[0], DEADLINE));
 }
 
+#define MANY	15
+/* Other adapters that take members: two chips of other shapes, and one whose fences are monitored. */
+static const unsigned int others[] = { 1, 2, 3, 8 };
+
+struct member {
+	struct client client;
+	struct vf_fence *fence;
+	int efd;
+};
+
+FIXTURE(members)
+{
+	struct member member[1 + MANY + ARRAY_SIZE(others)];
+	unsigned int count;
+};
+
+static int member_open(struct member *m, unsigned int index, int fd)
+{
+	int ret = vf_adapter_open(index, &m->client.adapter);
+
+	ret = ret ? ret : vf_device_create(m->client.adapter, &m->client.device);
+	if (ret)
+		return ret;
+	m->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (fd >= 0)
+		return vf_fence_open(m->client.device, fd, &m->fence);
+	return vf_fence_create(m->client.device, DRM_VFENCE_FENCE_SHAREABLE |
+			       DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &m->fence);
+}
+
+FIXTURE_SETUP(members)
+{
+	char link[64];
+	unsigned int i;
+	int fd;
+
+	if (access(DEVICE "virtfn1", F_OK))
+		SKIP(return, "needs two virtual functions (vfs=2)");
+	ASSERT_EQ(0, write_text(DEVICE "sriov_numvfs", "0"));
+	/* The links go with the functions. */
+	EXPECT_EQ(-1, readlink(DEVICE "virtfn0", link, sizeof(link)));
+	EXPECT_EQ(-1, readlink(DEVICE "virtfn1", link, sizeof(link)));
+	ASSERT_EQ(0, write_text(DEVICE "sriov_numvfs", "15"));
+	EXPECT_EQ(0, access(DEVICE "virtfn14", F_OK));
+	self->count = 0;
+	ASSERT_EQ(0, member_open(&self->member[self->count++], 0, -1));
+	fd = vf_fence_export(self->member[0].fence);
+	ASSERT_LE(0, fd);
+	for (i = 0; i < MANY; i++)
+		ASSERT_EQ(0, member_open(&self->member[self->count++], FIRST + i, fd));
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		ASSERT_EQ(0, member_open(&self->member[self->count++], others[i], fd));
+	close(fd);
+}
+
+FIXTURE_TEARDOWN(members)
+{
+	while (self->count--) {
+		vf_fence_destroy(self->member[self->count].fence);
+		client_close(&self->member[self->count].client);
+		close(self->member[self->count].efd);
+	}
+	EXPECT_EQ(0, write_text(DEVICE "sriov_numvfs", "0"));
+	EXPECT_EQ(0, write_text(DEVICE "sriov_numvfs", "2"));
+}
+
+/* A fence has a member on each adapter and on each of their functions: 20 here. */
+TEST_F(members, WDDM_105_106_107_a_signal_reaches_all_of_many_members)
+{
+	struct vf_queue *queue;
+	unsigned int i, round;
+
+	ASSERT_EQ(0, vf_queue_create(self->member[0].client.device, DRM_VFENCE_NODE_GFX, 4096,
+				     &queue));
+	for (round = 1; round <= 2; round++) {
+		for (i = 0; i < self->count; i++)
+			ASSERT_EQ(0, arm(self->member[i].client.adapter, self->member[i].fence,
+					 round, self->member[i].efd));
+		/* By the CPU, then by the GPU. */
+		if (round == 1) {
+			ASSERT_EQ(0, vf_fence_signal(self->member[self->count - 1].fence, round));
+		} else {
+			vf_cmd_signal(queue, self->member[0].fence, round);
+			ASSERT_EQ(0, vf_queue_submit(queue));
+		}
+		for (i = 0; i < self->count; i++) {
+			EXPECT_TRUE(EVENTUALLY(fired(self->member[i].efd)));
+			EXPECT_EQ(8, read(self->member[i].efd, &(uint64_t){ 0 }, 8));
+		}
+	}
+	vf_queue_destroy(queue);
+}
+
+/* The last holder ends the waits of all members. */
+TEST_F(members, WDDM_66_the_end_of_the_fence_reaches_all_of_many_members)
+{
+	unsigned int i;
+
+	for (i = 0; i < self->count; i++)
+		ASSERT_EQ(0, arm(self->member[i].client.adapter, self->member[i].fence, 1,
+				 self->member[i].efd));
+	for (i = 0; i < self->count; i++) {
+		vf_fence_destroy(self->member[i].fence);
+		self->member[i].fence = NULL;
+	}
+	for (i = 0; i < self->count; i++)
+		EXPECT_TRUE(EVENTUALLY(fired(self->member[i].efd)));
+}
+
 TEST_HARNESS_MAIN

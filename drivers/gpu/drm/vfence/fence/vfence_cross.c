@@ -170,27 +170,92 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	return member;
 }
 
-/*
- * Store in @member all members except @except, each with a reference, and add the rewinds
- * of all members to @rewinds. Skip unplugged adapters: their waits have failed and their
- * engines have stopped. Return the number of members stored.
- */
-static unsigned int cross_get_members(struct vfence_cross *cross, struct vfence_fence *except,
-				      struct vfence_fence **member, u64 *rewinds)
+static u64 cross_rewinds(struct vfence_cross *cross)
 {
 	struct vfence_fence *fence;
-	unsigned int n = 0;
+	u64 rewinds = 0;
 
 	mutex_lock(&cross->lock);
-	list_for_each_entry(fence, &cross->members, cross_link) {
-		*rewinds += vfence_fence_rewinds(fence);
-		if (fence != except && n < VFENCE_MAX_ADAPTERS &&
-		    !drm_dev_is_unplugged(&fence->adapter->drm))
-			member[n++] = vfence_fence_get(fence);
-	}
+	list_for_each_entry(fence, &cross->members, cross_link)
+		rewinds += vfence_fence_rewinds(fence);
 	mutex_unlock(&cross->lock);
 
-	return n;
+	return rewinds;
+}
+
+/* Skip unplugged adapters: their waits have failed and their engines have stopped. */
+static struct vfence_fence *cross_first_from_locked(struct vfence_cross *cross,
+						    struct list_head *link)
+{
+	lockdep_assert_held(&cross->lock);
+	for (; link != &cross->members; link = link->next) {
+		struct vfence_fence *fence = list_entry(link, struct vfence_fence, cross_link);
+
+		if (!drm_dev_is_unplugged(&fence->adapter->drm))
+			return vfence_fence_get(fence);
+	}
+	return NULL;
+}
+
+/*
+ * Call @fn for each member, without the lock. There may be one for each adapter and for each of
+ * their functions. A member that joins meanwhile comes last, and one that leaves meanwhile has
+ * ended with all others: the list is empty then.
+ */
+static void cross_for_each(struct vfence_cross *cross,
+			   void (*fn)(struct vfence_fence *member, const void *arg),
+			   const void *arg)
+{
+	struct vfence_fence *member, *next;
+
+	mutex_lock(&cross->lock);
+	member = cross_first_from_locked(cross, cross->members.next);
+	mutex_unlock(&cross->lock);
+
+	while (member) {
+		fn(member, arg);
+
+		mutex_lock(&cross->lock);
+		next = list_empty(&member->cross_link) ? NULL :
+		       cross_first_from_locked(cross, member->cross_link.next);
+		mutex_unlock(&cross->lock);
+		vfence_fence_put(member);
+		member = next;
+		cond_resched();
+	}
+}
+
+/**
+ * struct cross_signal - a signal to propagate
+ */
+struct cross_signal {
+	/** @from: member that was signaled */
+	struct vfence_fence *from;
+	/** @value: value of the signal, which may have been rewound meanwhile */
+	u64 value;
+	/** @time: time in GPU ticks, read after the value was stored */
+	u64 time;
+};
+
+static void cross_propagate_one(struct vfence_fence *member, const void *arg)
+{
+	const struct cross_signal *signal = arg;
+	struct vgpu_value_update update = {
+		.fence = member->hw,
+		.kernel_va = member->current_value,
+		.value = signal->value,
+		.time = signal->time,
+	};
+
+	if (member == signal->from)
+		return;
+	trace_vfence_cross(signal->from, member, signal->value, signal->time);
+	/* A monitored fence has no update: no queue of the hardware waits for it. */
+	if (update.fence && vgpu_fence_update_current_values(member->adapter->gpu, &update, 1,
+							     VGPU_UPDATE_NOTIFICATION_ONLY))
+		vfence_adapter_lose(member->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
+
+	vfence_point_complete(member, signal->value);
 }
 
 /**
@@ -203,44 +268,9 @@ static unsigned int cross_get_members(struct vfence_cross *cross, struct vfence_
  */
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 {
-	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
-	u64 unused = 0;
-	unsigned int n;
+	const struct cross_signal signal = { .from = fence, .value = value, .time = time };
 
-	n = cross_get_members(fence->cross, fence, member, &unused);
-	while (n--) {
-		struct vgpu_value_update update = {
-			.fence = member[n]->hw,
-			.kernel_va = member[n]->current_value,
-			.value = value,
-			.time = time,
-		};
-		struct vfence_adapter *adapter = member[n]->adapter;
-
-		trace_vfence_cross(fence, member[n], value, time);
-		/* A monitored fence has no update: no queue of the hardware waits for it. */
-		if (update.fence &&
-		    vgpu_fence_update_current_values(adapter->gpu, &update, 1,
-						     VGPU_UPDATE_NOTIFICATION_ONLY))
-			vfence_adapter_lose(adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
-
-		vfence_point_complete(member[n], value);
-		vfence_fence_put(member[n]);
-	}
-}
-
-/** vfence_cross_fail - fail all members with @error; process context */
-void vfence_cross_fail(struct vfence_cross *cross, int error)
-{
-	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
-	u64 unused = 0;
-	unsigned int n;
-
-	n = cross_get_members(cross, NULL, member, &unused);
-	while (n--) {
-		vfence_fence_end(member[n], error);
-		vfence_fence_put(member[n]);
-	}
+	cross_for_each(fence->cross, cross_propagate_one, &signal);
 }
 
 /**
@@ -286,6 +316,11 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
 		vfence_cross_propagate(fence, signaled[i].value, signaled[i].time);
 }
 
+static void cross_settle_one(struct vfence_fence *member, const void *unused)
+{
+	vfence_notify_settle(member);
+}
+
 /**
  * vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() for all members
  * @cross: the cross-adapter fence, a member of which is about to get a waiter
@@ -295,16 +330,11 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
  */
 void vfence_cross_settle_rewinds(struct vfence_cross *cross)
 {
-	struct vfence_fence *member[VFENCE_MAX_ADAPTERS];
-	u64 rewinds = 0;
-	unsigned int n;
+	u64 rewinds = cross_rewinds(cross);
 
-	n = cross_get_members(cross, NULL, member, &rewinds);
-	while (n--) {
-		if (READ_ONCE(cross->settled) != rewinds)
-			vfence_notify_settle(member[n]);
-		vfence_fence_put(member[n]);
-	}
+	if (READ_ONCE(cross->settled) == rewinds)
+		return;
+	cross_for_each(cross, cross_settle_one, NULL);
 
 	/* Store the count only now, as others skip the settlement by it. Later rewinds differ. */
 	WRITE_ONCE(cross->settled, rewinds);

@@ -62,7 +62,6 @@ void vfence_cross_leave(struct vfence_fence *fence);
 void vfence_cross_put(struct vfence_cross *cross);
 struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file);
 void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time);
-void vfence_cross_fail(struct vfence_cross *cross, int error);
 void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate_noted(struct vfence_fence *fence);
 void vfence_cross_settle_rewinds(struct vfence_cross *cross);
