@@ -33,6 +33,14 @@ static void cross_free(struct kref *ref)
 	vfence_object_free(CROSS, cross);
 }
 
+/* From now on signals of the other members are passed on to the fence. The list has a reference. */
+static void cross_add_locked(struct vfence_cross *cross, struct vfence_fence *fence)
+{
+	lockdep_assert_held(&cross->lock);
+	list_add_tail(&fence->cross_link, &cross->members);
+	vfence_fence_get(fence);
+}
+
 /** vfence_cross_create - make a new fence the first member of a cross-adapter fence */
 int vfence_cross_create(struct vfence_fence *fence)
 {
@@ -60,46 +68,43 @@ int vfence_cross_create(struct vfence_fence *fence)
 
 	/* The creator is the only holder so far. */
 	atomic_set(&cross->holders, 1);
-
-	mutex_lock(&cross->lock);
-	vfence_cross_join(cross, fence);
-	mutex_unlock(&cross->lock);
+	vfence_cross_use(cross, fence);
 	kref_put(&cross->ref, cross_free);
+
+	/* A member that is alone interrupts for its own waiters only. */
+	fence->linked = false;
+	mutex_lock(&cross->lock);
+	cross_add_locked(cross, fence);
+	mutex_unlock(&cross->lock);
 	return 0;
 }
 
 /**
- * vfence_cross_join - add a member to a cross-adapter fence
- * @cross: the cross-adapter fence, locked
- * @fence: the fence that is being created; vfence_fence_create() takes the list's
- *	reference to it later, when the creation cannot fail any more
+ * vfence_cross_use - give a fence what it has in common with others
+ * @cross: the cross-adapter fence
+ * @fence: the fence that is being created, and that no other thread knows yet
+ *
+ * It interrupts for each signal from its beginning, and becomes a member later. Undo this with
+ * vfence_cross_leave() if the creation fails.
  */
-void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence)
+void vfence_cross_use(struct vfence_cross *cross, struct vfence_fence *fence)
 {
-	lockdep_assert_held(&cross->lock);
 	kref_get(&cross->ref);
 	fence->cross = cross;
-	/* No other thread knows the new fence yet. cross_link_others_locked() follows. */
-	fence->linked = !list_empty(&cross->members);
 	if (vfence_fence_is_monitored(fence))
 		fence->word = cross->word;
-	list_add(&fence->cross_link, &cross->members);
+	fence->linked = true;
 }
 
-/** vfence_cross_leave_locked - remove a later member whose creation failed */
-void vfence_cross_leave_locked(struct vfence_fence *fence)
-{
-	lockdep_assert_held(&fence->cross->lock);
-	list_del(&fence->cross_link);
-	/* This is not the last reference: the holder of another member has the lock. */
-	kref_put(&fence->cross->ref, cross_free);
-}
-
-/** vfence_cross_leave - remove the first member, whose creation failed */
+/**
+ * vfence_cross_leave - undo vfence_cross_use() or vfence_cross_create()
+ * @fence: the fence, whose creation has failed; the caller frees it, whatever its references
+ */
 void vfence_cross_leave(struct vfence_fence *fence)
 {
-	list_del(&fence->cross_link);
-	vfence_cross_put(fence->cross);
+	/* Only a first member is on the list, which nobody else knows. */
+	list_del_init(&fence->cross_link);
+	kref_put(&fence->cross->ref, cross_free);
 }
 
 /** vfence_cross_put - drop the reference of a member that is being destroyed */
@@ -121,33 +126,22 @@ static struct vfence_fence *cross_find_locked(struct vfence_cross *cross,
 	return NULL;
 }
 
-/* A new member has joined: from now on each signal of the others must reach it. */
-static void cross_link_others_locked(struct vfence_cross *cross, struct vfence_fence *joined)
+/* The member on @adapter with a reference, or NULL. */
+static struct vfence_fence *cross_find(struct vfence_cross *cross, struct vfence_adapter *adapter)
 {
-	struct vfence_fence *fence;
+	struct vfence_fence *member;
 
-	lockdep_assert_held(&cross->lock);
-	list_for_each_entry(fence, &cross->members, cross_link)
-		if (fence != joined && !READ_ONCE(fence->linked))
-			vfence_point_link(fence);
+	mutex_lock(&cross->lock);
+	member = cross_find_locked(cross, adapter);
+	mutex_unlock(&cross->lock);
+	return member;
 }
 
-/**
- * vfence_cross_member - get the member of a cross-adapter fence on the file's adapter
- * @fence: any member; the caller has a handle of it
- * @file: the file that opens the fence, locked
- *
- * Creates the member if the file's adapter has none yet.
- *
- * Return: the member with a reference, or an ERR_PTR.
- */
-struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file)
+static struct vfence_fence *cross_create_member(struct vfence_fence *fence,
+						struct vfence_file *file)
 {
 	struct vfence_cross *cross = fence->cross;
 	struct vfence_fence_args args = { .shareable = true, .cross = cross };
-	struct vfence_fence *member;
-
-	lockdep_assert_held(&file->lock);
 
 	/* Create the kind of fence that the adapter supports (WDDM-109, WDDM-110). */
 	if (!file->adapter->native_fence) {
@@ -157,16 +151,26 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 		args.flags = cross->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR;
 	}
 	vfence_fence_private_data(fence, args.private_data);
+	return vfence_fence_create(file, &args);
+}
+
+/*
+ * Another thread may have been first: then its fence is the member, and this one is not needed.
+ * Consumes the reference of @created. Returns the member with a reference.
+ */
+static struct vfence_fence *cross_join(struct vfence_cross *cross, struct vfence_fence *created)
+{
+	struct vfence_fence *member;
 
 	mutex_lock(&cross->lock);
-	member = cross_find_locked(cross, file->adapter);
-	if (!member) {
-		member = vfence_fence_create(file, &args);
-		if (!IS_ERR(member))
-			cross_link_others_locked(cross, member);
-	}
+	member = cross_find_locked(cross, created->adapter);
+	if (!member)
+		cross_add_locked(cross, created);
 	mutex_unlock(&cross->lock);
 
+	if (!member)
+		return created;
+	vfence_fence_put(created);
 	return member;
 }
 
@@ -223,6 +227,44 @@ static void cross_for_each(struct vfence_cross *cross,
 		member = next;
 		cond_resched();
 	}
+}
+
+static void cross_link_one(struct vfence_fence *member, const void *unused)
+{
+	if (!READ_ONCE(member->linked))
+		vfence_point_link(member);
+}
+
+/**
+ * vfence_cross_member - get the member of a cross-adapter fence on the file's adapter
+ * @fence: any member; the caller is a holder of it
+ * @file: the file that opens the fence, locked
+ *
+ * Creates the member if the file's adapter has none yet. That may take as long as the client takes
+ * to get a processor and memory: others use the fence meanwhile.
+ *
+ * Return: the member with a reference, or an ERR_PTR.
+ */
+struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file)
+{
+	struct vfence_cross *cross = fence->cross;
+	struct vfence_fence *member = cross_find(cross, file->adapter);
+
+	lockdep_assert_held(&file->lock);
+	if (!member) {
+		member = cross_create_member(fence, file);
+		if (IS_ERR(member))
+			return member;
+		member = cross_join(cross, member);
+	}
+
+	/*
+	 * From now on each signal of the others must reach the member, also if another thread has
+	 * added it and does not get to this.
+	 */
+	cross_for_each(cross, cross_link_one, NULL);
+
+	return member;
 }
 
 /**

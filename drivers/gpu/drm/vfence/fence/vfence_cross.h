@@ -56,8 +56,7 @@ struct vfence_signaled {
 };
 
 int vfence_cross_create(struct vfence_fence *fence);
-void vfence_cross_join(struct vfence_cross *cross, struct vfence_fence *fence);
-void vfence_cross_leave_locked(struct vfence_fence *fence);
+void vfence_cross_use(struct vfence_cross *cross, struct vfence_fence *fence);
 void vfence_cross_leave(struct vfence_fence *fence);
 void vfence_cross_put(struct vfence_cross *cross);
 struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file);

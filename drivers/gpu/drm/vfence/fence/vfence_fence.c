@@ -350,6 +350,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	mutex_init(&fence->rescan_lock);
 	spin_lock_init(&fence->lock);
 	INIT_LIST_HEAD(&fence->scan_link);
+	INIT_LIST_HEAD(&fence->cross_link);
 	fence->waiters = RB_ROOT_CACHED;
 	fence->gpu_waiters = RB_ROOT_CACHED;
 
@@ -369,7 +370,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence_place_values(fence, args);
 
 	if (args->cross)
-		vfence_cross_join(args->cross, fence);
+		vfence_cross_use(args->cross, fence);
 	else if (args->cross_adapter)
 		ret = vfence_cross_create(fence);
 	else if (vfence_fence_is_monitored(fence))
@@ -386,15 +387,11 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 
 	/* A descriptor or a wait may keep the fence longer than its file exists. */
 	drm_dev_get(&fence->adapter->drm);
-	if (fence->cross)
-		kref_get(&fence->ref);
 	return fence;
 
 leave:
-	if (fence->cross && !args->cross)
+	if (fence->cross)
 		vfence_cross_leave(fence);
-	else if (fence->cross)
-		vfence_cross_leave_locked(fence);
 	else
 		vgpu_word_destroy(fence->word);
 free_place:
