@@ -1606,7 +1606,10 @@ struct drm_vfence_fence_point {
  * Errors: EINVAL for no points or more than %DRM_VFENCE_MAX_POINTS, or for a smaller value of
  * a monitored fence without ALLOW_REWIND; EACCES for a handle without
  * %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type INTRA_GPU; EINTR if a signal
- * interrupted the call before the first value was stored.
+ * interrupted the call before the first value was stored; EIO, and no value is stored, if a signal
+ * of a fence has no effect any more: a native fence whose device is lost is always signaled
+ * (WDDM-66), and the progress of a lost queue has ended. The same holds for the signals of WAIT,
+ * EVENT_ARM and WAIT_SET_WAIT.
  */
 struct drm_vfence_fence_signal {
 	/** @flags: DRM_VFENCE_SIGNAL_*. */

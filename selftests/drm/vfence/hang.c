@@ -161,7 +161,11 @@ TEST_F(hung, WDDM_66_67_123_native_fences_of_a_lost_device_are_always_signaled)
 {
 	struct vf_fence_desc intra = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
 	struct vf_fence *mine, *inner, *ours, *opened;
-	struct vf_queue *copy;
+	struct vf_point lower = { .value = 8 };
+	struct vf_submit signal = {
+		.signals = &lower, .signal_count = 1, .flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND,
+	};
+	struct vf_queue *copy, *kernel;
 	int fd;
 
 	ASSERT_EQ(0, vf_queue_create(self->other_device, DRM_VFENCE_NODE_COPY, 4096, &copy));
@@ -187,9 +191,18 @@ TEST_F(hung, WDDM_66_67_123_native_fences_of_a_lost_device_are_always_signaled)
 	EXPECT_TRUE(drained(copy));
 	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
 	EXPECT_EQ(7, vf_fence_current(ours));
-	/* Nor does a signal of the CPU lower the value that waits of the CPU read. */
-	EXPECT_EQ(0, vf_fence_signal(mine, 8));
+	/* Nor does a signal of the CPU lower the value that waits of the CPU read, and it says so. */
+	EXPECT_EQ(-EIO, vf_fence_signal(mine, 8));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->other_device, DRM_VFENCE_NODE_COPY, &kernel));
+	lower.fence = mine;
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &signal));
+	EXPECT_EQ(0, vf_queue_wait_idle(kernel, DEADLINE));
 	EXPECT_EQ(0, vf_fence_wait(mine, UINT64_MAX, DEADLINE));
+	EXPECT_EQ(UINT64_MAX, vf_fence_current(mine));
+	/* Nothing of a list is signaled if one signal would have no effect. */
+	EXPECT_EQ(-EIO, vf_signal(self->adapter, (struct vf_point[]){ { ours, 9 }, { mine, 9 } }, 2));
+	EXPECT_EQ(7, vf_fence_current(ours));
+	vf_queue_destroy(kernel);
 	vf_queue_destroy(copy);
 	vf_fence_destroy(opened);
 	vf_fence_destroy(ours);
@@ -214,6 +227,7 @@ TEST_F(hung, WDDM_204_an_engine_that_hangs_is_reset_and_others_go_on)
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
 	/* A wait for a value that cannot be reached any more fails. */
 	EXPECT_EQ(-EIO, vf_fence_wait(vf_queue_progress(self->gfx), 1, DEADLINE));
+	EXPECT_EQ(-EIO, vf_fence_signal(vf_queue_progress(self->gfx), 1));
 	EXPECT_TRUE(drained(self->other));
 	EXPECT_EQ(1, vf_fence_current(self->fence));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other_device));

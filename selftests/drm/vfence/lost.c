@@ -93,6 +93,28 @@ TEST_F(lost, TDR_15_an_administrator_recovers_a_lost_adapter)
 	close(events);
 }
 
+/* The adapter was lost before the last holder that may signal went. */
+TEST_F(lost, TDR_15_a_fence_of_a_lost_adapter_fails_for_that_reason)
+{
+	struct vf_fence *fence, *reader;
+	int fd;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &reader));
+	close(fd);
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
+	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	vf_queue_publish(self->gfx);
+	expect_lost(_metadata, self);
+
+	EXPECT_EQ(-EIO, vf_fence_wait(reader, 1, DEADLINE));
+	vf_fence_destroy(fence);
+	EXPECT_EQ(-EIO, vf_fence_wait(reader, 1, DEADLINE));
+	vf_fence_destroy(reader);
+}
+
 TEST_F(lost, WDDM_75_a_record_that_names_no_fence_loses_the_adapter)
 {
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));

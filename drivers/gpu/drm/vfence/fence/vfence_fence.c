@@ -488,8 +488,10 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 		.kernel_va = fence->current_value,
 	};
 
-	if (fence->hw &&
-	    vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
+	if (!fence->hw)
+		return;
+	WRITE_ONCE(fence->always_signaled, true);
+	if (vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
 					     VGPU_UPDATE_ALWAYS_SIGNALED))
 		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 }

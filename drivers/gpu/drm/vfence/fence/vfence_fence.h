@@ -122,8 +122,10 @@ struct vfence_fence {
 	struct rb_root_cached gpu_waiters;
 	/** @monitored: Monitored value that was last stored; CPU signals read it without @lock. */
 	u64 monitored;
-	/** @error: Error that new waits return, or 0 while the fence accepts waits. */
+	/** @error: Error that new waits return, or 0; read without @lock by CPU signals. */
 	int error;
+	/** @always_signaled: No signal has an effect any more (WDDM-66); set once, unlocked. */
+	bool always_signaled;
 
 	/** @waiter_count: Number of points in @waiters and @gpu_waiters. */
 	u64 waiter_count;
@@ -216,6 +218,12 @@ static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 
 	/* Acquire: see all that the signaller stored before. Partner: the engine's order. */
 	return smp_load_acquire(fence->current_value);
+}
+
+/* Return true if signals of the fence have no effect any more, and stay without one. */
+static inline bool vfence_fence_has_ended(const struct vfence_fence *fence)
+{
+	return READ_ONCE(fence->error) || READ_ONCE(fence->always_signaled);
 }
 
 /*

@@ -434,7 +434,8 @@ static unsigned int point_take_ended_locked(struct vfence_fence *fence, bool gpu
 
 /*
  * End all waits with @error, or CPU waits only if not @gpu. If @new_error is not 0, new
- * waits return it. Complete reached points first, so that they do not fail.
+ * waits return it, or the first such error. Complete reached points first, so that they do not
+ * fail.
  */
 static void point_end_waits(struct vfence_fence *fence, int error, int new_error, bool gpu)
 {
@@ -448,8 +449,8 @@ static void point_end_waits(struct vfence_fence *fence, int error, int new_error
 		LIST_HEAD(done);
 
 		spin_lock_irqsave(&fence->lock, flags);
-		if (new_error)
-			fence->error = new_error;
+		if (new_error && !fence->error)
+			WRITE_ONCE(fence->error, new_error);
 		taken = point_take_ended_locked(fence, gpu, &done);
 		point_update_monitored_locked(fence);
 		spin_unlock_irqrestore(&fence->lock, flags);

@@ -299,6 +299,15 @@ static void signal_unlock_all(struct vfence_target *list, unsigned int count,
 	ww_acquire_fini(ctx);
 }
 
+/* Return true if a signal of the list would have no effect. */
+static bool signal_finds_ended(const struct vfence_target *list, unsigned int count)
+{
+	while (count--)
+		if (vfence_fence_has_ended(list[count].fence))
+			return true;
+	return false;
+}
+
 /* Signal targets, of which there is at least one. Their references stay with the caller. */
 static int signal_perform(struct vfence_target *list, unsigned int count, u32 flags,
 			  const struct vfence_file *caller)
@@ -314,7 +323,8 @@ static int signal_perform(struct vfence_target *list, unsigned int count, u32 fl
 		return ret;
 
 	rewinds = signal_resolve_values_locked(list, count, flags);
-	if (READ_ONCE(adapter->lost))
+	if (READ_ONCE(adapter->lost) ||
+	    (caller && signal_finds_ended(list, count)))
 		ret = -EIO;
 	else if (vfence_reject(&adapter->drm,
 			       rewinds && !(flags & DRM_VFENCE_SIGNAL_ALLOW_REWIND)))
@@ -335,7 +345,8 @@ static int signal_perform(struct vfence_target *list, unsigned int count, u32 fl
  * Signals in the order of the list. Calls that name the same fence are serialised, so that the
  * newest value wins.
  *
- * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost.
+ * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost, or if
+ * nothing was signaled because a fence has ended and a client calls.
  */
 int vfence_signal_perform(struct vfence_targets *signals, u32 flags)
 {
