@@ -254,6 +254,33 @@ TEST_F(imports, one_wrong_thing_at_a_time)
 	drmSyncobjDestroy(self->fd, syncobj);
 }
 
+/* One of two syncobjs has no fence yet, so that the call waits for neither. */
+TEST_F(imports, a_refused_submission_follows_no_syncobj)
+{
+	struct drm_vfence_syncobj in[2] = { 0 };
+	struct vf_submit what = { .wait_syncobjs = in, .wait_syncobj_count = 2 };
+	struct vf_queue *queue;
+	uint32_t fence;
+	int file = foreign(self->vgem, &fence);
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &in[0].handle));
+	ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &in[1].handle));
+	ASSERT_EQ(0, drmSyncobjImportSyncFile(self->fd, in[0].handle, file));
+	EXPECT_EQ(-EINVAL, vf_submit(&queue, 1, &what));
+	ASSERT_EQ(0, signal_foreign(self->vgem, fence));
+	EXPECT_EQ(0, vf_queue_last_queued(queue));
+	/* With a fence for both it is taken. */
+	ASSERT_EQ(0, drmSyncobjImportSyncFile(self->fd, in[1].handle, file));
+	EXPECT_EQ(0, vf_submit(&queue, 1, &what));
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	vf_queue_destroy(queue);
+	close(file);
+	drmSyncobjDestroy(self->fd, in[0].handle);
+	drmSyncobjDestroy(self->fd, in[1].handle);
+}
+
 TEST_F(imports, as_many_as_there_is_room_for)
 {
 	unsigned int n = 0, i;

@@ -63,6 +63,10 @@ FIXTURE_VARIANT_ADD(irqs_off, many_queues) { .command = "neighbours_irq -f waiti
 FIXTURE_VARIANT_ADD(irqs_off, many_waiters) { .command = "neighbours_irq -f waiters -f flood" };
 FIXTURE_VARIANT_ADD(irqs_off, many_events) { .command = "runtime" };
 FIXTURE_VARIANT_ADD(irqs_off, resets) { .command = "recovery" };
+/* Several times, for the sampler believes no single one. */
+FIXTURE_VARIANT_ADD(irqs_off, many_in_syncs) {
+	.command = "for i in 1 2 3 4 5; do submit -t many_submissions_follow_one_dma_fence; done",
+};
 
 TEST_F_TIMEOUT(irqs_off, the_driver_never_keeps_interrupts_off_for_long, 600)
 {

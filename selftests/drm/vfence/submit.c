@@ -1408,6 +1408,48 @@ TEST_F(submit, a_bad_address_fails_its_submission)
 	drmSyncobjDestroy(self->fd, next.handle);
 }
 
+#define FOLLOWERS	16
+
+/*
+ * As many in-syncs of one dma_fence as one file can have on 16 queues, and imports. The end of the
+ * submission in front is one callback for all of them (measured by irqs_off).
+ */
+TEST_F_TIMEOUT(any, many_submissions_follow_one_dma_fence, 120)
+{
+	struct drm_vfence_syncobj told = syncobj_of(self->fd, 0), many[DRM_VFENCE_MAX_SYNCOBJS];
+	struct vf_submit what = {
+		.wait_syncobjs = many, .wait_syncobj_count = DRM_VFENCE_MAX_SYNCOBJS,
+	};
+	struct vf_queue *queue[FOLLOWERS];
+	unsigned int i, k;
+
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, submit_told(self->gfx, &told));
+	for (i = 0; i < DRM_VFENCE_MAX_SYNCOBJS; i++)
+		many[i] = told;
+	for (i = 0; i < FOLLOWERS; i++) {
+		ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &queue[i]));
+		for (k = 0; k < 60; k++)
+			ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
+	}
+	/* In this order: the last one leaves 7. */
+	for (i = 0; i <= 1000; i++)
+		ASSERT_EQ(0, vf_fence_import_syncobj(self->fence, told.handle, 0, 1 + i % 7));
+	for (i = 0; i < FOLLOWERS; i++)
+		EXPECT_EQ(0, look(queue[i]).progress);
+
+	/* A queue that goes while it follows leaves the others alone. */
+	vf_queue_abort(queue[0]);
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+	for (i = 1; i < FOLLOWERS; i++)
+		EXPECT_EQ(0, vf_queue_wait_idle(queue[i], DEADLINE));
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 7, DEADLINE));
+	for (i = 0; i < FOLLOWERS; i++)
+		vf_queue_destroy(queue[i]);
+	drmSyncobjDestroy(self->fd, told.handle);
+}
+
 /* Our own dma_fence signals our own import callback, also when it failed. */
 TEST_F(submit, a_submission_signals_a_fence_by_import)
 {

@@ -12,6 +12,7 @@
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
+#include "fence/vfence_foreign.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_restart.h"
 #include "fence/vfence_sync.h"
@@ -116,6 +117,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file->id = vfence_client_id(drm_file);
 	init_waitqueue_head(&file->events_gone);
 	vfence_event_init(file);
+	vfence_foreign_init(file);
 	vfence_sync_init(file);
 	mutex_init(&file->lock);
 	mutex_init(&file->destroy_lock);
@@ -240,6 +242,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 
 	file_destroy_devices(file);
 	vfence_queue_settle_all(file);
+	vfence_foreign_fini(file);
 	mutex_lock(&file->lock);
 	vfence_vm_unbind_all(file);
 	mutex_unlock(&file->lock);

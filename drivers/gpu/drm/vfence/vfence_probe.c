@@ -90,6 +90,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 	probe_destroy_wq(adapter->queues.run_wq);
 	probe_destroy_wq(adapter->queues.submit_wq);
 	probe_destroy_wq(adapter->fences.import_wq);
+	probe_destroy_wq(adapter->fences.foreign_wq);
 	probe_destroy_wq(adapter->queues.doorbell_wq);
 
 	if (!IS_ERR_OR_NULL(adapter->gpu)) {
@@ -117,6 +118,8 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 
 	queues->doorbell_wq = alloc_workqueue("%s-doorbell", WQ_UNBOUND, 0, adapter->name);
 	adapter->fences.import_wq = alloc_workqueue("%s-import", WQ_UNBOUND, 0, adapter->name);
+	adapter->fences.foreign_wq = alloc_workqueue("%s-foreign", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+						     adapter->name);
 	queues->submit_wq = alloc_workqueue("%s-submit", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 					    adapter->name);
 	queues->run_wq = alloc_workqueue("%s-run", WQ_UNBOUND | WQ_MEM_RECLAIM, 0, adapter->name);
@@ -129,8 +132,9 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	adapter->reset.watch.wq = alloc_workqueue("%s-watch", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 						  adapter->name);
 
-	if (!queues->doorbell_wq || !adapter->fences.import_wq || !queues->submit_wq ||
-	    !queues->run_wq || !queues->signal_wq || !adapter->work_wq ||
+	if (!queues->doorbell_wq ||
+	    !adapter->fences.import_wq || !adapter->fences.foreign_wq ||
+	    !queues->submit_wq || !queues->run_wq || !queues->signal_wq || !adapter->work_wq ||
 	    !adapter->reset.wq || !adapter->reset.loss_wq || !adapter->reset.watch.wq)
 		return -ENOMEM;
 	return 0;
@@ -289,6 +293,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	vfence_fence_fail_all(adapter, -ENODEV);
 
 	flush_workqueue(adapter->queues.doorbell_wq);
+	flush_workqueue(adapter->fences.foreign_wq);
 	flush_workqueue(adapter->fences.import_wq);
 	flush_workqueue(adapter->queues.submit_wq);
 	flush_workqueue(adapter->queues.run_wq);

@@ -33,6 +33,22 @@ struct drm_file;
 #define VFENCE_MAX_MAPPINGS	1024
 
 /**
+ * struct vfence_foreigns - the dma_fences that a file follows; fence/vfence_foreign.c
+ */
+struct vfence_foreigns {
+	/** @lock: protects @tree and what is in it; not in interrupts; outside dma_fence locks */
+	spinlock_t lock;
+	/** @tree: &struct vfence_foreign, by their dma_fences */
+	struct rb_root tree;
+	/** @signaled: those that have signaled, last one first */
+	struct llist_head signaled;
+	/** @wq: where @work runs; constant */
+	struct workqueue_struct *wq;
+	/** @work: tells all that follow those of @signaled */
+	struct work_struct work;
+};
+
+/**
  * struct vfence_file - one open file, which WDDM calls a process on an adapter
  */
 struct vfence_file {
@@ -122,6 +138,8 @@ struct vfence_file {
 	/** @fire_work: signals the eventfds of @fired and frees the events */
 	struct work_struct fire_work;
 
+	/** @foreigns: dma_fences that imports and submissions of the file follow */
+	struct vfence_foreigns foreigns;
 	/** @signaled_imports: &struct vfence_import whose dma_fence has signaled, last one first */
 	struct llist_head signaled_imports;
 	/** @import_work: signals the fences of @signaled_imports and frees the imports */

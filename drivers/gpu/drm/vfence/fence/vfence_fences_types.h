@@ -36,6 +36,8 @@ struct vfence_fences {
 
 	/** @import_wq: Workqueue of &vfence_file.import_work; its works may wait for fences. */
 	struct workqueue_struct *import_wq;
+	/** @foreign_wq: Workqueue of &vfence_foreigns.work, on which dma_fences depend. */
+	struct workqueue_struct *foreign_wq;
 };
 
 #endif

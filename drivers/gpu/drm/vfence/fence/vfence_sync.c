@@ -22,6 +22,7 @@
 
 #include "core/vfence_obj_array.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_foreign.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
@@ -31,13 +32,13 @@
  * struct vfence_import - dma_fence that will signal a fence
  *
  * The dma_fence signals, and the work of the file frees the import; or the file closes first,
- * and frees it. dma_fence_remove_callback() decides which.
+ * and frees it. vfence_foreign_unfollow() decides which.
  */
 struct vfence_import {
-	/** @cb: Callback on @foreign. */
-	struct dma_fence_cb cb;
+	/** @follower: Follows @foreign. */
+	struct vfence_follower follower;
 	/** @foreign: The dma_fence, with a reference. */
-	struct dma_fence *foreign;
+	struct vfence_foreign *foreign;
 
 	/** @fence: Fence to signal when @foreign has signaled, with a reference. */
 	struct vfence_fence *fence;
@@ -55,7 +56,7 @@ struct vfence_import {
 static void sync_free_import(struct vfence_import *import)
 {
 	vfence_fence_put(import->fence);
-	dma_fence_put(import->foreign);
+	vfence_foreign_put(import->foreign);
 	vfence_object_free(IMPORT, import);
 }
 
@@ -74,7 +75,7 @@ static void sync_perform_import(struct vfence_import *import)
 {
 	struct vfence_fence *fence = import->fence;
 
-	if (!sync_foreign_failed(import->foreign))
+	if (!sync_foreign_failed(vfence_foreign_fence(import->foreign)))
 		vfence_signal_one(fence, import->value, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
 	else if (!(fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR))
 		vfence_signal_one(fence, U64_MAX, VFENCE_SIGNAL_MAX);
@@ -134,10 +135,9 @@ static void sync_queue_import(struct vfence_import *import)
 		queue_work(file->adapter->fences.import_wq, &file->import_work);
 }
 
-/* Any context, under the foreign fence's lock. */
-static void sync_import_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
+static void sync_import_signaled(struct vfence_follower *follower)
 {
-	sync_queue_import(container_of(cb, struct vfence_import, cb));
+	sync_queue_import(container_of(follower, struct vfence_import, follower));
 }
 
 static struct dma_fence *sync_find_foreign(struct drm_file *drm_file,
@@ -163,8 +163,8 @@ static int sync_add_import(struct vfence_file *file, struct vfence_import *impor
 	if (ret)
 		return ret;
 
-	/* Nothing may fail from here on, as the callback owns the import. */
-	if (dma_fence_add_callback(import->foreign, &import->cb, sync_import_signaled))
+	/* Nothing may fail from here on, as the work owns the import. */
+	if (!vfence_foreign_follow(import->foreign, &import->follower))
 		sync_queue_import(import);
 	return 0;
 }
@@ -179,9 +179,16 @@ static int sync_create_import(struct vfence_file *file, struct vfence_fence *fen
 		return -ENOMEM;
 
 	import->fence = vfence_fence_get(fence);
+	import->foreign = vfence_foreign_get(file, foreign);
+	if (IS_ERR(import->foreign)) {
+		ret = PTR_ERR(import->foreign);
+		vfence_object_free(IMPORT, import);
+		return ret;
+	}
 	import->value = value;
 	import->file = file;
-	import->foreign = dma_fence_get(foreign);
+	INIT_LIST_HEAD(&import->follower.link);
+	import->follower.signaled = sync_import_signaled;
 
 	ret = sync_add_import(file, import);
 	if (ret)
@@ -230,7 +237,7 @@ static bool sync_cancel_import(struct vfence_file *file, unsigned long id)
 	/* An import that is found under the xa_lock cannot be freed before the unlock. */
 	xa_lock(&file->imports.objects);
 	import = xa_load(&file->imports.objects, id);
-	if (import && !dma_fence_remove_callback(import->foreign, &import->cb))
+	if (import && !vfence_foreign_unfollow(import->foreign, &import->follower))
 		import = NULL;
 	xa_unlock(&file->imports.objects);
 	if (!import)
@@ -250,10 +257,7 @@ void vfence_sync_cancel_all(struct vfence_file *file)
 	xa_for_each(&file->imports.objects, id, import)
 		sync_cancel_import(file, id);
 
-	/*
-	 * The work is queued for each remaining import: a callback that cannot be removed has
-	 * run to its end, under the lock that dma_fence_remove_callback() takes.
-	 */
+	/* The work is queued for each remaining import, as it does not follow any more. */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
 	flush_work(&file->import_work);
 }
@@ -318,10 +322,10 @@ void vfence_sync_done_signal(struct dma_fence *done, int error)
  * struct vfence_in_sync - dma_fence that a submission waits for
  */
 struct vfence_in_sync {
-	/** @cb: Callback on @foreign. */
-	struct dma_fence_cb cb;
+	/** @follower: Follows @foreign once the in-syncs are armed. */
+	struct vfence_follower follower;
 	/** @foreign: The dma_fence, with a reference. */
-	struct dma_fence *foreign;
+	struct vfence_foreign *foreign;
 	/** @in_syncs: Array that contains this entry. */
 	struct vfence_in_syncs *in_syncs;
 };
@@ -360,6 +364,40 @@ static struct drm_vfence_syncobj *sync_get_syncobjs(const struct drm_vfence_obj_
 	return in;
 }
 
+static void sync_in_signal_one(struct vfence_in_syncs *in_syncs)
+{
+	if (atomic_dec_and_test(&in_syncs->pending))
+		in_syncs->all_signaled(in_syncs->owner);
+}
+
+/* An error of the dma_fence is ignored. */
+static void sync_in_signaled(struct vfence_follower *follower)
+{
+	sync_in_signal_one(container_of(follower, struct vfence_in_sync, follower)->in_syncs);
+}
+
+/* Add the dma_fence of a syncobj, unless it has signaled. */
+static int sync_in_add(struct vfence_in_syncs *in_syncs, struct drm_file *file,
+		       const struct drm_vfence_syncobj *in)
+{
+	struct vfence_in_sync *in_sync = &in_syncs->each[in_syncs->count];
+	struct dma_fence *fence;
+	int ret = drm_syncobj_find_fence(file, in->handle, in->point, 0, &fence);
+
+	if (ret)
+		return ret;
+	in_sync->in_syncs = in_syncs;
+	INIT_LIST_HEAD(&in_sync->follower.link);
+	in_sync->follower.signaled = sync_in_signaled;
+	if (!dma_fence_is_signaled(fence)) {
+		in_sync->foreign = vfence_foreign_get(file->driver_priv, fence);
+		ret = PTR_ERR_OR_ZERO(in_sync->foreign);
+		in_syncs->count += !ret;
+	}
+	dma_fence_put(fence);
+	return ret;
+}
+
 /**
  * vfence_sync_in_create - get the present dma_fences of syncobjs
  * @file: the file that owns the syncobjs
@@ -375,6 +413,7 @@ vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *
 	struct vfence_in_syncs *in_syncs;
 	struct drm_vfence_syncobj *in;
 	int ret = 0;
+	u32 i;
 
 	if (!syncobjs->count)
 		return NULL;
@@ -386,30 +425,12 @@ vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *
 	if (!in_syncs)
 		ret = -ENOMEM;
 
-	for (; !ret && in_syncs->count < syncobjs->count; in_syncs->count += !ret) {
-		struct vfence_in_sync *in_sync = &in_syncs->each[in_syncs->count];
-
-		in_sync->in_syncs = in_syncs;
-		INIT_LIST_HEAD(&in_sync->cb.node);
-		ret = drm_syncobj_find_fence(file, in[in_syncs->count].handle,
-					     in[in_syncs->count].point, 0, &in_sync->foreign);
-	}
+	for (i = 0; !ret && i < syncobjs->count; i++)
+		ret = sync_in_add(in_syncs, file, &in[i]);
 	kvfree(in);
 	if (ret && in_syncs)
 		vfence_sync_in_destroy(in_syncs);
 	return ret ? ERR_PTR(ret) : in_syncs;
-}
-
-static void sync_in_signal_one(struct vfence_in_syncs *in_syncs)
-{
-	if (atomic_dec_and_test(&in_syncs->pending))
-		in_syncs->all_signaled(in_syncs->owner);
-}
-
-/* Any context, under the lock of @foreign. An error of @foreign is ignored. */
-static void sync_in_foreign_signaled(struct dma_fence *foreign, struct dma_fence_cb *cb)
-{
-	sync_in_signal_one(container_of(cb, struct vfence_in_sync, cb)->in_syncs);
 }
 
 /**
@@ -428,8 +449,8 @@ void vfence_sync_in_arm(struct vfence_in_syncs *in_syncs, void (*all_signaled)(v
 	atomic_set(&in_syncs->pending, in_syncs->count + 1);
 
 	for (i = 0; i < in_syncs->count; i++)
-		if (dma_fence_add_callback(in_syncs->each[i].foreign, &in_syncs->each[i].cb,
-					   sync_in_foreign_signaled))
+		if (!vfence_foreign_follow(in_syncs->each[i].foreign,
+					   &in_syncs->each[i].follower))
 			sync_in_signal_one(in_syncs);
 	sync_in_signal_one(in_syncs);
 }
@@ -440,14 +461,14 @@ bool vfence_sync_in_signaled(const struct vfence_in_syncs *in_syncs)
 	return !atomic_read(&in_syncs->pending);
 }
 
-/** vfence_sync_in_destroy - disarm and free in-syncs; on return no callback runs */
+/** vfence_sync_in_destroy - disarm and free in-syncs; on return none is told */
 void vfence_sync_in_destroy(struct vfence_in_syncs *in_syncs)
 {
 	unsigned int i;
 
 	for (i = 0; i < in_syncs->count; i++) {
-		dma_fence_remove_callback(in_syncs->each[i].foreign, &in_syncs->each[i].cb);
-		dma_fence_put(in_syncs->each[i].foreign);
+		vfence_foreign_unfollow(in_syncs->each[i].foreign, &in_syncs->each[i].follower);
+		vfence_foreign_put(in_syncs->each[i].foreign);
 	}
 	kfree(in_syncs);
 }
