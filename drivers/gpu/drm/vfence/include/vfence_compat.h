@@ -34,8 +34,11 @@
 
 #ifdef VFENCE_HAVE_EVENTFD_SIGNAL_COUNT
 #define vfence_eventfd_signal(ctx)	eventfd_signal(ctx, 1)
+/* The function that does it. */
+#define VFENCE_EVENTFD_SIGNAL		eventfd_signal
 #else
 #define vfence_eventfd_signal(ctx)	eventfd_signal(ctx)
+#define VFENCE_EVENTFD_SIGNAL		eventfd_signal_mask
 #endif
 
 #ifndef VFENCE_HAVE_VM_FLAGS_SET
