@@ -191,6 +191,103 @@ TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
 	vf_fence_destroy(fence);
 }
 
+/* Destroys a fence, which waits until the CMP has handled what may name it; one call of each file. */
+struct destroying {
+	struct client client;
+	struct vf_fence *fence;
+	pthread_t thread;
+	pid_t id;
+	bool ended;
+};
+
+static void *destroy_fence(void *arg)
+{
+	struct destroying *destroying = arg;
+
+	__atomic_store_n(&destroying->id, gettid(), __ATOMIC_RELEASE);
+	vf_fence_destroy(destroying->fence);
+	__atomic_store_n(&destroying->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Return: number of threads that sleep in the driver, and whatever wakes them is not a signal. */
+static unsigned int sleeping(const struct destroying *destroying, unsigned int n)
+{
+	unsigned int i, count = 0;
+	char path[64], state;
+	FILE *f;
+
+	for (i = 0; i < n; i++) {
+		snprintf(path, sizeof(path), "/proc/self/task/%d/stat",
+			 __atomic_load_n(&destroying[i].id, __ATOMIC_ACQUIRE));
+		f = fopen(path, "re");
+		count += f && fscanf(f, "%*d (%*[^)]) %c", &state) == 1 && state == 'D';
+		if (f)
+			fclose(f);
+	}
+	return count;
+}
+
+static unsigned int ended(const struct destroying *destroying, unsigned int n)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; i < n; i++)
+		count += __atomic_load_n(&destroying[i].ended, __ATOMIC_ACQUIRE);
+	return count;
+}
+
+/* The CMP wakes all whose posts it has handled: after these posts there are no others. */
+TEST_F(engine, WDDM_58_many_threads_wait_for_the_cmp_and_all_go_on)
+{
+	static struct destroying destroying[100];
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	unsigned int i, n = ARRAY_SIZE(destroying);
+	struct vf_counters before, after;
+	struct vf_fence *fence;
+
+	/* The check of the CMP comes much later. */
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "900000"));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	for (i = 0; i < n; i++) {
+		ASSERT_EQ(0, vf_adapter_open(HANGS, &destroying[i].client.adapter));
+		ASSERT_EQ(0, vf_device_create(destroying[i].client.adapter,
+					      &destroying[i].client.device));
+		ASSERT_EQ(0, vf_fence_create(destroying[i].client.device, 0, 0,
+					     &destroying[i].fence));
+	}
+	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd));
+	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	before = counters(self->adapter);
+	vf_cmd_signal(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY((after = counters(self->adapter), after.posts == before.posts + 1)));
+
+	for (i = 0; i < n; i++)
+		ASSERT_EQ(0, pthread_create(&destroying[i].thread, NULL, destroy_fence,
+					    &destroying[i]));
+	EXPECT_TRUE(EVENTUALLY(sleeping(destroying, n) == n));
+	EXPECT_EQ(0, ended(destroying, n));
+	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "0"));
+	EXPECT_TRUE(EVENTUALLY(ended(destroying, n) == n));
+
+	/* If not, let them go. */
+	for (i = 2; ended(destroying, n) < n && i < 2 + n; i++) {
+		arm(self->adapter, fence, i, efd);
+		vf_cmd_signal(self->gfx, fence, i);
+		vf_queue_publish(self->gfx);
+		usleep(1000);
+	}
+	for (i = 0; i < n; i++) {
+		pthread_join(destroying[i].thread, NULL);
+		vf_device_destroy(destroying[i].client.device);
+		vf_adapter_close(destroying[i].client.adapter);
+	}
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	close(efd);
+	vf_fence_destroy(fence);
+}
+
 struct closing {
 	struct vf_queue *queue;
 	bool closed;

@@ -62,6 +62,9 @@ FIXTURE_VARIANT(irqs_off) {
 FIXTURE_VARIANT_ADD(irqs_off, many_queues) { .command = "neighbours_irq -f waiting" };
 FIXTURE_VARIANT_ADD(irqs_off, many_waiters) { .command = "neighbours_irq -f waiters -f flood" };
 FIXTURE_VARIANT_ADD(irqs_off, many_events) { .command = "runtime" };
+FIXTURE_VARIANT_ADD(irqs_off, many_flushes) {
+	.command = "for i in 1 2 3 4 5; do heartbeat -t WDDM_58_many_threads_wait_for_the_cmp_and_all_go_on; done",
+};
 FIXTURE_VARIANT_ADD(irqs_off, resets) { .command = "recovery" };
 /* Several times, for the sampler believes no single one. */
 FIXTURE_VARIANT_ADD(irqs_off, many_in_syncs) {

@@ -16,6 +16,9 @@
 /* Most posts that the CMP takes out of the FIFO in one section with interrupts off. */
 #define CMP_RECORD_POSTS	64
 
+/* Most callers of vgpu_cmp_flush() that are woken in one section with interrupts off. */
+#define CMP_WAKE_FLUSHES	4
+
 /* What a driver must scan besides the logs of the node if a post of @type has no record. */
 static u32 cmp_overflow_of_type(u32 type)
 {
@@ -395,6 +398,42 @@ static bool cmp_is_needed(const struct vgpu_irq_record *record, unsigned int use
 	return used && (record->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED || record->posts);
 }
 
+static bool cmp_is_flushed_locked(struct vgpu_cmp *cmp, const struct vgpu_cmp_flush *flush)
+{
+	lockdep_assert_held(&cmp->lock);
+	return cmp->done >= flush->posted || cmp->stopped;
+}
+
+/* Wake callers whose posts are handled. Return true if there may be more of them. */
+static bool cmp_wake_flushes(struct vgpu_cmp *cmp)
+{
+	unsigned int left = CMP_WAKE_FLUSHES;
+	struct vgpu_cmp_flush *flush;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	while (left && (flush = list_first_entry_or_null(&cmp->flushes, struct vgpu_cmp_flush,
+							 node)) &&
+	       cmp_is_flushed_locked(cmp, flush)) {
+		list_del_init(&flush->node);
+		complete(&flush->done);
+		left--;
+	}
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	return !left;
+}
+
+/*
+ * Wake exactly the callers whose posts are handled. Clients decide how many these are, so
+ * interrupts are on between some and the next. Do not leave it to each caller to wake the next: a
+ * starved client would hold up the others.
+ */
+static void cmp_finish_flushes(struct vgpu_cmp *cmp)
+{
+	while (cmp_wake_flushes(cmp))
+		cond_resched();
+}
+
 static void cmp_account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *record, bool full)
 {
 	unsigned long flags;
@@ -404,9 +443,9 @@ static void cmp_account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *reco
 		cmp->counters.overflowed += record->posts;
 	else
 		cmp->counters.recorded += record->posts;
-	WRITE_ONCE(cmp->done, cmp->taken);
+	cmp->done = cmp->taken;
 	spin_unlock_irqrestore(&cmp->lock, flags);
-	wake_up_all(&cmp->flushed);
+	cmp_finish_flushes(cmp);
 }
 
 static void cmp_handle_posts(struct vgpu *gpu)
@@ -589,6 +628,7 @@ int vgpu_cmp_start(struct vgpu *gpu)
 void vgpu_cmp_stop(struct vgpu *gpu)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
+	unsigned long flags;
 
 	if (cmp->task) {
 		WRITE_ONCE(gpu->knobs.stop_cmp, false);
@@ -596,29 +636,52 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 		kthread_stop(cmp->task);
 	}
 	cmp->task = NULL;
-	WRITE_ONCE(cmp->stopped, true);
-	wake_up_all(&cmp->flushed);
+	spin_lock_irqsave(&cmp->lock, flags);
+	cmp->stopped = true;
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	cmp_finish_flushes(cmp);
 }
 
-static bool cmp_done_up_to(struct vgpu_cmp *cmp, u64 posted)
+/* List the caller, unless there is nothing to wait for. */
+static void cmp_begin_flush(struct vgpu_cmp *cmp, struct vgpu_cmp_flush *flush)
 {
-	return READ_ONCE(cmp->done) >= posted || READ_ONCE(cmp->stopped);
+	unsigned long flags;
+
+	INIT_LIST_HEAD(&flush->node);
+	init_completion(&flush->done);
+	spin_lock_irqsave(&cmp->lock, flags);
+	flush->posted = cmp->posted;
+	if (!cmp_is_flushed_locked(cmp, flush))
+		list_add_tail(&flush->node, &cmp->flushes);
+	else
+		complete(&flush->done);
+	spin_unlock_irqrestore(&cmp->lock, flags);
+}
+
+/* Unlist the caller. Afterwards the CMP does not access @flush. */
+static bool cmp_end_flush(struct vgpu_cmp *cmp, struct vgpu_cmp_flush *flush)
+{
+	unsigned long flags;
+	bool flushed;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	flushed = cmp_is_flushed_locked(cmp, flush);
+	list_del_init(&flush->node);
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	return flushed;
 }
 
 /* Wait until all posts of before are handled. Return false if they are not after @timeout. */
 static bool cmp_flush(struct vgpu_cmp *cmp, long timeout)
 {
-	unsigned long flags;
+	struct vgpu_cmp_flush flush;
 	bool flushed;
-	u64 posted;
 
-	spin_lock_irqsave(&cmp->lock, flags);
-	posted = cmp->posted;
-	spin_unlock_irqrestore(&cmp->lock, flags);
-
+	cmp_begin_flush(cmp, &flush);
 	atomic_inc(&cmp->flushers);
 	wake_up_all(&cmp->wait);
-	flushed = wait_event_timeout(cmp->flushed, cmp_done_up_to(cmp, posted), timeout);
+	wait_for_completion_timeout(&flush.done, timeout);
+	flushed = cmp_end_flush(cmp, &flush);
 	atomic_dec(&cmp->flushers);
 	return flushed;
 }

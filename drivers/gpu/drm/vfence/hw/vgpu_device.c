@@ -86,7 +86,7 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 	spin_lock_init(&gpu->cmp.lock);
 	spin_lock_init(&gpu->logged_lock);
 	init_waitqueue_head(&gpu->cmp.wait);
-	init_waitqueue_head(&gpu->cmp.flushed);
+	INIT_LIST_HEAD(&gpu->cmp.flushes);
 
 	for (node = 0; node < config->nodes; node++)
 		device_init_node(gpu, node);

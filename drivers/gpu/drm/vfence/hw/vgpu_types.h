@@ -23,6 +23,7 @@
  *   vgpu_fence.missed_lock   signals that no record named; irqsave
  */
 
+#include <linux/completion.h>
 #include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -115,12 +116,24 @@ struct vgpu_post {
 };
 
 /**
+ * struct vgpu_cmp_flush - a caller that waits until the CMP has handled the posts of before
+ */
+struct vgpu_cmp_flush {
+	/** @node: Link in &vgpu_cmp.flushes; empty once @done is complete. */
+	struct list_head node;
+	/** @posted: The count of posts that the caller waits for. */
+	u64 posted;
+	/** @done: The caller sleeps here. */
+	struct completion done;
+};
+
+/**
  * struct vgpu_cmp - the context management processor
  */
 struct vgpu_cmp {
 	/**
-	 * @lock: Protects all members but @task, @wait and @flushers. The thread and the
-	 * flushing callers read the counts without it.
+	 * @lock: Protects all members but @task, @wait and @flushers. The thread reads the counts
+	 * without it.
 	 */
 	spinlock_t lock;
 
@@ -128,8 +141,8 @@ struct vgpu_cmp {
 	struct task_struct *task;
 	/** @wait: The thread sleeps here. */
 	wait_queue_head_t wait;
-	/** @flushed: The callers of vgpu_cmp_flush() sleep here. */
-	wait_queue_head_t flushed;
+	/** @flushes: &struct vgpu_cmp_flush of callers that sleep, in the order of their posts. */
+	struct list_head flushes;
 	/** @working: The thread or an engine handles posts; nobody else does meanwhile. */
 	bool working;
 
