@@ -123,6 +123,8 @@ extern "C" {
  * - 1.42: wait sets: WAIT_SET_CREATE, WAIT_SET_DESTROY, WAIT_SET_WAIT, %DRM_VFENCE_LIMIT_WAIT_SETS
  *   and %DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES.
  * - 1.43: LOG_READ: the driver keeps 1024 entries of a log from the first call on.
+ * - 1.44: an import whose dma_fence fails takes its fence to the maximum, and does not end it; CPU
+ *   signals of a fence that has ended return EIO.
  */
 
 /* ------------------------------------------------------------------ limits */
