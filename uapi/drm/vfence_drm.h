@@ -1385,8 +1385,9 @@ struct drm_vfence_fence_mapping {
  */
 #define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
 /**
- * DRM_VFENCE_FENCE_NO_SIGNAL: This handle cannot signal (WDDM-117). The flag, and those below,
- * have the values of DRM_VFENCE_MONITORED_*.
+ * DRM_VFENCE_FENCE_NO_SIGNAL: This handle cannot signal (WDDM-117), nor can those that are opened
+ * from it, so the fence keeps its first value. The flag, and those below, have the values of
+ * DRM_VFENCE_MONITORED_*.
  */
 #define DRM_VFENCE_FENCE_NO_SIGNAL	(1 << 4)
 /** DRM_VFENCE_FENCE_NO_WAIT: This handle cannot wait (WDDM-118). */
@@ -1470,9 +1471,10 @@ struct drm_vfence_fence_create {
 /** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: The fence has no GPU address (WDDM-121). */
 #define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
 /**
- * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end when the last handle
- * and the last descriptor are closed. Without the flag the destruction of any handle with the
- * right to signal ends all CPU waits of all processes on that adapter (WDDM-125, WDDM-126).
+ * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end when nobody can signal
+ * the fence any more, as those of native fences do; see &struct drm_vfence_wait. Without the flag
+ * the destruction of any handle with the right to signal ends all CPU waits of all processes on
+ * that adapter (WDDM-125, WDDM-126).
  */
 #define DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 10)
 
@@ -1718,9 +1720,15 @@ struct drm_vfence_fence_query {
  * one takes the place of the oldest, and a child and its parent share them as they share the
  * file. The call with the number of a wait that is gone begins a new wait, without signals.
  *
+ * Waits for a fence end when nobody can signal it any more. Handles and descriptors with
+ * %DRM_VFENCE_RIGHT_SIGNAL can, whichever process or socket has them, imports that have not
+ * signaled, and submissions with signals that have not ended, held back or not. Packets signal by
+ * handles of their file. Later waits end at once, unless the value is reached; queues that wait go
+ * on. No new holder with the right can come, because rights only shrink on the way.
+ *
  * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED
- * if the last handle of a fence was destroyed, or any handle of a monitored fence that could
- * signal it; EIO for the progress fence of a lost queue; ENODEV if the device is removed;
+ * if nobody can signal a fence any more, or any handle of a monitored fence was destroyed that
+ * could signal it; EIO for the progress fence of a lost queue; ENODEV if the device is removed;
  * EINVAL for a negative timeout, for no points, or for more than %DRM_VFENCE_MAX_POINTS
  * points or signals; EACCES for a handle without the right to wait or to signal; EOPNOTSUPP
  * for a fence of type INTRA_GPU; EINVAL for a @restart whose wait has another address or
@@ -2255,7 +2263,8 @@ struct drm_vfence_syncobj {
  * The CPU signals the fences of @signals when all queues have executed what was queued before
  * (WDDM-133) and, with one queue, the commands. It signals a fence with
  * %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
- * before, the CPU does not signal them.
+ * before, the CPU does not signal them. Until then the waits for these fences go on, even if all
+ * handles are closed.
  *
  * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so
  * the submission must not depend on what a client decides. The call with @signal_syncobjs

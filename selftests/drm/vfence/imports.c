@@ -109,10 +109,7 @@ TEST_F(imports, a_sync_file_signals_a_fence_of_either_kind)
 
 TEST_F(imports, WDDM_59_what_may_still_be_stored_keeps_its_slot)
 {
-	/*
-	 * So many fences that slots are used again, which are given out in a cycle. A native
-	 * fence without handles is always signaled, and stores nothing.
-	 */
+	/* So many fences that slots are used again, which are given out in a cycle. */
 	struct vf_fence *fence, *fresh[256];
 	uint32_t foreigner;
 	int file = foreign(self->vgem, &foreigner);
@@ -133,6 +130,65 @@ TEST_F(imports, WDDM_59_what_may_still_be_stored_keeps_its_slot)
 		EXPECT_EQ(0, vf_fence_current(fresh[i]));
 		vf_fence_destroy(fresh[i]);
 	}
+}
+
+/* Open a fence by a handle that may only wait. */
+static int open_reader(struct vf_device *device, struct vf_fence *fence, struct vf_fence **reader)
+{
+	int fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	int ret = fd < 0 ? fd : vf_fence_open(device, fd, reader);
+
+	close(fd);
+	return ret;
+}
+
+TEST_F(imports, an_import_keeps_the_waits_for_its_signal)
+{
+	struct vf_fence *reader;
+	uint32_t foreigner;
+	int file = foreign(self->vgem, &foreigner);
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_fence_import_sync_file(self->shared, file, 7));
+	close(file);
+	ASSERT_EQ(0, open_reader(self->device, self->shared, &reader));
+	ASSERT_EQ(0, arm(self->adapter, reader, 7, self->efd));
+	destroy_handle(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, vf_fence_handle(self->shared));
+	EXPECT_EQ(1, waiters(reader));
+	EXPECT_EQ(0, fired_on(self->adapter, self->efd));
+	ASSERT_EQ(0, signal_foreign(self->vgem, foreigner));
+	EXPECT_TRUE(EVENTUALLY(fired_on(self->adapter, self->efd) == 1));
+	EXPECT_EQ(7, vf_fence_current(reader));
+	/* It was the last one that could signal. */
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader, 8, DEADLINE));
+	vf_fence_destroy(reader);
+}
+
+TEST_F(imports, a_file_that_closes_ends_the_waits_for_its_imports)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence, *reader;
+	uint32_t foreigner;
+	int file = foreign(self->vgem, &foreigner);
+
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_adapter_open(0, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	ASSERT_EQ(0, open_reader(self->device, fence, &reader));
+	ASSERT_EQ(0, arm(self->adapter, reader, 7, self->efd));
+	ASSERT_EQ(0, vf_fence_import_sync_file(fence, file, 7));
+	close(file);
+	vf_fence_destroy(fence);
+	EXPECT_EQ(1, waiters(reader));
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+	EXPECT_TRUE(EVENTUALLY(fired_on(self->adapter, self->efd) == 1));
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader, 7, DEADLINE));
+	EXPECT_EQ(0, vf_fence_current(reader));
+	ASSERT_EQ(0, signal_foreign(self->vgem, foreigner));
+	vf_fence_destroy(reader);
 }
 
 TEST_F(imports, a_syncobj_does_as_well)

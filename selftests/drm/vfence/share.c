@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Fences shared between files and processes, and their handles and ends. */
 
+#include <sys/resource.h>
+
 #include "vfence_test.h"
 
 FIXTURE(share) {
@@ -39,6 +41,23 @@ TEST_F(share, WDDM_41_only_shareable_fences_and_only_by_descriptor)
 			       &query));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 	vf_fence_destroy(private);
+}
+
+TEST_F(share, WDDM_58_an_export_without_a_descriptor_is_no_handle)
+{
+	uint64_t destroyed = counters(self->a.adapter).fences_destroyed;
+	struct rlimit files, none;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &files));
+	none = files;
+	none.rlim_cur = 0;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
+	EXPECT_EQ(-EMFILE, vf_fence_export(fence));
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
+	vf_fence_destroy(fence);
+	EXPECT_TRUE(EVENTUALLY(counters(self->a.adapter).fences_destroyed == destroyed + 1));
 }
 
 /* Open @fence for @c by a descriptor that has only @rights. */

@@ -60,7 +60,7 @@ int vfence_cross_create(struct vfence_fence *fence)
 	mutex_init(&cross->lock);
 	vfence_signal_init_lock(&cross->signal_lock);
 	INIT_LIST_HEAD(&cross->members);
-	/* The waits of a native fence end when its last holder goes, and not before. */
+	/* The waits of a native fence end when nobody can signal it any more, and not before. */
 	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :
 		       fence->flags | DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	cross->page = virt_to_page(fence->current_value);
@@ -68,6 +68,8 @@ int vfence_cross_create(struct vfence_fence *fence)
 
 	/* The creator is the only holder so far. */
 	atomic_set(&cross->holders, 1);
+	atomic_set(&cross->signalers, 1);
+
 	vfence_cross_use(cross, fence);
 	kref_put(&cross->ref, cross_free);
 
@@ -264,6 +266,13 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	 */
 	cross_for_each(cross, cross_link_one, NULL);
 
+	/*
+	 * The lock decides: either vfence_cross_end() finds a new member, or this thread finds that
+	 * nobody can signal.
+	 */
+	if (!atomic_read(&cross->signalers))
+		vfence_fence_end(member, -ECANCELED);
+
 	return member;
 }
 
@@ -396,19 +405,39 @@ static struct vfence_fence *cross_take_member(struct vfence_cross *cross)
 	return fence;
 }
 
+static void cross_end_one(struct vfence_fence *member, const void *unused)
+{
+	vfence_fence_end(member, -ECANCELED);
+}
+
 /**
- * vfence_cross_end - end all members after the last holder on any adapter has gone
+ * vfence_cross_end - end all members after the last holder that may signal has gone
  * @cross: the cross-adapter fence; the caller has a reference to a member
- *
- * A member stays until then even if its own adapter has no holder any more: a queue may
- * be blocked on it until another adapter signals.
  */
 void vfence_cross_end(struct vfence_cross *cross)
 {
+	cross_for_each(cross, cross_end_one, NULL);
+}
+
+/** vfence_cross_get_holder - count a holder of a member; false if the last one has gone */
+bool vfence_cross_get_holder(struct vfence_cross *cross)
+{
+	return atomic_inc_not_zero(&cross->holders);
+}
+
+/**
+ * vfence_cross_put_holder - drop a holder of a member
+ * @cross: the cross-adapter fence; the caller has a reference to a member
+ *
+ * A member stays until the last holder on any adapter has gone, even if its own adapter has no
+ * holder any more: a queue may be blocked on it until another adapter signals.
+ */
+void vfence_cross_put_holder(struct vfence_cross *cross)
+{
 	struct vfence_fence *fence;
 
-	while ((fence = cross_take_member(cross))) {
-		vfence_fence_end(fence, -ECANCELED);
+	if (!atomic_dec_and_test(&cross->holders))
+		return;
+	while ((fence = cross_take_member(cross)))
 		vfence_fence_put(fence);
-	}
 }

@@ -41,8 +41,10 @@ struct vfence_cross {
 	/** @word: What the members that are monitored fences share of it. */
 	struct vgpu_word *word;
 
-	/** @holders: Number of handles and descriptors; the last one to go ends all members. */
+	/** @holders: Number of holders of all members; the last one to go empties the list. */
 	atomic_t holders;
+	/** @signalers: Number of holders that may signal; the last one to go ends all members. */
+	atomic_t signalers;
 };
 
 /**
@@ -65,5 +67,7 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time);
 void vfence_cross_propagate_noted(struct vfence_fence *fence);
 void vfence_cross_settle_rewinds(struct vfence_cross *cross);
 void vfence_cross_end(struct vfence_cross *cross);
+bool vfence_cross_get_holder(struct vfence_cross *cross);
+void vfence_cross_put_holder(struct vfence_cross *cross);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
@@ -326,8 +327,8 @@ static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_a
  * @file: the creator, locked
  * @args: properties of the fence
  *
- * Return: the fence with one handle for the caller, see vfence_fence_put_handle(), or an
- * ERR_PTR.
+ * Return: the fence; the caller is a holder with all rights, see vfence_fence_put_holder(), unless
+ * the fence joins a cross-adapter fence: then it has a reference. Or an ERR_PTR.
  */
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args)
@@ -345,7 +346,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		return ERR_PTR(-ENOMEM);
 
 	kref_init(&fence->ref);
-	atomic_set(&fence->holders, 1);
+	atomic_set(&fence->signalers, !args->cross);
 	vfence_signal_init_lock(&fence->signal_lock);
 	mutex_init(&fence->rescan_lock);
 	spin_lock_init(&fence->lock);
@@ -469,10 +470,10 @@ void vfence_fence_put(struct vfence_fence *fence)
 	kref_put(&fence->ref, fence_destroy);
 }
 
-/* The holders of all members of a cross-adapter fence share one count. */
-static atomic_t *fence_holders(struct vfence_fence *fence)
+/* The members of a cross-adapter fence share one count. */
+static atomic_t *fence_signalers(struct vfence_fence *fence)
 {
-	return fence->cross ? &fence->cross->holders : &fence->holders;
+	return fence->cross ? &fence->cross->signalers : &fence->signalers;
 }
 
 /**
@@ -510,35 +511,92 @@ void vfence_fence_end(struct vfence_fence *fence, int error)
 }
 
 /**
- * vfence_fence_get_handle - count a new handle or descriptor; takes a reference
+ * vfence_fence_get_share - count a holder that is of no adapter, such as a descriptor
  * @fence: the fence, of which the caller has a reference
+ * @rights: DRM_VFENCE_RIGHT_* of the holder
  *
- * Return: false if the last holder has gone: a fence that has ended stays ended.
+ * Takes a reference. The members of a cross-adapter fence are the same to such a holder.
+ *
+ * Return: false if @rights has the right to signal and the last holder with that right has gone: a
+ * fence that has ended stays ended.
  */
-bool vfence_fence_get_handle(struct vfence_fence *fence)
+bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights)
 {
-	if (!atomic_inc_not_zero(fence_holders(fence)))
+	if (fence->cross && !vfence_cross_get_holder(fence->cross))
 		return false;
+
+	if (rights & DRM_VFENCE_RIGHT_SIGNAL && !atomic_inc_not_zero(fence_signalers(fence))) {
+		if (fence->cross)
+			vfence_cross_put_holder(fence->cross);
+		return false;
+	}
+
 	kref_get(&fence->ref);
 	return true;
 }
 
-/**
- * vfence_fence_put_handle - drop a handle or descriptor and its reference
- * @fence: the fence
- *
- * After the last handle no client can signal the fence: CPU waits end with ECANCELED, and
- * queues blocked on the fence continue.
+/*
+ * The last holder that may signal has gone. Its packets fault from now on, and its signals are
+ * stored. First complete what values satisfy that were rewound since; vfence_fence_end() samples
+ * the current value.
  */
-void vfence_fence_put_handle(struct vfence_fence *fence)
+static void fence_abandon(struct vfence_fence *fence)
 {
-	if (atomic_dec_and_test(fence_holders(fence))) {
-		if (fence->cross)
-			vfence_cross_end(fence->cross);
-		else
-			vfence_fence_end(fence, -ECANCELED);
-	}
+	vfence_notify_settle_rewinds(fence);
+	if (fence->cross)
+		vfence_cross_end(fence->cross);
+	else
+		vfence_fence_end(fence, -ECANCELED);
+}
+
+/**
+ * vfence_fence_put_share - undo vfence_fence_get_share()
+ * @fence: the fence
+ * @rights: DRM_VFENCE_RIGHT_* of the holder, as it was counted
+ *
+ * After the last holder that may signal the fence, CPU waits end with ECANCELED, those of the
+ * remaining holders, too, and queues blocked on the fence continue. Process context.
+ */
+void vfence_fence_put_share(struct vfence_fence *fence, u32 rights)
+{
+	if (rights & DRM_VFENCE_RIGHT_SIGNAL && atomic_dec_and_test(fence_signalers(fence)))
+		fence_abandon(fence);
+	if (fence->cross)
+		vfence_cross_put_holder(fence->cross);
 	vfence_fence_put(fence);
+}
+
+/**
+ * vfence_fence_get_holder - count a holder that is a client of the fence's adapter
+ * @fence: the fence, of which the caller has a reference
+ * @rights: DRM_VFENCE_RIGHT_* of the holder
+ *
+ * That is a handle, or an import or a submission that will signal. Takes a reference.
+ *
+ * Return: as vfence_fence_get_share(); or false if the adapter of a member was unplugged.
+ */
+bool vfence_fence_get_holder(struct vfence_fence *fence, u32 rights)
+{
+	if (!vfence_fence_get_share(fence, rights))
+		return false;
+
+	if (!fence->cross || !(rights & DRM_VFENCE_RIGHT_SIGNAL) ||
+	    atomic_inc_unless_negative(&fence->signalers))
+		return true;
+
+	vfence_fence_put_share(fence, rights);
+	return false;
+}
+
+/** vfence_fence_put_holder - undo vfence_fence_get_holder(); as vfence_fence_put_share() */
+void vfence_fence_put_holder(struct vfence_fence *fence, u32 rights)
+{
+	/* An unplug has taken all of the member off the count of the cross-adapter fence. */
+	if (fence->cross && rights & DRM_VFENCE_RIGHT_SIGNAL &&
+	    atomic_dec_return(&fence->signalers) < 0)
+		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
+
+	vfence_fence_put_share(fence, rights);
 }
 
 /** vfence_fence_private_data - copy the creator's private data of a native fence */

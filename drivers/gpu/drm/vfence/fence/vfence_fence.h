@@ -48,8 +48,8 @@ struct vfence_fence_args {
  */
 struct vfence_fence {
 	/**
-	 * @ref: Reference count: locals, descriptors, waits and @cross. The last reference
-	 * is put in process context.
+	 * @ref: Reference count: holders, waits and @cross. The last reference is put in process
+	 * context.
 	 */
 	struct kref ref;
 	/** @rcu: Frees the fence after a grace period, as scans look it up under RCU. */
@@ -62,8 +62,13 @@ struct vfence_fence {
 	/** @shareable: True if the fence may be exported. */
 	bool shareable;
 
-	/** @holders: Number of locals and descriptors; unused if @cross is set. */
-	atomic_t holders;
+	/**
+	 * @signalers: Number of holders that may signal: handles and descriptors with the right,
+	 * imports, and signals of submissions. The last one to go ends the waits for the fence, and
+	 * none comes later. If @cross is set, it has that count for all members, and this is the
+	 * part of the fence's adapter, without descriptors; negative after an unplug.
+	 */
+	atomic_t signalers;
 
 	/**
 	 * @signal_lock: Serialises CPU signals of the fence, with the completion of the waits
@@ -173,8 +178,10 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 void vfence_fence_put(struct vfence_fence *fence);
 void vfence_fence_list_for_scan_locked(struct vfence_fence *fence);
 void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored);
-bool vfence_fence_get_handle(struct vfence_fence *fence);
-void vfence_fence_put_handle(struct vfence_fence *fence);
+bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights);
+void vfence_fence_put_share(struct vfence_fence *fence, u32 rights);
+bool vfence_fence_get_holder(struct vfence_fence *fence, u32 rights);
+void vfence_fence_put_holder(struct vfence_fence *fence, u32 rights);
 void vfence_fence_end(struct vfence_fence *fence, int error);
 void vfence_fence_private_data(struct vfence_fence *fence, u8 *data);
 void vfence_fence_set_always_signaled(struct vfence_fence *fence);

@@ -218,7 +218,7 @@ static void local_free(struct vfence_file *file, struct vfence_local *local)
 	local_settle_handle(file->adapter, fence);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
-	vfence_fence_put_handle(fence);
+	vfence_fence_put_holder(fence, local->rights);
 	vfence_object_free(HANDLE, local);
 }
 
@@ -241,7 +241,7 @@ static void local_describe(const struct vfence_local *local,
  * vfence_local_add - open a fence for a device (WDDM-55, WDDM-56)
  * @file: the file of the device, locked
  * @device: the device that gets the handle
- * @fence: the fence, of which the caller has a handle; the new handle counts by itself
+ * @fence: the fence, of which the caller is a holder with @rights or more
  * @rights: DRM_VFENCE_RIGHT_* of the handle
  * @parent: the device has created the fence
  * @handle: output: the handle
@@ -265,10 +265,15 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	local->device = device;
 	local->rights = rights;
 	local->parent = parent;
+	/* As the caller is a holder, this fails only if its adapter was unplugged. */
+	if (!vfence_fence_get_holder(fence, rights)) {
+		ret = -ENODEV;
+		goto free;
+	}
 	local->map = vfence_map_get(file, fence->slots);
 	if (IS_ERR(local->map)) {
 		ret = PTR_ERR(local->map);
-		goto free;
+		goto put_holder;
 	}
 
 	ret = local_open_hw(file, local);
@@ -276,8 +281,6 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		goto put_map;
 
 	local_add_loss(local);
-	/* This cannot fail, as the caller has a handle. */
-	vfence_fence_get_handle(fence);
 	vfence_device_get(device);
 	ret = vfence_table_add(&file->fences, local, handle);
 	if (ret) {
@@ -301,6 +304,8 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 
 put_map:
 	vfence_map_put(file, local->map);
+put_holder:
+	vfence_fence_put_holder(fence, rights);
 free:
 	vfence_object_free(HANDLE, local);
 	return ret;
@@ -438,7 +443,7 @@ static int local_create_locked(struct vfence_file *file, u32 parent, struct vfen
 	ret = vfence_local_add(file, device, fence, rights, true, handle, mapping);
 	if (!ret)
 		vfence_fence_private_data(fence, args->private_data);
-	vfence_fence_put_handle(fence);
+	vfence_fence_put_holder(fence, DRM_VFENCE_RIGHTS_ALL);
 
 	return ret;
 }

@@ -58,6 +58,7 @@ static int request_resolve_point(struct vfence_file *file, struct vfence_target 
 		return -EINVAL;
 	target->value = in->value;
 	target->locked = false;
+	target->pledged = false;
 	target->fence = vfence_request_look_up(file, in->fence, need, &target->value);
 	return PTR_ERR_OR_ZERO(target->fence);
 }

@@ -21,7 +21,7 @@
  * struct vfence_share - exported fence of a file descriptor
  */
 struct vfence_share {
-	/** @fence: Fence; the descriptor counts as one of its handles. */
+	/** @fence: Fence; the descriptor is a holder of it, with @rights. */
 	struct vfence_fence *fence;
 	/** @rights: DRM_VFENCE_RIGHT_* of handles that are opened from the descriptor. */
 	u32 rights;
@@ -31,7 +31,7 @@ static int share_release(struct inode *inode, struct file *filp)
 {
 	struct vfence_share *share = filp->private_data;
 
-	vfence_fence_put_handle(share->fence);
+	vfence_fence_put_share(share->fence, share->rights);
 	vfence_object_free(SHARE, share);
 	return 0;
 }
@@ -49,7 +49,7 @@ static const struct file_operations share_fops = {
 	.llseek = noop_llseek,
 };
 
-/* Create a descriptor of @fence. On success it takes over the caller's handle. */
+/* Create a descriptor of @fence. On success it is the holder with @rights that the caller was. */
 static int share_install(struct vfence_fence *fence, u32 rights)
 {
 	struct vfence_share *share = vfence_object_alloc(SHARE, sizeof(*share));
@@ -99,16 +99,18 @@ int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	fence = vfence_local_lookup(file, args->handle, same ? 0 : args->flags, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
+	if (!same)
+		rights = args->flags;
 	if (vfence_reject(drm, !fence->shareable))
 		goto put;
 
 	ret = -ENOENT;
-	if (!vfence_fence_get_handle(fence))
+	if (!vfence_fence_get_share(fence, rights))
 		goto put;
 
-	ret = share_install(fence, same ? rights : args->flags);
+	ret = share_install(fence, rights);
 	if (ret < 0) {
-		vfence_fence_put_handle(fence);
+		vfence_fence_put_share(fence, rights);
 		goto put;
 	}
 	args->fd = ret;
@@ -119,7 +121,7 @@ put:
 	return ret;
 }
 
-/* Return the fence of a descriptor, with a handle for the caller, and its rights. */
+/* Return the fence of a descriptor. The caller is a holder of it with the same rights. */
 static struct vfence_fence *share_get_fence(struct vfence_adapter *adapter, int fd, u32 *rights)
 {
 	struct vfence_fence *fence = ERR_PTR(-EINVAL);
@@ -136,7 +138,7 @@ static struct vfence_fence *share_get_fence(struct vfence_adapter *adapter, int 
 		if (vfence_reject(&adapter->drm, !(share->rights & DRM_VFENCE_RIGHT_READ)))
 			fence = ERR_PTR(-EACCES);
 		else if ((share->fence->adapter == adapter || share->fence->cross) &&
-			 vfence_fence_get_handle(share->fence))
+			 vfence_fence_get_share(share->fence, share->rights))
 			fence = share->fence;
 	}
 	fput(filp);
@@ -210,6 +212,6 @@ int vfence_share_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 		memset(args->private_data, 0, sizeof(args->private_data));
 		vfence_fence_private_data(fence, args->private_data);
 	}
-	vfence_fence_put_handle(fence);
+	vfence_fence_put_share(fence, rights);
 	return ret;
 }

@@ -40,7 +40,7 @@ struct vfence_import {
 	/** @foreign: The dma_fence, with a reference. */
 	struct vfence_foreign *foreign;
 
-	/** @fence: Fence to signal when @foreign has signaled, with a reference. */
+	/** @fence: Fence to signal when @foreign has signaled; the import is a holder of it. */
 	struct vfence_fence *fence;
 	/** @value: Value to signal. */
 	u64 value;
@@ -55,7 +55,7 @@ struct vfence_import {
 
 static void sync_free_import(struct vfence_import *import)
 {
-	vfence_fence_put(import->fence);
+	vfence_fence_put_holder(import->fence, DRM_VFENCE_RIGHT_SIGNAL);
 	vfence_foreign_put(import->foreign);
 	vfence_object_free(IMPORT, import);
 }
@@ -178,13 +178,19 @@ static int sync_create_import(struct vfence_file *file, struct vfence_fence *fen
 	if (!import)
 		return -ENOMEM;
 
-	import->fence = vfence_fence_get(fence);
 	import->foreign = vfence_foreign_get(file, foreign);
 	if (IS_ERR(import->foreign)) {
 		ret = PTR_ERR(import->foreign);
 		vfence_object_free(IMPORT, import);
 		return ret;
 	}
+	/* Another thread may have closed the handle meanwhile. */
+	if (!vfence_fence_get_holder(fence, DRM_VFENCE_RIGHT_SIGNAL)) {
+		vfence_foreign_put(import->foreign);
+		vfence_object_free(IMPORT, import);
+		return -ENOENT;
+	}
+	import->fence = fence;
 	import->value = value;
 	import->file = file;
 	INIT_LIST_HEAD(&import->follower.link);

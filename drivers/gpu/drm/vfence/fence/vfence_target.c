@@ -25,13 +25,40 @@ int vfence_targets_alloc(struct vfence_targets *targets, unsigned int room)
 	return targets->many ? 0 : -ENOMEM;
 }
 
+/**
+ * vfence_targets_pledge - keep the waits that the signals of a list will end
+ * @targets: fences that the client may signal, and that will be signaled later
+ *
+ * The waits for these fences do not end before the list is freed, even if all handles are closed.
+ *
+ * Return: 0, or -ENOENT if another thread has closed the handles meanwhile.
+ */
+int vfence_targets_pledge(struct vfence_targets *targets)
+{
+	struct vfence_target *list = vfence_targets_list(targets);
+	unsigned int i;
+
+	for (i = 0; i < targets->count; i++) {
+		if (!vfence_fence_get_holder(list[i].fence, DRM_VFENCE_RIGHT_SIGNAL))
+			return -ENOENT;
+		/* It has a reference of its own. */
+		vfence_fence_put(list[i].fence);
+		list[i].pledged = true;
+	}
+	return 0;
+}
+
 void __vfence_targets_free(struct vfence_targets *targets)
 {
 	struct vfence_target *list = vfence_targets_list(targets);
 	unsigned int i;
 
-	for (i = 0; i < targets->count; i++)
-		vfence_fence_put(list[i].fence);
+	for (i = 0; i < targets->count; i++) {
+		if (list[i].pledged)
+			vfence_fence_put_holder(list[i].fence, DRM_VFENCE_RIGHT_SIGNAL);
+		else
+			vfence_fence_put(list[i].fence);
+	}
 	targets->count = 0;
 	if (targets->many)
 		kvfree(targets->many);

@@ -17,6 +17,8 @@ struct vfence_target {
 	u64 value;
 	/** @locked: A call that signals the list holds the signal lock of @fence by this target. */
 	bool locked;
+	/** @pledged: The target is a holder of @fence: it will signal. */
+	bool pledged;
 };
 
 /**
@@ -42,6 +44,7 @@ static inline struct vfence_target *vfence_targets_list(struct vfence_targets *t
 }
 
 int vfence_targets_alloc(struct vfence_targets *targets, unsigned int room);
+int vfence_targets_pledge(struct vfence_targets *targets);
 void __vfence_targets_free(struct vfence_targets *targets);
 int vfence_targets_split(struct vfence_targets *targets, u32 fence_flags,
 			 struct vfence_targets *split);

@@ -485,7 +485,7 @@ static int queue_create_progress(struct vfence_queue *queue,
 		vfence_local_keep(queue->file, queue->progress);
 	}
 
-	vfence_fence_put_handle(fence);
+	vfence_fence_put_holder(fence, DRM_VFENCE_RIGHTS_ALL);
 	return ret;
 }
 

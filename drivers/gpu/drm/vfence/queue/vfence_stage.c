@@ -66,6 +66,8 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 		return 0;
 
 	ret = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, signals);
+	if (!ret)
+		ret = vfence_targets_pledge(signals);
 	if (ret || at_submission)
 		return ret;
 	return vfence_targets_split(signals, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
