@@ -124,6 +124,67 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	close(efd);
 }
 
+/* Create a fence of adapter 0 that a client of adapter 2 may wait for. */
+static int cross_create(struct vf_device *device, struct vf_device *elsewhere,
+			struct vf_fence **fence, struct vf_fence **reader)
+{
+	int ret = vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE |
+				  DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, fence);
+	int fd = ret ? ret : vf_fence_export_rights(*fence, DRM_VFENCE_RIGHT_READ |
+						    DRM_VFENCE_RIGHT_WAIT);
+
+	ret = fd < 0 ? fd : vf_fence_open(elsewhere, fd, reader);
+	close(fd);
+	return ret;
+}
+
+TEST_F(life, unbind_ends_the_waits_of_other_adapters)
+{
+	struct sleeper sleeper = { .ret = 1 };
+	struct vf_fence *fence, *second, *reader;
+	struct vf_adapter *other;
+	struct vf_device *device;
+	struct client gone;
+	pthread_t thread;
+	int fd;
+
+	if (vf_adapter_open(2, &other))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(other, &device));
+	ASSERT_EQ(0, cross_create(self->device, device, &fence, &sleeper.fence));
+	ASSERT_EQ(0, client_open(&gone));
+	ASSERT_EQ(0, cross_create(gone.device, device, &second, &reader));
+	fd = vf_fence_export(second);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &sleeper));
+	ASSERT_TRUE(EVENTUALLY(waiters(sleeper.fence) == 1));
+
+	ASSERT_EQ(0, driver("unbind", 0));
+	self->unbound = true;
+	pthread_join(thread, NULL);
+	EXPECT_EQ(-ECANCELED, sleeper.ret);
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(sleeper.fence, 1, DEADLINE));
+	/* Closing what was counted before changes nothing. */
+	vf_fence_destroy(fence);
+	/* No call reaches the adapter any more: the handle goes with its file. */
+	vf_fence_destroy(second);
+	client_close(&gone);
+	/* The descriptor can be opened elsewhere, and that handle may signal. */
+	ASSERT_EQ(0, vf_fence_open(device, fd, &second));
+	close(fd);
+	sleeper.fence = reader;
+	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &sleeper));
+	ASSERT_TRUE(EVENTUALLY(waiters(reader) == 1));
+	EXPECT_EQ(0, vf_fence_signal(second, 1));
+	pthread_join(thread, NULL);
+	EXPECT_EQ(0, sleeper.ret);
+	vf_fence_destroy(second);
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader, 2, DEADLINE));
+	vf_fence_destroy(reader);
+	vf_device_destroy(device);
+	vf_adapter_close(other);
+}
+
 /* A sync_file and a dma-buf that were passed on outlive the adapter. */
 TEST_F(life, what_was_handed_on_outlives_the_adapter)
 {

@@ -301,6 +301,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->reset.wq);
 	flush_workqueue(adapter->reset.loss_wq);
 	flush_workqueue(adapter->work_wq);
+	vfence_fence_end_signalers(adapter);
 
 	vfence_page_zap_all(adapter);
 }

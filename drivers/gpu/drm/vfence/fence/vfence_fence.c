@@ -14,6 +14,8 @@
 
 /* Most fences that a scan skips in one section with interrupts off. */
 #define FENCE_SCAN_VISITS	16
+/* Number of signalers of a member whose adapter is gone: stays negative, whoever comes or goes. */
+#define FENCE_UNPLUGGED		(INT_MIN / 2)
 
 /* CPU address of the fence's value in @storage, or NULL if the CPU cannot reach it. */
 static u64 *fence_slot(struct vfence_fence *fence, struct vfence_storage *storage)
@@ -641,4 +643,26 @@ static void fence_fail(struct vfence_fence *fence, void *error)
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
 {
 	vfence_fence_for_each(adapter, fence_fail, &error);
+}
+
+static void fence_end_signalers(struct vfence_fence *fence, void *unused)
+{
+	int gone;
+
+	if (!fence->cross)
+		return;
+	gone = atomic_xchg(&fence->signalers, FENCE_UNPLUGGED);
+	if (gone && atomic_sub_and_test(gone, &fence->cross->signalers))
+		fence_abandon(fence);
+}
+
+/**
+ * vfence_fence_end_signalers - clients of an adapter that was unplugged signal no fence any more
+ * @adapter: the adapter: its calls return ENODEV, and all works that signal have run
+ *
+ * Other adapters may wait for its cross-adapter fences, while its files stay open. Called once.
+ */
+void vfence_fence_end_signalers(struct vfence_adapter *adapter)
+{
+	vfence_fence_for_each(adapter, fence_end_signalers, NULL);
 }

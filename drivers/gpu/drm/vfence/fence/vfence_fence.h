@@ -188,6 +188,7 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence);
 void vfence_fence_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_fence *fence, void *arg), void *arg);
 void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
+void vfence_fence_end_signalers(struct vfence_adapter *adapter);
 
 static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)
 {
