@@ -1943,6 +1943,12 @@ struct drm_vfence_queue_create {
 #define DRM_VFENCE_DOORBELL_SECONDARY	(1 << 0)
 
 /**
+ * DRM_VFENCE_DOORBELL_MAPPINGS: Most mappings of a doorbell page, in all processes together. To
+ * take a doorbell away costs time for each of them.
+ */
+#define DRM_VFENCE_DOORBELL_MAPPINGS	4
+
+/**
  * struct drm_vfence_doorbell_create - give a user-mode queue its ring and its doorbell
  *
  * The doorbell is disconnected and takes no physical doorbell (WDDM-181). The two buffers stay
@@ -1968,7 +1974,10 @@ struct drm_vfence_doorbell_create {
 	__u32 ring_size;
 	/** @pad: Zero. */
 	__u32 pad;
-	/** @doorbell_offset: Out: Offset for mmap() of the doorbell page. */
+	/**
+	 * @doorbell_offset: Out: Offset for mmap() of the doorbell page. mmap() returns ENOSPC if
+	 * the page has %DRM_VFENCE_DOORBELL_MAPPINGS mappings.
+	 */
 	__u64 doorbell_offset;
 	/**
 	 * @status_offset: Out: Offset for mmap() of the status page, which is read only. It has
@@ -1978,7 +1987,10 @@ struct drm_vfence_doorbell_create {
 	__u64 status_offset;
 	/** @last_queued_offset: Out: Offset for mmap() of the last-queued page, a u64 at 0. */
 	__u64 last_queued_offset;
-	/** @secondary_offset: Out: Offset for mmap() of the second doorbell page; 0: none. */
+	/**
+	 * @secondary_offset: Out: Offset for mmap() of the second doorbell page; 0: none. The page
+	 * has as many mappings of its own.
+	 */
 	__u64 secondary_offset;
 };
 

@@ -256,6 +256,91 @@ TEST_F(pages, two_mappings_of_one_doorbell_both_ring)
 	EXPECT_TRUE(EVENTUALLY(d.control->read_ptr == 8 * i));
 }
 
+static void *map_doorbell(int fd, const struct doorbell_page *d)
+{
+	return mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd, d->args.doorbell_offset);
+}
+
+TEST_F(pages, a_doorbell_has_few_mappings)
+{
+	void *map[DRM_VFENCE_DOORBELL_MAPPINGS], *to;
+	struct doorbell_page d;
+	unsigned int i;
+
+	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
+	map[0] = (void *)d.page;
+	for (i = 1; i < DRM_VFENCE_DOORBELL_MAPPINGS; i++) {
+		map[i] = map_doorbell(self->fd, &d);
+		ASSERT_NE(MAP_FAILED, map[i]);
+	}
+	EXPECT_EQ(MAP_FAILED, map_doorbell(self->fd, &d));
+	EXPECT_EQ(ENOSPC, errno);
+	/* What was refused takes no room, and what ends gives its room back. */
+	munmap(map[1], 4096);
+	map[1] = map_doorbell(self->fd, &d);
+	ASSERT_NE(MAP_FAILED, map[1]);
+	EXPECT_EQ(MAP_FAILED, map_doorbell(self->fd, &d));
+	EXPECT_EQ(ENOSPC, errno);
+	/* A mapping that has moved counts once. */
+	for (i = 0; i < 2 * DRM_VFENCE_DOORBELL_MAPPINGS; i++) {
+		to = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		ASSERT_NE(MAP_FAILED, to);
+		ASSERT_EQ(to, mremap(map[1], 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, to));
+		map[1] = to;
+	}
+	EXPECT_EQ(MAP_FAILED, map_doorbell(self->fd, &d));
+	munmap(map[1], 4096);
+	map[1] = map_doorbell(self->fd, &d);
+	EXPECT_NE(MAP_FAILED, map[1]);
+	/* Each mapping rings. */
+	for (i = 0; i < DRM_VFENCE_DOORBELL_MAPPINGS; i++) {
+		publish_nop(&d);
+		*(volatile uint64_t *)map[i] = 1;
+		EXPECT_TRUE(EVENTUALLY(d.control->read_ptr == 8 * (i + 1)));
+	}
+}
+
+TEST_F(pages, what_is_refused_takes_no_room_of_a_doorbell)
+{
+	struct doorbell_page d;
+	unsigned int i;
+
+	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
+	for (i = 0; i < 2 * DRM_VFENCE_DOORBELL_MAPPINGS; i++) {
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_SHARED, self->fd,
+					   d.args.doorbell_offset));
+		EXPECT_EQ(MAP_FAILED, mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, self->fd,
+					   d.args.doorbell_offset));
+		/* The mapping cannot become two by mremap(), and a child does not inherit it. */
+		EXPECT_EQ(MAP_FAILED, mremap((void *)d.page, 0, 4096, MREMAP_MAYMOVE));
+		EXPECT_EQ(-1, madvise((void *)d.page, 4096, MADV_DOFORK));
+	}
+	EXPECT_NE(MAP_FAILED, map_doorbell(self->fd, &d));
+}
+
+/* All processes that have the file have the mappings of a page together. */
+TEST_F(pages, a_child_has_no_room_of_its_own_on_a_doorbell)
+{
+	struct doorbell_page d;
+	unsigned int i;
+	int status;
+	pid_t pid;
+
+	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
+	for (i = 1; i < DRM_VFENCE_DOORBELL_MAPPINGS - 1; i++)
+		ASSERT_NE(MAP_FAILED, map_doorbell(self->fd, &d));
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(map_doorbell(self->fd, &d) == MAP_FAILED ||
+		      map_doorbell(self->fd, &d) != MAP_FAILED || errno != ENOSPC);
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	/* The mapping of the child has ended with it. */
+	EXPECT_NE(MAP_FAILED, map_doorbell(self->fd, &d));
+	EXPECT_EQ(MAP_FAILED, map_doorbell(self->fd, &d));
+}
+
 static void *map_unmap(void *arg)
 {
 	struct doorbell_page *d = arg;
@@ -263,8 +348,7 @@ static void *map_unmap(void *arg)
 	unsigned int i;
 
 	for (i = 0; i < 2000; i++) {
-		volatile uint64_t *p = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
-					    d->args.doorbell_offset);
+		volatile uint64_t *p = map_doorbell(fd, d);
 
 		if (p == MAP_FAILED)
 			return (void *)1;

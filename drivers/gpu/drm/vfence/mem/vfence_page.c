@@ -74,9 +74,22 @@ static vm_fault_t page_fault(struct vm_fault *vmf)
 	return ret;
 }
 
+/* mremap() adds a mapping with open, then ends the old one. */
+static void page_open(struct vm_area_struct *vma)
+{
+	atomic_dec(&to_vfence_page(vma->vm_private_data)->room);
+	drm_gem_vm_open(vma);
+}
+
+static void page_close(struct vm_area_struct *vma)
+{
+	atomic_inc(&to_vfence_page(vma->vm_private_data)->room);
+	drm_gem_vm_close(vma);
+}
+
 static const struct vm_operations_struct page_vm_ops = {
-	.open = drm_gem_vm_open,
-	.close = drm_gem_vm_close,
+	.open = page_open,
+	.close = page_close,
 	.fault = page_fault,
 };
 
@@ -96,6 +109,10 @@ static int page_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
 
 	if (vma->vm_flags & VM_EXEC)
 		return -EACCES;
+
+	/* Count last: mmap() calls page_close() only after this function has succeeded. */
+	if (atomic_dec_if_positive(&page->room) < 0)
+		return -ENOSPC;
 
 	vm_flags_clear(vma, VM_MAYEXEC);
 	vm_flags_set(vma, VM_IO | VM_PFNMAP | VM_DONTCOPY | VM_DONTEXPAND | VM_DONTDUMP);
@@ -138,6 +155,12 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 	if (!page)
 		return ERR_PTR(-ENOMEM);
 	page->kind = kind;
+	/*
+	 * A zap takes time for each mapping of a page, and other clients wait for zaps of
+	 * doorbells. Only unplug zaps the other pages.
+	 */
+	atomic_set(&page->room, kind == VFENCE_PAGE_DOORBELL ? DRM_VFENCE_DOORBELL_MAPPINGS :
+							       INT_MAX);
 
 	if (memory)
 		get_page(memory);

@@ -2,6 +2,7 @@
 #ifndef _VFENCE_PAGE_H_
 #define _VFENCE_PAGE_H_
 
+#include <linux/atomic.h>
 #include <linux/mm_types.h>
 
 #include <drm/drm_gem.h>
@@ -36,6 +37,12 @@ struct vfence_page {
 	enum vfence_page_kind kind;
 	/** @page: memory of the page; for a doorbell, what clients map while it is disconnected */
 	struct page *page;
+
+	/**
+	 * @room: number of mappings that may be added, in all processes together; atomic. For a
+	 * moment it can be less than 0: mremap() adds a mapping, then ends the old one.
+	 */
+	atomic_t room;
 
 	/**
 	 * @fault: page fault handler, or NULL to insert @page; set before any client can map
