@@ -271,30 +271,9 @@ TEST_F(generic, fdinfo_has_cycles_and_memory)
 	EXPECT_EQ(memory, fdinfo_kib(self->fd, "drm-total-memory"));
 }
 
-/* Find the line of the file "state" that has both texts, and the number behind a key in it. */
-static bool find_state(const char *text, const char *other, const char *key, uint64_t *number)
-{
-	char path[400], line[512], *at;
-	bool found = false;
-	FILE *f;
-
-	if (knob_path(0, "state", path, sizeof(path)))
-		return false;
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		at = strstr(line, key);
-		found = strstr(line, text) && strstr(line, other) && at;
-		if (found)
-			*number = strtoull(at + strlen(key), NULL, 10);
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
 TEST_F(generic, state_has_queues_and_what_they_wait_for)
 {
-	uint64_t awaited = 0, has = 1, queue = 0, client = 0;
+	uint64_t awaited = 0, has = 1, queue = 0, client = 0, turns = 0;
 	struct vf_fence *fence;
 	struct vf_point point = { .value = 4242 };
 	char value[128], mine[160];
@@ -304,30 +283,33 @@ TEST_F(generic, state_has_queues_and_what_they_wait_for)
 		SKIP(return, "debugfs needs root");
 	ASSERT_TRUE(fdinfo(self->fd, "drm-client-id", value, sizeof(value)));
 	snprintf(mine, sizeof(mine), "client=%s ", value);
-	ASSERT_TRUE(find_state("state=idle", mine, "queue=", &queue));
+	ASSERT_TRUE(find_state(0, "state=idle", mine, "queue=", &queue));
 
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
 	point.fence = fence;
 	vf_cmd_wait(self->gfx, fence, 4241);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	ASSERT_TRUE(EVENTUALLY(find_state("state=blocked", mine, " fence=", &awaited)));
-	ASSERT_TRUE(find_state("state=blocked", mine, " value=", &has));
+	ASSERT_TRUE(EVENTUALLY(find_state(0, "state=blocked", mine, " fence=", &awaited)));
+	EXPECT_TRUE(find_state(0, "engine=0 turn=0 context=0 queue=0", "", "submitted=", &turns));
+	ASSERT_TRUE(find_state(0, "state=blocked", mine, " value=", &has));
 	EXPECT_EQ(4241, has);
-	EXPECT_TRUE(find_state("kind=user", mine, "client=", &client));
+	EXPECT_TRUE(find_state(0, "kind=user", mine, "client=", &client));
 	EXPECT_EQ(strtoull(value, NULL, 10), client);
 
 	/* The fence is named by the same number, once a thread waits for it. */
-	EXPECT_FALSE(find_state("waiters=1", " value=4242", "fence=", &queue));
+	EXPECT_FALSE(find_state(0, "waiters=1", " value=4242", "fence=", &queue));
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, NULL));
-	ASSERT_TRUE(find_state("waiters=1", " value=4242", "fence=", &has));
+	ASSERT_TRUE(find_state(0, "waiters=1", " value=4242", "fence=", &has));
 	EXPECT_EQ(awaited, has);
-	ASSERT_TRUE(find_state("waiters=1", " value=4242", "monitored=", &has));
+	ASSERT_TRUE(find_state(0, "waiters=1", " value=4242", "monitored=", &has));
 	EXPECT_EQ(4241, has);
 
 	ASSERT_EQ(0, vf_fence_signal(fence, 4242));
 	ASSERT_TRUE(drained(self->gfx));
-	EXPECT_FALSE(find_state("state=blocked", mine, " fence=", &awaited));
-	EXPECT_FALSE(find_state("waiters=1", " value=4242", "fence=", &has));
+	EXPECT_FALSE(find_state(0, "state=blocked", mine, " fence=", &awaited));
+	EXPECT_FALSE(find_state(0, "waiters=1", " value=4242", "fence=", &has));
+	EXPECT_TRUE(find_state(0, "engine=0 turn=0 ", "", "submitted=", &has));
+	EXPECT_LT(turns, has);
 	vf_fence_destroy(fence);
 	close(efd);
 }

@@ -647,6 +647,28 @@ static inline int knob_path(unsigned int index, const char *name, char *path, si
 	return ret;
 }
 
+/* Find the line of an adapter's file "state" that has both texts, and the number behind a key in it. */
+static inline bool find_state(unsigned int index, const char *text, const char *other,
+			      const char *key, uint64_t *number)
+{
+	char path[400], line[512], *at;
+	bool found = false;
+	FILE *f;
+
+	if (knob_path(index, "state", path, sizeof(path)))
+		return false;
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		at = strstr(line, key);
+		found = strstr(line, text) && strstr(line, other) && at;
+		if (found)
+			*number = strtoull(at + strlen(key), NULL, 10);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
 /* Write @value to an adapter's test switch. */
 static inline int knob(unsigned int index, const char *name, const char *value)
 {

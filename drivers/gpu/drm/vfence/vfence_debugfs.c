@@ -182,11 +182,29 @@ static void debugfs_show_fence(struct vfence_fence *fence, void *arg)
 			   waiters, least);
 }
 
-/* Show the queues, and what they and threads wait for: a user reads it when work stands still. */
+/* Print what an engine executes: turn 0 is nothing, context 0 is the kernel's paging ring. */
+static void debugfs_show_engine(struct seq_file *m, struct vfence_adapter *adapter,
+				unsigned int node)
+{
+	struct vgpu_engine_status status;
+
+	vgpu_reset_query_engine(adapter->gpu, node, &status);
+	seq_printf(m, "engine=%u turn=%llu context=%u queue=%u submitted=%llu completed=%llu\n",
+		   node, status.turn, status.context, status.queue, status.submitted,
+		   status.completed);
+}
+
+/*
+ * Show the engines, the queues, and what they and threads wait for: a user reads it when work
+ * stands still.
+ */
 static int debugfs_state_show(struct seq_file *m, void *unused)
 {
 	struct vfence_adapter *adapter = m->private;
+	unsigned int node;
 
+	for (node = 0; node < adapter->config.gpu.nodes; node++)
+		debugfs_show_engine(m, adapter, node);
 	vfence_queue_for_each(adapter, debugfs_show_queue, m);
 	vfence_fence_for_each(adapter, debugfs_show_fence, m);
 	return 0;
