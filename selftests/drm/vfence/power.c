@@ -208,6 +208,21 @@ TEST_F(d3, WDDM_193_197_d3_does_not_end_a_suspension)
 	EXPECT_EQ(1, vf_fence_current(self->fence));
 }
 
+TEST_F(d3, WDDM_197_a_connect_that_is_refused_does_not_keep_it_awake)
+{
+	struct drm_vfence_context_create context = { .device = vf_device_handle(self->device) };
+	struct drm_vfence_queue_create queue = { .flags = DRM_VFENCE_QUEUE_USER_MODE };
+	struct drm_vfence_doorbell_connect connect = { 0 };
+
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	queue.context = context.handle;
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue));
+	/* A queue without a doorbell. */
+	connect.queue = queue.handle;
+	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect));
+	EXPECT_TRUE(EVENTUALLY(status_is("suspended")));
+}
+
 TEST_F(d3, work_keeps_it_awake)
 {
 	uint64_t before;

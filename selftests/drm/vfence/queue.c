@@ -296,6 +296,156 @@ TEST_F(queue, WDDM_182_186_187_victims_reconnect_and_lose_nothing)
 		vf_queue_destroy(queue[i]);
 }
 
+/* Connect more queues than there are doorbells, again and again. Return: an exit code. */
+static int reconnect_crowd(void)
+{
+	struct vf_queue *queue[CROWD];
+	unsigned int i, round;
+	struct client c;
+
+	if (client_open(&c))
+		return 1;
+	for (i = 0; i < CROWD; i++)
+		if (vf_queue_create(c.device, i % 4, 4096, &queue[i]))
+			return 2;
+	for (round = 0; round < 20; round++)
+		for (i = 0; i < CROWD; i++) {
+			vf_cmd_nop(queue[i], 8);
+			if (vf_queue_submit(queue[i]))
+				return 3;
+		}
+	for (i = 0; i < CROWD; i++)
+		if (!drained(queue[i]))
+			return 4;
+	return 0;
+}
+
+TEST_F(queue, a_client_that_reconnects_many_queues_takes_no_doorbell_of_another)
+{
+	struct vf_counters before;
+	uint64_t moved;
+	int status;
+	pid_t pid;
+
+	vf_cmd_nop(self->gfx, 8);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	/* The queue is idle, and was connected first. */
+	ASSERT_TRUE(logged(self->gfx));
+	before = counters(self->adapter);
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid)
+		_exit(reconnect_crowd());
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
+	moved = counters(self->adapter).victimisations - before.victimisations;
+	EXPECT_LT(CROWD, moved);
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));
+}
+
+#define CLIENTS	6
+
+/* A client of the adapter that has two doorbells. */
+static int submit_often(void)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	unsigned int i;
+
+	if (vf_adapter_open(1, &adapter) || vf_device_create(adapter, &device) ||
+	    vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue))
+		return 1;
+	for (i = 0; i < 20; i++) {
+		vf_cmd_nop(queue, 8);
+		if (vf_queue_submit(queue) || !drained(queue))
+			return 2;
+	}
+	return 0;
+}
+
+/* There are more processes than doorbells: each gets one, and loses it again. */
+TEST_F(queue, every_client_gets_a_doorbell)
+{
+	pid_t pid[CLIENTS];
+	unsigned int i;
+	int status;
+
+	if (access("/sys/bus/platform/devices/vfence.1/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	for (i = 0; i < CLIENTS; i++) {
+		pid[i] = fork();
+		ASSERT_LE(0, pid[i]);
+		if (!pid[i])
+			_exit(submit_often());
+	}
+	for (i = 0; i < CLIENTS; i++) {
+		ASSERT_EQ(pid[i], waitpid(pid[i], &status, 0));
+		EXPECT_EQ(0, status);
+	}
+}
+
+/* Have a client of the adapter with two doorbells that connects one and stays. */
+static pid_t stay_connected(void)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int ready[2];
+	char done = 0;
+	pid_t pid;
+
+	if (pipe(ready))
+		return -1;
+	pid = fork();
+	if (!pid) {
+		done = !vf_adapter_open(1, &adapter) && !vf_device_create(adapter, &device) &&
+		       !vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue) &&
+		       !vf_queue_submit(queue);
+		if (write(ready[1], &done, 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	if (read(ready[0], &done, 1) != 1)
+		done = 0;
+	close(ready[0]);
+	close(ready[1]);
+	return done ? pid : -1;
+}
+
+TEST_F(queue, clients_keep_their_last_doorbell_for_a_time_and_no_longer)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int64_t begin;
+	pid_t pid[2];
+
+	if (access("/sys/bus/platform/devices/vfence.1/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(1, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	begin = vf_deadline(0);
+	pid[0] = stay_connected();
+	ASSERT_LT(0, pid[0]);
+	pid[1] = stay_connected();
+	ASSERT_LT(0, pid[1]);
+	/* One of them gives its doorbell, which it did not have before. */
+	EXPECT_EQ(0, vf_queue_submit(queue));
+	EXPECT_LE(begin + 4000000, vf_deadline(0));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(queue));
+	EXPECT_TRUE(drained(queue));
+	kill(pid[0], SIGKILL);
+	kill(pid[1], SIGKILL);
+	EXPECT_EQ(pid[0], waitpid(pid[0], NULL, 0));
+	EXPECT_EQ(pid[1], waitpid(pid[1], NULL, 0));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
 TEST_F(queue, WDDM_186_a_victim_can_read_why)
 {
 	struct drm_vfence_adapter_info info;

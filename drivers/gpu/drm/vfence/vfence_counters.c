@@ -8,7 +8,7 @@
 
 #include "core/vfence_file_types.h"
 #include "hw/vgpu.h"
-#include "queue/vfence_doorbell.h"
+#include "queue/vfence_physical.h"
 #include "queue/vfence_queue.h"
 #include "vfence_counters.h"
 
@@ -203,7 +203,7 @@ static void sample_levels(struct vfence_adapter *adapter, struct counters_sample
 
 	vfence_queue_for_each(adapter, sample_add_unread, &s->log_entries_unread);
 	s->queues = atomic_read(&adapter->queues.count);
-	s->doorbells_connected = vfence_doorbell_connected(adapter);
+	s->doorbells_connected = vfence_physical_count(adapter);
 
 	mutex_lock(&adapter->mem.segment.lock);
 	s->local_pages = adapter->mem.segment.pages;

@@ -116,7 +116,8 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 {
 	struct vfence_queues *queues = &adapter->queues;
 
-	queues->doorbell_wq = alloc_workqueue("%s-doorbell", WQ_UNBOUND, 0, adapter->name);
+	queues->doorbell_wq = alloc_workqueue("%s-doorbell", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
+					      adapter->name);
 	adapter->fences.import_wq = alloc_workqueue("%s-import", WQ_UNBOUND, 0, adapter->name);
 	adapter->fences.foreign_wq = alloc_workqueue("%s-foreign", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 						     adapter->name);

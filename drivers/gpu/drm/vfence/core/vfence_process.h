@@ -8,6 +8,7 @@
 #include <linux/spinlock.h>
 
 #include "vfence_timeout.h"
+#include "vfence_victim.h"
 
 struct pid;
 struct vfence_adapter;
@@ -31,6 +32,8 @@ struct vfence_process {
 	spinlock_t lock;
 	/** @hangs: when devices of the process have hung */
 	struct vfence_timeout_window hangs;
+	/** @doorbells: its physical doorbells; vfence_queues.doorbell_lock */
+	struct vfence_victim_owner doorbells;
 	/** @blocked: the process may not use the adapter any more; set once */
 	bool blocked;
 };

@@ -33,6 +33,20 @@ struct vfence_file *vfence_page_client(const struct vm_fault *vmf)
 }
 
 /**
+ * vfence_page_prepare - allocate what vfence_page_insert() needs for a fault; 0 or -ENOMEM
+ * @vmf: the fault
+ *
+ * The allocation is charged to the client, and takes as long as the client's memory limit says.
+ */
+int vfence_page_prepare(struct vm_fault *vmf)
+{
+	/* Each submission to an idle queue faults: its page table is there. */
+	if (likely(!pmd_none(*vmf->pmd)))
+		return 0;
+	return apply_to_page_range(vmf->vma->vm_mm, vmf->address, PAGE_SIZE, NULL, NULL);
+}
+
+/**
  * vfence_page_insert - handle a fault by mapping @memory
  * @vmf: the fault
  * @memory: one page

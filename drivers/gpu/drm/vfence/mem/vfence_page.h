@@ -63,6 +63,7 @@ void vfence_page_put(struct vfence_page *page);
 void *vfence_page_kva(struct vfence_page *page);
 u64 vfence_page_offset(struct vfence_page *page);
 struct vfence_file *vfence_page_client(const struct vm_fault *vmf);
+int vfence_page_prepare(struct vm_fault *vmf);
 vm_fault_t vfence_page_insert(struct vm_fault *vmf, struct page *memory);
 void vfence_page_zap(struct vfence_page *page);
 

@@ -5,6 +5,7 @@
  */
 
 #include <linux/hrtimer.h>
+#include <linux/jiffies.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -13,13 +14,16 @@
 #include <drm/drm_vma_manager.h>
 
 #include "core/vfence_device.h"
+#include "core/vfence_gate.h"
 #include "core/vfence_power.h"
 #include "mem/vfence_page.h"
 #include "queue/vfence_doorbell.h"
+#include "queue/vfence_physical.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "vfence_compat.h"
 #include "vfence_step.h"
+#include "vfence_victim.h"
 
 /*
  * Time before a doorbell is armed again after a ring without work, in nanoseconds. It doubles
@@ -68,86 +72,53 @@ static void doorbell_zap_locked(struct vfence_doorbell *doorbell)
  * the hardware, which latches the write pointer and stops reading it. A client that publishes
  * work later finds the status.
  */
-static void doorbell_disconnect_locked(struct vfence_doorbell *doorbell, u64 status)
+static void doorbell_disconnect_locked(struct vfence_doorbell *doorbell)
 {
-	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
+	u64 status = READ_ONCE(doorbell->aborted) ? DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
+						    DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY;
 
-	lockdep_assert_held(&adapter->queues.doorbell_lock);
-	mutex_lock(&doorbell->lock);
-	if (doorbell->physical >= 0) {
-		adapter->queues.physical[doorbell->physical] = NULL;
-		doorbell->physical = -1;
-		doorbell_zap_locked(doorbell);
-	}
+	lockdep_assert_held(&doorbell->lock);
+	doorbell->physical = -1;
+	doorbell_zap_locked(doorbell);
 	doorbell_set_status(doorbell, status);
 	trace_vfence_connect(doorbell->queue, -1, status);
 	vgpu_doorbell_disconnect(doorbell->queue->hw);
-	mutex_unlock(&doorbell->lock);
 }
 
-/*
- * Choose the doorbell that was connected longest ago, among those of idle queues if there are
- * any, otherwise among all.
- */
-static struct vfence_doorbell *doorbell_find_victim_locked(struct vfence_adapter *adapter)
-{
-	struct vfence_doorbell *best = NULL;
-	bool best_idle = false;
-	unsigned int i;
-
-	lockdep_assert_held(&adapter->queues.doorbell_lock);
-	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
-		struct vfence_doorbell *doorbell = adapter->queues.physical[i];
-		bool idle = vgpu_queue_is_idle(doorbell->queue->hw);
-
-		if (best && (best_idle > idle || (best_idle == idle &&
-						  best->connected_at < doorbell->connected_at)))
-			continue;
-		best = doorbell;
-		best_idle = idle;
-	}
-
-	return best;
-}
-
-static unsigned int doorbell_take_physical_locked(struct vfence_adapter *adapter)
-{
-	struct vfence_doorbell *victim;
-	unsigned int i;
-
-	lockdep_assert_held(&adapter->queues.doorbell_lock);
-	for (i = 0; i < adapter->config.gpu.doorbells; i++)
-		if (!adapter->queues.physical[i])
-			return i;
-
-	victim = doorbell_find_victim_locked(adapter);
-	i = victim->physical;
-	doorbell_disconnect_locked(victim, DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
-	vfence_count(adapter, VFENCE_COUNT_VICTIMISATIONS);
-	return i;
-}
-
-static void doorbell_connect_locked(struct vfence_doorbell *doorbell)
+static void doorbell_connect_locked(struct vfence_doorbell *doorbell, unsigned int physical)
 {
 	struct vfence_adapter *adapter = doorbell_adapter(doorbell);
-	unsigned int physical = doorbell_take_physical_locked(adapter);
 	enum drm_vfence_doorbell_status status;
 
-	lockdep_assert_held(&adapter->queues.doorbell_lock);
+	lockdep_assert_held(&doorbell->lock);
 	/* Clear the page: the next owner must not read what the last owner stored. */
 	clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, false)));
 	if (adapter->config.gpu.secondary_doorbells)
 		clear_page(page_address(vgpu_doorbell_page(adapter->gpu, physical, true)));
 
-	adapter->queues.physical[physical] = doorbell;
-	doorbell->connected_at = ++adapter->queues.doorbell_clock;
-
-	mutex_lock(&doorbell->lock);
 	doorbell->physical = physical;
 	doorbell_zap_locked(doorbell);
 	status = vgpu_doorbell_connect(doorbell->queue->hw);
 	doorbell_set_status(doorbell, status);
 	trace_vfence_connect(doorbell->queue, physical, status);
+}
+
+/*
+ * Connect or disconnect a doorbell: the client, which may be stopped at any instruction, holds no
+ * lock over a zap.
+ */
+static void doorbell_change_work(struct work_struct *work)
+{
+	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, change_work);
+	int physical;
+
+	mutex_lock(&doorbell->lock);
+	physical = vfence_physical_begin_change(doorbell);
+	if (physical >= 0)
+		doorbell_connect_locked(doorbell, physical);
+	else
+		doorbell_disconnect_locked(doorbell);
+	vfence_physical_end_change(doorbell, physical >= 0);
 	mutex_unlock(&doorbell->lock);
 }
 
@@ -200,6 +171,10 @@ static vm_fault_t doorbell_fault(struct vm_fault *vmf, struct vfence_page *page)
 
 	vfence_count(to_vfence_adapter(page->base.dev), VFENCE_COUNT_DOORBELL_FAULTS);
 	vfence_client_count(vfence_page_client(vmf), VFENCE_COUNT_DOORBELL_FAULTS, 1);
+	/* Do not allocate under the lock: zaps wait for it, and for them others do. */
+	if (vfence_page_prepare(vmf))
+		return VM_FAULT_OOM;
+
 	mutex_lock(&doorbell->lock);
 	physical = doorbell_touched_locked(doorbell, page);
 	ret = vfence_page_insert(vmf, physical ? physical : page->page);
@@ -247,6 +222,7 @@ static enum hrtimer_restart doorbell_arm_timer(struct hrtimer *timer)
 void vfence_doorbell_init(struct vfence_adapter *adapter)
 {
 	mutex_init(&adapter->queues.doorbell_lock);
+	INIT_LIST_HEAD(&adapter->queues.line);
 }
 
 /** vfence_doorbell_fini - undo vfence_doorbell_init(); no doorbell is left */
@@ -275,17 +251,53 @@ void vfence_doorbell_arm(void *host, void *cookie)
 		doorbell_queue_arm(doorbell);
 }
 
+static void doorbell_release(struct kref *ref)
+{
+	struct vfence_doorbell *doorbell = container_of(ref, struct vfence_doorbell, ref);
+
+	mutex_destroy(&doorbell->lock);
+	vfence_object_free(DOORBELL, doorbell);
+}
+
+static void doorbell_put(void *doorbell)
+{
+	kref_put(&((struct vfence_doorbell *)doorbell)->ref, doorbell_release);
+}
+
+/* Make a doorbell leave. Return: the doorbell with a reference, if a thread disconnects it. */
+static struct vfence_doorbell *doorbell_leave_locked(struct vfence_doorbell *doorbell)
+{
+	if (!vfence_physical_leave_locked(doorbell))
+		return NULL;
+	kref_get(&doorbell->ref);
+	return doorbell;
+}
+
+/* Wait, without a lock, until a doorbell has left. */
+static void doorbell_settle(struct vfence_doorbell *doorbell)
+{
+	if (!doorbell)
+		return;
+	flush_work(&doorbell->change_work);
+	doorbell_put(doorbell);
+}
+
 /** vfence_doorbell_abort - disconnect the doorbell of a lost queue permanently */
 void vfence_doorbell_abort(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
+	struct vfence_doorbell *leaving = NULL;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
-		queue->doorbell->aborted = true;
-		doorbell_disconnect_locked(queue->doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+		WRITE_ONCE(queue->doorbell->aborted, true);
+		leaving = doorbell_leave_locked(queue->doorbell);
+		if (!leaving)
+			doorbell_set_status(queue->doorbell,
+					    DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
+	doorbell_settle(leaving);
 }
 
 /**
@@ -297,16 +309,18 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 void vfence_doorbell_force_reconnect(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
+	struct vfence_doorbell *leaving = NULL;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
 	if (queue->doorbell) {
 		doorbell_set_level(queue->doorbell,
 				   READ_ONCE(adapter->queues.logging_level));
-		if (!queue->doorbell->aborted)
-			doorbell_disconnect_locked(queue->doorbell,
-						   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+		/* A doorbell in the line connects later than now. */
+		if (queue->doorbell->state != VFENCE_PHYSICAL_IN_LINE)
+			leaving = doorbell_leave_locked(queue->doorbell);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
+	doorbell_settle(leaving);
 }
 
 static void doorbell_force_reconnect_one(struct vfence_queue *queue, void *unused)
@@ -326,33 +340,12 @@ void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter)
  * @node: node of the engine
  *
  * Queues that are not connected cost nothing, so the clients that have them do not decide how
- * long this takes.
+ * long this takes. Waits for doorbell threads, which wait for no client.
  */
 void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned int node)
 {
-	unsigned int i;
-
-	mutex_lock(&adapter->queues.doorbell_lock);
-	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
-		struct vfence_doorbell *doorbell = adapter->queues.physical[i];
-
-		if (doorbell && doorbell->queue->node == node)
-			doorbell_disconnect_locked(doorbell,
-						   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
-	}
-	mutex_unlock(&adapter->queues.doorbell_lock);
-}
-
-/** vfence_doorbell_connected - number of physical doorbells in use */
-unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter)
-{
-	unsigned int i, connected = 0;
-
-	mutex_lock(&adapter->queues.doorbell_lock);
-	for (i = 0; i < adapter->config.gpu.doorbells; i++)
-		connected += !!adapter->queues.physical[i];
-	mutex_unlock(&adapter->queues.doorbell_lock);
-	return connected;
+	if (vfence_physical_leave_node(adapter, node))
+		flush_workqueue(adapter->queues.doorbell_wq);
 }
 
 /** vfence_doorbell_query - write the doorbell's part of a queue's state to @args */
@@ -367,19 +360,6 @@ void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_q
 			READ_ONCE(*(u64 *)vfence_page_kva(queue->doorbell->last_queued_page));
 	}
 	mutex_unlock(&queue->adapter->queues.doorbell_lock);
-}
-
-static void doorbell_release(struct kref *ref)
-{
-	struct vfence_doorbell *doorbell = container_of(ref, struct vfence_doorbell, ref);
-
-	mutex_destroy(&doorbell->lock);
-	vfence_object_free(DOORBELL, doorbell);
-}
-
-static void doorbell_put(void *doorbell)
-{
-	kref_put(&((struct vfence_doorbell *)doorbell)->ref, doorbell_release);
 }
 
 static int doorbell_create_page(struct vfence_file *file, struct vfence_doorbell *doorbell,
@@ -464,6 +444,9 @@ static struct vfence_doorbell *doorbell_alloc(struct vfence_file *file,
 	kref_init(&doorbell->ref);
 	mutex_init(&doorbell->lock);
 	doorbell->physical = -1;
+	INIT_LIST_HEAD(&doorbell->line);
+	init_waitqueue_head(&doorbell->wait);
+	INIT_WORK(&doorbell->change_work, doorbell_change_work);
 	INIT_WORK(&doorbell->arm, doorbell_arm_work);
 	hrtimer_setup(&doorbell->arm_timer, doorbell_arm_timer, CLOCK_MONOTONIC,
 		      HRTIMER_MODE_REL);
@@ -551,30 +534,135 @@ int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_
 	return ret;
 }
 
-static int doorbell_connect(struct vfence_queue *queue, bool take_logs,
-			    struct vgpu_log_geometry *geometry)
+/* Return: 0 if the queue may have a doorbell connected, or an error. */
+static int doorbell_check_locked(struct vfence_queue *queue)
+{
+	struct vgpu_queue_status status;
+
+	lockdep_assert_held(&queue->adapter->queues.doorbell_lock);
+	if (!queue->doorbell)
+		return -ENOENT;
+
+	vgpu_queue_query(queue->hw, &status);
+	if (queue->doorbell->aborted || !vfence_device_active(queue->device) ||
+	    status.state == DRM_VFENCE_QUEUE_FAULTED || status.state == DRM_VFENCE_QUEUE_ABORTED)
+		return -EIO;
+	return 0;
+}
+
+/*
+ * Ask for a physical doorbell. @connections is how often the doorbell was connected before. Return:
+ * the doorbell with a reference, or an ERR_PTR.
+ */
+static struct vfence_doorbell *doorbell_ask(struct vfence_queue *queue, u64 *connections)
 {
 	struct vfence_adapter *adapter = queue->adapter;
-	struct vfence_doorbell *doorbell;
-	struct vgpu_queue_status status;
-	int ret = 0;
+	struct vfence_doorbell *doorbell = NULL;
+	struct vfence_gate_pass pass;
+	int ret = vfence_gate_enter(adapter, &pass);
+
+	if (ret)
+		return ERR_PTR(ret);
 
 	mutex_lock(&adapter->queues.doorbell_lock);
-	doorbell = queue->doorbell;
-	vgpu_queue_query(queue->hw, &status);
-
-	if (!doorbell)
-		ret = -ENOENT;
-	else if (doorbell->aborted || !vfence_device_active(queue->device) ||
-		 status.state == DRM_VFENCE_QUEUE_FAULTED ||
-		 status.state == DRM_VFENCE_QUEUE_ABORTED)
-		ret = -EIO;
-	else if (doorbell->physical < 0)
-		doorbell_connect_locked(doorbell);
-
-	if (!ret)
-		vgpu_log_get_geometry(queue->hw, take_logs, geometry);
+	ret = doorbell_check_locked(queue);
+	if (!ret) {
+		doorbell = queue->doorbell;
+		kref_get(&doorbell->ref);
+		*connections = doorbell->connections;
+		vfence_physical_ask_locked(doorbell);
+	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
+
+	vfence_gate_leave(adapter, &pass);
+	return ret ? ERR_PTR(ret) : doorbell;
+}
+
+/* Is there an answer: connected, by now or meanwhile, or no place in the line any more? */
+static bool doorbell_is_answered(const struct vfence_doorbell *doorbell, u64 connections)
+{
+	enum vfence_physical_state state = READ_ONCE(doorbell->state);
+
+	return state == VFENCE_PHYSICAL_CONNECTED || state == VFENCE_PHYSICAL_NONE ||
+	       READ_ONCE(doorbell->connections) != connections;
+}
+
+/*
+ * Wait for the answer, outside of the gate and without a lock. Return: 0 if the doorbell was
+ * connected, -EAGAIN if it has to ask again, or -ERESTARTSYS if the thread is killed.
+ */
+static int doorbell_await(struct vfence_queue *queue, struct vfence_doorbell *doorbell,
+			  u64 connections)
+{
+	struct mutex *lock = &queue->adapter->queues.doorbell_lock;
+	int ret = 0;
+	long left;
+
+	/* Ask again from time to time: a doorbell may have been kept for long enough by then. */
+	left = wait_event_killable_timeout(doorbell->wait,
+					   doorbell_is_answered(doorbell, connections),
+					   nsecs_to_jiffies(VFENCE_VICTIM_KEEP_NS) + 1);
+	mutex_lock(lock);
+	if (left < 0)
+		ret = -ERESTARTSYS;
+	else if (doorbell->state != VFENCE_PHYSICAL_CONNECTED &&
+		 doorbell->connections == connections)
+		ret = -EAGAIN;
+	/* Another thread that waits for the same doorbell asks again. */
+	if (left < 0 && doorbell->state == VFENCE_PHYSICAL_IN_LINE)
+		vfence_physical_leave_locked(doorbell);
+	mutex_unlock(lock);
+
+	doorbell_put(doorbell);
+	return ret;
+}
+
+static int doorbell_connect(struct vfence_queue *queue)
+{
+	struct vfence_doorbell *doorbell;
+	u64 connections;
+	int ret;
+
+	do {
+		doorbell = doorbell_ask(queue, &connections);
+		if (IS_ERR(doorbell))
+			return PTR_ERR(doorbell);
+		ret = doorbell_await(queue, doorbell, connections);
+	} while (ret == -EAGAIN);
+	return ret;
+}
+
+/* The doorbell, which the lock keeps, has the write pointer at which logs are switched. */
+static int doorbell_get_geometry(struct vfence_queue *queue, bool take_logs,
+				 struct vgpu_log_geometry *geometry)
+{
+	int ret = -ENOENT;
+
+	mutex_lock(&queue->adapter->queues.doorbell_lock);
+	if (queue->doorbell) {
+		vgpu_log_get_geometry(queue->hw, take_logs, geometry);
+		ret = 0;
+	}
+	mutex_unlock(&queue->adapter->queues.doorbell_lock);
+	return ret;
+}
+
+/* Connecting also wakes the adapter (WDDM-197), and it stays awake until that is done. */
+static int doorbell_connect_awake(struct vfence_queue *queue)
+{
+	struct vfence_adapter *adapter = queue->adapter;
+	struct vfence_gate_pass pass;
+	int ret = vfence_gate_enter(adapter, &pass);
+
+	if (ret)
+		return ret;
+	ret = vfence_power_get(adapter);
+	vfence_gate_leave(adapter, &pass);
+	if (ret)
+		return ret;
+
+	ret = doorbell_connect(queue);
+	vfence_power_put(adapter);
 	return ret;
 }
 
@@ -593,13 +681,10 @@ int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm
 	if (!queue)
 		return -ENOENT;
 
-	/* Connecting also wakes the adapter (WDDM-197). */
-	ret = vfence_power_get(file->adapter);
-	if (!ret) {
-		ret = doorbell_connect(queue, args->flags & DRM_VFENCE_CONNECT_LOGS, &geometry);
-		vfence_power_put(file->adapter);
-	}
-
+	ret = doorbell_connect_awake(queue);
+	if (!ret)
+		ret = doorbell_get_geometry(queue, args->flags & DRM_VFENCE_CONNECT_LOGS,
+					    &geometry);
 	if (!ret) {
 		args->wait_log_entries = geometry.entries[0];
 		args->signal_log_entries = geometry.entries[1];
@@ -655,11 +740,10 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 		return;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
-	doorbell_disconnect_locked(doorbell, doorbell->aborted ?
-				   DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT :
-				   DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY);
+	vfence_physical_leave_locked(doorbell);
 	queue->doorbell = NULL;
 	mutex_unlock(&adapter->queues.doorbell_lock);
+	flush_work(&doorbell->change_work);
 
 	if (!vgpu_queue_is_idle(queue->hw))
 		vgpu_queue_abort(queue->hw);

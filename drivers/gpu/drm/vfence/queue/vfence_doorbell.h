@@ -4,11 +4,14 @@
 
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/types.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "mem/vfence_bo.h"
+#include "queue/vfence_physical.h"
 
 struct drm_device;
 struct drm_file;
@@ -53,20 +56,34 @@ struct vfence_doorbell {
 	 * Faults and zaps of different doorbells do not wait for each other.
 	 */
 	struct mutex lock;
-	/**
-	 * @physical: index of its physical doorbell, or -1; written under @lock and
-	 * vfence_queues.doorbell_lock, read under one of them
-	 */
+	/** @physical: index of the physical doorbell that faults map, or -1; @lock */
 	int physical;
 	/** @mapped: A mapping may exist that does not fault. @lock. */
 	bool mapped;
+
 	/** @aborted: The doorbell never connects again. vfence_queues.doorbell_lock. */
 	bool aborted;
 	/**
-	 * @connected_at: vfence_queues.doorbell_clock at the last connection, by which a
-	 * victim is chosen; vfence_queues.doorbell_lock
+	 * @state: whether it has a physical doorbell; written under vfence_queues.doorbell_lock
 	 */
-	u64 connected_at;
+	enum vfence_physical_state state;
+	/** @coming: another doorbell gives its physical one for this one; as @state */
+	bool coming;
+	/** @granted: index of its physical doorbell, if @state says that it has one */
+	unsigned int granted;
+	/**
+	 * @granted_at: vfence_queues.doorbell_clock when it was granted, by which a victim is
+	 * chosen; vfence_queues.doorbell_lock
+	 */
+	u64 granted_at;
+	/** @connections: number of times it was connected; as @state */
+	u64 connections;
+	/** @line: link in vfence_queues.line, if @state says that it is there */
+	struct list_head line;
+	/** @wait: threads that wait for it to be connected, each with a reference */
+	wait_queue_head_t wait;
+	/** @change_work: connects or disconnects it in a doorbell thread, as @state says */
+	struct work_struct change_work;
 
 	/** @ring_write_ptr: write pointer at the last ring; @lock */
 	u64 ring_write_ptr;
@@ -90,7 +107,6 @@ void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter);
 void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned int node);
 void vfence_doorbell_destroy(struct vfence_queue *queue);
 void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
-unsigned int vfence_doorbell_connected(struct vfence_adapter *adapter);
 int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -3,6 +3,7 @@
 #define _VFENCE_QUEUES_TYPES_H_
 
 #include <linux/atomic.h>
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/wait.h>
@@ -36,15 +37,20 @@ struct vfence_queues {
 	wait_queue_head_t suspend_wait;
 
 	/**
-	 * @doorbell_lock: protects @physical, @doorbell_clock and vfence_queue.doorbell; taken
-	 * outside vfence_doorbell.lock, and never by a page fault
+	 * @doorbell_lock: protects @physical, @line, @doorbell_clock and vfence_queue.doorbell;
+	 * taken inside vfence_doorbell.lock, and held for a few instructions
 	 */
 	struct mutex doorbell_lock;
-	/** @physical: the doorbell object connected to each physical doorbell, or NULL */
+	/** @line: doorbells that wait for a physical one, in the order in which they get it */
+	struct list_head line;
+	/** @physical: the doorbell object that has each physical doorbell, or NULL */
 	struct vfence_doorbell *physical[VGPU_MAX_DOORBELLS];
-	/** @doorbell_clock: number of connections so far, by which the oldest is found */
+	/** @doorbell_clock: number of grants so far, by which the oldest is found */
 	u64 doorbell_clock;
-	/** @doorbell_wq: the doorbell threads, which arm doorbell pages, each apart from others */
+	/**
+	 * @doorbell_wq: the doorbell threads, which connect, disconnect and arm doorbells, each
+	 * apart from others. Resets wait for them: they wait for no client, and have a rescuer.
+	 */
 	struct workqueue_struct *doorbell_wq;
 
 	/** @level_lock: serialises changes of @logging_level; taken outside vfence_log.lock */
