@@ -21,7 +21,7 @@ FIXTURE_SETUP(engine)
 	if (geteuid() || access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
 		SKIP(return, "needs root and the adapters of the guests");
 	VFENCE_SETUP(HANGS);
-	ASSERT_EQ(0, vf_adapter_open(HANGS, &self->other.adapter));
+	ASSERT_EQ(0, adapter_open_apart(HANGS, -1, &self->other.adapter));
 	ASSERT_EQ(0, vf_device_create(self->other.adapter, &self->other.device));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_GFX, 4096,
 				     &self->other_gfx));

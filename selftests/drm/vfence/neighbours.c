@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Neighbours on an engine: an attacker takes what it can, and a victim must keep its share
- * of the engine, its time and its device. Each client is an open file of its own.
+ * of the engine, its time and its device. Each client has opened its file as a process of its own.
  *
  * Bounds on durations are checked on the deterministic clock only: elsewhere the figures
  * would tell how loaded the machine is.
@@ -33,7 +33,7 @@ static int tenant_open(struct tenant *client)
 	int ret;
 
 	memset(client, 0, sizeof(*client));
-	ret = vf_adapter_open(0, &client->adapter);
+	ret = adapter_open_apart(0, -1, &client->adapter);
 	return ret ? ret : vf_device_create(client->adapter, &client->device);
 }
 

@@ -28,6 +28,7 @@
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -227,9 +228,41 @@ struct client {
 	struct vf_device *device;
 };
 
+struct opening {
+	unsigned int index;
+	uid_t uid;
+	struct vf_adapter **adapter;
+	int ret;
+};
+
+static inline int open_and_end(void *arg)
+{
+	struct opening *opening = arg;
+
+	opening->ret = syscall(SYS_setresuid, opening->uid, -1, -1) ? -errno :
+		       vf_adapter_open(opening->index, opening->adapter);
+	return 0;
+}
+
+/*
+ * Open an adapter as another process of user @uid would; (uid_t)-1 is the user of this process. The
+ * driver charges who opened a file. The child has the memory and the files of this process.
+ */
+static inline int adapter_open_apart(unsigned int index, uid_t uid, struct vf_adapter **adapter)
+{
+	static char stack[256 * 1024] __attribute__((aligned(16)));
+	struct opening opening = { .index = index, .uid = uid, .adapter = adapter };
+	pid_t pid = clone(open_and_end, stack + sizeof(stack),
+			  CLONE_VM | CLONE_VFORK | CLONE_FILES | SIGCHLD, &opening);
+
+	if (pid < 0 || waitpid(pid, NULL, 0) != pid)
+		return -errno;
+	return opening.ret;
+}
+
 static inline int client_open(struct client *c)
 {
-	int ret = vf_adapter_open(0, &c->adapter);
+	int ret = adapter_open_apart(0, -1, &c->adapter);
 
 	return ret ? ret : vf_device_create(c->adapter, &c->device);
 }

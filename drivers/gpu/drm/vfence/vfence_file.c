@@ -9,6 +9,7 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
@@ -106,10 +107,15 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	if (ret)
 		goto free;
 
-	file->vm = vgpu_vm_create(adapter->gpu);
+	file->account = vfence_account_get_current(adapter);
+	if (IS_ERR(file->account)) {
+		ret = PTR_ERR(file->account);
+		goto fini;
+	}
+	file->vm = vgpu_vm_create(adapter->gpu, file->account->hw);
 	if (IS_ERR(file->vm)) {
 		ret = PTR_ERR(file->vm);
-		goto fini;
+		goto put_account;
 	}
 
 	file->adapter = adapter;
@@ -140,6 +146,8 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file_begin_watch(adapter);
 	return 0;
 
+put_account:
+	vfence_account_put(file->account);
 fini:
 	vfence_local_fini(file);
 free:
@@ -252,6 +260,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vgpu_cmp_flush(file->adapter->gpu);
 	vfence_local_fini(file);
 	vgpu_vm_destroy(file->vm);
+	vfence_account_put(file->account);
 	drm_mm_takedown(&file->space);
 
 	xa_destroy(&file->devices.objects);

@@ -7,6 +7,7 @@
 
 #include <drm/drm_managed.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
 #include "core/vfence_gate.h"
@@ -188,6 +189,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
 	vfence_ask_init(adapter);
+	vfence_account_init(adapter);
 	vfence_process_init(adapter);
 	vfence_device_init(adapter);
 	vfence_segment_init(adapter);

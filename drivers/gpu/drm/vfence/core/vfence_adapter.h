@@ -161,6 +161,16 @@ struct vfence_devices {
 };
 
 /**
+ * struct vfence_accounts - whom an adapter charges; core/vfence_account.c
+ */
+struct vfence_accounts {
+	/** @lock: protects @tree, and references to accounts; not in interrupts */
+	spinlock_t lock;
+	/** @tree: &struct vfence_account of users, and of their processes */
+	struct rb_root tree;
+};
+
+/**
  * struct vfence_processes - the processes of an adapter
  */
 struct vfence_processes {
@@ -210,6 +220,8 @@ struct vfence_adapter {
 
 	/** @gate: closed while the adapter is reset */
 	struct vfence_gate gate;
+	/** @accounts: users and processes with open files; owned by core/vfence_account.c */
+	struct vfence_accounts accounts;
 	/** @devices: all devices; owned by core/vfence_device.c */
 	struct vfence_devices devices;
 	/**

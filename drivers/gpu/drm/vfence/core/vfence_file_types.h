@@ -16,6 +16,7 @@
 #include "core/vfence_table.h"
 
 struct drm_file;
+struct vfence_account;
 
 /* Limits per file: the number of objects of each class that a client may own. */
 #define VFENCE_MAX_DEVICES	64
@@ -54,6 +55,8 @@ struct vfence_foreigns {
 struct vfence_file {
 	/** @adapter: adapter of the file; constant */
 	struct vfence_adapter *adapter;
+	/** @account: the process that opened the file, with a reference; constant */
+	struct vfence_account *account;
 	/** @drm: the DRM file; constant */
 	struct drm_file *drm;
 

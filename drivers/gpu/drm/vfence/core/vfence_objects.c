@@ -20,6 +20,7 @@ void vfence_objects_report(void)
 {
 	static const char * const names[VFENCE_OBJECTS] = {
 		[VFENCE_OBJECT_PROCESS] = "processes",
+		[VFENCE_OBJECT_ACCOUNT] = "accounts",
 		[VFENCE_OBJECT_FILE] = "files",
 		[VFENCE_OBJECT_DEVICE] = "devices",
 		[VFENCE_OBJECT_CONTEXT] = "contexts",
@@ -42,6 +43,7 @@ void vfence_objects_report(void)
 		[VFENCE_OBJECT_IMPORT] = "imports",
 		[VFENCE_OBJECT_SUBMISSION] = "submissions",
 		[VFENCE_OBJECT_STAGES] = "stage signals",
+		[VFENCE_OBJECT_HW_ACCOUNT] = "GPU accounts",
 		[VFENCE_OBJECT_HW_VM] = "GPU address spaces",
 		[VFENCE_OBJECT_HW_SLOT] = "GPU slots",
 		[VFENCE_OBJECT_HW_STORAGE] = "GPU storage",

@@ -1078,8 +1078,25 @@ u64 vgpu_kernel_completed_busy_ns(struct vgpu_queue *queue);
 /** VGPU_VM_WRITE: the GPU may write the page */
 #define VGPU_VM_WRITE	BIT(3)
 
-/** vgpu_vm_create - create an empty GPU address space; returns it or an ERR_PTR */
-struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu);
+/**
+ * vgpu_account_create - create an account of engine time
+ * @gpu: the GPU
+ * @user: account of the user to whom a process belongs, or NULL for the account of a user
+ *
+ * Return: the account or an ERR_PTR.
+ */
+struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user);
+/** vgpu_account_destroy - free an account that no address space and no other account uses */
+void vgpu_account_destroy(struct vgpu_account *account);
+
+/**
+ * vgpu_vm_create - create an empty GPU address space
+ * @gpu: the GPU
+ * @account: whom the GPU charges for what queues with this address space use
+ *
+ * Return: the address space or an ERR_PTR.
+ */
+struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu, struct vgpu_account *account);
 /** vgpu_vm_destroy - free an address space that no queue uses */
 void vgpu_vm_destroy(struct vgpu_vm *vm);
 /**

@@ -37,7 +37,7 @@ static void device_init_node(struct vgpu *gpu, unsigned int ordinal)
 
 	node->gpu = gpu;
 	node->engine = &gpu->chip->engine[ordinal];
-	node->shares = RB_ROOT_CACHED;
+	node->shares.tree = RB_ROOT_CACHED;
 	INIT_LIST_HEAD(&node->logged);
 }
 
@@ -48,7 +48,10 @@ static int device_alloc_pages(struct vgpu *gpu)
 	gpu->irq = kzalloc(sizeof(*gpu->irq), GFP_KERNEL);
 	if (!gpu->irq)
 		return -ENOMEM;
-	gpu->system_vm = vgpu_vm_create(gpu);
+	gpu->system_account = vgpu_account_create(gpu, NULL);
+	if (IS_ERR(gpu->system_account))
+		return PTR_ERR(gpu->system_account);
+	gpu->system_vm = vgpu_vm_create(gpu, gpu->system_account);
 	if (IS_ERR(gpu->system_vm))
 		return PTR_ERR(gpu->system_vm);
 
@@ -130,6 +133,8 @@ void vgpu_device_destroy(struct vgpu *gpu)
 				put_page(gpu->doorbell[i].page[k]);
 	if (!IS_ERR_OR_NULL(gpu->system_vm))
 		vgpu_vm_destroy(gpu->system_vm);
+	if (!IS_ERR(gpu->system_account))
+		vgpu_account_destroy(gpu->system_account);
 	vgpu_chip_leave(gpu->chip, gpu);
 	mutex_destroy(&gpu->queues_lock);
 	mutex_destroy(&gpu->reset_lock);

@@ -125,7 +125,7 @@ static bool sched_can_pick_locked(const struct vgpu_engine *engine, const struct
 {
 	lockdep_assert_held(&engine->chip->sched);
 	return gpu && !gpu->d3 && !gpu->resetting &&
-	       !RB_EMPTY_ROOT(&gpu->node[engine->node].shares.rb_root);
+	       !RB_EMPTY_ROOT(&gpu->node[engine->node].shares.tree.rb_root);
 }
 
 /*

@@ -2,17 +2,22 @@
 /**
  * DOC: Fair sharing of an engine
  *
- * An address space belongs to one client, and it is the unit of fairness: the queues of one
- * client share its part of an engine. On each node a client has a virtual time, which advances
- * by the GPU time that its queues use. The client with the least virtual time goes first::
+ * Users share an engine in equal parts, and the processes of one user share its part: neither
+ * more open files nor more queues give anybody more. Each has an account, and in it, for each node,
+ * a virtual time that advances by the GPU time that its queues use. On each level the one with the
+ * least virtual time goes first::
  *
- *    node->shares:  client B at 4.1 ms --> client A at 5.0 ms --> client C at 5.2 ms
- *                   (goes first)           run: queue 1, queue 2
+ *    node->shares:  user B at 4.1 ms --> user A at 5.0 ms
+ *                   (goes first)         of: process 2 at 2.0 ms --> process 1 at 3.0 ms
+ *                                            run: queue 1, queue 2
  *
- * A queue that used more than its turn is charged for all of it, so that its client waits
- * longer before its next turn. A client that slept may be at most one quantum behind the
- * others: it gets the engine soon, and it cannot save up time.
+ * A queue that used more than its turn is charged for all of it, so that its process and its user
+ * wait longer before their next turn. One that slept may be at most one quantum behind the others:
+ * it gets the engine soon, and it cannot save up time.
  */
+
+#include <linux/err.h>
+#include <linux/slab.h>
 
 #include "vgpu_types.h"
 
@@ -23,7 +28,7 @@ static bool share_is_earlier(u64 a, u64 b)
 
 static struct vgpu_share *share_of(struct vgpu_queue *queue)
 {
-	return &queue->vm->share[queue->engine->node];
+	return &queue->vm->account->share[queue->engine->node];
 }
 
 static bool share_less(struct rb_node *a, const struct rb_node *b)
@@ -32,34 +37,64 @@ static bool share_less(struct rb_node *a, const struct rb_node *b)
 				rb_entry(b, struct vgpu_share, link)->time);
 }
 
-static struct vgpu_share *share_first(const struct vgpu_node *node)
+static struct vgpu_share *share_first(const struct vgpu_shares *shares)
 {
-	return rb_entry_safe(rb_first_cached(&node->shares), struct vgpu_share, link);
+	return rb_entry_safe(rb_first_cached(&shares->tree), struct vgpu_share, link);
 }
 
-/* The address space is new: it has no queues. */
-void vgpu_share_init(struct vgpu_vm *vm)
+/* Has the process READY queues, or the user such processes? Then it is in the tree above. */
+static bool share_is_listed(const struct vgpu_share *share)
 {
+	return !list_empty(&share->run) || !RB_EMPTY_ROOT(&share->of.tree.rb_root);
+}
+
+struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user)
+{
+	struct vgpu_account *account = vfence_object_alloc(HW_ACCOUNT, sizeof(*account));
 	unsigned int i;
 
-	for (i = 0; i < VGPU_MAX_NODES; i++)
-		INIT_LIST_HEAD(&vm->share[i].run);
+	if (!account)
+		return ERR_PTR(-ENOMEM);
+	for (i = 0; i < VGPU_MAX_NODES; i++) {
+		struct vgpu_share *share = &account->share[i];
+
+		INIT_LIST_HEAD(&share->run);
+		share->of.tree = RB_ROOT_CACHED;
+		share->above = user ? &user->share[i] : NULL;
+		share->in = user ? &user->share[i].of : &gpu->node[i].shares;
+	}
+	return account;
 }
 
-/* A READY queue enters the run list of its client, at the end. */
+void vgpu_account_destroy(struct vgpu_account *account)
+{
+	vfence_object_free(HW_ACCOUNT, account);
+}
+
+/* The process gets its first READY queue, or the user its first such process. */
+static void share_list(struct vgpu_share *share)
+{
+	u64 floor = share->in->time - VGPU_QUANTUM_NS;
+
+	if (share_is_earlier(share->time, floor))
+		share->time = floor;
+	rb_add_cached(&share->link, &share->in->tree, share_less);
+}
+
+/* A READY queue enters the run list of its process, at the end. */
 void vgpu_share_add_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue);
-	struct vgpu_node *node = queue->node;
-	u64 floor = node->time - VGPU_QUANTUM_NS;
+	struct vgpu_share *share = share_of(queue), *above = share->above;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	if (list_empty(&share->run)) {
-		if (share_is_earlier(share->time, floor))
-			share->time = floor;
-		rb_add_cached(&share->link, &node->shares, share_less);
+	if (!share_is_listed(share)) {
+		if (above && !share_is_listed(above))
+			share_list(above);
+		share_list(share);
 	}
 	list_add_tail(&queue->run_link, &share->run);
+	share->ready++;
+	queue->vm->ready[queue->engine->node]++;
 }
 
 /* The same for a queue that is the next one of its node. */
@@ -81,19 +116,37 @@ void vgpu_share_remove_locked(struct vgpu_queue *queue)
 	if (queue->node->resume == queue)
 		queue->node->resume = NULL;
 	list_del_init(&queue->run_link);
-	if (list_empty(&share->run))
-		rb_erase_cached(&share->link, &queue->node->shares);
+	share->ready--;
+	queue->vm->ready[queue->engine->node]--;
+	for (; share && !share_is_listed(share); share = share->above)
+		rb_erase_cached(&share->link, &share->in->tree);
 }
 
-/* Take the next queue of the client that goes first. The node has READY queues. */
+/* Whoever has the engine is not behind those that waited: who slept is behind by less now. */
+static void share_advance(struct vgpu_share *share)
+{
+	if (share_is_earlier(share->in->time, share->time))
+		share->in->time = share->time;
+}
+
+/* The share of the process that goes first; the node has READY queues. */
+static struct vgpu_share *share_next(struct vgpu_node *node)
+{
+	struct vgpu_share *share = share_first(&node->shares);
+
+	return list_empty(&share->run) ? share_first(&share->of) : share;
+}
+
+/* Take the next queue of the process that goes first. The node has READY queues. */
 struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
 {
-	struct vgpu_share *share = node->resume ? share_of(node->resume) : share_first(node);
+	struct vgpu_share *share = node->resume ? share_of(node->resume) : share_next(node);
 	struct vgpu_queue *queue = list_first_entry(&share->run, struct vgpu_queue, run_link);
 
 	lockdep_assert_held(&node->engine->chip->sched);
-	if (share_is_earlier(node->time, share->time))
-		node->time = share->time;
+	share_advance(share);
+	if (share->above)
+		share_advance(share->above);
 	vgpu_share_remove_locked(queue);
 	return queue;
 }
@@ -101,37 +154,59 @@ struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
 /* The RUNNING queue has used @ns of GPU time since the last call. */
 void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns)
 {
-	struct vgpu_share *share = share_of(queue);
-	bool listed = !list_empty(&share->run);
+	struct vgpu_share *share;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	if (listed)
-		rb_erase_cached(&share->link, &queue->node->shares);
-	share->time += ns;
-	if (listed)
-		rb_add_cached(&share->link, &queue->node->shares, share_less);
+	for (share = share_of(queue); share; share = share->above) {
+		bool listed = share_is_listed(share);
+
+		if (listed)
+			rb_erase_cached(&share->link, &share->in->tree);
+		share->time += ns;
+		if (listed)
+			rb_add_cached(&share->link, &share->in->tree, share_less);
+	}
+}
+
+/* Return true if another one of the same level, or of the same process, goes before @share. */
+static bool share_must_yield(struct vgpu_share *share)
+{
+	struct vgpu_share *first = share_first(share->in);
+	bool own = first == share && !list_empty(&share->run);
+
+	if (own || (first && first != share && share_is_earlier(first->time, share->time)))
+		return true;
+	share_advance(share);
+	return false;
 }
 
 /* Return true if another queue goes before the RUNNING one, which has been charged. */
 bool vgpu_share_must_yield_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue), *first = share_first(queue->node);
+	struct vgpu_share *share = share_of(queue);
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	if (first == share || (first && share_is_earlier(first->time, share->time)))
-		return true;
-
-	/* The client keeps the engine: from now on a client that slept is behind by less. */
-	if (share_is_earlier(queue->node->time, share->time))
-		queue->node->time = share->time;
-	return false;
+	return (share->above && share_must_yield(share->above)) || share_must_yield(share);
 }
 
-/* Return true if a queue of another client waits for the node of the RUNNING @queue. */
+/* Return true if one of the same level waits, which is not @share. */
+static bool share_has_rival(struct vgpu_share *share)
+{
+	struct vgpu_share *first = share_first(share->in);
+
+	return first && (first != share || rb_next(&first->link));
+}
+
+/*
+ * Return true if a queue of another open file waits for the node of the RUNNING @queue. A process
+ * may have several that do not know of each other, such as those of two libraries.
+ */
 bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue), *first = share_first(queue->node);
+	struct vgpu_share *share = share_of(queue);
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	return first && (first != share || rb_next(&first->link));
+	if (share->ready != queue->vm->ready[queue->engine->node])
+		return true;
+	return share_has_rival(share) || (share->above && share_has_rival(share->above));
 }

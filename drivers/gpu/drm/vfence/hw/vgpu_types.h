@@ -182,6 +182,18 @@ struct vgpu_cmp {
 };
 
 /**
+ * struct vgpu_shares - users, or processes of one user, that share an engine; see vgpu_share.c
+ *
+ * vgpu_chip.sched protects both members.
+ */
+struct vgpu_shares {
+	/** @tree: &struct vgpu_share of those with READY queues, sorted by virtual time. */
+	struct rb_root_cached tree;
+	/** @time: Virtual time of the one that got the engine last, in ns. */
+	u64 time;
+};
+
+/**
  * struct vgpu_node - a node of one function: its part of an engine
  */
 struct vgpu_node {
@@ -190,16 +202,8 @@ struct vgpu_node {
 	/** @engine: The engine that serves the node. */
 	struct vgpu_engine *engine;
 
-	/**
-	 * @shares: &struct vgpu_share of the clients with READY queues, sorted by virtual time;
-	 * under vgpu_chip.sched.
-	 */
-	struct rb_root_cached shares;
-	/**
-	 * @time: Virtual time of the client that got the engine last, in ns; under
-	 * vgpu_chip.sched.
-	 */
-	u64 time;
+	/** @shares: The users with READY queues; under vgpu_chip.sched. */
+	struct vgpu_shares shares;
 
 	/**
 	 * @logged: Queues whose logs got entries since vgpu_log_take_logged() returned them,
@@ -594,6 +598,8 @@ struct vgpu {
 	struct vgpu_cmp cmp;
 	/** @irq: Interrupt ring. */
 	struct vgpu_irq_ring *irq;
+	/** @system_account: Whom the GPU charges for the paging queue. */
+	struct vgpu_account *system_account;
 	/** @system_vm: Address space of the system process. */
 	struct vgpu_vm *system_vm;
 
@@ -634,27 +640,45 @@ struct vgpu_storage {
 } __aligned(64);
 
 /**
- * struct vgpu_share - a client's part of one engine; see vgpu_share.c
+ * struct vgpu_share - part of one engine that a user has, or a process of it; see vgpu_share.c
  *
- * vgpu_chip.sched protects all members.
+ * vgpu_chip.sched protects all members that are not constant.
  */
 struct vgpu_share {
-	/** @link: Node in vgpu_node.shares while @run is not empty. */
+	/** @above: The share of the process's user; NULL for a user. Constant. */
+	struct vgpu_share *above;
+	/** @in: Those with whom it shares the part of @above, or the engine. Constant. */
+	struct vgpu_shares *in;
+	/** @link: Node in @in while @run or @of is not empty. */
 	struct rb_node link;
-	/** @run: Run list of the client's READY queues. */
+	/** @run: Run list of the process's READY queues. */
 	struct list_head run;
-	/** @time: Virtual time of the client on this node, in ns. */
+	/** @ready: Number of queues in @run. */
+	unsigned int ready;
+	/** @of: The processes of the user. */
+	struct vgpu_shares of;
+	/** @time: Virtual time on this node, in ns. */
 	u64 time;
 };
 
 /**
- * struct vgpu_vm - GPU address space of one process, which is one client
+ * struct vgpu_account - whom the GPU charges: a user, or a process of it
+ */
+struct vgpu_account {
+	/** @share: The part of each engine. */
+	struct vgpu_share share[VGPU_MAX_NODES];
+};
+
+/**
+ * struct vgpu_vm - GPU address space of one open file, which is one client
  */
 struct vgpu_vm {
 	/** @gpu: The GPU. */
 	struct vgpu *gpu;
-	/** @share: The client's part of each engine. */
-	struct vgpu_share share[VGPU_MAX_NODES];
+	/** @account: Whom the GPU charges for its queues. Constant. */
+	struct vgpu_account *account;
+	/** @ready: Number of its READY queues by node; under vgpu_chip.sched. */
+	unsigned int ready[VGPU_MAX_NODES];
 	/** @tlb: See the list of locks at the top of this file. */
 	rwlock_t tlb;
 
@@ -1118,7 +1142,6 @@ u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime
 u64 vgpu_time_spent(const struct vgpu_engine *engine);
 
 /* vgpu_share.c */
-void vgpu_share_init(struct vgpu_vm *vm);
 void vgpu_share_add_locked(struct vgpu_queue *queue);
 void vgpu_share_add_first_locked(struct vgpu_queue *queue);
 void vgpu_share_remove_locked(struct vgpu_queue *queue);

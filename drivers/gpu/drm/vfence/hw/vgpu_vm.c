@@ -17,14 +17,14 @@
 
 static struct lock_class_key vm_system_tlb_key;
 
-struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu)
+struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu, struct vgpu_account *account)
 {
 	struct vgpu_vm *vm = vfence_object_alloc(HW_VM, sizeof(*vm));
 
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
 	vm->gpu = gpu;
-	vgpu_share_init(vm);
+	vm->account = account;
 	rwlock_init(&vm->tlb);
 	/* Only the CMP takes the lock of the system process, and inside vgpu_cmp.lock. */
 	if (!gpu->system_vm)

@@ -131,7 +131,7 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 	group = world_group_of(engine->class_id);
 	save = &gpu->save[group];
 
-	busy = !RB_EMPTY_ROOT(&node->shares.rb_root) ||
+	busy = !RB_EMPTY_ROOT(&node->shares.tree.rb_root) ||
 	       (engine->running && engine->running->node == node);
 	if (busy) {
 		old = atomic_fetch_or(BIT(engine->node), &save->busy);

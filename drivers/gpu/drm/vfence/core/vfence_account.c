@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Accounts: whom an adapter charges for its engines.
+ *
+ * A client may open as many files as it likes, and may fork. What it may use is therefore counted
+ * for the process that opened the file, and for the user of that process.
+ */
+
+#include <linux/cred.h>
+#include <linux/err.h>
+#include <linux/pid.h>
+#include <linux/rbtree.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/uidgid.h>
+
+#include "core/vfence_account.h"
+#include "core/vfence_adapter.h"
+
+/* No other process has the same struct pid while this one is referenced. */
+static unsigned long account_id(const struct vfence_account *account)
+{
+	return account->user ? (unsigned long)account->pid : from_kuid(&init_user_ns, account->uid);
+}
+
+static bool account_less(const struct vfence_account *a, const struct vfence_account *b)
+{
+	if (a->user != b->user)
+		return a->user < b->user;
+	return account_id(a) < account_id(b);
+}
+
+static int account_compare(struct rb_node *node, const struct rb_node *other)
+{
+	const struct vfence_account *a = rb_entry(node, struct vfence_account, node);
+	const struct vfence_account *b = rb_entry(other, struct vfence_account, node);
+
+	return account_less(a, b) ? -1 : account_less(b, a);
+}
+
+static void account_free(struct vfence_account *account)
+{
+	vgpu_account_destroy(account->hw);
+	put_pid(account->pid);
+	vfence_object_free(ACCOUNT, account);
+}
+
+static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
+					    struct vfence_account *user)
+{
+	struct vfence_account *account = vfence_object_alloc(ACCOUNT, sizeof(*account));
+	struct vgpu_account *hw;
+
+	if (!account)
+		return ERR_PTR(-ENOMEM);
+	hw = vgpu_account_create(adapter->gpu, user ? user->hw : NULL);
+	if (IS_ERR(hw)) {
+		vfence_object_free(ACCOUNT, account);
+		return ERR_CAST(hw);
+	}
+	account->adapter = adapter;
+	account->user = user;
+	account->hw = hw;
+	account->uid = current_uid();
+	account->pid = user ? get_pid(task_tgid(current)) : NULL;
+	return account;
+}
+
+/* The account of the current user, or with @user of the current process, which takes over @user. */
+static struct vfence_account *account_get(struct vfence_adapter *adapter,
+					  struct vfence_account *user)
+{
+	struct vfence_account *account, *new = account_alloc(adapter, user);
+	struct rb_node *node;
+
+	if (IS_ERR(new))
+		return new;
+	spin_lock(&adapter->accounts.lock);
+	node = rb_find_add(&new->node, &adapter->accounts.tree, account_compare);
+	account = node ? rb_entry(node, struct vfence_account, node) : new;
+	account->users++;
+	spin_unlock(&adapter->accounts.lock);
+	if (account == new)
+		return account;
+
+	account_free(new);
+	/* The account that was there has a reference of the user. */
+	if (user)
+		vfence_account_put(user);
+	return account;
+}
+
+/**
+ * vfence_account_get_current - the current process is about to open a file
+ * @adapter: the adapter
+ *
+ * Return: the account of the process, which the caller drops with vfence_account_put(), or
+ * ERR_PTR(-ENOMEM).
+ */
+struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter)
+{
+	struct vfence_account *user = account_get(adapter, NULL), *account;
+
+	if (IS_ERR(user))
+		return user;
+	account = account_get(adapter, user);
+	if (IS_ERR(account))
+		vfence_account_put(user);
+	return account;
+}
+
+/** vfence_account_put - drop a reference; process context, no address space uses it any more */
+void vfence_account_put(struct vfence_account *account)
+{
+	struct vfence_accounts *accounts = &account->adapter->accounts;
+
+	while (account) {
+		struct vfence_account *user = account->user;
+		bool unused;
+
+		spin_lock(&accounts->lock);
+		unused = !--account->users;
+		if (unused)
+			rb_erase(&account->node, &accounts->tree);
+		spin_unlock(&accounts->lock);
+		if (!unused)
+			return;
+		account_free(account);
+		account = user;
+	}
+}
+
+/** vfence_account_init - prepare an adapter for accounts; cannot fail */
+void vfence_account_init(struct vfence_adapter *adapter)
+{
+	spin_lock_init(&adapter->accounts.lock);
+	adapter->accounts.tree = RB_ROOT;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_ACCOUNT_H_
+#define _VFENCE_ACCOUNT_H_
+
+#include <linux/rbtree.h>
+#include <linux/uidgid.h>
+
+struct pid;
+struct vfence_adapter;
+struct vgpu_account;
+
+/**
+ * struct vfence_account - a process that has opened files, or its user
+ */
+struct vfence_account {
+	/** @adapter: the adapter; constant */
+	struct vfence_adapter *adapter;
+	/** @user: account of the user, with a reference, or NULL in that one; constant */
+	struct vfence_account *user;
+	/** @uid: the user that opened the files; constant */
+	kuid_t uid;
+	/** @pid: the process that opened the files, with a reference, or NULL; constant */
+	struct pid *pid;
+	/** @hw: shares of the engines; constant */
+	struct vgpu_account *hw;
+	/** @node: node in &vfence_accounts.tree */
+	struct rb_node node;
+	/** @users: files of a process, or processes of a user; under &vfence_accounts.lock */
+	unsigned int users;
+};
+
+struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter);
+void vfence_account_put(struct vfence_account *account);
+void vfence_account_init(struct vfence_adapter *adapter);
+
+#endif
