@@ -321,6 +321,52 @@ static void *paging_thread(void *arg)
 	return NULL;
 }
 
+/* Is a packet of the kernel's ring on its engine? The thread that needs it does not submit it. */
+static bool paging_runs(void)
+{
+	uint64_t turn = 0;
+
+	return find_state(LOCAL, "engine=4 ", "", "turn=", &turn) && turn;
+}
+
+/* The kernel's own ring has no process, and its packets have addresses of the kernel. */
+TEST_F(whole, TDR_13_a_dump_of_the_kernels_own_ring_has_no_packets)
+{
+	static char text[16384];
+	struct call paging = {};
+	struct client other;
+	pthread_t thread;
+	char line[32];
+
+	if (access(DUMPS, F_OK))
+		SKIP(return, "needs a kernel with device core dumps");
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &other.adapter));
+	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
+	/* The dump before it names a process. */
+	ASSERT_TRUE(release_dump(LOCAL));
+	ASSERT_EQ(0, hang_on(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "2"));
+	snprintf(line, sizeof(line), "\nprocess: %d\n", getpid());
+	EXPECT_TRUE(dump_says(LOCAL, line));
+
+	paging.device = other.device;
+	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, paging_thread, &paging));
+	ASSERT_TRUE(EVENTUALLY(paging_runs()));
+	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "4"));
+	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "0"));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	ASSERT_TRUE(EVENTUALLY(read_dump(LOCAL, text, sizeof(text)) > 0));
+	EXPECT_NE(NULL, strstr(text, "\nnode: 4\n"));
+	EXPECT_NE(NULL, strstr(text, "\ncontext: 0\n"));
+	EXPECT_NE(NULL, strstr(text, "\nprocess: 0\ncommand: \n"));
+	EXPECT_EQ(NULL, strstr(text, "\nread_ptr: "));
+	EXPECT_EQ(NULL, strstr(text, "\nring:\n"));
+	EXPECT_TRUE(release_dump(LOCAL));
+	client_close(&other);
+}
+
 /*
  * The engines of COMPUTE, MM and the kernel's ring are reset together. While the reset of COMPUTE
  * waits for a packet on MM, the kernel has a packet.
@@ -377,7 +423,7 @@ TEST_F(whole, WDDM_148_154_a_paging_packet_on_a_dependent_engine_takes_the_adapt
 
 	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, paging_thread, &paging));
-	ASSERT_TRUE(EVENTUALLY(sleeps_in(&paging.tid, SYS_ioctl)));
+	ASSERT_TRUE(EVENTUALLY(paging_runs()));
 	/* On return the adapter has been reset, and only then the kernel stops waiting. */
 	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "1"));
 	EXPECT_TRUE(EVENTUALLY(!__atomic_load_n(&paging.tid, __ATOMIC_ACQUIRE)));

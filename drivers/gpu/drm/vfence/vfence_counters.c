@@ -205,10 +205,10 @@ static void sample_levels(struct vfence_adapter *adapter, struct counters_sample
 	s->queues = atomic_read(&adapter->queues.count);
 	s->doorbells_connected = vfence_physical_count(adapter);
 
-	mutex_lock(&adapter->mem.segment.lock);
+	spin_lock(&adapter->mem.segment.lock);
 	s->local_pages = adapter->mem.segment.pages;
 	s->evictions = adapter->mem.segment.evictions;
-	mutex_unlock(&adapter->mem.segment.lock);
+	spin_unlock(&adapter->mem.segment.lock);
 }
 
 /**

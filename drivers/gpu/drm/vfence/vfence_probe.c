@@ -93,6 +93,7 @@ static void probe_release(struct drm_device *drm, void *unused)
 	probe_destroy_wq(adapter->fences.import_wq);
 	probe_destroy_wq(adapter->fences.foreign_wq);
 	probe_destroy_wq(adapter->queues.doorbell_wq);
+	probe_destroy_wq(adapter->mem.segment.move_wq);
 
 	if (!IS_ERR_OR_NULL(adapter->gpu)) {
 		vfence_paging_fini(adapter);
@@ -128,13 +129,15 @@ static int probe_alloc_workqueues(struct vfence_adapter *adapter)
 	queues->signal_wq = alloc_workqueue("%s-signal", WQ_UNBOUND, 0, adapter->name);
 	adapter->work_wq = alloc_workqueue("%s-work", WQ_UNBOUND, 0, adapter->name);
 
+	adapter->mem.segment.move_wq = alloc_workqueue("%s-paging", WQ_UNBOUND, 0, adapter->name);
+
 	adapter->reset.wq = alloc_ordered_workqueue("%s-reset", WQ_HIGHPRI | WQ_MEM_RECLAIM,
 						    adapter->name);
 	adapter->reset.loss_wq = alloc_workqueue("%s-loss", WQ_UNBOUND, 0, adapter->name);
 	adapter->reset.watch.wq = alloc_workqueue("%s-watch", WQ_UNBOUND | WQ_MEM_RECLAIM, 0,
 						  adapter->name);
 
-	if (!queues->doorbell_wq ||
+	if (!queues->doorbell_wq || !adapter->mem.segment.move_wq ||
 	    !adapter->fences.import_wq || !adapter->fences.foreign_wq ||
 	    !queues->submit_wq || !queues->run_wq || !queues->signal_wq || !adapter->work_wq ||
 	    !adapter->reset.wq || !adapter->reset.loss_wq || !adapter->reset.watch.wq)

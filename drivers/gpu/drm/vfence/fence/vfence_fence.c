@@ -38,7 +38,7 @@ static void fence_place_values(struct vfence_fence *fence, const struct vfence_f
 	fence->monitored = args->cross ? 0 : VFENCE_NOT_MONITORED;
 
 	/* From here on a move of the storage finds the fence. */
-	mutex_lock(&segment->lock);
+	spin_lock(&segment->lock);
 	fence->current_value = fence_slot(fence, &fence->slots->current_value);
 	fence->monitored_value = fence_slot(fence, &fence->slots->monitored_value);
 	list_add(&fence->slot_link, &fence->slots->fences);
@@ -49,15 +49,15 @@ static void fence_place_values(struct vfence_fence *fence, const struct vfence_f
 								  args->initial_value);
 	if (fence->monitored_value)
 		WRITE_ONCE(*fence->monitored_value, fence->monitored);
-	mutex_unlock(&segment->lock);
+	spin_unlock(&segment->lock);
 }
 
 /* On return a move of the storage does not find the fence. */
 static void fence_unlink_slot(struct vfence_fence *fence)
 {
-	mutex_lock(&fence->adapter->mem.segment.lock);
+	spin_lock(&fence->adapter->mem.segment.lock);
 	list_del(&fence->slot_link);
-	mutex_unlock(&fence->adapter->mem.segment.lock);
+	spin_unlock(&fence->adapter->mem.segment.lock);
 }
 
 static void fence_free_slot(struct vfence_fence *fence)

@@ -996,8 +996,10 @@ struct vgpu_storage;
 
 /** vgpu_storage_create_system - create a storage in system memory at @kva; or an ERR_PTR */
 struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva);
-/** vgpu_storage_create_local - create a storage in a page of video memory, without clearing it */
-struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page);
+/** vgpu_storage_create_local - create a storage that gets a page of video memory; or an ERR_PTR */
+struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu);
+/** vgpu_storage_place - give a page of video memory to a new storage, without clearing the page */
+void vgpu_storage_place(struct vgpu *gpu, struct vgpu_storage *storage, u64 page);
 /**
  * vgpu_storage_evicted - BuildPagingBuffer(TRANSFER) with size 0: a storage has lost its contents
  * @gpu: the GPU

@@ -60,9 +60,14 @@ struct vgpu_storage *vgpu_storage_create_system(struct vgpu *gpu, void *kva)
 	return storage_create(kva, false);
 }
 
-struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu, u64 page)
+struct vgpu_storage *vgpu_storage_create_local(struct vgpu *gpu)
 {
-	return storage_create(gpu->local + page * PAGE_SIZE, true);
+	return storage_create(NULL, true);
+}
+
+void vgpu_storage_place(struct vgpu *gpu, struct vgpu_storage *storage, u64 page)
+{
+	storage->kva = gpu->local + page * PAGE_SIZE;
 }
 
 void vgpu_storage_evicted(struct vgpu *gpu, struct vgpu_storage *storage, void *kva)

@@ -4,8 +4,10 @@
 
 #include <linux/list.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/srcu.h>
 #include <linux/wait.h>
+#include <linux/workqueue.h>
 
 #include <drm/drm_mm.h>
 
@@ -17,15 +19,31 @@ struct vfence_storage;
 
 /**
  * struct vfence_segment - video memory for fence values
+ *
+ * A packet of the paging queue moves or clears a page, and whoever waits for it holds @mover. No
+ * client's thread does, as it may have to wait for a processor, too: it leaves a request to
+ * @move_work, and waits for that alone.
  */
 struct vfence_segment {
-	/** @lock: protects all members and the place of every &struct vfence_storage */
-	struct mutex lock;
+	/** @mover: one thread moves pages; held over the packets, outside @lock */
+	struct mutex mover;
+	/** @move_work: places the pages of @requests; waits for it: segment_place(), for its own */
+	struct work_struct move_work;
+	/** @move_wq: workqueue of @move_work */
+	struct workqueue_struct *move_wq;
+
+	/** @lock: protects what follows and the place of every &struct vfence_storage */
+	spinlock_t lock;
+	/** @requests: pages that are to be placed, in their order */
+	struct list_head requests;
 
 	/** @space: pages in use, in units of a page */
 	struct drm_mm space;
-	/** @resident: &struct vfence_storage in video memory, oldest first */
-	struct list_head resident;
+	/**
+	 * @resident: &struct vfence_storage in video memory, oldest first: those that the CPU
+	 * reaches, and those that it does not reach
+	 */
+	struct list_head resident[2];
 	/** @pages: number of entries of @resident */
 	u64 pages;
 	/** @evictions: number of pages moved to system memory since probe */
@@ -55,13 +73,13 @@ struct vfence_paging {
 	struct drm_vfence_ring_control *control;
 
 	/**
-	 * @failed: the GPU was reset, and @queue is dead; cleared under &vfence_segment.lock, set
+	 * @failed: the GPU was reset, and @queue is dead; cleared under &vfence_segment.mover, set
 	 * and read without it
 	 */
 	bool failed;
 	/** @ask: until @submitted is completed; see core/vfence_ask.c */
 	struct vfence_ask ask;
-	/** @submitted: last submitted fence id; under &vfence_segment.lock */
+	/** @submitted: last submitted fence id; under &vfence_segment.mover */
 	u64 submitted;
 	/** @done: the submitting thread sleeps here until the interrupt wakes it */
 	wait_queue_head_t done;

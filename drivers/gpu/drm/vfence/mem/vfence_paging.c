@@ -127,7 +127,7 @@ static void paging_wait(struct vfence_adapter *adapter)
 
 /**
  * vfence_paging_run - let the GPU move or clear a page of values, and wait for it
- * @adapter: the adapter, its segment locked
+ * @adapter: the adapter, &vfence_segment.mover held
  * @opcode: VGPU_OP_EVICT_STORAGE or VGPU_OP_CLEAR_STORAGE
  * @storage: the page
  * @kva: destination of an eviction, else NULL
@@ -147,7 +147,7 @@ int vfence_paging_run(struct vfence_adapter *adapter, enum vgpu_kernel_opcode op
 		.kva = (unsigned long)kva,
 	};
 
-	lockdep_assert_held(&adapter->mem.segment.lock);
+	lockdep_assert_held(&adapter->mem.segment.mover);
 	if (READ_ONCE(adapter->lost) || READ_ONCE(paging->failed))
 		return -EIO;
 
@@ -181,13 +181,13 @@ int vfence_paging_restart(struct vfence_adapter *adapter)
 	struct vfence_paging *paging = &adapter->mem.paging;
 	int ret;
 
-	mutex_lock(&adapter->mem.segment.lock);
+	mutex_lock(&adapter->mem.segment.mover);
 	vgpu_queue_destroy(paging->queue);
 	memset(paging->control, 0, PAGE_SIZE);
 	ret = paging_create_queue(adapter);
 	if (!ret)
 		WRITE_ONCE(paging->failed, false);
-	mutex_unlock(&adapter->mem.segment.lock);
+	mutex_unlock(&adapter->mem.segment.mover);
 	return ret;
 }
 

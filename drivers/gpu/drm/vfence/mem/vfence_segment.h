@@ -4,16 +4,14 @@
 
 #include <linux/types.h>
 
-struct drm_mm_node;
 struct vfence_adapter;
 struct vfence_storage;
 
 void vfence_segment_init(struct vfence_adapter *adapter);
 int vfence_segment_alloc_dummy(struct vfence_adapter *adapter);
 void vfence_segment_fini(struct vfence_adapter *adapter);
-int vfence_segment_take_locked(struct vfence_adapter *adapter, struct drm_mm_node *node,
-			       u64 start, u64 end);
-void vfence_segment_leave_locked(struct vfence_storage *storage);
+int vfence_segment_place(struct vfence_storage *storage, bool visible);
+void vfence_segment_leave(struct vfence_storage *storage);
 void vfence_segment_purge(struct vfence_adapter *adapter);
 int vfence_segment_power_off(struct vfence_adapter *adapter);
 void vfence_segment_power_on(struct vfence_adapter *adapter);

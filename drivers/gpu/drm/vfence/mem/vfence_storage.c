@@ -64,47 +64,25 @@ static void storage_free_system(struct vfence_storage *storage)
 }
 
 /*
- * Place a page in video memory. The GPU clears it, so that no client sees the values of an
- * earlier owner. The owner pays for the system memory of an eviction now, as another client may
- * cause the eviction.
+ * Place a page in video memory. The owner pays for the system memory of an eviction now, as another
+ * client may cause the eviction.
  */
 static int storage_place_local(struct vfence_storage *storage, bool visible)
 {
 	struct vfence_adapter *adapter = storage->adapter;
-	const struct vgpu_config *gpu = &adapter->config.gpu;
-	struct vfence_segment *segment = &adapter->mem.segment;
 	int ret;
 
 	ret = storage_alloc_system(storage);
 	if (ret)
 		return ret;
-
-	mutex_lock(&segment->lock);
-	ret = vfence_segment_take_locked(adapter, &storage->local, visible ? 0 : gpu->visible_pages,
-					 visible ? gpu->visible_pages : gpu->local_pages);
-	if (ret)
-		goto unlock;
-
-	storage->hw = vgpu_storage_create_local(adapter->gpu, storage->local.start);
+	storage->hw = vgpu_storage_create_local(adapter->gpu);
 	ret = PTR_ERR_OR_ZERO(storage->hw);
 	if (!ret)
-		ret = vfence_paging_run(adapter, VGPU_OP_CLEAR_STORAGE, storage->hw, NULL);
-	if (ret) {
-		drm_mm_remove_node(&storage->local);
-		goto unlock;
-	}
-
-	if (visible)
-		storage->kva = vgpu_storage_aperture(adapter->gpu, storage->local.start);
-	list_add_tail(&storage->resident, &segment->resident);
-	segment->pages++;
-
-unlock:
-	mutex_unlock(&segment->lock);
+		ret = vfence_segment_place(storage, visible);
 	if (!ret)
 		return 0;
 
-	if (!IS_ERR_OR_NULL(storage->hw))
+	if (!IS_ERR(storage->hw))
 		vgpu_storage_destroy(storage->hw);
 	storage->hw = NULL;
 	storage_free_system(storage);
@@ -198,15 +176,9 @@ int vfence_storage_alloc(struct vfence_storage *storage, enum vgpu_fence_value v
 /** vfence_storage_fini - free a storage that no fence and no mapping uses any more */
 void vfence_storage_fini(struct vfence_storage *storage)
 {
-	struct vfence_segment *segment = &storage->adapter->mem.segment;
-
 	storage_unmap_system(storage);
-
-	/* The lock waits for a current eviction; there is none after this. */
-	mutex_lock(&segment->lock);
-	if (!list_empty(&storage->resident))
-		vfence_segment_leave_locked(storage);
-	mutex_unlock(&segment->lock);
+	/* Nothing moves the page now: whoever does has a reference to the slots. */
+	vfence_segment_leave(storage);
 
 	if (!IS_ERR_OR_NULL(storage->hw))
 		vgpu_storage_destroy(storage->hw);
