@@ -363,6 +363,61 @@ TEST_F(counters, values_agree_with_nodes_and_queues)
 	vf_fence_destroy(fence);
 }
 
+/* Expect that the cycles of an engine are its time: the clock has 125 MHz. */
+#define EXPECT_CYCLES(engine)							\
+	EXPECT_EQ(fdinfo_number(self->fd, "drm-engine-" engine) / 8,		\
+		  fdinfo_number(self->fd, "drm-cycles-" engine))
+
+static bool draw(struct vf_queue *queue, uint64_t ns)
+{
+	vf_cmd_draw(queue, 1, ns);
+	return !vf_queue_submit(queue) && logged(queue);
+}
+
+TEST_F(counters, the_time_of_a_client_outlives_its_queues)
+{
+	struct vf_queue *queue;
+	int64_t gfx, copy, sum;
+	unsigned int i;
+
+	ASSERT_TRUE(draw(self->gfx, 3000000));
+	ASSERT_TRUE(draw(self->copy, 1000000));
+	gfx = fdinfo_number(self->fd, "drm-engine-gfx");
+	copy = fdinfo_number(self->fd, "drm-engine-copy");
+	EXPECT_LE(3000000, gfx);
+	EXPECT_LE(1000000, copy);
+	EXPECT_CYCLES("gfx");
+	EXPECT_CYCLES("copy");
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COPY, 4096, &queue));
+		ASSERT_TRUE(draw(queue, 1000000));
+		sum = fdinfo_number(self->fd, "drm-engine-copy");
+		EXPECT_LE(copy + 1000000, sum);
+		vf_queue_destroy(queue);
+		copy = fdinfo_number(self->fd, "drm-engine-copy");
+		EXPECT_EQ(sum, copy);
+	}
+	EXPECT_EQ(gfx, fdinfo_number(self->fd, "drm-engine-gfx"));
+	EXPECT_CYCLES("copy");
+}
+
+TEST_F(counters, a_device_that_was_lost_counts_when_it_is_gone)
+{
+	struct vf_submit what = { 0 };
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_COMPUTE, &queue));
+	vf_cmd_draw(queue, UINT32_MAX, 50000000);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	ASSERT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_EQ(1, fdinfo_number(self->fd, "vfence-devices-hung"));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	EXPECT_EQ(1, fdinfo_number(self->fd, "vfence-devices-hung"));
+}
+
 /* Only a level can decrease. */
 TEST_F(counters, totals_and_maxima_only_grow)
 {

@@ -62,14 +62,15 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 	unsigned int i;
 	u32 lost[2];
 
-	mutex_lock(&file->lock);
+	/* The client may sleep, or wait for a processor, with its other lock held. */
+	spin_lock(&file->usage_lock);
 	memcpy(lost, file->lost_devices, sizeof(lost));
 	xa_for_each(&file->devices.objects, handle, device)
 		file_count_lost(device, lost);
 	memcpy(busy_ns, file->busy_ns, sizeof(busy_ns));
 	xa_for_each(&file->queues.objects, handle, queue)
-		busy_ns[queue->context->node] += vfence_queue_busy_ns(queue);
-	mutex_unlock(&file->lock);
+		busy_ns[queue->node] += vfence_queue_busy_ns(queue);
+	spin_unlock(&file->usage_lock);
 
 	for (i = 0; i < gpu->nodes; i++) {
 		const char *name = file_engine_name(gpu->node_class[i]);
@@ -126,6 +127,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_foreign_init(file);
 	vfence_sync_init(file);
 	mutex_init(&file->lock);
+	spin_lock_init(&file->usage_lock);
 	mutex_init(&file->destroy_lock);
 
 	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
@@ -155,6 +157,19 @@ free:
 	return ret;
 }
 
+static struct vfence_device *file_take_device_locked(struct vfence_file *file, u32 handle)
+{
+	struct vfence_device *device;
+
+	lockdep_assert_held(&file->lock);
+	spin_lock(&file->usage_lock);
+	device = vfence_table_remove(&file->devices, handle);
+	if (device)
+		file_count_lost(device, file->lost_devices);
+	spin_unlock(&file->usage_lock);
+	return device;
+}
+
 /* Take a handle and the queues of a device: no call finds them any more. */
 static struct vfence_device *file_begin_destroy(struct vfence_file *file, u32 handle,
 						struct list_head *dead)
@@ -162,10 +177,9 @@ static struct vfence_device *file_begin_destroy(struct vfence_file *file, u32 ha
 	struct vfence_device *device;
 
 	mutex_lock(&file->lock);
-	device = vfence_table_remove(&file->devices, handle);
+	device = file_take_device_locked(file, handle);
 	if (device) {
 		device->closing = true;
-		file_count_lost(device, file->lost_devices);
 		vfence_queue_begin_destroy_all(file, device, dead);
 	}
 	mutex_unlock(&file->lock);

@@ -62,7 +62,7 @@ struct vfence_file {
 
 	/**
 	 * @lock: protects all other members except @events, @restarts, @wait_sets, look-ups in
-	 * @fences, and @vm
+	 * @fences, @vm, and what has a lock of its own
 	 */
 	struct mutex lock;
 	/**
@@ -152,6 +152,11 @@ struct vfence_file {
 	atomic_t event_points;
 	/** @submit_points: number of points of submissions that have not ended; atomic */
 	atomic_t submit_points;
+	/**
+	 * @usage_lock: protects what fdinfo shows, @lost_devices and @busy_ns; devices and queues
+	 * leave their tables under it. Not in interrupts; outside the locks of the virtual GPU
+	 */
+	spinlock_t usage_lock;
 	/** @lost_devices: number of destroyed devices that were HUNG, and that were RESET */
 	u32 lost_devices[2];
 	/** @busy_ns: GPU time in ns of destroyed queues, by node */

@@ -348,6 +348,33 @@ static bool queue_is_guilty(struct vfence_queue *queue)
 	return queue_status_is_guilty(queue, &status);
 }
 
+/* Charge the file for what the queue has used since it was charged last. */
+static void queue_charge_locked(struct vfence_file *file, struct vfence_queue *queue)
+{
+	u64 busy_ns = vfence_queue_busy_ns(queue);
+
+	lockdep_assert_held(&file->usage_lock);
+	file->busy_ns[queue->node] += busy_ns - queue->charged_ns;
+	queue->charged_ns = busy_ns;
+}
+
+static void queue_charge(struct vfence_file *file, struct vfence_queue *queue)
+{
+	spin_lock(&file->usage_lock);
+	queue_charge_locked(file, queue);
+	spin_unlock(&file->usage_lock);
+}
+
+/* Take the handle of a queue. What fdinfo shows does not go back meanwhile. */
+static void queue_take_locked(struct vfence_file *file, struct vfence_queue *queue)
+{
+	lockdep_assert_held(&file->lock);
+	spin_lock(&file->usage_lock);
+	vfence_table_remove(&file->queues, queue->handle);
+	queue_charge_locked(file, queue);
+	spin_unlock(&file->usage_lock);
+}
+
 /*
  * Destroy a queue for its owner, in three steps: take its handle and stop it; wait for what the
  * client may delay, in vfence_queue_settle_dead(); free what belongs to the file. The file's lock
@@ -358,12 +385,12 @@ static void queue_begin_destroy_locked(struct vfence_file *file, struct vfence_q
 				       struct list_head *dead)
 {
 	lockdep_assert_held(&file->lock);
-	vfence_table_remove(&file->queues, queue->handle);
+	queue_take_locked(file, queue);
 	trace_vfence_queue(queue, queue->handle, false);
 	vfence_queue_stop(queue, -ECANCELED);
 	/* It may have been reset while it was stopped. */
 	queue->context->guilty |= queue_is_guilty(queue);
-	file->busy_ns[queue->node] += vfence_queue_busy_ns(queue);
+	queue_charge(file, queue);
 	vfence_doorbell_destroy(queue);
 
 	/*

@@ -40,6 +40,8 @@ struct vfence_queue {
 	u32 handle;
 	/** @context: parent, with a reference */
 	struct vfence_context *context;
+	/** @charged_ns: GPU time in &vfence_file.busy_ns; under &vfence_file.usage_lock */
+	u64 charged_ns;
 	/** @node: node ordinal */
 	unsigned int node;
 	/** @global: handle in interrupt records */
