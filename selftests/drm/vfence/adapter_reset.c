@@ -563,10 +563,10 @@ TEST_F(whole, WDDM_159_a_reset_waits_for_calls_and_calls_wait_for_a_reset)
 
 TEST_F(whole, WDDM_162_a_thread_that_stays_in_the_driver_loses_the_adapter)
 {
-	struct call stay = { .name = "stay_ms", .value = "3000" };
+	struct call stay = { .name = "stay_ms", .value = "5000" };
 	pthread_t thread;
 
-	ASSERT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "100"));
+	ASSERT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "1000"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, write_thread, &stay));
 	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
 	EXPECT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
@@ -574,6 +574,36 @@ TEST_F(whole, WDDM_162_a_thread_that_stays_in_the_driver_loses_the_adapter)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
 	EXPECT_FALSE(working(self->adapter));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
+}
+
+/* A thread is in the driver when the adapter is reset, and runnable for so long from then on. */
+static bool keeps_adapter(struct __test_metadata *_metadata, FIXTURE_DATA(whole) *self,
+			  const char *ms)
+{
+	struct call stay = { .name = "run_ms", .value = ms };
+	pthread_t thread;
+
+	EXPECT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "50"));
+	EXPECT_EQ(0, pthread_create(&thread, NULL, write_thread, &stay));
+	EXPECT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
+	EXPECT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_EQ(0, pthread_join(thread, NULL));
+	return working(self->adapter);
+}
+
+/*
+ * Who waits for a processor is not stuck. Clients decide how long their threads do, and take the
+ * adapter from nobody by it. Nor does the reset wait for them for ever.
+ */
+TEST_F(whole, WDDM_162_a_thread_that_waits_for_a_processor_keeps_the_adapter)
+{
+	EXPECT_TRUE(keeps_adapter(_metadata, self, "250"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
+}
+
+TEST_F(whole, WDDM_162_a_thread_that_never_ends_loses_the_adapter)
+{
+	EXPECT_FALSE(keeps_adapter(_metadata, self, "3000"));
 }
 
 static void *abort_thread(void *arg)

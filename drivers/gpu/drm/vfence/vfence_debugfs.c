@@ -96,9 +96,9 @@ static int debugfs_reset_adapter_set(void *data, u64 on)
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_reset_adapter, NULL, debugfs_reset_adapter_set, "%llu\n");
 
 /* A thread stays in the driver for so many ms, as a test of TdrDdiDelay needs it. */
-static int debugfs_stay_ms_set(void *data, u64 ms)
+static int debugfs_stay(struct vfence_adapter *adapter, u64 ms,
+			void (*how)(struct vfence_adapter *adapter, unsigned int ms))
 {
-	struct vfence_adapter *adapter = data;
 	struct vfence_gate_pass pass;
 	int ret;
 
@@ -107,12 +107,47 @@ static int debugfs_stay_ms_set(void *data, u64 ms)
 	ret = vfence_gate_enter(adapter, &pass);
 	if (ret)
 		return ret;
-	msleep_interruptible(ms);
+	how(adapter, ms);
 	vfence_gate_leave(adapter, &pass);
 	return 0;
 }
 
+static void debugfs_sleep(struct vfence_adapter *adapter, unsigned int ms)
+{
+	msleep_interruptible(ms);
+}
+
+static int debugfs_stay_ms_set(void *data, u64 ms)
+{
+	return debugfs_stay(data, ms, debugfs_sleep);
+}
+
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_stay_ms, NULL, debugfs_stay_ms_set, "%llu\n");
+
+/*
+ * From the time when a reset waits for it the thread is runnable, as one is that waits for a
+ * processor.
+ */
+static void debugfs_run(struct vfence_adapter *adapter, unsigned int ms)
+{
+	unsigned long end;
+
+	while (!vfence_gate_is_closed(adapter) && !signal_pending(current))
+		msleep_interruptible(1);
+	end = jiffies + msecs_to_jiffies(ms);
+	while (time_before(jiffies, end) && !signal_pending(current)) {
+		udelay(5);
+		/* Let others run, whatever the kernel's model of preemption is. */
+		schedule();
+	}
+}
+
+static int debugfs_run_ms_set(void *data, u64 ms)
+{
+	return debugfs_stay(data, ms, debugfs_run);
+}
+
+DEFINE_DEBUGFS_ATTRIBUTE(debugfs_run_ms, NULL, debugfs_run_ms_set, "%llu\n");
 
 /* A function's driver sends any message to the host. */
 static int debugfs_mailbox_set(void *data, u64 message)
@@ -233,6 +268,7 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file("reset_adapter", 0200, minor->debugfs_root, adapter,
 			    &debugfs_reset_adapter);
 	debugfs_create_file("stay_ms", 0200, minor->debugfs_root, adapter, &debugfs_stay_ms);
+	debugfs_create_file("run_ms", 0200, minor->debugfs_root, adapter, &debugfs_run_ms);
 
 	debugfs_create_file("mailbox", 0200, minor->debugfs_root, adapter, &debugfs_mailbox);
 	debugfs_create_file("mail_received", 0400, minor->debugfs_root, adapter,

@@ -27,6 +27,13 @@
 #include "core/vfence_gate.h"
 #include "core/vfence_wake.h"
 
+/*
+ * How many times TdrDdiDelay a reset waits for a thread that is runnable. Such a thread is late
+ * because it has no processor. A client can cause that, by its scheduling policy or the limit of
+ * its cgroup, and must not take the adapter from others by it.
+ */
+#define GATE_STARVED_TURNS	12
+
 static void gate_empty(struct percpu_ref *ref)
 {
 	struct vfence_gate *gate = container_of(ref, struct vfence_gate, threads);
@@ -117,6 +124,12 @@ void vfence_gate_leave(struct vfence_adapter *adapter, struct vfence_gate_pass *
 	percpu_ref_put(&adapter->gate.threads);
 }
 
+/** vfence_gate_is_closed - does a reset or the unplug keep threads out? */
+bool vfence_gate_is_closed(struct vfence_adapter *adapter)
+{
+	return percpu_ref_is_dying(&adapter->gate.threads);
+}
+
 static void gate_close_locked(struct vfence_gate *gate)
 {
 	lockdep_assert_held(&gate->lock);
@@ -129,10 +142,44 @@ static void gate_close_locked(struct vfence_gate *gate)
 	wait_for_completion(&gate->counted);
 }
 
+static bool gate_list_runs(struct vfence_gate_list *list)
+{
+	struct vfence_gate_pass *pass;
+	bool runs = false;
+
+	spin_lock(&list->lock);
+	list_for_each_entry(pass, &list->threads, link)
+		runs |= task_is_running(pass->task);
+	spin_unlock(&list->lock);
+	return runs;
+}
+
+/* Is a thread in the gate that only needs a processor? Others may wait for what it has. */
+static bool gate_runs(struct vfence_gate *gate)
+{
+	bool runs = false;
+	unsigned int i;
+
+	for (i = 0; i < VFENCE_GATE_LISTS; i++)
+		runs |= gate_list_runs(&gate->lists[i]);
+	return runs;
+}
+
+static bool gate_wait_empty(struct vfence_gate *gate, unsigned int ms)
+{
+	unsigned int turns = GATE_STARVED_TURNS;
+
+	while (!wait_event_timeout(gate->wait, percpu_ref_is_zero(&gate->threads),
+				   msecs_to_jiffies(ms)))
+		if (!--turns || !gate_runs(gate))
+			return percpu_ref_is_zero(&gate->threads);
+	return true;
+}
+
 /**
  * vfence_gate_close - keep threads out, and wait for those inside
  * @adapter: the adapter
- * @ms: how long they may stay inside
+ * @ms: how long a thread may stay inside, which has a processor or waits for something else
  *
  * Return: false if one is still inside.
  */
@@ -143,8 +190,7 @@ bool vfence_gate_close(struct vfence_adapter *adapter, unsigned int ms)
 	mutex_lock(&gate->lock);
 	gate_close_locked(gate);
 	mutex_unlock(&gate->lock);
-	return wait_event_timeout(gate->wait, percpu_ref_is_zero(&gate->threads),
-				  msecs_to_jiffies(ms));
+	return gate_wait_empty(gate, ms);
 }
 
 /** vfence_gate_open - let clients enter again, unless the adapter was unplugged meanwhile */
