@@ -215,6 +215,93 @@ TEST_F(world, VF_39_others_follow_a_full_access_for_as_long)
 	vf_queue_abort(self->guest[1].gfx);
 }
 
+/* Each of several functions holds the engines for @ns when it gets them, and asks again. */
+static void hold_in_turn(struct __test_metadata *_metadata, FIXTURE_DATA(world) *self, int holders,
+			 int64_t ns, unsigned int times)
+{
+	int had[4] = { 0 }, i;
+
+	for (i = 1; i <= holders; i++)
+		had[i] = received(i, "ready_to_access");
+	for (i = 1; i <= holders; i++)
+		ASSERT_EQ(0, say(i, REQUEST_INIT));
+	while (times--) {
+		int holder = 0;
+
+		ASSERT_TRUE(EVENTUALLY(({
+			for (i = 1; i <= holders; i++)
+				if (received(i, "ready_to_access") > had[i])
+					holder = i;
+			holder;
+		})));
+		had[holder]++;
+		EXPECT_EQ(-ETIME, vf_fence_wait(self->guest[0].fence, 1, vf_deadline(ns)));
+		ASSERT_EQ(0, say(holder, RELEASE_INIT));
+		if (times)
+			ASSERT_EQ(0, say(holder, REQUEST_INIT));
+	}
+	for (i = 1; i <= holders; i++)
+		ASSERT_EQ(0, say(i, RELEASE_INIT));
+}
+
+/* Of @times accesses of @ns all but the last one have a pause behind them; one needs none. */
+static void expect_half(struct __test_metadata *_metadata, FIXTURE_DATA(world) *self, int holders,
+			int64_t ns, unsigned int times)
+{
+	uint64_t had = stat_of(4, "gfx", "run_ns"), all = stat_of(-1, "gfx", "elapsed_ns");
+
+	hold_in_turn(_metadata, self, holders, ns, times);
+	had = stat_of(4, "gfx", "run_ns") - had;
+	all = stat_of(-1, "gfx", "elapsed_ns") - all;
+	TH_LOG("beside %d, each %.1f ms: %.1f of %.1f ms", holders, (double)ns / 1e6,
+	       (double)had / 1e6, (double)all / 1e6);
+	EXPECT_LT(all * (times - 1) / (2 * times - 1) - all / 50, had);
+}
+
+/* The pause is of the chip: functions that take turns leave others half of the time. */
+TEST_F_TIMEOUT(world, VF_39_functions_that_take_turns_leave_others_half_of_the_time, 120)
+{
+	int holders;
+
+	ASSERT_EQ(0, world_make(self, 4));
+	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
+	vf_cmd_draw(self->guest[3].gfx, 1000000, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[3].gfx));
+	for (holders = 1; holders <= 3; holders++)
+		expect_half(_metadata, self, holders, 40 * MS, 9);
+	/* Several accesses that are as short have one pause together. */
+	expect_half(_metadata, self, 3, 2 * MS, 100);
+	vf_queue_abort(self->guest[3].gfx);
+}
+
+/* Others may wait for submissions of a function that is reset: they end before the wait for engines. */
+TEST_F(world, VF_39_a_reset_that_waits_for_the_engines_ends_submissions_first)
+{
+	struct drm_vfence_syncobj out = {};
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+	struct vf_queue *kernel;
+	int fd;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
+	fd = vf_adapter_fd(self->guest[0].adapter);
+	ASSERT_EQ(0, vf_kernel_queue_create(self->guest[0].device, DRM_VFENCE_NODE_GFX, &kernel));
+	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &out.handle));
+	ASSERT_EQ(0, say(2, REQUEST_INIT));
+	ASSERT_TRUE(has_access(2, 1));
+	vf_cmd_draw(kernel, 100, MS);
+	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
+	ASSERT_EQ(0, say(1, REQUEST_RESET));
+	EXPECT_TRUE(EVENTUALLY(syncobj_status(fd, out.handle)));
+	EXPECT_EQ(-ECANCELED, syncobj_status(fd, out.handle));
+	EXPECT_EQ(0, received(1, "ready_to_access"));
+	ASSERT_EQ(0, say(2, RELEASE_INIT));
+	EXPECT_TRUE(has_access(1, 1));
+	EXPECT_TRUE(working(self->guest[0].adapter));
+	drmSyncobjDestroy(fd, out.handle);
+	vf_queue_destroy(kernel);
+}
+
 /* Full access is no turn: it must not take those their turns that were next. */
 TEST_F(world, VF_39_full_access_takes_nobody_his_turn)
 {

@@ -33,6 +33,15 @@
 /* Not a message: a guard has dropped a request, and the driver needs an answer. */
 #define ACCESS_REFUSED	BIT(0)
 
+/*
+ * What functions may owe the others when one more gets full access: after a reset of the whole GPU
+ * all of them need it at once, each for a fraction of this.
+ */
+#define ACCESS_CREDIT_MS	4
+
+/* An access costs the others at least this: their work is stopped, and goes on later. */
+#define ACCESS_LEAST_MS		1
+
 /* If a function has not got the engines by then, let the others have their turns and try again. */
 #define ACCESS_ACQUIRE_MS	1000
 
@@ -42,8 +51,6 @@
 struct access_function {
 	/** @gpu: the function; NULL if it does not take part; under vfence_access.lock */
 	struct vgpu *gpu;
-	/** @not_before: when it may have the engines again; under vfence_access.lock */
-	ktime_t not_before;
 	/** @mail: messages to handle, by number; under vfence_access.mail_lock */
 	u32 mail;
 	/** @guard: its guards; under vfence_access.mail_lock */
@@ -75,6 +82,8 @@ struct vfence_access {
 	ktime_t since;
 	/** @until: when @holder has had it for too long */
 	ktime_t until;
+	/** @paid_at: when all have shared the engines for as long as functions had full access */
+	ktime_t paid_at;
 
 	/** @mail_lock: innermost; irqsave */
 	spinlock_t mail_lock;
@@ -163,15 +172,19 @@ static u32 access_take_mail_locked(struct vfence_access *a, unsigned int i)
 }
 
 /*
- * The holder releases the engines. It gets them again only after as much time as it has held them,
- * so that repeated requests give a function at most half of the time (VF-39).
+ * The holder releases the engines. All functions are to share them for as much time, so that those
+ * that request them in turn have half of the time at most (VF-39).
  */
 static void access_end_locked(struct vfence_access *a)
 {
 	ktime_t now = ktime_get();
+	ktime_t had = max(ktime_sub(now, a->since), ms_to_ktime(ACCESS_LEAST_MS));
 
 	lockdep_assert_held(&a->lock);
-	a->function[a->holder].not_before = ktime_add(now, ktime_sub(now, a->since));
+	/* What was owed when the access began is still owed. */
+	if (ktime_after(a->paid_at, a->since))
+		had = ktime_add(had, ktime_sub(a->paid_at, a->since));
+	a->paid_at = ktime_add(now, had);
 	a->holder = -1;
 	vfence_world_own_together(a->world);
 }
@@ -218,27 +231,6 @@ static void access_handle_locked(struct vfence_access *a, unsigned int i)
 }
 
 /*
- * Return the functions that may have the engines now. A paused one waits until it is resumed, and
- * one that has had them waits for a while. Sets @soonest to the end of the first of these waits.
- */
-static u32 access_due_locked(struct vfence_access *a, ktime_t *soonest)
-{
-	u32 due = a->wanted & ~vfence_world_paused(a->world);
-	ktime_t now = ktime_get();
-	unsigned int i;
-
-	lockdep_assert_held(&a->lock);
-	*soonest = KTIME_MAX;
-	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		if (!(due & BIT(i)) || ktime_compare(a->function[i].not_before, now) <= 0)
-			continue;
-		due &= ~BIT(i);
-		*soonest = min(*soonest, a->function[i].not_before);
-	}
-	return due;
-}
-
-/*
  * Give the engines to the next one of the functions @due, which are not none. Returns false if it
  * has not got them.
  */
@@ -266,22 +258,24 @@ static bool access_grant_locked(struct vfence_access *a, u32 due)
 	return true;
 }
 
-/* If it fails, handle releases and resets before the next try. */
+/*
+ * A paused function waits until it is resumed. If the grant fails, handle releases and resets
+ * before the next try.
+ */
 static void access_grant_next_locked(struct vfence_access *a)
 {
-	ktime_t soonest;
-	u32 due;
+	u32 due = a->wanted & ~vfence_world_paused(a->world);
+	ktime_t now = ktime_get();
 
 	lockdep_assert_held(&a->lock);
-	if (a->holder >= 0)
+	if (a->holder >= 0 || !due)
 		return;
 	/* Once: a function may be paused meanwhile, and a loop would wait for its resume. */
-	due = access_due_locked(a, &soonest);
-	if (due && !access_grant_locked(a, due))
-		queue_work(a->wq, &a->work);
-	else if (!due && soonest != KTIME_MAX)
+	if (ktime_after(a->paid_at, ktime_add_ms(now, ACCESS_CREDIT_MS)))
 		mod_delayed_work(a->wq, &a->limit_work,
-				 msecs_to_jiffies(ktime_ms_delta(soonest, ktime_get())) + 1);
+				 msecs_to_jiffies(ktime_ms_delta(a->paid_at, now)) + 1);
+	else if (!access_grant_locked(a, due))
+		queue_work(a->wq, &a->work);
 }
 
 static void access_work(struct work_struct *work)
@@ -330,7 +324,6 @@ void vfence_access_join(struct vfence_access *access, struct vgpu *gpu)
 {
 	mutex_lock(&access->lock);
 	access->function[vgpu_world_index(gpu)].gpu = gpu;
-	access->function[vgpu_world_index(gpu)].not_before = 0;
 	mutex_unlock(&access->lock);
 }
 
