@@ -4,7 +4,9 @@
  * notices but by the time.
  */
 
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "world_fixture.h"
 
@@ -381,40 +383,298 @@ TEST_F(world, VF_10_43_the_image_of_another_function_is_stale)
 	EXPECT_TRUE(draw(&self->guest[0], 1));
 }
 
-/*
- * A reset ends the submissions of a paused function at once, because others may wait for them. The
- * function itself waits for its resume, also if it is removed meanwhile.
- */
-TEST_F(world, VF_43_a_reset_ends_submissions_during_a_pause)
-{
-	struct drm_vfence_syncobj out = {};
-	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+/* Submissions of one function whose dma_fences are published. */
+struct published {
 	struct vf_queue *kernel;
-	int fd, status;
+	int fd;
+	struct drm_vfence_syncobj out[12];
+};
+
+static int published_open(struct published *p, struct guest *guest)
+{
+	unsigned int i;
+	int ret = vf_kernel_queue_create(guest->device, DRM_VFENCE_NODE_GFX, &p->kernel);
+
+	memset(p->out, 0, sizeof(p->out));
+	p->fd = vf_adapter_fd(guest->adapter);
+	for (i = 0; !ret && i < ARRAY_SIZE(p->out); i++)
+		ret = drmSyncobjCreate(p->fd, 0, &p->out[i].handle);
+	return ret;
+}
+
+static void published_close(struct published *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(p->out); i++)
+		drmSyncobjDestroy(p->fd, p->out[i].handle);
+	vf_queue_destroy(p->kernel);
+}
+
+/* Submit draws of a millisecond. */
+static int published_submit(struct published *p, unsigned int i, unsigned int draws)
+{
+	struct vf_submit what = { .signal_syncobjs = &p->out[i], .signal_syncobj_count = 1 };
+
+	vf_cmd_draw(p->kernel, draws, MS);
+	return vf_submit(&p->kernel, 1, &what);
+}
+
+/*
+ * A dma_fence that is published signals within a bounded time. A pause lets such submissions end, and
+ * only then takes the engines from the function.
+ */
+TEST_F(world, VF_43_a_pause_lets_published_submissions_end)
+{
+	struct published p;
+	unsigned int i;
+	int64_t begun;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, published_open(&p, &self->guest[0]));
+	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", "10000"));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, published_submit(&p, i, 100));
+	/* Other work does not count. */
+	vf_cmd_draw(self->guest[0].gfx, 1000000, MS);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, pause_function(1, "1"));
+	/* It waits for them, and no longer. */
+	if (deterministic())
+		EXPECT_GT(2 * SECOND, vf_deadline(0) - begun);
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(1, syncobj_status(p.fd, p.out[i].handle));
+	ASSERT_EQ(0, pause_function(1, "0"));
+	ASSERT_EQ(0, published_submit(&p, 3, 1));
+	EXPECT_TRUE(drained(p.kernel));
+	EXPECT_EQ(1, syncobj_status(p.fd, p.out[3].handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[0].device));
+	vf_queue_abort(self->guest[0].gfx);
+	published_close(&p);
+}
+
+/* If they do not end within TdrDelay of the function, it is not paused, and nothing has changed. */
+TEST_F(world, VF_43_a_pause_fails_if_published_submissions_do_not_end)
+{
+	struct published p;
+	int64_t begun, took;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, published_open(&p, &self->guest[0]));
+	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", "500"));
+	/* Each of them may take that long, and all take eight times as long. */
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, published_submit(&p, i, 400));
+	begun = vf_deadline(0);
+	EXPECT_EQ(-EBUSY, pause_function(1, "1"));
+	took = vf_deadline(0) - begun;
+	TH_LOG("%.1f ms", (double)took / 1e6);
+	EXPECT_LE(490 * MS, took);
+	if (deterministic())
+		EXPECT_GT(550 * MS, took);
+	EXPECT_EQ(-EBUSY, save(1));
+	ASSERT_EQ(0, published_submit(&p, 10, 1));
+	EXPECT_TRUE(drained(p.kernel));
+	for (i = 0; i < 11; i++)
+		EXPECT_EQ(1, syncobj_status(p.fd, p.out[i].handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[0].device));
+	EXPECT_EQ(0, pause_function(1, "1"));
+	EXPECT_EQ(0, pause_function(1, "0"));
+	published_close(&p);
+}
+
+/* A client that submits again and again; *count is how often it did. */
+static void keep_submitting(struct published *p, volatile unsigned int *count)
+{
+	for (;; (*count)++) {
+		unsigned int i = *count % 4;
+
+		/* At most three are on their way, so that some are at any time. */
+		if (*count >= 4 && drmSyncobjWait(p->fd, &p->out[i].handle, 1, INT64_MAX, 0, NULL))
+			_exit(1);
+		if (published_submit(p, i, 5))
+			_exit(2);
+	}
+}
+
+/* New submissions wait for the end of the pause, before they publish anything. */
+TEST_F(world, VF_43_new_submissions_do_not_delay_a_pause)
+{
+	volatile unsigned int *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+					    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned int paused_at, round, i;
+	struct published p;
+	int status;
+	pid_t pid;
+
+	ASSERT_NE(MAP_FAILED, (void *)count);
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, published_open(&p, &self->guest[0]));
+	pid = fork();
+	if (!pid)
+		keep_submitting(&p, count);
+	ASSERT_LT(0, pid);
+	for (round = 0; round < 3; round++) {
+		paused_at = *count;
+		ASSERT_TRUE(EVENTUALLY(*count > paused_at + 10));
+		ASSERT_EQ(0, pause_function(1, "1"));
+		/* A call that was under way returns. */
+		do {
+			paused_at = *count;
+			ASSERT_TRUE(draw_long(&self->guest[1], 1));
+		} while (paused_at != *count);
+		for (i = 0; i < 4; i++)
+			EXPECT_EQ(1, syncobj_status(p.fd, p.out[i].handle));
+		ASSERT_EQ(0, pause_function(1, "0"));
+	}
+	/* A client that waits for the resume can be killed, and others go on. */
+	ASSERT_EQ(0, pause_function(1, "1"));
+	kill(pid, SIGKILL);
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	ASSERT_EQ(0, pause_function(1, "0"));
+	EXPECT_TRUE(drained(p.kernel));
+	ASSERT_EQ(0, published_submit(&p, 5, 1));
+	EXPECT_TRUE(drained(p.kernel));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[0].device));
+	published_close(&p);
+}
+
+/* A function that leaves while a client waits for its resume ends the wait. */
+TEST_F(world, VF_43_a_function_leaves_while_a_submission_waits_for_its_resume)
+{
+	struct published p;
+	int status;
 	pid_t pid;
 
 	ASSERT_EQ(0, world_make(self, 2));
-	fd = vf_adapter_fd(self->guest[0].adapter);
-	ASSERT_EQ(0, vf_kernel_queue_create(self->guest[0].device, DRM_VFENCE_NODE_GFX, &kernel));
-	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &out.handle));
-	vf_cmd_draw(kernel, 100, MS);
-	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
+	ASSERT_EQ(0, published_open(&p, &self->guest[0]));
 	ASSERT_EQ(0, pause_function(1, "1"));
-	ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
-	EXPECT_TRUE(EVENTUALLY(syncobj_status(fd, out.handle)));
-	EXPECT_EQ(-ECANCELED, syncobj_status(fd, out.handle));
-	EXPECT_TRUE(EVENTUALLY(guard_stat(1, "access", false) == 1));
-	EXPECT_EQ(0, received(1, "ready_to_access"));
-	/* Nor does a file of debugfs keep the function. */
 	pid = fork();
 	if (!pid)
-		_exit(knob(VF(1), "reset_adapter", "1") ? 1 : 0);
+		_exit(published_submit(&p, 0, 1) == -ENODEV ? 0 : 1);
 	ASSERT_LT(0, pid);
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&pid, SYS_ioctl)));
 	EXPECT_EQ(0, driver("unbind", VF(1)));
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, driver("bind", VF(1)));
-	drmSyncobjDestroy(fd, out.handle);
-	vf_queue_destroy(kernel);
+	published_close(&p);
+}
+
+/* A pause that waits holds back no pause of another function. */
+TEST_F(world, VF_43_pauses_of_functions_do_not_wait_for_each_other)
+{
+	int64_t longest = 0, begun, whole = vf_deadline(0), took;
+	unsigned int i, pauses = 0;
+	struct published p;
+	int status = -1;
+	pid_t pid;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, published_open(&p, &self->guest[0]));
+	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", "60000"));
+	for (i = 0; i < 10; i++)
+		ASSERT_EQ(0, published_submit(&p, i, 100));
+	pid = fork();
+	if (!pid)
+		_exit(pause_function(1, "1") ? 1 : 0);
+	ASSERT_LT(0, pid);
+	while (!waitpid(pid, &status, WNOHANG)) {
+		begun = vf_deadline(0);
+		ASSERT_EQ(0, pause_function(2, "1"));
+		ASSERT_EQ(0, pause_function(2, "0"));
+		took = vf_deadline(0) - begun;
+		longest = took > longest ? took : longest;
+		pauses++;
+		/* Time passes on a clock that stands still for programs. */
+		vf_fence_wait(self->guest[1].fence, 1, vf_deadline(10 * MS));
+	}
+	whole = vf_deadline(0) - whole;
+	EXPECT_EQ(0, status);
+	TH_LOG("%u pauses, the longest one %.1f of %.1f ms", pauses, (double)longest / 1e6,
+	       (double)whole / 1e6);
+	EXPECT_LT(2, pauses);
+	EXPECT_GT(whole / 2, longest);
+	ASSERT_EQ(0, pause_function(1, "0"));
+	published_close(&p);
+}
+
+/*
+ * Write to a file in a process of its own: it might wait for the resume. Return: 0 or a negative error;
+ * -ETIMEDOUT if the write does not return.
+ */
+static int write_at_once(int number, const char *file, const char *text)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(-(strcmp(file, "recover") ? knob(number, file, text) :
+						  tdr_configure(number, file, text)));
+	if (pid < 0 || !EVENTUALLY(waitpid(pid, &status, WNOHANG) == pid))
+		return -ETIMEDOUT;
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EINTR;
+}
+
+/*
+ * A reset needs the engines, which a paused function does not get. An administrator's write fails at
+ * once, and a reset by the host or by the driver of the function ends after the resume.
+ */
+TEST_F(world, VF_43_a_reset_waits_for_no_resume)
+{
+	struct vf_device *device;
+	int round;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	for (round = 0; round < 2; round++) {
+		ASSERT_EQ(0, vf_device_create(self->guest[0].adapter, &device));
+		ASSERT_EQ(0, pause_function(1, "1"));
+		EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_adapter", "1"));
+		EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_engine", "0"));
+		EXPECT_EQ(-EALREADY, write_at_once(VF(1), "recover", "1"));
+		if (round) {
+			ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
+			EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
+			EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_adapter", "1"));
+			EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_engine", "0"));
+			/* Nothing stands still: others are reset and work. */
+			EXPECT_EQ(0, write_at_once(VF(2), "reset_adapter", "1"));
+			EXPECT_TRUE(working(self->guest[1].adapter));
+			EXPECT_EQ(0, received(1, "ready_to_access"));
+		}
+		ASSERT_EQ(0, pause_function(1, "0"));
+		/* No client is the cause. */
+		EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == (round ? DRM_VFENCE_DEVICE_RESET :
+								   DRM_VFENCE_DEVICE_ACTIVE)));
+		EXPECT_TRUE(working(self->guest[0].adapter));
+		EXPECT_EQ(0, write_at_once(VF(1), "reset_engine", "0"));
+		vf_device_destroy(device);
+	}
+
+	/* Nor is a lost function recovered before its resume. */
+	ASSERT_EQ(0, tdr_configure(VF(1), "limit_count", "1"));
+	ASSERT_EQ(0, knob(VF(1), "reset_adapter", "1"));
+	EXPECT_FALSE(working(self->guest[0].adapter));
+	ASSERT_EQ(0, pause_function(1, "1"));
+	EXPECT_EQ(-EBUSY, write_at_once(VF(1), "recover", "1"));
+	ASSERT_EQ(0, pause_function(1, "0"));
+	EXPECT_EQ(0, write_at_once(VF(1), "recover", "1"));
+	EXPECT_TRUE(working(self->guest[0].adapter));
+}
+
+/* A client whose call waits for a reset that the pause has put off does not keep the function. */
+TEST_F(world, VF_43_a_function_leaves_with_a_reset_that_was_put_off)
+{
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, pause_function(1, "1"));
+	ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
+	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
+	EXPECT_EQ(0, driver("unbind", VF(1)));
+	EXPECT_EQ(0, driver("bind", VF(1)));
+	EXPECT_TRUE(draw(&self->guest[1], 1));
 }
 
 /* A paused function is reset, or leaves. */
@@ -431,9 +691,8 @@ TEST_F(world, VF_43_a_paused_function_is_reset_and_leaves)
 	EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "resets") == 1));
 	/* The state from before the reset does not come back. */
 	EXPECT_EQ(-ESTALE, restore(1, 65536));
-	/* Its driver asks for the engines, to set it up, and waits for the resume. */
-	EXPECT_TRUE(EVENTUALLY(guard_stat(1, "access", false) == 1));
-	EXPECT_EQ(0, received(1, "ready_to_access"));
+	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
+	/* Its driver asks for the engines, to set it up, after the resume. */
 	/* For as long as it takes. */
 	ASSERT_TRUE(draw_long(&self->guest[1], 65));
 	EXPECT_EQ(0, received(1, "ready_to_access"));

@@ -589,7 +589,7 @@ static inline void pin_kthread(const char *name, int cpu)
 	each_kthread(name, pin, cpu);
 }
 
-/* Return: true if the thread that has stored its number sleeps in that system call. */
+/* Return: true if the thread or process that has stored its number sleeps in that system call. */
 static inline bool sleeps_in(const pid_t *thread, int number)
 {
 	pid_t tid = __atomic_load_n(thread, __ATOMIC_ACQUIRE);
@@ -598,7 +598,7 @@ static inline bool sleeps_in(const pid_t *thread, int number)
 
 	if (!tid)
 		return false;
-	snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
+	snprintf(path, sizeof(path), "/proc/%d/syscall", tid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd >= 0 && read(fd, text, sizeof(text) - 1) < 0)
 		text[0] = 0;

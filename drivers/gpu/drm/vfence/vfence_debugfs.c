@@ -71,8 +71,7 @@ static int debugfs_reset_engine_set(void *data, u64 node)
 
 	if (node >= adapter->config.gpu.nodes)
 		return -EINVAL;
-	vfence_recovery_engine(adapter, node, &anyway);
-	return 0;
+	return vfence_recovery_engine(adapter, node, &anyway);
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_reset_engine, NULL, debugfs_reset_engine_set, "%llu\n");
@@ -88,9 +87,9 @@ static int debugfs_reset_adapter_set(void *data, u64 on)
 	ret = vfence_power_get(adapter);
 	if (ret)
 		return ret;
-	vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_FORCED);
+	ret = vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_FORCED);
 	vfence_power_put(adapter);
-	return 0;
+	return ret;
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_reset_adapter, NULL, debugfs_reset_adapter_set, "%llu\n");

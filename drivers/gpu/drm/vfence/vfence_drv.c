@@ -38,6 +38,7 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_submit.h"
 #include "reset/vfence_mailbox.h"
+#include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
 #include "vf/vfence_vf.h"
 #include "vfence_configfs.h"
@@ -223,13 +224,16 @@ static const struct drm_driver drv_driver = {
 
 /*
  * End waits for the host first: DRM waits until no thread is in a file of debugfs, and a thread
- * that resets the adapter there may wait for the resume of a paused function.
+ * that resets the adapter there may wait for the engines. Resets that a pause has put off come
+ * next, as they end waits of clients that are in the driver.
  */
 static void drv_end(struct vfence_adapter *adapter, bool registered)
 {
 	vfence_mailbox_stop(adapter);
-	if (registered)
+	if (registered) {
+		vfence_recovery_resume(adapter);
 		drm_dev_unplug(&adapter->drm);
+	}
 	vfence_probe_unplug(adapter);
 }
 

@@ -16,6 +16,7 @@
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_published.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 
@@ -306,6 +307,7 @@ void vfence_queue_init(struct vfence_adapter *adapter)
 {
 	xa_init_flags(&adapter->queues.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	INIT_WORK(&adapter->queues.retire_all, queue_retire_all_work);
+	vfence_published_init(adapter);
 }
 
 /** vfence_queue_add_sources - register the handlers of faults and of progress */

@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
@@ -14,6 +15,22 @@
 
 struct vfence_doorbell;
 struct workqueue_struct;
+
+/**
+ * struct vfence_published - submissions whose dma_fence is published; queue/vfence_published.c
+ */
+struct vfence_published {
+	/** @lock: protects the members below; innermost */
+	spinlock_t lock;
+	/** @count: number of those that have not ended; read without the lock */
+	unsigned int count;
+	/** @closed: no submission may publish its dma_fence; read without the lock */
+	bool closed;
+	/** @drained: the thread that pauses the function waits here until @count is 0 */
+	wait_queue_head_t drained;
+	/** @opened: threads that submit wait here until it is open, exclusively */
+	wait_queue_head_t opened;
+};
 
 /**
  * struct vfence_queues - an adapter's contexts and queues, and their workqueues
@@ -78,6 +95,8 @@ struct vfence_queues {
 	struct work_struct retire_all;
 	/** @signal_wq: performs stage signals; clients decide how long each takes */
 	struct workqueue_struct *signal_wq;
+	/** @published: submissions whose dma_fence is published */
+	struct vfence_published published;
 };
 
 #endif

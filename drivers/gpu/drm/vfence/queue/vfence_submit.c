@@ -17,6 +17,7 @@
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait.h"
 #include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_published.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
@@ -44,6 +45,8 @@ struct vfence_submit {
 	unsigned int count;
 	/** @full: the queue that had no room at the last try, or NULL */
 	struct vfence_kernel_queue *full;
+	/** @paused: the function was paused at the last try */
+	bool paused;
 
 	/** @stages: the stage signals that all submissions share */
 	struct vfence_stages *stages;
@@ -65,13 +68,16 @@ static int submit_count(struct vfence_submission *submission, const struct drm_v
 }
 
 /**
- * vfence_submit_uncount - the points of a submission do not count any more
+ * vfence_submit_uncount - a submission and its points do not count any more
  * @submission: a submission that ends, or that was never queued
  *
  * Once a client sees the end of a submission, it may submit as many points again.
  */
 void vfence_submit_uncount(struct vfence_submission *submission)
 {
+	if (submission->published)
+		vfence_published_leave(submission->kernel->queue->adapter);
+	submission->published = false;
 	atomic_sub(submission->points, &submission->kernel->queue->file->submit_points);
 	submission->points = 0;
 }
@@ -410,8 +416,8 @@ static void submit_queue_all(struct vfence_submit *submit)
 }
 
 /*
- * Queue a submission and publish its dma_fence. Returns false if a submission in front of it
- * waits for fences: then the end of this one is not bounded.
+ * Queue a submission and publish its dma_fence. Returns false if the end of the submission would
+ * not be bounded: a submission in front of it waits for fences, or the function is paused.
  */
 static bool submit_queue_published(struct vfence_submit *submit)
 {
@@ -419,12 +425,17 @@ static bool submit_queue_published(struct vfence_submit *submit)
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	struct dma_fence *done;
 
+	submit->paused = !vfence_published_enter(kernel->queue->adapter);
+	if (submit->paused)
+		return false;
 	mutex_lock(&kernel->lock);
 	if (kernel->unbounded) {
 		mutex_unlock(&kernel->lock);
+		vfence_published_leave(kernel->queue->adapter);
 		return false;
 	}
 
+	submission->published = true;
 	submit->submission[0] = NULL;
 	done = dma_fence_get(submission->done);
 	submit->entry[0].progress = vfence_kernel_queue_add_locked(kernel, submission);
@@ -508,6 +519,16 @@ static int submit_try_with_room(struct vfence_submit *submit)
 	return ret;
 }
 
+/* Sleep until the end of a published submission is bounded. */
+static int submit_sleep_bounded(struct vfence_submit *submit)
+{
+	struct vfence_kernel_queue *kernel = submit->submission[0]->kernel;
+
+	if (submit->paused)
+		return vfence_published_sleep(kernel->queue->adapter);
+	return vfence_kernel_queue_sleep_bounded(kernel);
+}
+
 /* Queue all submissions, after a sleep if that is what they need. */
 static int submit_try_again(struct vfence_submit *submit)
 {
@@ -516,7 +537,7 @@ static int submit_try_again(struct vfence_submit *submit)
 	do {
 		ret = submit_try_with_room(submit);
 		if (ret == -EAGAIN)
-			ret = vfence_kernel_queue_sleep_bounded(submit->submission[0]->kernel);
+			ret = submit_sleep_bounded(submit);
 		else if (ret == -ENOSPC && submit->args->flags & DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM)
 			ret = vfence_kernel_queue_sleep_room(submit->full);
 		else

@@ -426,18 +426,20 @@ static void recovery_end_reset(struct vfence_adapter *adapter)
 	vfence_loss_reset_all_later(adapter);
 }
 
-static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_timeout_type type)
+static int recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_timeout_type type)
 {
 	int ret;
 
 	lockdep_assert_held(&adapter->reset.lock);
 	if (adapter->reset.stopped)
-		return;
+		return 0;
 	if (READ_ONCE(adapter->lost)) {
 		/* An engine may be held, which other functions need. */
 		vgpu_reset_give_up(adapter->gpu);
-		return;
+		return 0;
 	}
+	if (adapter->reset.paused)
+		return -EBUSY;
 
 	trace_vfence_adapter_reset(adapter, type, 'B', 0);
 	/* The reset of an engine may have ended early. */
@@ -456,6 +458,7 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
 		recovery_end_reset(adapter);
 	}
 	trace_vfence_adapter_reset(adapter, type, 'E', ret);
+	return 0;
 }
 
 /**
@@ -464,12 +467,17 @@ static void recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_
  * @type: why
  *
  * Process context, outside the gate.
+ *
+ * Return: 0, also if the adapter is lost afterwards; -EBUSY if the function is paused.
  */
-void vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type)
+int vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type)
 {
+	int ret;
+
 	mutex_lock(&adapter->reset.lock);
-	recovery_adapter_locked(adapter, type);
+	ret = recovery_adapter_locked(adapter, type);
 	mutex_unlock(&adapter->reset.lock);
+	return ret;
 }
 
 static int recovery_revive_locked(struct vfence_adapter *adapter)
@@ -481,6 +489,8 @@ static int recovery_revive_locked(struct vfence_adapter *adapter)
 		return -ENODEV;
 	if (!READ_ONCE(adapter->lost))
 		return -EALREADY;
+	if (adapter->reset.paused)
+		return -EBUSY;
 
 	trace_vfence_adapter_reset(adapter, VFENCE_TIMEOUT_FORCED, 'B', 0);
 	vfence_irq_expect_silence(adapter, 0);
@@ -504,8 +514,8 @@ static int recovery_revive_locked(struct vfence_adapter *adapter)
  * New devices work afterwards; all that was there before is dead. Process context, outside the
  * gate.
  *
- * Return: 0, -EALREADY if the adapter is not lost, -ENODEV after unplug, or -EIO, -ENOMEM or
- * -ETIME: the adapter is still lost.
+ * Return: 0, -EALREADY if the adapter is not lost, -EBUSY if the function is paused, -ENODEV after
+ * unplug, or -EIO, -ENOMEM or -ETIME: the adapter is still lost.
  */
 int vfence_recovery_revive(struct vfence_adapter *adapter)
 {
@@ -531,20 +541,66 @@ int vfence_recovery_revive(struct vfence_adapter *adapter)
  * vfence_recovery_invalidated() for each of them. All other contexts go on. Process context,
  * outside the gate.
  *
- * Return: false if the cause is gone and nothing was reset.
+ * Return: 0, -EALREADY if the cause is gone and nothing was reset, or -EBUSY if the function is
+ * paused: then the cause is looked for again after the resume.
  */
-bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
-			    const struct vfence_recovery_cause *cause)
+int vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
+			   const struct vfence_recovery_cause *cause)
 {
 	struct recovery recovery = { .adapter = adapter, .node = node, .cause = cause };
+	int ret = 0;
 
 	mutex_lock(&adapter->reset.lock);
 	/* A lost adapter gives up its engines, which a fault may have made unusable. */
-	if (!adapter->reset.stopped &&
-	    (READ_ONCE(adapter->lost) || recovery_run_annotated(&recovery)))
-		recovery_adapter_locked(adapter, VFENCE_TIMEOUT_PROMOTED);
+	if (READ_ONCE(adapter->lost))
+		ret = recovery_adapter_locked(adapter, VFENCE_TIMEOUT_PROMOTED);
+	else if (adapter->reset.paused)
+		ret = -EBUSY;
+	else if (!adapter->reset.stopped && recovery_run_annotated(&recovery))
+		ret = recovery_adapter_locked(adapter, VFENCE_TIMEOUT_PROMOTED);
 	mutex_unlock(&adapter->reset.lock);
-	return !recovery.over;
+	return recovery.over ? -EALREADY : ret;
+}
+
+/**
+ * vfence_recovery_pause - begin no reset until vfence_recovery_resume()
+ * @adapter: a function that is about to be paused
+ *
+ * A reset needs the engines, which a paused function does not get. What asks for one is refused,
+ * or asks again after the resume. Waits for a reset that is going on. Process context.
+ *
+ * Return: 0, -ENODEV after unplug, or -ERESTARTSYS.
+ */
+int vfence_recovery_pause(struct vfence_adapter *adapter)
+{
+	struct vfence_reset *reset = &adapter->reset;
+	int ret;
+
+	if (mutex_lock_interruptible(&reset->lock))
+		return -ERESTARTSYS;
+	ret = READ_ONCE(reset->mailbox.stopped) ? -ENODEV : 0;
+	reset->paused = !ret;
+	mutex_unlock(&reset->lock);
+	return ret;
+}
+
+/**
+ * vfence_recovery_resume - do what was put off
+ * @adapter: a function that may have the engines again, or that is unplugged: a client that is in
+ *	the driver may wait for a reset, and the unplug for the client
+ */
+void vfence_recovery_resume(struct vfence_adapter *adapter)
+{
+	struct vfence_reset *reset = &adapter->reset;
+
+	mutex_lock(&reset->lock);
+	if (reset->flr_due)
+		queue_work(reset->wq, &reset->flr_work);
+	if (reset->paused)
+		queue_work(reset->wq, &reset->engine_work);
+	reset->flr_due = false;
+	reset->paused = false;
+	mutex_unlock(&reset->lock);
 }
 
 /* The host has reset this function, which has kept the engines from the others. */
@@ -553,7 +609,9 @@ static void recovery_flr_work(struct work_struct *work)
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.flr_work);
 
-	vfence_recovery_adapter(adapter, VFENCE_TIMEOUT_ENGINE);
+	mutex_lock(&adapter->reset.lock);
+	adapter->reset.flr_due = recovery_adapter_locked(adapter, VFENCE_TIMEOUT_ENGINE) == -EBUSY;
+	mutex_unlock(&adapter->reset.lock);
 }
 
 /* The host is about to reset this function. Dump its engines before the reset stops them. */

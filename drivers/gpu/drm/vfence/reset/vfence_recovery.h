@@ -41,9 +41,11 @@ struct vfence_recovery_cause {
 void vfence_recovery_init(struct vfence_adapter *adapter);
 void vfence_recovery_stop(struct vfence_adapter *adapter);
 void vfence_recovery_fini(struct vfence_adapter *adapter);
-bool vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
-			    const struct vfence_recovery_cause *cause);
-void vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type);
+int vfence_recovery_engine(struct vfence_adapter *adapter, unsigned int node,
+			   const struct vfence_recovery_cause *cause);
+int vfence_recovery_adapter(struct vfence_adapter *adapter, enum vfence_timeout_type type);
+int vfence_recovery_pause(struct vfence_adapter *adapter);
+void vfence_recovery_resume(struct vfence_adapter *adapter);
 int vfence_recovery_revive(struct vfence_adapter *adapter);
 void vfence_recovery_page_fault(struct vfence_adapter *adapter, unsigned int node);
 void vfence_recovery_invalidated(void *host, u32 global, bool collateral);

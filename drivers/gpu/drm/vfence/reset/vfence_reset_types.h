@@ -95,6 +95,10 @@ struct vfence_reset {
 	struct mutex lock;
 	/** @stopped: the adapter is unplugged, and nothing is reset any more; @lock */
 	bool stopped;
+	/** @paused: no reset begins, as it would wait for the resume of the function; @lock */
+	bool paused;
+	/** @flr_due: @flr_work has to run when the function is resumed; @lock */
+	bool flr_due;
 	/** @collateral: the next reset counts as no hang: another function has caused it */
 	bool collateral;
 	/** @hangs: when the adapter was reset; @lock */

@@ -86,7 +86,7 @@ static void watch_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
 {
 	const struct vfence_recovery_cause cause = { .ask = ask };
 	bool was_reset = watch_timed_out(adapter) &&
-			 vfence_recovery_engine(adapter, ask->node, &cause);
+			 !vfence_recovery_engine(adapter, ask->node, &cause);
 
 	vfence_ask_settle(adapter, ask, was_reset);
 }

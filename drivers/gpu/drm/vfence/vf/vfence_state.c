@@ -11,10 +11,13 @@
  *        is written, or    v        |
  *        the state is lost PAUSED, not whole      it cannot be resumed, unless it was reset
  *
- * A paused function owns no engines. The file vf_state/vfN in the debugfs folder of the physical
- * function is its image, followed by its video memory. The image can be restored until the function
- * is resumed: later results are visible to clients and cannot be undone. A program that saves a
- * function has to stop its clients, as a hypervisor stops the processors of a guest.
+ * A paused function owns no engines. Submissions whose dma_fence is published end before the
+ * pause, and new ones wait for its end, because others may wait for their dma_fences.
+ *
+ * The file vf_state/vfN in the debugfs folder of the physical function is its image, followed by
+ * its video memory. The image can be restored until the function is resumed: later results are
+ * visible to clients and cannot be undone. A program that saves a function has to stop its clients,
+ * as a hypervisor stops the processors of a guest.
  */
 
 #include <linux/debugfs.h>
@@ -26,7 +29,10 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
+#include "core/vfence_adapter.h"
 #include "hw/vgpu.h"
+#include "queue/vfence_published.h"
+#include "reset/vfence_recovery.h"
 #include "vf/vfence_access.h"
 #include "vf/vfence_state.h"
 #include "vf/vfence_world.h"
@@ -35,12 +41,16 @@
 #define STATE_PIECE	65536
 
 /**
- * struct state_function - a function; all members are under vfence_state.lock
+ * struct state_function - a function
  */
 struct state_function {
 	/** @state: parent; constant */
 	struct vfence_state *state;
-	/** @gpu: the function; NULL if it does not take part */
+	/** @lock: protects all members below; a pause that waits holds no other function back */
+	struct mutex lock;
+	/** @adapter: the function's own adapter; NULL if it does not take part */
+	struct vfence_adapter *adapter;
+	/** @gpu: the GPU of @adapter */
 	struct vgpu *gpu;
 	/** @whole: no part of its state is lost or overwritten */
 	bool whole;
@@ -68,15 +78,13 @@ struct vfence_state {
 	struct vfence_access *access;
 	/** @folder: debugfs folder of the files, or NULL */
 	struct dentry *folder;
-	/** @lock: protects @function */
-	struct mutex lock;
 	/** @function: the functions */
 	struct state_function function[VFENCE_POLICY_FUNCTIONS];
 };
 
 static void state_forget_locked(struct state_function *f)
 {
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	kvfree(f->image);
 	kvfree(f->loaded);
 	f->image = NULL;
@@ -89,7 +97,7 @@ static int state_save_locked(struct state_function *f)
 {
 	int ret;
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	do {
 		kvfree(f->image);
 		f->size = vgpu_state_size(f->gpu);
@@ -104,36 +112,50 @@ static int state_save_locked(struct state_function *f)
 /* Resume the function. Its driver may have requested the engines during the pause. */
 static void state_end_locked(struct state_function *f)
 {
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	state_forget_locked(f);
 	vfence_world_resume(f->state->world, f - f->state->function);
 	vfence_access_resumed(f->state->access);
+	vfence_recovery_resume(f->adapter);
+	vfence_published_open(f->adapter);
+}
+
+/* Stop a function that has nothing to end, and save its state. */
+static int state_stop_locked(struct state_function *f)
+{
+	int ret;
+
+	lockdep_assert_held(&f->lock);
+	f->tag = vgpu_state_new_tag(f->gpu);
+	f->generation = vgpu_state_generation(f->gpu);
+	ret = vfence_recovery_pause(f->adapter);
+	if (!ret)
+		ret = vfence_world_pause(f->state->world, f - f->state->function);
+	if (!ret)
+		ret = state_save_locked(f);
+	return ret;
 }
 
 static int state_pause_locked(struct state_function *f)
 {
-	unsigned int i = f - f->state->function;
 	int ret;
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	if (f->image)
 		return 0;
-	f->tag = vgpu_state_new_tag(f->gpu);
-	f->generation = vgpu_state_generation(f->gpu);
-	ret = vfence_world_pause(f->state->world, i);
-	if (!ret)
-		ret = state_save_locked(f);
-	if (ret) {
-		state_end_locked(f);
+	ret = vfence_published_drain(f->adapter, READ_ONCE(f->adapter->tdr.delay_ms));
+	if (ret)
 		return ret;
-	}
-	f->whole = true;
-	return 0;
+	ret = state_stop_locked(f);
+	if (ret)
+		state_end_locked(f);
+	f->whole = !ret;
+	return ret;
 }
 
 static int state_resume_locked(struct state_function *f)
 {
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	if (!f->image)
 		return 0;
 	/* After a reset the function uses no earlier state. */
@@ -150,19 +172,19 @@ static int state_resume_locked(struct state_function *f)
  * @pause: pause it
  *
  * Return: 0, also if it is so already; -ENODEV if there is no such function, -EBUSY if it has the
- * engines for itself, -ENODATA if it is to be resumed and part of it is lost, -ENOMEM or
- * -ERESTARTSYS.
+ * engines for itself or if published submissions do not end within its TdrDelay, -ENODATA if it is
+ * to be resumed and part of it is lost, -ENOMEM or -ERESTARTSYS.
  */
 int vfence_state_pause(struct vfence_state *state, unsigned int function, bool pause)
 {
 	struct state_function *f = &state->function[function];
 	int ret = -ENODEV;
 
-	if (mutex_lock_interruptible(&state->lock))
+	if (mutex_lock_interruptible(&f->lock))
 		return -ERESTARTSYS;
-	if (f->gpu)
+	if (f->adapter)
 		ret = pause ? state_pause_locked(f) : state_resume_locked(f);
-	mutex_unlock(&state->lock);
+	mutex_unlock(&f->lock);
 	return ret;
 }
 
@@ -172,7 +194,7 @@ static ssize_t state_read_locked(struct state_function *f, void *buf, size_t cou
 	size_t bytes;
 	void *memory = vgpu_state_memory(f->gpu, &bytes);
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	if (pos < f->size)
 		return memory_read_from_buffer(buf, count, &pos, f->image, f->size);
 	pos -= f->size;
@@ -189,13 +211,13 @@ static ssize_t state_read(struct file *file, char __user *buf, size_t count, lof
 
 	if (!piece)
 		return -ENOMEM;
-	if (mutex_lock_interruptible(&f->state->lock)) {
+	if (mutex_lock_interruptible(&f->lock)) {
 		kvfree(piece);
 		return -ERESTARTSYS;
 	}
 	if (f->image)
 		ret = state_read_locked(f, piece, most, *pos);
-	mutex_unlock(&f->state->lock);
+	mutex_unlock(&f->lock);
 	if (ret > 0 && copy_to_user(buf, piece, ret))
 		ret = -EFAULT;
 	if (ret > 0)
@@ -210,7 +232,7 @@ static int state_accept_locked(struct state_function *f)
 	size_t bytes;
 	int ret;
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	vgpu_state_memory(f->gpu, &bytes);
 	if (bytes)
 		return vgpu_state_check(f->gpu, f->tag, f->loaded, f->size);
@@ -226,7 +248,7 @@ static ssize_t state_write_image_locked(struct state_function *f, const void *bu
 	size_t part = min_t(size_t, count, f->size - pos);
 	int ret;
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	if (!f->loaded)
 		f->loaded = kvzalloc(f->size, GFP_KERNEL);
 	if (!f->loaded)
@@ -245,7 +267,7 @@ static ssize_t state_write_memory_locked(struct state_function *f, const void *b
 	void *memory = vgpu_state_memory(f->gpu, &bytes);
 	int ret;
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	pos -= f->size;
 	if (pos >= bytes)
 		return -EFBIG;
@@ -265,7 +287,7 @@ static ssize_t state_write_locked(struct state_function *f, const void *buf, siz
 {
 	ssize_t ret;
 
-	lockdep_assert_held(&f->state->lock);
+	lockdep_assert_held(&f->lock);
 	if (!f->image)
 		return -EBUSY;
 	/* From the beginning to the end, in one piece or in many. */
@@ -291,10 +313,10 @@ static ssize_t state_write(struct file *file, const char __user *buf, size_t cou
 	if (copy_from_user(piece, buf, most))
 		goto out;
 	ret = -ERESTARTSYS;
-	if (mutex_lock_interruptible(&f->state->lock))
+	if (mutex_lock_interruptible(&f->lock))
 		goto out;
 	ret = state_write_locked(f, piece, most, *pos);
-	mutex_unlock(&f->state->lock);
+	mutex_unlock(&f->lock);
 	if (ret > 0)
 		*pos += ret;
 out:
@@ -318,35 +340,45 @@ static int state_lose_set(void *data, u64 on)
 
 	if (on != 1)
 		return -EINVAL;
-	mutex_lock(&f->state->lock);
+	mutex_lock(&f->lock);
 	if (f->image) {
 		vgpu_state_lose(f->gpu);
 		f->whole = false;
 		ret = 0;
 	}
-	mutex_unlock(&f->state->lock);
+	mutex_unlock(&f->lock);
 	return ret;
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(state_lose, NULL, state_lose_set, "%llu\n");
 
 /** vfence_state_join - a function takes part from now on */
-void vfence_state_join(struct vfence_state *state, struct vgpu *gpu)
+void vfence_state_join(struct vfence_state *state, struct vfence_adapter *adapter)
 {
-	mutex_lock(&state->lock);
-	state->function[vgpu_world_index(gpu)].gpu = gpu;
-	mutex_unlock(&state->lock);
+	struct state_function *f = &state->function[vgpu_world_index(adapter->gpu)];
+
+	mutex_lock(&f->lock);
+	f->adapter = adapter;
+	f->gpu = adapter->gpu;
+	mutex_unlock(&f->lock);
 }
 
-/** vfence_state_leave - a function leaves, after vfence_world_leave(): on return it is not used */
-void vfence_state_leave(struct vfence_state *state, struct vgpu *gpu)
+/**
+ * vfence_state_leave - a function leaves, after vfence_world_leave(): on return it is not used
+ * @state: the functions
+ * @adapter: the adapter of the function, which may not have joined; it is reset no more
+ */
+void vfence_state_leave(struct vfence_state *state, struct vfence_adapter *adapter)
 {
-	struct state_function *f = &state->function[vgpu_world_index(gpu)];
+	struct state_function *f = &state->function[vgpu_world_index(adapter->gpu)];
 
-	mutex_lock(&state->lock);
+	mutex_lock(&f->lock);
+	if (f->image)
+		vfence_published_open(adapter);
 	state_forget_locked(f);
+	f->adapter = NULL;
 	f->gpu = NULL;
-	mutex_unlock(&state->lock);
+	mutex_unlock(&f->lock);
 }
 
 /* A file that cannot be created is missing, as usual in debugfs. */
@@ -382,9 +414,10 @@ struct vfence_state *vfence_state_create(struct vfence_world *world, struct vfen
 		return NULL;
 	state->world = world;
 	state->access = access;
-	mutex_init(&state->lock);
-	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
 		state->function[i].state = state;
+		mutex_init(&state->function[i].lock);
+	}
 	if (folder)
 		state_add_files(state, folder);
 	return state;
@@ -393,10 +426,13 @@ struct vfence_state *vfence_state_create(struct vfence_world *world, struct vfen
 /** vfence_state_destroy - end; virtual functions have left */
 void vfence_state_destroy(struct vfence_state *state)
 {
+	unsigned int i;
+
 	if (!state)
 		return;
 	/* On return no call is in a function of this file. */
 	debugfs_remove_recursive(state->folder);
-	mutex_destroy(&state->lock);
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		mutex_destroy(&state->function[i].lock);
 	kvfree(state);
 }

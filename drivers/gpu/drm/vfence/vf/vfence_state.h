@@ -6,15 +6,15 @@
 
 struct dentry;
 struct vfence_access;
+struct vfence_adapter;
 struct vfence_state;
 struct vfence_world;
-struct vgpu;
 
 struct vfence_state *vfence_state_create(struct vfence_world *world, struct vfence_access *access,
 					 struct dentry *folder);
 void vfence_state_destroy(struct vfence_state *state);
-void vfence_state_join(struct vfence_state *state, struct vgpu *gpu);
-void vfence_state_leave(struct vfence_state *state, struct vgpu *gpu);
+void vfence_state_join(struct vfence_state *state, struct vfence_adapter *adapter);
+void vfence_state_leave(struct vfence_state *state, struct vfence_adapter *adapter);
 int vfence_state_pause(struct vfence_state *state, unsigned int function, bool pause);
 
 #endif

@@ -33,7 +33,7 @@ void vfence_vf_join(struct vfence_adapter *adapter)
 	vf = &vfence_vf_physical(adapter)->vf;
 	vfence_world_join(vf->world, adapter);
 	vfence_access_join(vf->access, adapter->gpu);
-	vfence_state_join(vf->state, adapter->gpu);
+	vfence_state_join(vf->state, adapter);
 }
 
 /** vfence_vf_leave - a virtual function is about to stop: on return it owns no engines */
@@ -46,7 +46,7 @@ void vfence_vf_leave(struct vfence_adapter *adapter)
 	vf = &vfence_vf_physical(adapter)->vf;
 	vfence_world_leave(vf->world, adapter);
 	vfence_access_leave(vf->access, adapter->gpu);
-	vfence_state_leave(vf->state, adapter->gpu);
+	vfence_state_leave(vf->state, adapter);
 }
 
 /* The number of the platform device; see vfence_config_get(). */
