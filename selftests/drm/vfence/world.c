@@ -594,7 +594,7 @@ TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
 }
 
 /* Two functions that always have work. Return: the time that the first one had, in parts of 1,000. */
-static unsigned int shared(FIXTURE_DATA(world) *self, unsigned int ms)
+static unsigned int shared(FIXTURE_DATA(world) *self, const char *group, unsigned int ms)
 {
 	uint64_t begun[2], had[2];
 	unsigned int i;
@@ -604,15 +604,15 @@ static unsigned int shared(FIXTURE_DATA(world) *self, unsigned int ms)
 	for (i = 0; i < 2; i++)
 		vf_queue_submit(self->guest[i].gfx);
 	/* The first turns may not be whole ones. */
-	if (!EVENTUALLY(stat_of(1, "gfx", "turns") > 2 && stat_of(2, "gfx", "turns") > 2))
+	if (!EVENTUALLY(stat_of(1, group, "turns") > 2 && stat_of(2, group, "turns") > 2))
 		return 0;
 	for (i = 0; i < 2; i++)
-		begun[i] = stat_of(i + 1, "gfx", "run_ns");
-	if (!EVENTUALLY(stat_of(1, "gfx", "run_ns") + stat_of(2, "gfx", "run_ns") >
+		begun[i] = stat_of(i + 1, group, "run_ns");
+	if (!EVENTUALLY(stat_of(1, group, "run_ns") + stat_of(2, group, "run_ns") >
 			begun[0] + begun[1] + ms * MS))
 		return 0;
 	for (i = 0; i < 2; i++)
-		had[i] = stat_of(i + 1, "gfx", "run_ns") - begun[i];
+		had[i] = stat_of(i + 1, group, "run_ns") - begun[i];
 	for (i = 0; i < 2; i++)
 		vf_queue_abort(self->guest[i].gfx);
 	return had[0] + had[1] ? had[0] * 1000 / (had[0] + had[1]) : 0;
@@ -626,10 +626,35 @@ TEST_F_TIMEOUT(world, VF_35_weights_divide_the_time, 120)
 	ASSERT_EQ(0, configure("policy", "fair"));
 	ASSERT_EQ(0, configure_all("exec_quantum_us", "5000"));
 	ASSERT_EQ(0, configure("vf1/profile/weight", "200"));
-	part = shared(self, 1000);
+	part = shared(self, "gfx", 1000);
 	TH_LOG("%u of 1000", part);
 	EXPECT_LE(deterministic() ? 653 : 550, part);
 	EXPECT_GE(deterministic() ? 680 : 800, part);
+}
+
+/* A function that slept has a slice of credit, and a large weight makes no more of it. */
+TEST_F_TIMEOUT(world, VF_35_a_sleeper_saves_up_one_slice, 120)
+{
+	uint64_t begun, had;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure("policy", "fair"));
+	ASSERT_EQ(0, configure("vf1/profile/weight", "10000"));
+	ASSERT_EQ(0, configure("vf2/profile/exec_quantum_us", "200"));
+	vf_cmd_draw(self->guest[1].gfx, 1000000, MS / 100);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	ASSERT_TRUE(EVENTUALLY(stat_of(2, "gfx", "run_ns") > 300 * MS));
+	vf_cmd_draw(self->guest[0].gfx, 1000000, MS / 100);
+	begun = stat_of(1, "gfx", "run_ns");
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	had = stat_of(2, "gfx", "run_ns");
+	ASSERT_TRUE(EVENTUALLY(stat_of(1, "gfx", "run_ns") > begun + 300 * MS));
+	had = stat_of(2, "gfx", "run_ns") - had;
+	TH_LOG("the other one had %.3f ms meanwhile", (double)had / 1e6);
+	/* A hundredth, but for two slices of the first one and one of its own. */
+	EXPECT_LT(2 * MS, had);
+	vf_queue_abort(self->guest[0].gfx);
+	vf_queue_abort(self->guest[1].gfx);
 }
 
 /* An owner that kept nobody from the engines for a second does not wait for a second afterwards. */
@@ -657,38 +682,116 @@ TEST_F_TIMEOUT(world, VF_33_an_owner_without_work_pays_nothing, 120)
 		vf_queue_abort(self->guest[i].gfx);
 }
 
-TEST_F_TIMEOUT(world, VF_16_slices_divide_the_time, 120)
+/* Slices of 3 and 1 ms on the engines of @group. */
+static void slices_divide(struct __test_metadata *_metadata, FIXTURE_DATA(world) *self,
+			  const char *group)
 {
 	unsigned int part;
 
-	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, configure("policy", "round-robin"));
 	ASSERT_EQ(0, configure("vf1/profile/exec_quantum_us", "3000"));
 	ASSERT_EQ(0, configure("vf2/profile/exec_quantum_us", "1000"));
 	ASSERT_EQ(0, configure("response_us", "0"));
-	part = shared(self, 500);
+	part = shared(self, group, 500);
 	TH_LOG("%u of 1000", part);
 	EXPECT_LE(deterministic() ? 730 : 550, part);
 	EXPECT_GE(deterministic() ? 770 : 900, part);
 }
 
-/* A hard cap holds although no other function wants the engines. */
-TEST_F_TIMEOUT(world, VF_37_a_cap_holds_beside_nobody, 120)
+TEST_F_TIMEOUT(world, VF_16_slices_divide_the_time, 120)
 {
-	uint64_t begun, elapsed;
+	ASSERT_EQ(0, world_make(self, 2));
+	slices_divide(_metadata, self, "gfx");
+}
 
-	ASSERT_EQ(0, world_make(self, 1));
-	ASSERT_EQ(0, configure("vf1/profile/cap_percent", "30"));
-	ASSERT_EQ(0, configure_all("exec_quantum_us", "2000"));
-	begun = stat_of(1, "gfx", "run_ns");
-	elapsed = stat_of(-1, "gfx", "elapsed_ns");
-	let_pass(&self->guest[0], 150 * MS);
-	begun = stat_of(1, "gfx", "run_ns") - begun;
-	elapsed = stat_of(-1, "gfx", "elapsed_ns") - elapsed;
-	TH_LOG("%.1f of %.1f ms", (double)begun / 1e6, (double)elapsed / 1e6);
-	/* The last window may not be over: it allows 30 ms more. */
-	EXPECT_LE(begun, elapsed * 30 / 100 + 30 * MS);
-	EXPECT_LT(300 * MS, (int64_t)elapsed);
+/* A policy holds for all groups of engines. */
+TEST_F_TIMEOUT(world, VF_08_16_slices_divide_the_time_of_media, 120)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	for (i = 0; i < 2; i++) {
+		vf_queue_destroy(self->guest[i].gfx);
+		ASSERT_EQ(0, vf_queue_create(self->guest[i].device, DRM_VFENCE_NODE_MM, 65536,
+					     &self->guest[i].gfx));
+	}
+	slices_divide(_metadata, self, "mm");
+}
+
+#define SAMPLES		2000
+
+/* A number of a file, with the times before and after it was read, in ns. */
+struct sample {
+	int64_t before, after;
+	uint64_t run_ns;
+};
+
+/*
+ * Read how long a function owned the engines, again and again for @ns. Return: the most of any 100 ms,
+ * wherever they begin: the reads of such a pair are 100 ms apart at most.
+ */
+static uint64_t most_of_100_ms(FIXTURE_DATA(world) *self, int64_t ns)
+{
+	static struct sample s[SAMPLES];
+	int64_t begun = vf_deadline(0);
+	unsigned int count = 0, i, k;
+	uint64_t most = 0;
+
+	while (count < SAMPLES && vf_deadline(0) - begun < ns) {
+		s[count].before = vf_deadline(0);
+		s[count].run_ns = stat_of(1, "gfx", "run_ns");
+		s[count++].after = vf_deadline(0);
+		vf_fence_wait(self->guest[0].fence, 1, vf_deadline(MS * 7 / 10));
+	}
+	for (i = 0; i < count; i++)
+		for (k = i; k < count && s[k].after - s[i].before <= 100 * MS; k++)
+			most = s[k].run_ns - s[i].run_ns > most ? s[k].run_ns - s[i].run_ns : most;
+	return most;
+}
+
+/* A hard cap holds for any 100 ms, alone and beside a function that gets what is left. */
+TEST_F_TIMEOUT(world, VF_37_a_cap_holds_for_any_100_ms, 300)
+{
+	static const unsigned int caps[] = { 1, 10, 25, 50, 90 };
+	unsigned int i;
+	char text[8];
+
+	ASSERT_EQ(0, world_make(self, 2));
+	/* Longer than all that the caps allow. */
+	ASSERT_EQ(0, configure("vf1/profile/exec_quantum_us", "200000"));
+	/* Draws of 20 us: the engines stop soon. */
+	vf_cmd_draw(self->guest[0].gfx, 1000000, MS / 50);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	for (i = 0; i < 2 * ARRAY_SIZE(caps); i++) {
+		bool beside = i >= ARRAY_SIZE(caps);
+		unsigned int cap = caps[i % ARRAY_SIZE(caps)];
+		uint64_t most, had, other, all;
+
+		snprintf(text, sizeof(text), "%u", cap);
+		ASSERT_EQ(0, configure("vf1/profile/cap_percent", text));
+		if (i == ARRAY_SIZE(caps)) {
+			vf_cmd_draw(self->guest[1].gfx, 1000000, MS / 50);
+			ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+		}
+		/* The slice of before ends, and what was used before leaves the window. */
+		vf_fence_wait(self->guest[0].fence, 1, vf_deadline(120 * MS));
+		had = stat_of(1, "gfx", "run_ns");
+		other = stat_of(2, "gfx", "run_ns");
+		all = stat_of(-1, "gfx", "elapsed_ns");
+		most = most_of_100_ms(self, 500 * MS);
+		had = stat_of(1, "gfx", "run_ns") - had;
+		other = stat_of(2, "gfx", "run_ns") - other;
+		all = stat_of(-1, "gfx", "elapsed_ns") - all;
+		TH_LOG("cap of %u %%: %.3f ms of any 100 ms, %.1f %% and the other one %.1f %%", cap,
+		       (double)most / 1e6, 100. * (double)had / (double)all,
+		       100. * (double)other / (double)all);
+		if (!deterministic())
+			continue;
+		EXPECT_GE(cap * MS + MS / 50, (int64_t)most);
+		EXPECT_LT(all * cap / 100 * 7 / 10, had);
+		if (beside)
+			EXPECT_LT(all * (100 - cap) / 100 * 9 / 10, other);
+	}
 }
 
 /* All times add up to the time that has passed. */

@@ -34,10 +34,15 @@
 #define VFENCE_POLICY_WEIGHT	100
 /** VFENCE_POLICY_SKIPS: decisions after which the caller reads the busy words of all functions */
 #define VFENCE_POLICY_SKIPS	8
-/** VFENCE_POLICY_BUCKETS: number of parts of the window of a hard cap */
-#define VFENCE_POLICY_BUCKETS	20
-/** VFENCE_POLICY_BUCKET_NS: length of one part in ns; the window has 100 ms */
+/** VFENCE_POLICY_WINDOW_NS: length of the window of a hard cap, in ns */
+#define VFENCE_POLICY_WINDOW_NS	100000000ull
+/** VFENCE_POLICY_BUCKET_NS: length of one part of the window in ns */
 #define VFENCE_POLICY_BUCKET_NS	5000000ull
+/**
+ * VFENCE_POLICY_BUCKETS: number of parts that count: those of a window that ends now, and the one
+ * that the window is leaving
+ */
+#define VFENCE_POLICY_BUCKETS	(VFENCE_POLICY_WINDOW_NS / VFENCE_POLICY_BUCKET_NS + 1)
 
 /**
  * enum vfence_policy_kind - the policies
@@ -203,16 +208,41 @@ static inline void policy_roll_window(struct vfence_policy_function *f, __u64 no
 	f->used_in = now_in;
 }
 
-/* The time that the cap of a function allows in the window, in ns. */
-static inline __u64 policy_cap(const struct vfence_policy_function *f)
+/* The function has used the last @ns before @now: each part of the window gets what was in it. */
+static inline void policy_use(struct vfence_policy_function *f, __u64 ns, __u64 now)
 {
-	return VFENCE_POLICY_BUCKETS * VFENCE_POLICY_BUCKET_NS / 100 * f->cap_percent;
+	__u64 in = policy_div(now, VFENCE_POLICY_BUCKET_NS), part;
+	unsigned int i;
+
+	policy_roll_window(f, in);
+	for (i = 0; i < VFENCE_POLICY_BUCKETS && ns; i++, in--) {
+		part = now - in * VFENCE_POLICY_BUCKET_NS;
+		if (part > ns)
+			part = ns;
+		if (in + VFENCE_POLICY_BUCKETS > f->used_in)
+			f->used[in % VFENCE_POLICY_BUCKETS] += part;
+		ns -= part;
+		now -= part;
+	}
 }
 
-/* How long may a function run until it reaches its cap, in ns? */
-static inline __u64 policy_cap_left(struct vfence_policy_function *f, __u64 now)
+/*
+ * The time after which a function with a cap has to stop within the window, in ns. It goes on in
+ * the response time, which belongs to its cap; but a cap always leaves half of its time.
+ */
+static inline __u64 policy_cap(const struct vfence_policy *policy,
+			       const struct vfence_policy_function *f)
 {
-	__u64 limit = policy_cap(f), used = 0;
+	__u64 whole = VFENCE_POLICY_WINDOW_NS / 100 * f->cap_percent;
+
+	return whole - (policy->response_ns < whole / 2 ? policy->response_ns : whole / 2);
+}
+
+/* How long may a function run until it has to stop for its cap, in ns? */
+static inline __u64 policy_cap_left(const struct vfence_policy *policy,
+				    struct vfence_policy_function *f, __u64 now)
+{
+	__u64 limit = policy_cap(policy, f), used = 0;
 	unsigned int i;
 
 	if (!f->cap_percent)
@@ -233,9 +263,9 @@ static inline bool policy_is_eligible(struct vfence_policy *policy, int i, __u64
 	bool wants = f->busy || (policy_rules(policy)->solid && !f->on_demand);
 	__u64 whole = f->slice_ns;
 
-	if (f->cap_percent && policy_cap(f) < whole)
-		whole = policy_cap(f);
-	return f->present && wants && policy_cap_left(f, now) > policy_div(whole, 10);
+	if (f->cap_percent && policy_cap(policy, f) < whole)
+		whole = policy_cap(policy, f);
+	return f->present && wants && policy_cap_left(policy, f, now) > policy_div(whole, 10);
 }
 
 /* In how many rounds does each function owe a slice, so that none of them runs? */
@@ -375,7 +405,7 @@ static inline void vfence_policy_add(struct vfence_policy *policy, int i, __u64 
 static inline __u64 policy_slice(struct vfence_policy *policy, int i, __u64 now)
 {
 	struct vfence_policy_function *f = &policy->function[i];
-	__u64 slice = f->slice_ns, left = policy_cap_left(f, now);
+	__u64 slice = f->slice_ns, left = policy_cap_left(policy, f, now);
 
 	if (policy_rules(policy)->owes) {
 		if (f->owed_ns <= slice / 2) {
@@ -461,9 +491,9 @@ static inline void vfence_policy_set_busy(struct vfence_policy *policy, int i, b
 					  __u64 now)
 {
 	struct vfence_policy_function *f = &policy->function[i];
-	__u64 floor = policy->vtime - f->slice_ns;
+	__u64 floor = policy->vtime - policy_div(f->slice_ns * VFENCE_POLICY_WEIGHT, f->weight);
 
-	/* A function that slept may be one slice behind: it cannot save up time. */
+	/* A function that slept may be one slice of real time behind: it cannot save up time. */
 	if (busy && !f->busy && (__s64)(f->vtime - floor) < 0)
 		f->vtime = floor;
 	f->busy = busy;
@@ -499,7 +529,6 @@ static inline bool vfence_policy_must_refresh(struct vfence_policy *policy)
 static inline void vfence_policy_charge(struct vfence_policy *policy, __u64 ns, __u64 over_ns,
 					__u64 now)
 {
-	__u64 now_in = policy_div(now, VFENCE_POLICY_BUCKET_NS);
 	struct vfence_policy_function *f;
 
 	if (policy->owner < 0 || policy->parked || (__s64)(now - policy->owned_at) <= 0)
@@ -510,8 +539,7 @@ static inline void vfence_policy_charge(struct vfence_policy *policy, __u64 ns, 
 	f->vtime += policy_div(ns * VFENCE_POLICY_WEIGHT, f->weight);
 	if (policy_rules(policy)->owes)
 		f->owed_ns += over_ns;
-	policy_roll_window(f, now_in);
-	f->used[now_in % VFENCE_POLICY_BUCKETS] += ns;
+	policy_use(f, ns, now);
 }
 
 static inline struct vfence_policy_decision policy_decide_alone(const struct vfence_policy *policy)
