@@ -68,7 +68,7 @@ static inline int configure_all(const char *file, const char *value)
 /* Return: a number of a function, or of all (-1), in a group; UINT64_MAX if there is none. */
 static inline uint64_t stat_of(int function, const char *group, const char *key)
 {
-	char path[64], line[1024], word[64];
+	char path[64], line[4096], word[64];
 	uint64_t value = UINT64_MAX;
 	FILE *f;
 

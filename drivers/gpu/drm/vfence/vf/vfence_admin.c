@@ -235,23 +235,36 @@ static struct kobj_attribute admin_sched_priority = __ATTR_RW(sched_priority);
 
 static const char *const admin_group_name[VGPU_WORLD_GROUPS] = { "gfx", "mm" };
 
+/* Print numbers behind their name, with a comma between them. */
+static int admin_emit_list(char *buf, int at, const char *name, const u64 *value,
+			   unsigned int count)
+{
+	unsigned int i;
+	int begun = at;
+
+	at += sysfs_emit_at(buf, at, " %s", name);
+	for (i = 0; i < count; i++)
+		at += sysfs_emit_at(buf, at, "%c%llu", i ? ',' : ' ', value[i]);
+	return at - begun;
+}
+
 static ssize_t admin_total_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct vfence_world_usage usage;
-	struct vfence_world_total total;
-	unsigned int g, i;
+	struct vfence_world_times times;
+	const struct vfence_world_total *total = &times.total;
+	unsigned int g;
 	int at = 0;
 
 	for (g = 0; g < VGPU_WORLD_GROUPS; g++) {
-		vfence_world_query(admin_folder_of(kobj)->world, g, 0, &usage, &total);
+		vfence_world_query_times(admin_folder_of(kobj)->world, g, &times);
 		at += sysfs_emit_at(buf, at, "%s elapsed_ns %llu switch_ns %llu unowned_ns %llu",
-				    admin_group_name[g], total.elapsed_ns, total.switch_ns,
-				    total.unowned_ns);
+				    admin_group_name[g], total->elapsed_ns, total->switch_ns,
+				    total->unowned_ns);
 		at += sysfs_emit_at(buf, at, " switches %llu cancelled %llu gpu_resets %llu",
-				    total.switches, total.cancelled, total.gpu_resets);
-		at += sysfs_emit_at(buf, at, " yield_us");
-		for (i = 0; i < VFENCE_WORLD_LATENCIES; i++)
-			at += sysfs_emit_at(buf, at, "%c%llu", i ? ',' : ' ', total.latency[i]);
+				    total->switches, total->cancelled, total->gpu_resets);
+		at += admin_emit_list(buf, at, "yield_us", total->latency, VFENCE_WORLD_LATENCIES);
+		at += admin_emit_list(buf, at, "run_ns", times.run_ns, VFENCE_POLICY_FUNCTIONS);
+		at += admin_emit_list(buf, at, "stop_ns", times.stop_ns, VFENCE_POLICY_FUNCTIONS);
 		at += sysfs_emit_at(buf, at, "\n");
 	}
 	return at;
@@ -267,12 +280,11 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
 	struct vfence_world_usage u;
-	struct vfence_world_total total;
 	unsigned int g;
 	int at = 0;
 
 	for (g = 0; g < VGPU_WORLD_GROUPS; g++) {
-		vfence_world_query(folder->world, g, folder->function, &u, &total);
+		vfence_world_query(folder->world, g, folder->function, &u);
 		at += sysfs_emit_at(buf, at, "%s run_ns %llu stop_ns %llu longest_stop_ns %llu",
 				    admin_group_name[g], u.run_ns, u.stop_ns, u.longest_stop_ns);
 		at += sysfs_emit_at(buf, at, " overrun_ns %llu turns %llu yields %llu",

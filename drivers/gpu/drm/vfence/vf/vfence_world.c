@@ -748,15 +748,14 @@ void vfence_world_set_share(struct vfence_world *world, unsigned int function,
 }
 
 /**
- * vfence_world_query - read what a function has had, and what happened to a group
+ * vfence_world_query - read what a function has had of a group
  * @world: the world
  * @group: number of the group
  * @function: index of the function
  * @usage: output
- * @total: output; all times of all functions add up to its elapsed time
  */
 void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
-			struct vfence_world_usage *usage, struct vfence_world_total *total)
+			struct vfence_world_usage *usage)
 {
 	struct world_group *g = &world->group[group];
 	struct vgpu_world_counters counters;
@@ -771,7 +770,28 @@ void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned
 	}
 	g->usage[function].known_busy = g->policy.function[function].busy;
 	*usage = g->usage[function];
-	*total = g->total;
+	mutex_unlock(&g->lock);
+}
+
+/**
+ * vfence_world_query_times - read where the time of a group went
+ * @world: the world
+ * @group: number of the group
+ * @times: output; all of it is of one instant
+ */
+void vfence_world_query_times(struct vfence_world *world, unsigned int group,
+			      struct vfence_world_times *times)
+{
+	struct world_group *g = &world->group[group];
+	unsigned int i;
+
+	mutex_lock(&g->lock);
+	world_mark_locked(g, world_bucket_locked(g));
+	times->total = g->total;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
+		times->run_ns[i] = g->usage[i].run_ns;
+		times->stop_ns[i] = g->usage[i].stop_ns;
+	}
 	mutex_unlock(&g->lock);
 }
 

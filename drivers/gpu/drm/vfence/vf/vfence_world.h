@@ -95,6 +95,18 @@ struct vfence_world_total {
 	u64 latency[VFENCE_WORLD_LATENCIES];
 };
 
+/**
+ * struct vfence_world_times - where the time of a group of engines went, read at one instant
+ */
+struct vfence_world_times {
+	/** @total: of the group; the times below and those in it add up to its elapsed time */
+	struct vfence_world_total total;
+	/** @run_ns: time that each function owned the engines, in ns */
+	u64 run_ns[VFENCE_POLICY_FUNCTIONS];
+	/** @stop_ns: time in which the engines were being taken from each function, in ns */
+	u64 stop_ns[VFENCE_POLICY_FUNCTIONS];
+};
+
 /* Called under a spinlock with interrupts off. */
 typedef void (*vfence_world_mail_fn)(void *data, unsigned int function, u32 message);
 
@@ -119,6 +131,8 @@ int vfence_world_pause(struct vfence_world *world, unsigned int function);
 void vfence_world_resume(struct vfence_world *world, unsigned int function);
 void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu);
 void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
-			struct vfence_world_usage *usage, struct vfence_world_total *total);
+			struct vfence_world_usage *usage);
+void vfence_world_query_times(struct vfence_world *world, unsigned int group,
+			      struct vfence_world_times *times);
 
 #endif
