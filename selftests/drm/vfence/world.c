@@ -5,6 +5,7 @@
 
 #include <sys/stat.h>
 
+#include "recovery_test.h"
 #include "world_fixture.h"
 
 TEST_F(world, functions_come_and_go_as_of_pci_devices)
@@ -1093,6 +1094,67 @@ TEST_F(world, VF_16_TDR_19_a_timeout_counts_for_a_switch_that_waits)
 	EXPECT_TRUE(drained(self->guest[1].gfx));
 	EXPECT_EQ(1, stat_of(1, "gfx", "resets"));
 	EXPECT_EQ(0, stat_of(2, "gfx", "resets"));
+}
+
+/*
+ * A command of the switch fails for good: nobody knows whose work is on the engines. All functions
+ * of the GPU are lost, other GPUs do not notice, and the functions can be removed.
+ */
+FIXTURE(broken) {
+	FIXTURE_DATA(world) world;
+};
+
+FIXTURE_VARIANT(broken) {
+	/* The function that fails, and its commands that fail, also after the reset of the GPU. */
+	int number;
+	const char *commands;
+};
+
+FIXTURE_VARIANT_ADD(broken, idle) { .number = 1, .commands = "0x20002" };
+FIXTURE_VARIANT_ADD(broken, save) { .number = 1, .commands = "0x40004" };
+FIXTURE_VARIANT_ADD(broken, init) { .number = 2, .commands = "0x800080" };
+FIXTURE_VARIANT_ADD(broken, run) { .number = 2, .commands = "0x100010" };
+
+FIXTURE_SETUP(broken)
+{
+	if (geteuid() || access(DEVICE "drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	memset(self, 0, sizeof(*self));
+}
+
+FIXTURE_TEARDOWN(broken)
+{
+	EXPECT_EQ(0, world_end(&self->world));
+	EXPECT_EQ(0, driver("unbind", PHYSICAL));
+	EXPECT_EQ(0, driver("bind", PHYSICAL));
+}
+
+TEST_F(broken, TDR_22_a_switch_that_fails_for_good_loses_all_functions)
+{
+	struct guest *guest = self->world.guest, physical = {}, elsewhere = {};
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(&self->world, 2));
+	ASSERT_EQ(0, guest_open(&physical, PHYSICAL));
+	ASSERT_EQ(0, guest_open(&elsewhere, 0));
+	vf_cmd_draw(guest[0].gfx, 10000, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(VF(variant->number), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, knob(VF(variant->number), "fail_world", variant->commands));
+	vf_cmd_draw(guest[1].gfx, 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+
+	for (i = 0; i < 2; i++)
+		EXPECT_TRUE(EVENTUALLY(vf_device_state(guest[i].device) !=
+				       DRM_VFENCE_DEVICE_ACTIVE));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(physical.device) != DRM_VFENCE_DEVICE_ACTIVE));
+	EXPECT_FALSE(working(guest[0].adapter));
+	EXPECT_FALSE(working(guest[1].adapter));
+	EXPECT_FALSE(working(physical.adapter));
+	EXPECT_TRUE(working(elsewhere.adapter));
+	guest_close(&physical);
+	guest_close(&elsewhere);
 }
 
 /*

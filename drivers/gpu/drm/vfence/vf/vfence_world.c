@@ -15,7 +15,7 @@
  *
  * A command that fails costs one function a reset: IDLE and SAVE the owner, LOAD, INIT and RUN the
  * next one. If that function cannot be reset, the whole GPU is: all functions, also the physical
- * one.
+ * one. If the command fails even then all functions are lost, and no other command is given.
  */
 
 #include <linux/hrtimer.h>
@@ -61,6 +61,8 @@ struct world_group {
 	u64 news_at;
 	/** @ends: give the engines to the physical function, and keep them there */
 	bool ends;
+	/** @broken: A command has failed for good, and no other one is given; under @lock. */
+	bool broken;
 	/** @leaving: functions that leave or are paused: no command is repeated without a limit */
 	atomic_t leaving;
 
@@ -195,6 +197,10 @@ static struct vfence_policy_decision world_decide_locked(struct world_group *g, 
 {
 	lockdep_assert_held(&g->lock);
 	world_read_news_locked(g, now);
+	if (g->broken)
+		return (struct vfence_policy_decision){
+			.action = VFENCE_POLICY_KEEP, .until = VFENCE_POLICY_NEVER,
+		};
 	if (READ_ONCE(g->ends))
 		return (struct vfence_policy_decision){
 			.action = g->policy.owner ? VFENCE_POLICY_SWITCH : VFENCE_POLICY_KEEP,
@@ -289,7 +295,8 @@ static int world_try(struct world_group *g, unsigned int command, struct vfence_
 
 /*
  * Give a command. If it fails, reset @blame and repeat the command; if that does not help, reset
- * the whole GPU and repeat it once more.
+ * the whole GPU and repeat it once more. Return 0, -EINVAL for a LOAD of what was never saved, or
+ * another error: then the controller of the group obeys no more.
  */
 static int world_order(struct world_group *g, unsigned int command,
 		       struct vfence_adapter *about, struct vfence_adapter *blame)
@@ -315,12 +322,31 @@ static int world_order(struct world_group *g, unsigned int command,
 	return world_try(g, command, about, blame, WORLD_PREEMPT_US);
 }
 
-/* Take the engines from their owner. */
-static void world_take_locked(struct world_group *g)
+/*
+ * The controller of the group does not obey, not even after a reset of the whole GPU. Nobody knows
+ * whose work is on the engines, so that no function may go on.
+ */
+static void world_give_up_locked(struct world_group *g)
+{
+	unsigned int i;
+
+	lockdep_assert_held(&g->lock);
+	g->broken = true;
+	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
+		if (g->function[i])
+			vfence_adapter_lose(g->function[i], VFENCE_STOP_TDR_FAILURE,
+					    VFENCE_TIMEOUT_PROMOTED);
+	/* Those that wait until a function has left get on. */
+	vfence_policy_own(&g->policy, 0, ktime_get_ns());
+}
+
+/* Take the engines from their owner. Return 0, or the error of world_order(). */
+static int world_take_locked(struct world_group *g)
 {
 	struct vfence_adapter *owner = g->function[g->policy.owner];
 	struct vfence_world_usage *usage = &g->usage[g->policy.owner];
 	u64 stop;
+	int ret;
 
 	lockdep_assert_held(&g->lock);
 	if (g->policy.function[g->policy.owner].busy)
@@ -328,38 +354,59 @@ static void world_take_locked(struct world_group *g)
 	else
 		usage->yields++;
 	world_mark_locked(g, &usage->run_ns);
-	world_order(g, VGPU_WORLD_CMD_IDLE, NULL, owner);
+	ret = world_order(g, VGPU_WORLD_CMD_IDLE, NULL, owner);
+	if (ret)
+		return ret;
 	stop = world_mark_locked(g, &usage->stop_ns);
 	usage->longest_stop_ns = max(usage->longest_stop_ns, stop);
 	if (g->marked_at > g->policy.slice_end)
 		usage->overrun_ns += g->marked_at - g->policy.slice_end;
 	vfence_step(ENGINES_IDLE);
-	world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
+	ret = world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
+	if (ret)
+		return ret;
 	/* Charge the owner for the time to stop its engines, too. */
 	world_settle_locked(g, vgpu_world_stopped_at(g->world->physical->gpu, g->index));
+	return 0;
 }
 
-/* Give the engines to a function, or to none. */
-static void world_give_locked(struct world_group *g, int next)
+/* A reset of the function forgets what was saved: one that LOAD costs, or any other. */
+static int world_load_registers_locked(struct world_group *g, struct vfence_adapter *adapter)
+{
+	int ret = -EINVAL;
+
+	lockdep_assert_held(&g->lock);
+	if (vgpu_world_was_saved(adapter->gpu, g->index))
+		ret = world_order(g, VGPU_WORLD_CMD_LOAD, adapter, adapter);
+	if (ret == -EINVAL)
+		ret = world_order(g, VGPU_WORLD_CMD_INIT, adapter, adapter);
+	return ret;
+}
+
+/* Give the engines to a function, or to none. Return 0, or the error of world_order(). */
+static int world_give_locked(struct world_group *g, int next)
 {
 	struct vfence_adapter *adapter = next < 0 ? NULL : g->function[next];
+	int ret;
 
 	lockdep_assert_held(&g->lock);
 	if (!adapter) {
 		vfence_policy_own(&g->policy, -1, ktime_get_ns());
-		return;
+		return 0;
 	}
-	/* A reset of the function forgets what was saved: one that LOAD costs, or any other. */
-	if (!vgpu_world_was_saved(adapter->gpu, g->index) ||
-	    world_order(g, VGPU_WORLD_CMD_LOAD, adapter, adapter) == -EINVAL)
-		world_order(g, VGPU_WORLD_CMD_INIT, adapter, adapter);
+	ret = world_load_registers_locked(g, adapter);
+	if (ret)
+		return ret;
 	vfence_step(ENGINES_LOADED);
-	world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
+	ret = world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
+	if (ret)
+		return ret;
 	world_mark_locked(g, &g->total.switch_ns);
 	g->usage[next].turns++;
 	/* Its slice begins at the nominal end of the switch. */
 	g->settled_at = vgpu_world_run_at(g->world->physical->gpu, g->index);
 	vfence_policy_own(&g->policy, next, g->settled_at);
+	return 0;
 }
 
 static void world_note_latency_locked(struct world_group *g, u64 cause)
@@ -373,16 +420,21 @@ static void world_note_latency_locked(struct world_group *g, u64 cause)
 
 static void world_switch_locked(struct world_group *g, int next, u64 cause, u64 due)
 {
+	int ret = 0;
+
 	lockdep_assert_held(&g->lock);
 	vgpu_world_due(g->world->physical->gpu, g->index, due);
 	if (g->policy.owner >= 0) {
 		world_note_latency_locked(g, cause);
-		world_take_locked(g);
+		ret = world_take_locked(g);
 	} else {
 		world_mark_locked(g, &g->total.unowned_ns);
 	}
 	g->total.switches++;
-	world_give_locked(g, next);
+	if (!ret)
+		ret = world_give_locked(g, next);
+	if (ret)
+		world_give_up_locked(g);
 	wake_up_all(&g->wait);
 }
 
