@@ -449,6 +449,8 @@ TEST_F_TIMEOUT(world, VF_38_what_a_function_sends_too_often_is_dropped, 120)
 TEST_F(world, TDR_21_a_function_has_notice_of_its_reset)
 {
 	static char text[16384];
+	struct vf_device *device;
+	struct vf_queue *queue;
 	char opcode[16];
 
 	ASSERT_EQ(0, world_make(self, 2));
@@ -456,7 +458,7 @@ TEST_F(world, TDR_21_a_function_has_notice_of_its_reset)
 	release_dump(VF(1));
 	ASSERT_EQ(0, hang_on(self->guest[0].gfx));
 	EXPECT_LT(0, draw_ns(&self->guest[1], 10));
-	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_EQ(1, received(1, "flr_notice"));
 	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
 	EXPECT_EQ(0, received(1, "gpu_reset_done"));
@@ -469,6 +471,18 @@ TEST_F(world, TDR_21_a_function_has_notice_of_its_reset)
 	EXPECT_TRUE(EVENTUALLY(read_dump(VF(1), text, sizeof(text)) > 0));
 	snprintf(opcode, sizeof(opcode), "\nopcode: %d\n", DRM_VFENCE_OP_HANG);
 	EXPECT_NE(NULL, strstr(text, opcode));
+
+	/* The next reset waits for an answer of its own. */
+	ASSERT_TRUE(release_dump(VF(1)));
+	ASSERT_EQ(0, vf_device_create(self->guest[0].adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, hang_on(queue));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
+	EXPECT_LT(0, draw_ns(&self->guest[1], 10));
+	EXPECT_TRUE(EVENTUALLY(read_dump(VF(1), text, sizeof(text)) > 0));
+	EXPECT_NE(NULL, strstr(text, opcode));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
 }
 
 /* The reset does not wait for an answer of a driver that gets no interrupts. */
@@ -490,7 +504,7 @@ TEST_F(world, TDR_21_a_reset_goes_on_without_an_answer)
 	}
 	EXPECT_EQ(1, stat_of(1, "gfx", "resets"));
 	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
-	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_TRUE(working(self->guest[0].adapter));
 }
 

@@ -291,9 +291,11 @@ enum next {
 static int64_t function_round(enum next next)
 {
 	struct party a = { 0 }, b = { 0 };
+	struct vf_device *innocent = NULL;
 	int64_t asked, at = FAILED;
 
 	if (!party_open(&a, FUNCTION(1), DRM_VFENCE_NODE_GFX) &&
+	    !vf_device_create(a.client.adapter, &innocent) &&
 	    !party_open(&b, FUNCTION(2), DRM_VFENCE_NODE_GFX) &&
 	    !knob(FUNCTION(1), "fail_adapter_reset", next == WHOLE_GPU ? "1" : "0")) {
 		party_note(&a, 0);
@@ -305,7 +307,9 @@ static int64_t function_round(enum next next)
 			while (!deterministic() && vf_deadline(0) < asked + SECOND &&
 			       vf_device_state(a.client.device) == DRM_VFENCE_DEVICE_ACTIVE)
 				do_work(&b);
-			if (AT_ONCE(vf_device_state(a.client.device) == DRM_VFENCE_DEVICE_RESET))
+			/* The cause is named at once; the driver's reset takes the others. */
+			if (AT_ONCE(vf_device_state(innocent) == DRM_VFENCE_DEVICE_RESET) &&
+			    vf_device_state(a.client.device) == DRM_VFENCE_DEVICE_HUNG)
 				at = next == OTHER ? party_noted(&b, 0) : draws_again(1);
 			at = at == FAILED ? at : at - asked - FUNCTION_NS;
 			/* The other function is reset with the whole GPU, and not otherwise. */
@@ -315,6 +319,7 @@ static int64_t function_round(enum next next)
 				at = FAILED;
 		}
 	}
+	vf_device_destroy(innocent);
 	party_close(&a);
 	party_close(&b);
 	return at;

@@ -1068,11 +1068,73 @@ TEST_F(world, TDR_19_the_worst_frame_beside_a_function_that_hangs)
 		EXPECT_GE(alone + 26 * MS + MS / 20, beside);
 	/* The hang was there. */
 	EXPECT_LE(alone + 10 * MS, beside);
-	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) ==
-			       DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_EQ(1, stat_of(1, "gfx", "resets"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[1].device));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[2].device));
+}
+
+/*
+ * A queue that keeps another function off the engines is guilty, whoever resets its function. The
+ * other clients of the function are told that they are innocent. It hangs again, with a new device:
+ * the hangs of its process count.
+ */
+TEST_F(world, TDR_11_TDR_12_TDR_14_a_function_level_reset_blames_the_cause_alone)
+{
+	struct vf_device *device, *bystander;
+	struct vf_queue *cause, *beside;
+	unsigned int round, count = 0;
+	int events = uevents();
+	uint64_t blocked;
+	char pid[32];
+
+	ASSERT_LE(0, events);
+	snprintf(pid, sizeof(pid), "PID=%d", getpid());
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("preempt_timeout_us", "10000"));
+	/* Its own driver finds nothing: the host does. */
+	ASSERT_EQ(0, tdr_configure(VF(1), "delay_ms", "60000"));
+	ASSERT_EQ(0, tdr_configure(VF(1), "limit_count", "2"));
+	blocked = counters(self->guest[0].adapter).processes_blocked;
+	for (round = 1; round <= 2; round++) {
+		ASSERT_EQ(0, vf_device_create(self->guest[0].adapter, &device));
+		ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &cause));
+		ASSERT_EQ(0, vf_device_create(self->guest[0].adapter, &bystander));
+		ASSERT_EQ(0, vf_queue_create(bystander, DRM_VFENCE_NODE_COPY, 4096, &beside));
+		vf_cmd_draw(beside, 10000, MS);
+		ASSERT_EQ(0, vf_queue_submit(beside));
+		ASSERT_EQ(0, hang_on(cause));
+		ASSERT_TRUE(EVENTUALLY(queue_state(cause) == DRM_VFENCE_QUEUE_RUNNING));
+		/* In another group of engines: the reset meets it at work. */
+		ASSERT_TRUE(EVENTUALLY(queue_state(beside) == DRM_VFENCE_QUEUE_RUNNING));
+
+		vf_cmd_draw(self->guest[1].gfx, 1, MS);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+		EXPECT_TRUE(drained(self->guest[1].gfx));
+		EXPECT_EQ(round, stat_of(1, "gfx", "resets"));
+		EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG));
+		EXPECT_TRUE(EVENTUALLY(vf_device_state(bystander) != DRM_VFENCE_DEVICE_ACTIVE));
+		/* The second hang blocks the process: that stops its devices that still work. */
+		if (round == 1 || vf_device_state(bystander) != DRM_VFENCE_DEVICE_STOPPED)
+			EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(bystander));
+		EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(cause));
+		EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, context_verdict(cause));
+		EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(beside));
+		EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, context_verdict(beside));
+		EXPECT_TRUE(EVENTUALLY((count += told(events, "WEDGED=none", pid,
+						      "SUBSYSTEM=drm")) == round));
+		EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->guest[1].device));
+		EXPECT_EQ(blocked + (round == 2),
+			  counters(self->guest[0].adapter).processes_blocked);
+		if (round == 1)
+			EXPECT_TRUE(EVENTUALLY(working(self->guest[0].adapter)));
+		vf_queue_destroy(cause);
+		vf_queue_destroy(beside);
+		vf_device_destroy(device);
+		vf_device_destroy(bystander);
+	}
+	EXPECT_EQ(-EACCES, vf_device_create(self->guest[0].adapter, &device));
+	close(events);
 }
 
 /* A time-out that is set while a switch waits without one ends the wait, too. */

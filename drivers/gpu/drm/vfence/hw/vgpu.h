@@ -129,8 +129,8 @@ struct vgpu_host_ops {
 	/**
 	 * @invalidate_hw_context: DxgkCbInvalidateHwContext. The reset of an engine aborted
 	 * a queue of the context with the OS-side handle @context. @collateral is true if
-	 * the context did not cause the reset. vgpu_reset_engine() and vgpu_reset_adapter()
-	 * make the call.
+	 * the context did not cause the reset. vgpu_reset_engine(), vgpu_reset_adapter() and
+	 * the resets by the host make the call.
 	 */
 	void (*invalidate_hw_context)(void *host, u32 context, bool collateral);
 

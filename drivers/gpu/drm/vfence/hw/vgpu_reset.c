@@ -93,13 +93,15 @@ u32 vgpu_reset_fault_flags(struct vgpu *gpu, unsigned int node)
 /*
  * Return true if the queue caused the reset: it made no progress, also if it was found so only
  * because it was asked to leave, or its engine has stopped under it, or the GPU should have stopped
- * it, or it ignored a suspension on the engine that is reset for that.
- * Otherwise the reset hits it as collateral.
+ * it, or it did not leave for a world switch, or it ignored a suspension on the engine that is
+ * reset for that. Otherwise the reset hits it as collateral.
  */
 static bool reset_is_cause(const struct vgpu_queue *queue)
 {
 	const struct vgpu_node *node = queue->node;
 
+	if (queue->context && queue->context->os_handle == node->overdue)
+		return true;
 	if (queue->engine->hung || READ_ONCE(queue->engine->stopped) ||
 	    READ_ONCE(queue->engine->overstayed) ||
 	    (node->preempt && READ_ONCE(queue->exec.stalled)))
@@ -463,7 +465,23 @@ static void reset_revive(struct vgpu *gpu)
 	wake_up_all(&gpu->cmp.wait);
 }
 
-/* @by_host: the driver of the function does not know of the reset yet. */
+/* If the queue that kept a world switch has left since, its context counts as the cause. */
+static void reset_end_overdue(struct vgpu *gpu, unsigned int ordinal, struct reset_hit *hit)
+{
+	struct vgpu_node *node = &gpu->node[ordinal];
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->chip->sched, flags);
+	if (!hit->context)
+		hit->context = node->overdue;
+	node->overdue = 0;
+	spin_unlock_irqrestore(&gpu->chip->sched, flags);
+}
+
+/*
+ * @by_host: the driver of the function does not know of the reset yet. It fails all devices when it
+ * does; those that the GPU names here keep their own verdict then.
+ */
 static void reset_function_locked(struct vgpu *gpu, bool by_host)
 {
 	unsigned long flags;
@@ -486,9 +504,8 @@ static void reset_function_locked(struct vgpu *gpu, bool by_host)
 		struct reset_hit hit = {};
 
 		reset_abort(gpu, i, MAX_SCHEDULE_TIMEOUT, &hit);
-		/* After a reset by the host its notification makes the driver fail all devices. */
-		if (!by_host)
-			reset_report(gpu, &hit);
+		reset_end_overdue(gpu, i, &hit);
+		reset_report(gpu, &hit);
 	}
 	for (i = 0; i < gpu->config.nodes; i++) {
 		spin_lock_irqsave(&gpu->chip->sched, flags);

@@ -253,6 +253,11 @@ struct vgpu_node {
 	 */
 	u32 held_cause;
 	/**
+	 * @overdue: OS-side handle of the context that a world switch has asked in vain to leave
+	 * the engine, or 0; under vgpu_chip.sched.
+	 */
+	u32 overdue;
+	/**
 	 * @preempt: The running queue must leave; written under vgpu_chip.sched, read without
 	 * it.
 	 */

@@ -237,6 +237,22 @@ void vgpu_world_served(struct vgpu_engine *engine)
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 }
 
+/* What has not left by now is what keeps the switch: it is the cause if its function is reset. */
+static void world_note_overdue(struct vgpu_chip *chip, u32 nodes)
+{
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	for (i = 0; i < chip->nodes; i++) {
+		struct vgpu_queue *queue = chip->engine[i].running;
+
+		if (nodes & BIT(i) && queue && queue->context)
+			queue->node->overdue = queue->context->os_handle;
+	}
+	spin_unlock_irqrestore(&chip->sched, flags);
+}
+
 static bool world_runs(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes)
 {
 	unsigned long flags;
@@ -257,6 +273,7 @@ static bool world_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nod
 {
 	unsigned long flags;
 	unsigned int i;
+	bool stopped;
 
 	spin_lock_irqsave(&chip->sched, flags);
 	/* Release: leave_at. Partner: vgpu_world_must_leave(). */
@@ -265,8 +282,11 @@ static bool world_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nod
 		if (nodes & BIT(i))
 			wake_up_all(&chip->engine[i].wait);
 	spin_unlock_irqrestore(&chip->sched, flags);
-	return wait_event_timeout(chip->queue_left, !world_runs(chip, group, nodes),
-				  usecs_to_jiffies(timeout_us));
+	stopped = wait_event_timeout(chip->queue_left, !world_runs(chip, group, nodes),
+				     usecs_to_jiffies(timeout_us));
+	if (!stopped)
+		world_note_overdue(chip, nodes);
+	return stopped;
 }
 
 /* Return the nominal end of the last command, in ns; or now, if the host has paused since. */
@@ -280,12 +300,17 @@ static u64 world_ended_at(const struct vgpu_group *group)
 /* Set the time from which engines must stop. Engines that have been asked before go by that. */
 static void world_set_leave_at(struct vgpu_chip *chip, struct vgpu_group *group)
 {
+	struct vgpu *owner = group->owner;
 	unsigned long flags;
+	unsigned int i;
 
 	spin_lock_irqsave(&chip->sched, flags);
 	if (!group->leaving)
 		group->stopped_at = world_ended_at(group);
 	WRITE_ONCE(group->leave_at, group->stopped_at);
+	for (i = 0; owner && i < chip->nodes; i++)
+		if (group->nodes & BIT(i))
+			owner->node[i].overdue = 0;
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
 
