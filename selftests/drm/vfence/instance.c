@@ -9,6 +9,8 @@
 #include "vfence_test.h"
 
 #define FOLDER	"/sys/kernel/config/vfence"
+/* The most adapters that there may be. */
+#define NUMBERS	16
 
 static const char *path_of(const char *name, const char *file)
 {
@@ -35,10 +37,10 @@ static int set(const char *name, const char *file, const char *value)
 }
 
 /* Return: the number in a file, or a negative errno. */
-static long get(const char *name, const char *file)
+static long number_in(const char *path)
 {
 	char text[32] = { 0 };
-	int fd = open(path_of(name, file), O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	if (fd < 0)
@@ -46,6 +48,24 @@ static long get(const char *name, const char *file)
 	n = read(fd, text, sizeof(text) - 1);
 	close(fd);
 	return n > 0 ? atol(text) : -EIO;
+}
+
+static long get(const char *name, const char *file)
+{
+	return number_in(path_of(name, file));
+}
+
+/* Return: the number of adapters there are, also of those that the driver did not accept. */
+static unsigned int adapters(void)
+{
+	unsigned int i, count = 0;
+	char path[64];
+
+	for (i = 0; i < NUMBERS; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u", i);
+		count += !access(path, F_OK);
+	}
+	return count;
 }
 
 FIXTURE(instance) {
@@ -60,8 +80,9 @@ FIXTURE_SETUP(instance)
 		SKIP(return, "needs root");
 	if (access(FOLDER, F_OK))
 		SKIP(return, "no configfs, or it is not mounted");
-	if (make("probe") == -ENOSPC)
+	if (adapters() == NUMBERS)
 		SKIP(return, "all numbers are in use");
+	ASSERT_EQ(0, make("probe"));
 	number = get("probe", "adapter");
 	ASSERT_LT(0, number);
 	self->number = (unsigned int)number;
@@ -146,20 +167,57 @@ TEST_F(instance, refuses_values_that_are_not_possible)
 
 TEST_F(instance, of_which_there_are_no_more_than_numbers)
 {
-	unsigned int made = 0, i;
+	unsigned int made = 0, room = NUMBERS - adapters(), i;
 	char name[16];
 	int ret = 0;
 
-	for (i = 0; !ret && i <= 16; i++) {
+	for (i = 0; !ret && i <= NUMBERS; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		ret = make(name);
 		made += !ret;
 	}
 	EXPECT_EQ(-ENOSPC, ret);
-	EXPECT_LE(1, made);
+	EXPECT_EQ(room, made);
 	for (i = 0; i < made; i++) {
 		snprintf(name, sizeof(name), "n%u", i);
 		EXPECT_EQ(0, drop(name));
+	}
+}
+
+static unsigned int functions_with_devices(unsigned int adapter)
+{
+	unsigned int i, found = 0;
+	char path[80];
+
+	for (i = 0; i < 16; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/virtfn%u/drm",
+			 adapter, i);
+		found += !access(path, F_OK);
+	}
+	return found;
+}
+
+/* 6.1 has no more than 64 DRM devices: the functions of the last adapters do not fit there. */
+TEST_F(instance, whose_functions_have_devices_or_do_not_exist)
+{
+	unsigned int i;
+	char path[80];
+	int ret;
+
+	for (i = 3; i < 8; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/sriov_numvfs", i);
+		/* No driver is bound to one of them. */
+		if (access(path, F_OK))
+			continue;
+		ret = write_text(path, "16");
+		EXPECT_EQ(ret ? 0 : 16, number_in(path));
+		EXPECT_EQ(ret ? 0 : 16, functions_with_devices(i));
+		EXPECT_TRUE(!ret || ret == -ENODEV);
+	}
+	for (i = 3; i < 8; i++) {
+		snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/sriov_numvfs", i);
+		if (!access(path, F_OK))
+			EXPECT_EQ(0, write_text(path, "0"));
 	}
 }
 

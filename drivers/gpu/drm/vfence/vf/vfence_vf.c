@@ -72,6 +72,7 @@ static void vf_link(struct vfence_adapter *adapter, unsigned int i, bool add)
 		dev_dbg(dev, "no links for virtual function %u\n", i + 1);
 }
 
+/* Return: 0, -ENODEV if the probe of the function has failed, or another error. */
 static int vf_create(struct vfence_adapter *adapter, unsigned int i)
 {
 	struct platform_device *pdev;
@@ -88,6 +89,12 @@ static int vf_create(struct vfence_adapter *adapter, unsigned int i)
 	}
 	adapter->vf.device[i] = pdev;
 	vf_link(adapter, i, true);
+
+	/* The probe is over. It fails on Linux 6.1 if there are 64 DRM devices already. */
+	if (!READ_ONCE(pdev->dev.driver)) {
+		dev_err(adapter->drm.dev, "virtual function %u has no DRM device\n", i + 1);
+		return -ENODEV;
+	}
 	return 0;
 }
 
@@ -181,7 +188,8 @@ static int vf_set_count_locked(struct vfence_adapter *adapter, unsigned int coun
  * @adapter: the physical function
  * @count: number of functions
  *
- * Return: 0, -ERANGE, -EBUSY if there are some already, or another error, and there are none then.
+ * Return: 0, -ERANGE, -EBUSY if there are some already, -ENODEV if one of them gets no DRM device,
+ * or another error, and there are none then.
  */
 int vfence_vf_set_count(struct vfence_adapter *adapter, unsigned int count)
 {
