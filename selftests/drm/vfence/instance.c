@@ -165,6 +165,84 @@ TEST_F(instance, refuses_values_that_are_not_possible)
 	EXPECT_EQ(0, set("a", "enable", "1"));
 }
 
+/* A value of each parameter that is just out of range, beside one that is possible. */
+static const struct {
+	const char *file, *wrong, *right;
+} ends[] = {
+	{ "vfs", "17", "16" },
+	{ "user_nodes", "16", "15" },
+	{ "dependent_nodes", "32", "31" },
+	{ "cpu_percent", "0", "1" },
+	{ "cpu_percent", "91", "90" },
+	{ "doorbells", "0", "1" },
+	{ "doorbells", "65", "64" },
+	{ "irq_records", "65", "64" },
+	{ "irq_form", "3", "2" },
+	{ "local_pages", "65537", "65536" },
+	{ "visible_pages", "257", "256" },
+	{ "monitored_signal", "3", "2" },
+	{ "gpu_native_fence", "5", "1" },
+	{ "fence_stride", "8", "16" },
+	{ "fence_stride", "8192", "4096" },
+	{ "fence_stride", "48", "64" },
+	{ "fence_max_va", "4097", "1048576" },
+	{ "fence_min_va", "1", "4096" },
+	{ "native_fence_min", "4", "0" },
+};
+
+TEST_F(instance, names_the_parameter_that_is_out_of_range)
+{
+	char said[80];
+	unsigned int i;
+	int log;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++) {
+		ASSERT_EQ(0, make("a"));
+		ASSERT_EQ(0, set("a", ends[i].file, ends[i].wrong));
+		log = kernel_log();
+		EXPECT_EQ(-EINVAL, set("a", "enable", "1"));
+		snprintf(said, sizeof(said), "adapter %u: %s is out of range", self->number,
+			 ends[i].file);
+		EXPECT_TRUE(kernel_said(log, said));
+		close(log);
+		EXPECT_EQ(0, get("a", "enable"));
+
+		ASSERT_EQ(0, set("a", ends[i].file, ends[i].right));
+		EXPECT_EQ(0, set("a", "enable", "1"));
+		EXPECT_EQ(0, set("a", "enable", "0"));
+		ASSERT_EQ(0, drop("a"));
+	}
+}
+
+/* An adapter whose fences have three addresses: a fence needs two, also in the system process. */
+TEST_F(instance, WDDM_29_a_fence_without_two_system_addresses_keeps_none)
+{
+	struct vf_adapter *adapter[2];
+	struct vf_device *device[2];
+	struct vf_fence *fence[2];
+	unsigned int i;
+
+	ASSERT_EQ(0, make("a"));
+	ASSERT_EQ(0, set("a", "map_to_system", "1"));
+	ASSERT_EQ(0, set("a", "fence_min_va", "0x1fc000000"));
+	ASSERT_EQ(0, set("a", "fence_max_va", "0x1fc003000"));
+	ASSERT_EQ(0, set("a", "enable", "1"));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_adapter_open(self->number, &adapter[i]));
+		ASSERT_EQ(0, vf_device_create(adapter[i], &device[i]));
+	}
+	ASSERT_EQ(0, vf_fence_create(device[0], 0, 0, &fence[0]));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-ENOSPC, vf_fence_create(device[1], 0, 0, &fence[1]));
+	vf_fence_destroy(fence[0]);
+	vf_device_destroy(device[0]);
+	vf_adapter_close(adapter[0]);
+	ASSERT_EQ(0, vf_fence_create(device[1], 0, 0, &fence[1]));
+	vf_fence_destroy(fence[1]);
+	vf_device_destroy(device[1]);
+	vf_adapter_close(adapter[1]);
+}
+
 TEST_F(instance, of_which_there_are_no_more_than_numbers)
 {
 	unsigned int made = 0, room = NUMBERS - adapters(), i;

@@ -288,30 +288,44 @@ void vfence_config_release(const struct vfence_config_claim *claim)
 	mutex_unlock(&config_lock);
 }
 
-static bool config_gpu_valid(const struct vgpu_config *gpu)
+/* Return: the name of the first parameter that is out of range, or NULL. */
+static const char *config_fault(const struct vfence_config *config)
 {
+	const struct vgpu_config *gpu = &config->gpu;
 	const struct vgpu_fence_caps *caps = &gpu->fence_caps;
+	const struct vfence_versions *native =
+		vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE);
+	const u64 end = caps->maximum_address ?: DRM_VFENCE_VA_LIMIT;
+	const struct {
+		const char *name;
+		bool in_range;
+	} rules[] = {
+		{ "vfs", config->vfs <= VFENCE_MAX_VFS },
+		/* The last node is for paging. */
+		{ "user_nodes", config->user_nodes < BIT(gpu->nodes - 1) },
+		{ "dependent_nodes", gpu->dependent_nodes < BIT(gpu->nodes) },
+		{ "cpu_percent", gpu->cpu_percent && gpu->cpu_percent <= VGPU_MAX_CPU_PERCENT },
+		{ "doorbells", gpu->doorbells && gpu->doorbells <= VGPU_MAX_DOORBELLS },
+		{ "irq_records", gpu->irq_records <= VGPU_IRQ_RECORDS },
+		{ "irq_form", gpu->irq_form < VGPU_IRQ_FORMS },
+		{ "local_pages", gpu->local_pages <= VFENCE_MAX_LOCAL_PAGES },
+		{ "visible_pages", gpu->visible_pages <= gpu->local_pages },
+		{ "monitored_signal", gpu->monitored_signal < VGPU_MONITORED_SIGNALS },
+		{ "gpu_native_fence", gpu->native_fence < VGPU_NATIVE_FENCE_SUPPORTS },
+		{ "fence_stride", is_power_of_2(caps->stride) && caps->stride >= VGPU_STRIDE_MIN &&
+				  caps->stride <= PAGE_SIZE },
+		{ "fence_max_va", !(end % PAGE_SIZE) && end <= DRM_VFENCE_VA_LIMIT },
+		{ "fence_min_va", !(caps->minimum_address % PAGE_SIZE) &&
+				  caps->minimum_address < end },
+		{ "native_fence_min",
+		  vfence_feature_override(native, &config->native_fence_versions) },
+	};
+	unsigned int i;
 
-	if (!gpu->cpu_percent || gpu->cpu_percent > VGPU_MAX_CPU_PERCENT)
-		return false;
-
-	if (!gpu->doorbells || gpu->doorbells > VGPU_MAX_DOORBELLS ||
-	    gpu->irq_records > VGPU_IRQ_RECORDS || gpu->irq_form >= VGPU_IRQ_FORMS ||
-	    gpu->local_pages > VFENCE_MAX_LOCAL_PAGES ||
-	    gpu->visible_pages > gpu->local_pages ||
-	    gpu->monitored_signal >= VGPU_MONITORED_SIGNALS ||
-	    gpu->native_fence >= VGPU_NATIVE_FENCE_SUPPORTS)
-		return false;
-
-	if (!is_power_of_2(caps->stride) || caps->stride < VGPU_STRIDE_MIN ||
-	    caps->stride > PAGE_SIZE)
-		return false;
-
-	if (caps->minimum_address % PAGE_SIZE || caps->maximum_address % PAGE_SIZE ||
-	    caps->minimum_address >= DRM_VFENCE_VA_LIMIT ||
-	    caps->maximum_address > DRM_VFENCE_VA_LIMIT)
-		return false;
-	return !caps->maximum_address || caps->minimum_address < caps->maximum_address;
+	for (i = 0; i < ARRAY_SIZE(rules); i++)
+		if (!rules[i].in_range)
+			return rules[i].name;
+	return NULL;
 }
 
 /**
@@ -320,7 +334,7 @@ static bool config_gpu_valid(const struct vgpu_config *gpu)
  *          physical function
  * @config: output
  *
- * Return: 0, or -EINVAL if a parameter is out of range.
+ * Return: 0, or -EINVAL if a parameter is out of range, which the kernel's log names.
  */
 int vfence_config_get(unsigned int number, struct vfence_config *config)
 {
@@ -328,10 +342,15 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 				      DRM_VFENCE_NODE_COPY, DRM_VFENCE_NODE_MM,
 				      DRM_VFENCE_NODE_PAGING };
 	unsigned int index = number;
+	const char *fault;
 
+	if (adapters < 1 || adapters > VFENCE_MAX_ADAPTERS) {
+		pr_err("vfence: adapters is out of range\n");
+		return -EINVAL;
+	}
 	if (number >= VFENCE_MAX_ADAPTERS)
 		index = number / VFENCE_MAX_VFS - 1;
-	if (adapters < 1 || adapters > VFENCE_MAX_ADAPTERS || index >= VFENCE_MAX_ADAPTERS)
+	if (index >= VFENCE_MAX_ADAPTERS)
 		return -EINVAL;
 	if (index >= adapters && !test_bit(index, config_claimed))
 		return -EINVAL;
@@ -367,18 +386,15 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 		.native_fence_versions = { native_fence_min[index], native_fence_max[index] },
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));
-	if (config->vfs > VFENCE_MAX_VFS)
+	fault = config_fault(config);
+	if (fault) {
+		pr_err("vfence: adapter %u: %s is out of range\n", index, fault);
 		return -EINVAL;
+	}
 	if (number != index) {
 		config->vfs = 0;
 		config->vf = number % VFENCE_MAX_VFS + 1;
 		config->gpu.function = config->vf;
 	}
-	/* The last node is for paging. */
-	if (config->gpu.dependent_nodes >= BIT(ARRAY_SIZE(classes)) ||
-	    config->user_nodes >= BIT(ARRAY_SIZE(classes) - 1) || !config_gpu_valid(&config->gpu) ||
-	    !vfence_feature_override(vfence_feature_offered(DRM_VFENCE_FEATURE_NATIVE_FENCE),
-				     &config->native_fence_versions))
-		return -EINVAL;
 	return 0;
 }
