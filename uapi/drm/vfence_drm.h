@@ -752,7 +752,7 @@ struct drm_vfence_clock_info {
 	__u64 frequency_hz;
 	/** @gpu_ticks: The GPU clock, in ticks. */
 	__u64 gpu_ticks;
-	/** @cpu_ns: CLOCK_MONOTONIC at @gpu_ticks, in nanoseconds. */
+	/** @cpu_ns: The caller's CLOCK_MONOTONIC at @gpu_ticks, in nanoseconds. */
 	__u64 cpu_ns;
 };
 
@@ -1740,7 +1740,7 @@ struct drm_vfence_wait {
 	/** @first: Out: Index of a reached point, with %DRM_VFENCE_WAIT_ANY. */
 	__u32 first;
 	/**
-	 * @timeout_ns: Deadline in nanoseconds of CLOCK_MONOTONIC. 0: do not sleep;
+	 * @timeout_ns: Deadline in nanoseconds of the caller's CLOCK_MONOTONIC. 0: do not sleep;
 	 * INT64_MAX: no limit.
 	 */
 	__s64 timeout_ns;
@@ -1868,7 +1868,7 @@ struct drm_vfence_wait_set_wait {
 	/** @flags: %DRM_VFENCE_WAIT_ALLOW_REWIND or 0. */
 	__u32 flags;
 	/**
-	 * @timeout_ns: Deadline in nanoseconds of CLOCK_MONOTONIC. 0: do not sleep;
+	 * @timeout_ns: Deadline in nanoseconds of the caller's CLOCK_MONOTONIC. 0: do not sleep;
 	 * INT64_MAX: no limit.
 	 */
 	__s64 timeout_ns;

@@ -8,6 +8,10 @@
 
 #define ENTRIES	64
 
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME	0x00000080
+#endif
+
 FIXTURE(wait_set) {
 	VFENCE_MEMBERS;
 	struct vf_fence *a, *b;
@@ -424,6 +428,90 @@ TEST_F(wait_set, a_process_that_ends_leaves_nothing_on_a_shared_fence)
 	EXPECT_EQ(0, waiters(fence));
 	close(fd);
 	vf_fence_destroy(fence);
+}
+
+#define AHEAD		1000
+#define NOT_ENTERED	1
+
+/* Return: the exit code of a child, which is what a function returns. */
+static int exit_code_of(int (*function)(void))
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(function());
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* In a child whose CLOCK_MONOTONIC is AHEAD seconds ahead. Return: 0 or the step that failed. */
+static int in_other_time(void)
+{
+	struct drm_vfence_wait_set_ready ready;
+	struct drm_vfence_clock_info clock;
+	struct vf_wait_set_entry update;
+	struct vf_adapter *adapter;
+	int64_t before, deadline;
+	struct vf_device *device;
+	struct vf_wait_set *set;
+	struct vf_fence *fence;
+	unsigned int count = 1;
+
+	before = vf_deadline(0);
+	if (vf_adapter_open(0, &adapter) || vf_device_create(adapter, &device) ||
+	    vf_fence_create(device, 0, 0, &fence) || vf_wait_set_create(adapter, 1, &set))
+		return 2;
+	update = (struct vf_wait_set_entry){ 0, fence, 1 };
+
+	if (vf_adapter_clock(adapter, &clock) || (int64_t)clock.cpu_ns < before ||
+	    (int64_t)clock.cpu_ns > vf_deadline(0))
+		return 3;
+
+	/* Neither early nor, much, late: the clock of the kernel reaches that AHEAD seconds later. */
+	deadline = vf_deadline(SECOND / 20);
+	if (vf_fence_wait(fence, 1, deadline) != -ETIME || vf_deadline(0) < deadline ||
+	    vf_deadline(0) > deadline + AHEAD / 2 * SECOND)
+		return 4;
+	deadline = vf_deadline(SECOND / 20);
+	if (vf_wait_set_wait(set, &update, 1, NULL, 0, deadline, &ready, &count) != -ETIME ||
+	    vf_deadline(0) < deadline || vf_deadline(0) > deadline + AHEAD / 2 * SECOND)
+		return 5;
+	/* Deadlines before the namespace began, and none. */
+	if (vf_fence_wait(fence, 1, 1) != -ETIME || vf_fence_signal(fence, 1) ||
+	    vf_fence_wait(fence, 1, VF_FOREVER))
+		return 6;
+	vf_wait_set_destroy(set);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+	return 0;
+}
+
+/* Return: the exit code of a child in a time namespace of its own. */
+static int run_in_other_time(void)
+{
+	FILE *f;
+	int ok;
+
+	if (unshare(CLONE_NEWTIME))
+		return NOT_ENTERED;
+	f = fopen("/proc/self/timens_offsets", "we");
+	ok = f && fprintf(f, "monotonic %d 0", AHEAD) > 0;
+	if (!f || fclose(f) || !ok)
+		return NOT_ENTERED;
+	return exit_code_of(in_other_time);
+}
+
+TEST(a_deadline_is_one_of_the_clients_clock)
+{
+	int code;
+
+	if (geteuid() || access("/proc/self/ns/time", F_OK))
+		SKIP(return, "needs root and time namespaces");
+	code = exit_code_of(run_in_other_time);
+	ASSERT_NE(NOT_ENTERED, code);
+	EXPECT_EQ(0, code);
 }
 
 TEST_HARNESS_MAIN

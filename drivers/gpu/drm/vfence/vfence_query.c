@@ -10,6 +10,7 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_clock.h"
 #include "core/vfence_file_types.h"
 #include "core/vfence_obj_array.h"
 #include "vfence_counters.h"
@@ -132,6 +133,7 @@ static size_t query_answer(struct vfence_file *file, u32 type, void *to)
 		if (to) {
 			clock->frequency_hz = VGPU_CLOCK_HZ;
 			vgpu_clock_query(adapter->gpu, &clock->gpu_ticks, &clock->cpu_ns);
+			clock->cpu_ns += vfence_clock_offset();
 		}
 		return sizeof(*clock);
 	case DRM_VFENCE_QUERY_FEATURES:

@@ -10,6 +10,7 @@
 #include <linux/sched/signal.h>
 #include <linux/spinlock.h>
 
+#include "core/vfence_clock.h"
 #include "core/vfence_wake.h"
 
 /**
@@ -17,7 +18,7 @@
  * @wait: queue that is woken after a change of what @done reads
  * @done: returns true when the thread need not sleep any more
  * @arg: argument of @done
- * @timeout_ns: deadline in ns of CLOCK_MONOTONIC, or S64_MAX
+ * @timeout_ns: deadline in ns of the client's CLOCK_MONOTONIC, or S64_MAX
  *
  * Done precedes interrupted, and interrupted precedes timed out.
  *
@@ -26,7 +27,7 @@
 int vfence_sleep(wait_queue_head_t *wait, bool (*done)(const void *arg), const void *arg,
 		 s64 timeout_ns)
 {
-	ktime_t deadline = ns_to_ktime(timeout_ns);
+	ktime_t deadline = vfence_clock_deadline(timeout_ns);
 	int left = -EINTR, ret;
 	DEFINE_WAIT(entry);
 
