@@ -2,6 +2,7 @@
 /* Kernel-owned pages: all ways in which a client may try to get more access than it has. */
 
 #include <setjmp.h>
+#include <sys/ptrace.h>
 
 #include "vfence_test.h"
 
@@ -62,16 +63,115 @@ TEST_F(pages, WDDM_3_a_store_faults)
 	EXPECT_EQ(5, vf_fence_current(self->fence));
 }
 
-TEST_F(pages, WDDM_3_proc_self_mem_does_not_reach_it)
+/* Kernels without CONFIG_HAVE_IOREMAP_PROT, as one that is a process, show no such page to debuggers. */
+#define NEEDS_DEBUGGER()							\
+	do {									\
+		if (calculates_in_no_time())						\
+			SKIP(return, "this kernel shows no such page to debuggers");	\
+	} while (0)
+
+/* Map the page of a fence's value; the value stays mapped. Return: the value, or NULL. */
+static volatile uint64_t *map_value(struct vf_adapter *adapter, struct vf_fence *fence)
+{
+	const struct drm_vfence_fence_mapping *mapping = vf_fence_mapping(fence);
+	char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, vf_adapter_fd(adapter),
+			  mapping->current_offset);
+
+	return page == MAP_FAILED ? NULL : (void *)(page + mapping->current_page_offset);
+}
+
+static ssize_t debugger_reads(volatile void *from, void *to, size_t size)
+{
+	int mem = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	ssize_t n = pread(mem, to, size, (off_t)(uintptr_t)from);
+
+	close(mem);
+	return n;
+}
+
+TEST_F(pages, WDDM_3_a_debugger_does_not_write_it)
 {
 	uint64_t value = 99;
 	int mem = open("/proc/self/mem", O_RDWR);
 
 	ASSERT_LE(0, mem);
 	EXPECT_EQ(-1, pwrite(mem, &value, 8, (off_t)(uintptr_t)self->page));
-	EXPECT_EQ(-1, pread(mem, &value, 8, (off_t)(uintptr_t)self->page));
 	close(mem);
 	EXPECT_EQ(5, vf_fence_current(self->fence));
+}
+
+TEST_F(pages, a_debugger_reads_what_the_client_reads)
+{
+	uint64_t seen[512], behind[2] = {};
+	volatile uint64_t *two;
+	unsigned int i;
+
+	NEEDS_DEBUGGER();
+	ASSERT_EQ(sizeof(seen), debugger_reads(self->page, seen, sizeof(seen)));
+	for (i = 0; i < 512; i++)
+		EXPECT_EQ(self->page[i], seen[i]);
+	/* Each value on its own, and the fence has one that is not 0. */
+	for (i = 0; i < 512; i++) {
+		ASSERT_EQ(8, debugger_reads(&self->page[i], &seen[i], 8));
+		EXPECT_EQ(self->page[i], seen[i]);
+	}
+	i = vf_fence_mapping(self->fence)->current_page_offset / 8;
+	EXPECT_EQ(5, seen[i]);
+
+	/* Across the end of the page, into memory of the program. */
+	two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, (void *)two);
+	two[512] = POISON;
+	ASSERT_EQ((void *)two, mmap((void *)two, 4096, PROT_READ, MAP_SHARED | MAP_FIXED, self->fd,
+				    self->offset));
+	ASSERT_EQ(16, debugger_reads(&two[511], behind, 16));
+	EXPECT_EQ(two[511], behind[0]);
+	EXPECT_EQ(POISON, behind[1]);
+	munmap((void *)two, 8192);
+}
+
+/* A child that maps a fence of its own, says where, and stops. */
+static void be_debugged(int where)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	volatile uint64_t *address;
+
+	if (vf_adapter_open(0, &adapter) || vf_device_create(adapter, &device) ||
+	    vf_fence_create(device, 0, 7, &fence))
+		_exit(1);
+	address = map_value(adapter, fence);
+	if (write(where, &address, sizeof(address)) != sizeof(address) ||
+	    ptrace(PTRACE_TRACEME, 0, NULL, NULL) || raise(SIGSTOP))
+		_exit(2);
+	_exit(*address == 7 ? 0 : 3);
+}
+
+TEST_F(pages, a_debugger_peeks_and_does_not_poke)
+{
+	int where[2], status;
+	void *address;
+	pid_t child;
+
+	NEEDS_DEBUGGER();
+	ASSERT_EQ(0, pipe(where));
+	child = fork();
+	if (!child)
+		be_debugged(where[1]);
+	close(where[1]);
+	ASSERT_EQ(sizeof(address), read(where[0], &address, sizeof(address)));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	ASSERT_TRUE(WIFSTOPPED(status));
+	errno = 0;
+	EXPECT_EQ(7, ptrace(PTRACE_PEEKDATA, child, address, NULL));
+	EXPECT_EQ(0, errno);
+	EXPECT_EQ(-1, ptrace(PTRACE_POKEDATA, child, address, (void *)9));
+	EXPECT_EQ(7, ptrace(PTRACE_PEEKDATA, child, address, NULL));
+	ASSERT_EQ(0, ptrace(PTRACE_CONT, child, NULL, NULL));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFEXITED(status) && !WEXITSTATUS(status));
+	close(where[0]);
 }
 
 TEST_F(pages, private_mappings_are_refused)
@@ -230,6 +330,57 @@ static void publish_nop(struct doorbell_page *d)
 	memcpy(d->ring + at % 4096, &(struct drm_vfence_packet_header){ .length = 8 }, 8);
 	__atomic_store_n(&d->control->write_ptr, at + 8, __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+TEST_F(pages, a_debugger_does_not_ring_a_doorbell)
+{
+	struct vf_counters before, after;
+	struct doorbell_page d;
+	uint64_t word = POISON;
+	int mem;
+
+	NEEDS_DEBUGGER();
+	ASSERT_EQ(0, own_doorbell(self->fd, self->gfx, &d));
+	publish_nop(&d);
+	before = counters(self->adapter);
+	EXPECT_EQ(8, debugger_reads(d.page, &word, 8));
+	EXPECT_EQ(0, word);
+	mem = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	EXPECT_EQ(-1, pwrite(mem, &word, 8, (off_t)(uintptr_t)d.page));
+	close(mem);
+	after = counters(self->adapter);
+	EXPECT_EQ(before.doorbell_faults, after.doorbell_faults);
+	EXPECT_EQ(0, d.control->read_ptr);
+	*d.page = 1;
+	EXPECT_TRUE(EVENTUALLY(d.control->read_ptr == 8));
+}
+
+#define UNPLUGGED	11
+
+TEST(after_unplug_a_debugger_reads_a_fence_as_signaled)
+{
+	struct client client;
+	volatile uint64_t *value;
+	struct vf_fence *fence;
+	uint64_t word = POISON;
+
+	NEEDS_DEBUGGER();
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(UNPLUGGED, &client.adapter));
+	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
+	ASSERT_EQ(0, vf_fence_create(client.device, 0, 5, &fence));
+	value = map_value(client.adapter, fence);
+	ASSERT_NE(NULL, value);
+	ASSERT_EQ(8, debugger_reads(value, &word, 8));
+	EXPECT_EQ(5, word);
+	ASSERT_EQ(0, driver("unbind", UNPLUGGED));
+	EXPECT_EQ(8, debugger_reads(value, &word, 8));
+	EXPECT_EQ(UINT64_MAX, word);
+	vf_fence_destroy(fence);
+	vf_device_destroy(client.device);
+	vf_adapter_close(client.adapter);
+	EXPECT_EQ(0, driver("bind", UNPLUGGED));
 }
 
 TEST_F(pages, two_mappings_of_one_doorbell_both_ring)

@@ -101,10 +101,34 @@ static void page_close(struct vm_area_struct *vma)
 	drm_gem_vm_close(vma);
 }
 
+/*
+ * A debugger reads what the client would read, and cannot write, whatever the client may. To read
+ * a doorbell neither rings nor connects it: it reads as the page that is mapped while it is
+ * disconnected. The mapping, which is locked, has a reference of the page.
+ */
+static int page_access(struct vm_area_struct *vma, unsigned long address, void *to, int length,
+		       int write)
+{
+	struct vfence_page *page = to_vfence_page(vma->vm_private_data);
+	struct vfence_adapter *adapter = to_vfence_adapter(page->base.dev);
+	unsigned long offset = offset_in_page(address);
+	int idx;
+
+	if (write)
+		return -EACCES;
+	length = min_t(unsigned long, length, PAGE_SIZE - offset);
+
+	idx = srcu_read_lock(&adapter->mem.faults);
+	memcpy(to, page_address(page_memory(page)) + offset, length);
+	srcu_read_unlock(&adapter->mem.faults, idx);
+	return length;
+}
+
 static const struct vm_operations_struct page_vm_ops = {
 	.open = page_open,
 	.close = page_close,
 	.fault = page_fault,
+	.access = page_access,
 };
 
 static int page_mmap(struct drm_gem_object *obj, struct vm_area_struct *vma)
