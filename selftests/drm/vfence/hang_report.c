@@ -207,7 +207,22 @@ TEST_F(engine, WDDM_167_TDR_13_the_first_hang_leaves_a_dump)
 	vf_device_destroy(device);
 }
 
-/* A client may call itself as it likes: nothing of it looks like a line of the dump. */
+/* A client may call itself as it likes: nothing of it looks like a line of a report. */
+#define HOSTILE_NAME	"x\nring:\n\033[2J\xff"
+
+TEST_F(engine, TDR_14_a_name_is_no_line_of_the_uevent)
+{
+	int events = uevents();
+	char pid[32];
+
+	ASSERT_LE(0, events);
+	snprintf(pid, sizeof(pid), "PID=%d", getpid());
+	ASSERT_EQ(0, prctl(PR_SET_NAME, HOSTILE_NAME));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(told(events, "WEDGED=none", pid, "TASK=x?ring:??[2J?")));
+	close(events);
+}
+
 TEST_F(engine, TDR_13_a_name_is_no_part_of_the_dump)
 {
 	static char text[16384];
@@ -215,10 +230,10 @@ TEST_F(engine, TDR_13_a_name_is_no_part_of_the_dump)
 	if (access(DUMPS, F_OK))
 		SKIP(return, "needs a kernel with device core dumps");
 	ASSERT_TRUE(release_dump(HANGS));
-	ASSERT_EQ(0, prctl(PR_SET_NAME, "x\nring:\n\033[2J"));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, HOSTILE_NAME));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(read_dump(HANGS, text, sizeof(text)) > 0));
-	EXPECT_NE(NULL, strstr(text, "\ncommand: x\\nring:\\n\\e[2J\n"));
+	EXPECT_NE(NULL, strstr(text, "\ncommand: x?ring:??[2J?\n"));
 	EXPECT_NE(NULL, strstr(text, "\nring:\n"));
 	EXPECT_EQ(strstr(text, "\nring:\n"), strstr(strstr(text, "\nread_ptr:"), "\nring:\n"));
 	EXPECT_TRUE(release_dump(HANGS));

@@ -7,6 +7,7 @@
  * hung is therefore kept without a device, for a bounded number of processes.
  */
 
+#include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -144,10 +145,17 @@ void vfence_process_put(struct vfence_process *process)
 	process_free(unused);
 }
 
-/** vfence_process_name - the name of the process, or "" if it has ended */
+/**
+ * vfence_process_name - the name of the process, or "" if it has ended
+ * @process: the process
+ * @name: out: its name
+ *
+ * A process chooses its name. Reports are lines of text: what is not printable ASCII becomes '?'.
+ */
 void vfence_process_name(struct vfence_process *process, char name[TASK_COMM_LEN])
 {
 	struct task_struct *task;
+	char *at;
 
 	name[0] = 0;
 	rcu_read_lock();
@@ -155,6 +163,10 @@ void vfence_process_name(struct vfence_process *process, char name[TASK_COMM_LEN
 	if (task)
 		strscpy(name, task->comm, TASK_COMM_LEN);
 	rcu_read_unlock();
+
+	for (at = name; *at; at++)
+		if (!isascii(*at) || !isprint(*at))
+			*at = '?';
 }
 
 /**

@@ -63,8 +63,7 @@ static void dump_print(struct drm_printer *p, struct vfence_adapter *adapter,
 		return;
 	drm_printf(p, "context: %u\nqueue: %u\n", info->status.context, info->status.queue);
 	/* The client chooses its name, and a line of it must not look like one of the dump. */
-	drm_printf(p, "process: %d\ncommand: %*pE\n", dump->pid, (int)strlen(dump->name),
-		   dump->name);
+	drm_printf(p, "process: %d\ncommand: %s\n", dump->pid, dump->name);
 	drm_printf(p, "opcode: %u\nused_ns: %llu\nbusy_ns: %llu\npackets: %llu\n", info->opcode,
 		   info->status.used_ns, info->busy_ns, info->status.progress);
 	/* Packets of the kernel's own ring have its addresses. */
