@@ -542,6 +542,8 @@ TEST_F(whole, WDDM_159_a_reset_waits_for_calls_and_calls_wait_for_a_reset)
 	pthread_t thread[3];
 	int64_t begun;
 
+	/* TdrDdiDelay limits that, and TdrDelay does not. */
+	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
 	begun = vf_deadline(0);
 	ASSERT_EQ(0, pthread_create(&thread[0], NULL, write_thread, &stay));
 	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
@@ -559,6 +561,56 @@ TEST_F(whole, WDDM_159_a_reset_waits_for_calls_and_calls_wait_for_a_reset)
 	EXPECT_EQ(0, create.ret);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, create.state);
 	EXPECT_TRUE(working(self->adapter));
+}
+
+/*
+ * A thread in the driver keeps the reset from its end. Meanwhile a submission is found late, which
+ * the reset has not met on the engine.
+ */
+TEST_F(whole, WDDM_164_TDR_14_what_is_late_after_a_reset_is_no_hang)
+{
+	struct call stay = { .name = "stay_ms", .value = "1000" };
+	struct call reset = { .name = "reset_adapter", .value = "1" };
+	struct vf_device *device[2];
+	struct vf_queue *queue[2];
+	struct vf_counters after;
+	int events = uevents();
+	pthread_t thread[2];
+	unsigned int i;
+
+	ASSERT_LE(0, events);
+	ASSERT_EQ(0, tdr_configure(LOCAL, "limit_count", "1"));
+	/* They take turns on the engine. */
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device[i]));
+		ASSERT_EQ(0, vf_kernel_queue_create(device[i], DRM_VFENCE_NODE_COPY, &queue[i]));
+		vf_cmd_draw(queue[i], 100, SECOND / 100);
+	}
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, vf_queue_submit(queue[i]));
+	ASSERT_TRUE(EVENTUALLY(node_busy_ns(self->adapter, DRM_VFENCE_NODE_COPY) > SECOND / 2));
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, write_thread, &stay));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
+	ASSERT_EQ(0, pthread_create(&thread[1], NULL, write_thread, &reset));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&reset.tid, SYS_write)));
+	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
+	ASSERT_EQ(0, pthread_join(thread[1], NULL));
+	ASSERT_EQ(0, pthread_join(thread[0], NULL));
+
+	for (i = 0; i < 2; i++)
+		EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(device[i]));
+	EXPECT_TRUE(working(self->adapter));
+	after = counters(self->adapter);
+	/* On a slow machine the reset may be over before. */
+	if (deterministic())
+		EXPECT_EQ(self->before.submissions_timed_out + 1, after.submissions_timed_out);
+	EXPECT_EQ(self->before.processes_blocked, after.processes_blocked);
+	EXPECT_EQ(0, told(events, "WEDGED=none", "SUBSYSTEM=drm", "ACTION=change"));
+	for (i = 0; i < 2; i++) {
+		vf_queue_destroy(queue[i]);
+		vf_device_destroy(device[i]);
+	}
+	close(events);
 }
 
 TEST_F(whole, WDDM_162_a_thread_that_stays_in_the_driver_loses_the_adapter)
@@ -801,6 +853,12 @@ TEST_F(whole, WDDM_163_TDR_23_one_reset_too_many_loses_the_adapter)
 	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
 	EXPECT_FALSE(working(self->adapter));
+	/* Resets of before count no more once it is recovered. */
+	ASSERT_EQ(0, tdr_configure(LOCAL, "recover", "1"));
+	for (i = 0; i < 5; i++) {
+		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_TRUE(working(self->adapter));
+	}
 }
 
 TEST_F(whole, WDDM_163_165_debug_mode_3_recovers_whatever_the_limit)

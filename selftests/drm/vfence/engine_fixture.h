@@ -8,6 +8,13 @@
 /* Adapter 11 says itself that an engine hangs. Its COMPUTE and MM are reset together. */
 #define HANGS	11
 
+/* Let time pass. No work is queued that takes the progress of @idle further. */
+static inline bool pass(struct vf_queue *idle, int64_t ns)
+{
+	return vf_fence_wait(vf_queue_progress(idle), vf_queue_last_queued(idle) + 1,
+			     vf_deadline(ns)) == -ETIME;
+}
+
 FIXTURE(engine) {
 	VFENCE_MEMBERS;
 	struct vf_counters before;

@@ -152,7 +152,7 @@ TEST_F(engine, WDDM_164_TDR_14_two_hangs_of_one_reset_make_one_noise)
 TEST_F(engine, WDDM_167_TDR_13_the_first_hang_leaves_a_dump)
 {
 	static char first[16384], text[16384];
-	unsigned long long used, busy;
+	unsigned long long used, busy, end;
 	struct vf_device *device;
 	struct vf_queue *queue;
 	char line[64];
@@ -188,6 +188,16 @@ TEST_F(engine, WDDM_167_TDR_13_the_first_hang_leaves_a_dump)
 		 (unsigned long long)DRM_VFENCE_OP_HANG | 8ull << 16);
 	ASSERT_NE(NULL, strstr(first, "\n> "));
 	EXPECT_EQ(0, strncmp(strstr(strstr(first, "\n> "), ": "), line, strlen(line)));
+	/*
+	 * Another mark is at the write pointer. The packet is near the begin of the ring, so the
+	 * dump shows the ring from its begin. All bytes of the dump are text.
+	 */
+	ASSERT_NE(NULL, strstr(first, "\nwrite_ptr: "));
+	ASSERT_EQ(1, sscanf(strstr(first, "\nwrite_ptr: "), "\nwrite_ptr: 0x%llx", &end));
+	snprintf(line, sizeof(line), "\n< 0x%llx: ", end);
+	EXPECT_NE(NULL, strstr(first, line));
+	EXPECT_NE(NULL, strstr(first, "\nring:\n  0x0: "));
+	EXPECT_EQ(strlen(first), read_dump(HANGS, text, sizeof(text)));
 
 	/* A later hang does not replace it. */
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
@@ -264,6 +274,41 @@ static unsigned int told_of_me(int events)
 
 	snprintf(pid, sizeof(pid), "PID=%d", getpid());
 	return told(events, "WEDGED=none", pid, "SUBSYSTEM=drm");
+}
+
+/* The reset of its engine hits a client that has done nothing wrong. */
+TEST_F(engine, TDR_14_an_innocent_client_makes_no_noise)
+{
+	unsigned int count = 0;
+	int events = uevents();
+
+	ASSERT_LE(0, events);
+	vf_cmd_draw(self->gfx, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	/* The hang that follows is reported. */
+	ASSERT_EQ(0, hang_on(self->other_gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(EVENTUALLY((count += told_of_me(events)) > 0));
+	EXPECT_TRUE(working(self->adapter));
+	EXPECT_EQ(1, count + told_of_me(events));
+	close(events);
+}
+
+TEST_F(engine, TDR_13_an_adapter_that_does_nothing_leaves_no_dump)
+{
+	if (access(DUMPS, F_OK))
+		SKIP(return, "needs a kernel with device core dumps");
+	ASSERT_TRUE(release_dump(HANGS));
+	ASSERT_EQ(0, knob(HANGS, "reset_adapter", "1"));
+	EXPECT_TRUE(working(self->adapter));
+	/* The first dump is kept: it is that of this command. */
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	EXPECT_TRUE(dump_says(HANGS, "\nreason: 0x141\ntype: 1\n"));
 }
 
 TEST_F(engine, TDR_13_a_submission_that_takes_too_long_leaves_a_dump)

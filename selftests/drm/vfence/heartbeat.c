@@ -117,6 +117,97 @@ TEST_F(engine, WDDM_165_an_engine_that_stops_is_ignored_at_level_0)
 	vf_fence_destroy(timer);
 }
 
+/* An engine has TdrDelay to answer, also if that is longer than the shortest time of a check. */
+TEST_F(engine, WDDM_142_an_engine_that_goes_on_within_the_delay_is_not_reset)
+{
+	struct vf_counters after;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "5000"));
+	ASSERT_EQ(0, stop_gfx(self->gfx));
+	EXPECT_TRUE(pass(self->copy, 2 * SECOND));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, knob(HANGS, "stop_engines", "0"));
+	EXPECT_TRUE(drained(self->gfx));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_EQ(self->before.false_alarms, after.false_alarms);
+}
+
+/* The answer to one check is none to the next one. */
+TEST_F(engine, WDDM_142_an_engine_that_has_answered_and_then_stops_is_reset)
+{
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	vf_cmd_draw(self->gfx, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	/* Longer than two checks. */
+	EXPECT_TRUE(pass(self->copy, 3 * SECOND / 2));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, knob(HANGS, "stop_engines", "1"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+}
+
+/* Return: true; a client has come, and is gone. */
+static bool come_and_go(void)
+{
+	struct vf_adapter *adapter;
+
+	if (!vf_adapter_open(HANGS, &adapter))
+		vf_adapter_close(adapter);
+	return true;
+}
+
+TEST_F(engine, WDDM_142_clients_that_come_and_go_postpone_no_check)
+{
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, stop_gfx(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(come_and_go() &&
+			       vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+}
+
+/* The driver looks whether a suspension is late before it checks the engines the next time. */
+TEST_F(engine, WDDM_142_a_suspension_does_not_end_the_checks)
+{
+	/* The shortest time of a check is longer. */
+	vf_cmd_draw(self->copy, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "100"));
+	ASSERT_EQ(0, vf_queue_suspend(self->copy, NULL));
+	EXPECT_TRUE(pass(self->other_gfx, SECOND / 5));
+	ASSERT_EQ(0, stop_gfx(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+}
+
+/* A client that has created nothing yet is there. */
+TEST(WDDM_142_174_a_client_that_begins_late_is_watched)
+{
+	struct client client, elsewhere;
+	struct vf_queue *idle, *queue;
+
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.11/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(HANGS, &client.adapter));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
+	ASSERT_EQ(0, client_open(&elsewhere));
+	ASSERT_EQ(0, vf_queue_create(elsewhere.device, DRM_VFENCE_NODE_GFX, 4096, &idle));
+	/* Longer than two checks. */
+	EXPECT_TRUE(pass(idle, 3 * SECOND / 2));
+	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
+	ASSERT_EQ(0, vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, stop_gfx(queue));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(client.device) == DRM_VFENCE_DEVICE_HUNG));
+	/* If not, let it go. */
+	knob(HANGS, "stop_engines", "0");
+	vf_queue_destroy(idle);
+	client_close(&elsewhere);
+	vf_queue_destroy(queue);
+	client_close(&client);
+	EXPECT_EQ(0, driver("unbind", HANGS));
+	EXPECT_EQ(0, driver("bind", HANGS));
+}
+
 /* At level 1 it loses the adapter, whose clients are not stuck behind the engine. */
 TEST_F(engine, WDDM_165_an_engine_that_stops_loses_the_adapter_at_level_1)
 {
@@ -147,12 +238,20 @@ TEST_F(engine, WDDM_142_158_a_cmp_that_stops_costs_a_reset_of_the_adapter)
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_counters after;
 	struct vf_fence *fence;
+	uint64_t events;
 
 	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	/* It has worked before. */
 	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd));
-	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
 	vf_cmd_signal(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(fired(efd)));
+	ASSERT_EQ(sizeof(events), read(efd, &events, sizeof(events)));
+
+	ASSERT_EQ(0, arm(self->adapter, fence, 2, efd));
+	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	vf_cmd_signal(self->gfx, fence, 2);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.adapter_resets == self->before.adapter_resets + 1)));

@@ -21,15 +21,21 @@ TEST_F(engine, WDDM_144_145_TDR_03_an_engine_that_has_ended_its_work_is_not_rese
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	/* The engine goes on, and finds the next one that hangs. */
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	EXPECT_TRUE(drained(self->gfx));
+	EXPECT_TRUE(logged(self->gfx));
+	/* A queue that was found by a false alarm is not the cause of a later reset. */
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	ASSERT_EQ(0, hang_on(self->other_gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_HUNG));
 }
 
 TEST_F(engine, WDDM_151_TDR_04_work_that_ends_after_the_snapshot_counts_as_aborted)
 {
+	const unsigned int steps = 9;
 	struct vf_counters after;
+	struct step step[32];
 	struct vf_fence *fence;
+	bool traces = may_patch_kernel() && !trace_recovery("1");
 
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR,
 				     0, &fence));
@@ -44,6 +50,14 @@ TEST_F(engine, WDDM_151_TDR_04_work_that_ends_after_the_snapshot_counts_as_abort
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.engine_resets == self->before.engine_resets + 1)));
 	EXPECT_EQ(self->before.false_alarms, after.false_alarms);
+	/* It is the last one that was completed, and the reset says so. */
+	if (traces) {
+		ASSERT_TRUE(EVENTUALLY(traced(step, 32) >= steps));
+		EXPECT_EQ(0, write_text(TRACING "events/vfence/vfence_recovery/enable", "0"));
+		EXPECT_EQ(7, step[6].step);
+		EXPECT_LT(step[6].completed, step[6].submitted);
+		EXPECT_EQ(step[6].submitted, step[6].aborted);
+	}
 	ASSERT_EQ(0, vf_queue_submit(self->other_gfx));
 	EXPECT_TRUE(drained(self->other_gfx));
 	vf_fence_destroy(fence);
@@ -298,6 +312,64 @@ TEST_F(engine, WDDM_123_151_a_resume_during_the_reset_excuses_nobody)
 	vf_queue_destroy(compute);
 }
 
+/* A context has left its engine in time, and its client does not wait for that any more. */
+TEST_F(engine, WDDM_142_195_a_suspension_in_time_is_not_late)
+{
+	struct vf_counters after;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "500"));
+	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	vf_cmd_draw(self->gfx, 1, 3 * SECOND / 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, suspend_and_leave(self->fd, self->gfx));
+	EXPECT_TRUE(pass(self->copy, 2 * SECOND));
+	after = counters(self->adapter);
+	EXPECT_EQ(self->before.false_alarms, after.false_alarms);
+	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, vf_queue_resume(self->gfx));
+}
+
+/* Two contexts do not leave their engines: each of them has TdrDelay, and no more. */
+TEST_F(engine, WDDM_142_195_a_later_suspension_does_not_delay_an_earlier_one)
+{
+	struct vf_queue *idle;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &idle));
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "500"));
+	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	vf_cmd_draw(self->copy, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	vf_cmd_draw(self->other_gfx, 1, 5 * SECOND);
+	ASSERT_EQ(0, vf_queue_submit(self->other_gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_RUNNING &&
+			       queue_state(self->other_gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, suspend_and_leave(self->fd, self->copy));
+	EXPECT_TRUE(pass(idle, 3 * SECOND / 10));
+	ASSERT_EQ(0, suspend_and_leave(vf_adapter_fd(self->other.adapter), self->other_gfx));
+	EXPECT_TRUE(pass(idle, 3 * SECOND / 10));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_HUNG));
+	vf_queue_destroy(idle);
+}
+
+/* The engine has reported a hang, which was ignored, and does not report it again. */
+TEST_F(engine, WDDM_165_what_hung_at_level_0_is_found_at_level_3)
+{
+	ASSERT_EQ(0, tdr_configure(HANGS, "level", "0"));
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(pass(self->copy, SECOND));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, tdr_configure(HANGS, "level", "3"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+}
+
 /* A dependent engine hangs as well: it does not leave, is not waited for, and is no innocent. */
 TEST_F(engine, WDDM_143_148_TDR_24_a_dependent_engine_that_hangs_is_reset_with_it)
 {
@@ -387,6 +459,7 @@ TEST_F(engine, WDDM_147_148_156_174_TDR_24_a_dependent_engine_that_stays_is_rese
 	struct vf_queue *compute, *mm, *third_gfx;
 	struct vf_device *third;
 	struct vf_counters after;
+	int64_t begun;
 
 	ASSERT_EQ(0, vf_device_create(self->other.adapter, &third));
 	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_GFX, 4096, &third_gfx));
@@ -399,8 +472,13 @@ TEST_F(engine, WDDM_147_148_156_174_TDR_24_a_dependent_engine_that_stays_is_rese
 	ASSERT_EQ(0, vf_queue_submit(third_gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	begun = vf_deadline(0);
 	ASSERT_EQ(0, hang_on(compute));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	/* It has 500 ms, and is not waited for any longer. */
+	EXPECT_LE(495 * 1000000, vf_deadline(0) - begun);
+	if (deterministic())
+		EXPECT_GT(600 * 1000000, vf_deadline(0) - begun);
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
 	EXPECT_TRUE(drained(third_gfx));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(third));
@@ -562,6 +640,119 @@ TEST_F(engine, WDDM_177_a_request_beside_a_reset_is_not_forgotten)
 	EXPECT_TRUE(EVENTUALLY(working(self->adapter)));
 	vf_queue_destroy(mm);
 	vf_queue_destroy(compute);
+}
+
+/*
+ * COMPUTE hangs. The reset waits for MM, where a page fault requests more. The thread that resets
+ * the engine handles that afterwards.
+ */
+static int fault_beside_a_hang(struct vf_queue *compute, struct vf_queue *mm, const char *flags)
+{
+	vf_cmd_draw(mm, 1, SECOND / 10);
+	vf_cmd_fill(mm, NOWHERE, 64, 0);
+	if (knob(HANGS, "page_fault_flags", flags) || vf_queue_submit(mm) ||
+	    !EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING))
+		return -EIO;
+	return knob(HANGS, "ignore_suspend", "1") ?: hang_on(compute);
+}
+
+TEST_F(engine, WDDM_149_177_a_request_on_a_dependent_engine_is_met_later)
+{
+	struct vf_queue *compute, *mm, *behind;
+	struct vf_counters after;
+	struct vf_device *third;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &third));
+	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_MM, 4096, &behind));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	ASSERT_EQ(0, fault_beside_a_hang(compute, mm, "0x8"));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 2)));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) ==
+			       DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT));
+	ASSERT_EQ(0, vf_queue_submit(behind));
+	EXPECT_TRUE(drained(behind));
+	EXPECT_EQ(self->before.adapter_resets, counters(self->adapter).adapter_resets);
+	vf_queue_destroy(mm);
+	vf_queue_destroy(compute);
+	vf_queue_destroy(behind);
+	vf_device_destroy(third);
+}
+
+TEST_F(engine, WDDM_149_177_a_fatal_fault_beside_a_reset_loses_the_adapter)
+{
+	struct vf_queue *compute, *mm;
+	struct vf_device *third;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &third));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	ASSERT_EQ(0, fault_beside_a_hang(compute, mm, "0x10"));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0xc)")));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(third) == DRM_VFENCE_DEVICE_STOPPED));
+	EXPECT_EQ(self->before.adapter_resets, counters(self->adapter).adapter_resets);
+	vf_queue_destroy(mm);
+	vf_queue_destroy(compute);
+	vf_device_destroy(third);
+}
+
+/* A queue waits for an unusable engine. The end of another reset must not let it run there. */
+TEST_F(engine, WDDM_149_177_the_end_of_a_reset_does_not_end_a_request_beside_it)
+{
+	struct vf_counters after;
+	struct vf_queue *mm, *behind;
+	struct vf_device *third;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &third));
+	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_MM, 4096, &behind));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
+	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
+	vf_cmd_draw(mm, 1, SECOND / 20);
+	vf_cmd_fill(mm, NOWHERE, 64, 0);
+	ASSERT_EQ(0, vf_queue_submit(mm));
+	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	vf_cmd_draw(behind, 1, SECOND / 100);
+	ASSERT_EQ(0, vf_queue_submit(behind));
+	/* The reset of COMPUTE waits for MM. */
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "1"));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 2)));
+	EXPECT_TRUE(drained(behind));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(third));
+	EXPECT_EQ(self->before.adapter_resets, counters(self->adapter).adapter_resets);
+	vf_queue_destroy(mm);
+	vf_queue_destroy(behind);
+	vf_device_destroy(third);
+}
+
+/* Two queues of a device fault before the driver handles the first fault. */
+TEST_F(engine, WDDM_164_177_a_device_counts_as_one_hang)
+{
+	struct vf_counters after;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "limit_count", "2"));
+	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
+	ASSERT_EQ(0, knob(HANGS, "hold_posts", "1"));
+	fault_on(self->gfx);
+	fault_on(self->copy);
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_FAULTED &&
+			       queue_state(self->copy) == DRM_VFENCE_QUEUE_FAULTED));
+	ASSERT_EQ(0, knob(HANGS, "hold_posts", "0"));
+	/* The reset of an idle engine flushes what is held. */
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "1"));
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 3)));
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
+			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	EXPECT_TRUE(working(self->adapter));
+	EXPECT_EQ(self->before.processes_blocked, counters(self->adapter).processes_blocked);
+	/* The next one is the second. */
+	fault_on(self->other_gfx);
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.processes_blocked == self->before.processes_blocked + 1)));
 }
 
 /* Each of these resets takes an engine from others. */
@@ -795,6 +986,45 @@ TEST_F(engine, WDDM_145_what_was_ignored_is_read_when_the_engines_go_on)
 	EXPECT_EQ(self->before.engine_resets + 1, after.engine_resets);
 	drmSyncobjDestroy(vf_adapter_fd(self->other.adapter), out.handle);
 	vf_queue_destroy(mm);
+	vf_queue_destroy(compute);
+}
+
+/* Return: true if the kernel reports the end of a submission that begins now. */
+static bool reports(struct client *client, unsigned int node)
+{
+	int fd = vf_adapter_fd(client->adapter);
+	struct drm_vfence_syncobj out = {};
+	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
+	struct vf_queue *queue = NULL;
+	bool reported;
+
+	if (drmSyncobjCreate(fd, 0, &out.handle))
+		return false;
+	reported = !vf_kernel_queue_create(client->device, node, &queue) &&
+		   !vf_submit(&queue, 1, &what) &&
+		   EVENTUALLY(syncobj_status(fd, out.handle) == 1);
+	drmSyncobjDestroy(fd, out.handle);
+	vf_queue_abort(queue);
+	vf_queue_destroy(queue);
+	return reported;
+}
+
+TEST_F(engine, WDDM_145_147_records_of_all_engines_of_a_reset_are_read_again)
+{
+	struct vf_queue *compute, *behind;
+
+	/* No timer is to find the completion. */
+	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "900000"));
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
+	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COMPUTE, 4096, &behind));
+	ASSERT_EQ(0, hang_on(compute));
+	ASSERT_TRUE(EVENTUALLY(queue_state(compute) == DRM_VFENCE_QUEUE_RUNNING));
+	/* When this is done, the engines go on. */
+	ASSERT_EQ(0, vf_queue_submit(behind));
+	EXPECT_TRUE(drained(behind));
+	EXPECT_TRUE(reports(&self->other, DRM_VFENCE_NODE_COMPUTE));
+	EXPECT_TRUE(reports(&self->other, DRM_VFENCE_NODE_MM));
+	vf_queue_destroy(behind);
 	vf_queue_destroy(compute);
 }
 

@@ -1387,6 +1387,41 @@ TEST_F(any, a_suspension_counts_for_its_submission_alone)
 	drmSyncobjDestroy(self->fd, next.handle);
 }
 
+/*
+ * Nor does a submission pay for what its queue did before: for the time of a submission that is
+ * done, and for a suspension while there was none.
+ */
+TEST_F(any, a_submission_pays_for_nothing_before_it)
+{
+	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_submit what = { 0 };
+	struct client neighbour;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, client_open(&neighbour));
+	ASSERT_EQ(0, vf_kernel_queue_create(neighbour.device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_draw(self->gfx, 14, SECOND / 10);
+	ASSERT_EQ(0, submit_told(self->gfx, &first));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &first, DEADLINE));
+	EXPECT_EQ(1, syncobj_status(self->fd, first.handle));
+	ASSERT_EQ(0, vf_queue_suspend(self->gfx, NULL));
+	EXPECT_EQ(-ETIME, vf_fence_wait(self->fence, 1, vf_deadline(14 * (SECOND / 10))));
+	ASSERT_EQ(0, vf_queue_resume(self->gfx));
+
+	/* Half of the engine: the next one is there when the timer expires. */
+	vf_cmd_draw(self->gfx, 14, SECOND / 10);
+	vf_cmd_draw(queue, 14, SECOND / 10);
+	ASSERT_EQ(0, submit_told(self->gfx, &next));
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
+	EXPECT_EQ(1, syncobj_status(self->fd, next.handle));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	vf_queue_destroy(queue);
+	client_close(&neighbour);
+	drmSyncobjDestroy(self->fd, first.handle);
+	drmSyncobjDestroy(self->fd, next.handle);
+}
+
 TEST_F(submit, a_bad_address_fails_its_submission)
 {
 	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);

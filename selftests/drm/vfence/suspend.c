@@ -348,9 +348,13 @@ TEST_F(suspend, WDDM_195_without_acknowledgment_the_engine_is_reset)
 	ASSERT_TRUE(drained(self->copy));
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, tdr_configure(variant->index, "limit_count", "1"));
 	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
 	expect_hung(_metadata, self, &before);
+	/* It is a hang of the process (WDDM-164). */
+	EXPECT_EQ(before.processes_blocked + 1, counters(self->adapter).processes_blocked);
+	ASSERT_EQ(0, tdr_configure(variant->index, "limit_count", "5"));
 }
 
 TEST_F(suspend, WDDM_195_what_does_not_leave_is_reset_and_others_go_on)
