@@ -162,6 +162,28 @@ TEST_F(world, VF_38_full_access_that_takes_too_long_too_often_is_refused)
 	EXPECT_LT(0, draw_ns(&self->guest[1], 10));
 }
 
+/* Each function that waits for full access gets it before one gets it again. */
+TEST_F(world, VF_39_full_access_goes_round)
+{
+	ASSERT_EQ(0, world_make(self, 3));
+	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
+	ASSERT_EQ(0, say(1, REQUEST_INIT));
+	ASSERT_TRUE(has_access(1, 1));
+	ASSERT_EQ(0, say(2, REQUEST_INIT));
+	ASSERT_EQ(0, say(3, REQUEST_INIT));
+	ASSERT_EQ(0, say(1, RELEASE_INIT));
+	ASSERT_TRUE(has_access(2, 1));
+	ASSERT_EQ(0, say(1, REQUEST_INIT));
+	ASSERT_TRUE(EVENTUALLY(guard_stat(1, "access", false) == 2));
+	/* Longer than the first one had them. */
+	EXPECT_LT(0, draw_ns(&self->guest[1], 10000));
+	ASSERT_EQ(0, say(2, RELEASE_INIT));
+	EXPECT_TRUE(has_access(3, 1));
+	EXPECT_EQ(1, received(1, "ready_to_access"));
+	ASSERT_EQ(0, say(3, RELEASE_INIT));
+	EXPECT_TRUE(has_access(1, 2));
+}
+
 /* Repeated requests for exclusive access must not extend the slice of a function. */
 TEST_F(world, VF_39_full_access_again_and_again_is_no_way_to_keep_the_engines)
 {
@@ -414,6 +436,10 @@ TEST_F_TIMEOUT(world, VF_38_what_a_function_sends_too_often_is_dropped, 120)
 	/* The messages with which its driver has set it up again count, too. */
 	EXPECT_EQ(2, guard_stat(1, "access", false));
 	EXPECT_EQ(6, guard_stat(1, "mailbox", false));
+	/* A new limit holds for what was before, too. */
+	ASSERT_EQ(0, guard(1, "mailbox_limit", "30"));
+	EXPECT_EQ(6, guard_stat(1, "mailbox", false));
+	ASSERT_EQ(0, guard(1, "mailbox_limit", "20"));
 	for (i = 0; i < 200; i++) {
 		ASSERT_EQ(0, say(1, i % 2 ? REQUEST_RESET : "99"));
 		if (i % 20)
@@ -443,6 +469,29 @@ TEST_F_TIMEOUT(world, VF_38_what_a_function_sends_too_often_is_dropped, 120)
 	EXPECT_TRUE(working(self->guest[0].adapter));
 	/* Another function has guards of its own. */
 	EXPECT_EQ(0, guard_stat(2, "mailbox", true));
+}
+
+/* What a function has sent counts for a limit that an administrator writes later, too. */
+TEST_F(world, VF_38_a_limit_that_is_written_again_forgets_no_event)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 1));
+	ASSERT_EQ(0, guard(1, "mailbox_window_ms", "3600000"));
+	ASSERT_EQ(0, guard(1, "mailbox_limit", "3"));
+	for (i = 0; i < 5; i++)
+		ASSERT_EQ(0, say(1, "99"));
+	EXPECT_EQ(3, guard_stat(1, "mailbox", false));
+	EXPECT_EQ(2, guard_stat(1, "mailbox", true));
+	ASSERT_EQ(0, guard(1, "mailbox_limit", "3"));
+	ASSERT_EQ(0, say(1, "99"));
+	EXPECT_EQ(3, guard_stat(1, "mailbox", false));
+	EXPECT_EQ(3, guard_stat(1, "mailbox", true));
+	ASSERT_EQ(0, guard(1, "mailbox_limit", "4"));
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, say(1, "99"));
+	EXPECT_EQ(4, guard_stat(1, "mailbox", false));
+	EXPECT_EQ(4, guard_stat(1, "mailbox", true));
 }
 
 /* The driver of a function is notified before and after a reset, and sets the function up. */
@@ -572,6 +621,42 @@ TEST_F(world, TDR_22_each_function_is_told_of_a_reset_of_the_gpu)
 		EXPECT_EQ(1, received((int)i, "ready_to_access"));
 	}
 	EXPECT_EQ(1, stat_of(-1, "gfx", "gpu_resets"));
+}
+
+/* A driver that gets no interrupts does not answer. The answers of others do not count for it. */
+TEST_F(world, TDR_22_a_reset_of_the_gpu_waits_for_each_function)
+{
+	int64_t begun;
+
+	if (!deterministic())
+		SKIP(return, "needs exact times");
+	ASSERT_EQ(0, world_make(self, 3));
+	ASSERT_EQ(0, knob(VF(1), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, knob(VF(2), "stop_cmp", "1"));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, say(1, REQUEST_RESET));
+	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
+	/* It has 500 ms to answer. */
+	EXPECT_LE(490 * MS, vf_deadline(0) - begun);
+	EXPECT_TRUE(EVENTUALLY(received(2, "gpu_reset_done") == 1));
+	EXPECT_TRUE(working(self->guest[1].adapter));
+}
+
+/* The reset of the GPU is not the fault of this function. The next ones are. */
+TEST_F(world, TDR_22_23_another_function_excuses_one_reset)
+{
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, tdr_configure(VF(2), "limit_count", "1"));
+	ASSERT_EQ(0, knob(VF(1), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, say(1, REQUEST_RESET));
+	EXPECT_TRUE(EVENTUALLY(received(2, "gpu_reset_done") == 1));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[1].device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_TRUE(working(self->guest[1].adapter));
+	ASSERT_EQ(0, knob(VF(2), "reset_adapter", "1"));
+	EXPECT_TRUE(working(self->guest[1].adapter));
+	ASSERT_EQ(0, knob(VF(2), "reset_adapter", "1"));
+	EXPECT_FALSE(working(self->guest[1].adapter));
+	EXPECT_TRUE(working(self->guest[0].adapter));
 }
 
 /* A function that holds the engines, or waits for them, leaves. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Two virtual functions share the engines of a physical one. */
 
-#include "vfence_test.h"
+#include "recovery_test.h"
 
 /* The numbers of the virtual functions of adapter 0. */
 #define FIRST	16
@@ -13,21 +13,22 @@ FIXTURE(functions)
 	struct vf_queue *queue[2];
 };
 
-FIXTURE_SETUP(functions)
+/* Open a client on each function. */
+static int functions_open(FIXTURE_DATA(functions) *self)
 {
 	unsigned int i;
+	int ret = 0;
 
-	if (access("/sys/bus/platform/devices/vfence.17/drm", F_OK))
-		SKIP(return, "needs two virtual functions (vfs=2)");
-	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, vf_adapter_open(FIRST + i, &self->adapter[i]));
-		ASSERT_EQ(0, vf_device_create(self->adapter[i], &self->device[i]));
-		ASSERT_EQ(0, vf_queue_create(self->device[i], DRM_VFENCE_NODE_GFX, 65536,
-					     &self->queue[i]));
+	for (i = 0; i < 2 && !ret; i++) {
+		ret = vf_adapter_open(FIRST + i, &self->adapter[i]);
+		ret = ret ? ret : vf_device_create(self->adapter[i], &self->device[i]);
+		ret = ret ? ret : vf_queue_create(self->device[i], DRM_VFENCE_NODE_GFX, 65536,
+						  &self->queue[i]);
 	}
+	return ret;
 }
 
-FIXTURE_TEARDOWN(functions)
+static void functions_close(FIXTURE_DATA(functions) *self)
 {
 	unsigned int i;
 
@@ -36,6 +37,33 @@ FIXTURE_TEARDOWN(functions)
 		vf_queue_destroy(self->queue[i]);
 		vf_device_destroy(self->device[i]);
 		vf_adapter_close(self->adapter[i]);
+	}
+}
+
+FIXTURE_SETUP(functions)
+{
+	if (access("/sys/bus/platform/devices/vfence.17/drm", F_OK))
+		SKIP(return, "needs two virtual functions (vfs=2)");
+	ASSERT_EQ(0, functions_open(self));
+}
+
+FIXTURE_TEARDOWN(functions)
+{
+	functions_close(self);
+}
+
+TEST_F(functions, a_virtual_function_has_no_functions)
+{
+	static const char *const files[] = { "sriov_numvfs", "sriov_totalvfs" };
+	unsigned int i, k;
+	char path[80];
+
+	for (i = 0; i < 2; i++) {
+		for (k = 0; k < ARRAY_SIZE(files); k++) {
+			snprintf(path, sizeof(path), "/sys/bus/platform/devices/vfence.%u/%s",
+				 FIRST + i, files[k]);
+			EXPECT_NE(0, access(path, F_OK));
+		}
 	}
 }
 
@@ -99,6 +127,27 @@ TEST_F(functions, TDR_18_a_queue_that_ignores_preemption_is_lost_alone)
 	vf_device_destroy(sibling);
 }
 
+/* What another function executes on the engine is no queue of this one. */
+TEST_F(functions, VF_10_a_reset_of_an_engine_leaves_the_neighbour_on_it)
+{
+	struct vf_counters before = counters(self->adapter[0]), after;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	vf_cmd_draw(self->queue[1], 400, 500000);
+	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->queue[1]) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(FIRST, "reset_engine", "0"));
+	after = counters(self->adapter[0]);
+	EXPECT_EQ(before.engine_resets + 1, after.engine_resets);
+	EXPECT_EQ(before.adapter_resets, after.adapter_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device[0]));
+	ASSERT_EQ(0, vf_queue_submit(self->queue[0]));
+	EXPECT_TRUE(drained(self->queue[0]));
+	EXPECT_TRUE(drained(self->queue[1]));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device[1]));
+}
+
 /* A signal of one function interrupts and counts on that function alone. */
 TEST_F(functions, VF_09_interrupts_go_to_the_function_that_signaled)
 {
@@ -135,6 +184,77 @@ TEST_F(functions, one_is_unbound_while_the_other_works)
 	ASSERT_EQ(0, driver("unbind", FIRST + 1));
 	EXPECT_EQ(0, driver("bind", FIRST + 1));
 	EXPECT_EQ(0, vf_queue_wait_idle(self->queue[0], DEADLINE));
+}
+
+/* A function is lost while an engine is held for its reset. */
+FIXTURE(given_up) {
+	FIXTURE_DATA(functions) both;
+};
+
+FIXTURE_VARIANT(given_up) {
+	/* What goes wrong: names of switches, and their value. */
+	const char *knob[2];
+	const char *value;
+	/* It begins with a page fault, and not with a command. */
+	bool faults;
+};
+
+FIXTURE_VARIANT_ADD(given_up, cannot_be_reset) {
+	.knob = { "fail_engine_reset", "fail_adapter_reset" }, .value = "1",
+};
+
+FIXTURE_VARIANT_ADD(given_up, wrong_id) { .knob = { "wrong_last_aborted" }, .value = "1" };
+FIXTURE_VARIANT_ADD(given_up, wrong_group) { .knob = { "wrong_dependents" }, .value = "1" };
+
+FIXTURE_VARIANT_ADD(given_up, fatal_fault) {
+	.knob = { "page_fault_flags" }, .value = "0x10", .faults = true,
+};
+
+FIXTURE_SETUP(given_up)
+{
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.17/drm", F_OK))
+		SKIP(return, "needs root and two virtual functions (vfs=2)");
+	ASSERT_EQ(0, functions_open(&self->both));
+}
+
+FIXTURE_TEARDOWN(given_up)
+{
+	functions_close(&self->both);
+	EXPECT_EQ(0, driver("unbind", FIRST));
+	EXPECT_EQ(0, driver("bind", FIRST));
+}
+
+TEST_F(given_up, TDR_23_a_function_that_is_lost_leaves_the_engines_to_others)
+{
+	FIXTURE_DATA(functions) *both = &self->both;
+	unsigned int i;
+
+	for (i = 0; i < 2 && variant->knob[i]; i++)
+		ASSERT_EQ(0, knob(FIRST, variant->knob[i], variant->value));
+	if (variant->faults) {
+		fault_on(both->queue[0]);
+	} else {
+		ASSERT_EQ(0, hang_on(both->queue[0]));
+		ASSERT_TRUE(EVENTUALLY(queue_state(both->queue[0]) == DRM_VFENCE_QUEUE_RUNNING));
+		ASSERT_EQ(0, knob(FIRST, "reset_engine", "0"));
+	}
+	EXPECT_TRUE(EVENTUALLY(!working(both->adapter[0])));
+	ASSERT_EQ(0, vf_queue_submit(both->queue[1]));
+	EXPECT_TRUE(drained(both->queue[1]));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(both->device[1]));
+	EXPECT_TRUE(working(both->adapter[1]));
+}
+
+#define DEVICE	"/sys/bus/platform/devices/vfence.0/"
+
+/* Two administrators may ask for the same. */
+TEST_F(functions, a_number_of_functions_that_is_there_is_nothing_to_do)
+{
+	EXPECT_EQ(0, write_text(DEVICE "sriov_numvfs", "2"));
+	EXPECT_EQ(0, vf_queue_submit(self->queue[1]));
+	EXPECT_TRUE(drained(self->queue[1]));
+	EXPECT_EQ(-EBUSY, write_text(DEVICE "sriov_numvfs", "1"));
+	EXPECT_EQ(0, access(DEVICE "virtfn1", F_OK));
 }
 
 #define MANY	15

@@ -28,6 +28,7 @@ TEST_F(world, functions_come_and_go_as_of_pci_devices)
 	EXPECT_EQ(-ENODEV, vf_device_create(self->guest[0].adapter, &self->guest[0].device));
 	EXPECT_EQ(-ENODEV, vf_adapter_open(VF(1), &adapter));
 	EXPECT_NE(0, access(ADMIN, F_OK));
+	EXPECT_GT(0, readlink(DEVICE "virtfn1", text, sizeof(text) - 1));
 	self->guest[0].device = NULL;
 }
 
@@ -144,6 +145,38 @@ TEST_F(world, VF_07_10_registers_of_a_new_queue_are_zero)
 	vf_buffer_destroy(buffer);
 }
 
+/*
+ * A queue is destroyed while its function is switched out. Another one that may have its memory
+ * has none of its registers when the function is back.
+ */
+TEST_F(world, VF_07_10_a_queue_that_goes_meanwhile_leaves_no_registers)
+{
+	struct guest *guest = self->guest;
+	struct vf_buffer *buffer;
+	uint64_t *value;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, vf_buffer_create(guest[0].adapter, 4096, &buffer));
+	value = vf_buffer_map(buffer);
+	for (i = 0; i < 10; i++) {
+		vf_cmd_set_register(guest[0].gfx, 0, UINT64_MAX);
+		ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
+		ASSERT_TRUE(drained(guest[0].gfx));
+		ASSERT_EQ(0, draw_frame(&guest[1]));
+		ASSERT_TRUE(drained(guest[1].gfx));
+		vf_queue_destroy(guest[0].gfx);
+		ASSERT_EQ(0, vf_queue_create(guest[0].device, DRM_VFENCE_NODE_GFX, 65536,
+					     &guest[0].gfx));
+		*value = POISON;
+		vf_cmd_read_register(guest[0].gfx, 0, vf_buffer_va(buffer));
+		ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
+		ASSERT_TRUE(drained(guest[0].gfx));
+		EXPECT_EQ(0, *value);
+	}
+	vf_buffer_destroy(buffer);
+}
+
 /* A graphics engine is taken between two draws, and the time of a draw is not cut. */
 TEST_F(world, VF_01_a_draw_in_flight_ends_before_the_engine_changes_its_owner)
 {
@@ -165,6 +198,17 @@ TEST_F(world, VF_01_a_draw_in_flight_ends_before_the_engine_changes_its_owner)
 		EXPECT_EQ(1, stat_of(1, "gfx", "preemptions"));
 	}
 	EXPECT_LE(1, stat_of(1, "gfx", "preemptions"));
+	/* A stop that is shorter does not count as the longest one (VF-40). */
+	vf_cmd_draw(self->guest[1].gfx, 1, 1000);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	EXPECT_TRUE(all_drained(self));
+	EXPECT_LE(stop, stat_of(1, "gfx", "longest_stop_ns"));
+}
+
+/* Return: the time that the client of a function has used its engine, in ns. */
+static int64_t gfx_time(struct guest *g)
+{
+	return fdinfo_number(vf_adapter_fd(g->adapter), "drm-engine-gfx");
 }
 
 /* A copy engine stops at once, and goes on with the next byte. */
@@ -577,8 +621,11 @@ TEST_F(world, ahead_serves_the_chosen_function_at_once)
 		EXPECT_GT(MS, gap);
 }
 
+/* The host finds it after eight rounds at most, in which each of the others has one turn. */
 TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
 {
+	uint64_t turns;
+
 	ASSERT_EQ(0, world_make(self, 3));
 	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
 	ASSERT_EQ(0, knob(VF(3), "lose_busy", "1"));
@@ -587,7 +634,14 @@ TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
 	vf_cmd_draw(self->guest[2].gfx, 1, 1000);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
 	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	turns = stat_of(1, "gfx", "turns");
 	ASSERT_EQ(0, vf_queue_submit(self->guest[2].gfx));
+	ASSERT_TRUE(EVENTUALLY(stat_of(3, "gfx", "turns")));
+	turns = stat_of(1, "gfx", "turns") - turns;
+	TH_LOG("another one had %llu turns meanwhile", (unsigned long long)turns);
+	/* Between the reads one more may begin. */
+	if (deterministic())
+		EXPECT_GE(8 + 1, turns);
 	EXPECT_TRUE(drained(self->guest[2].gfx));
 	EXPECT_EQ(1, stat_of(3, "gfx", "healed"));
 	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(self->guest[0].gfx)));
@@ -793,6 +847,31 @@ TEST_F_TIMEOUT(world, VF_37_a_cap_holds_for_any_100_ms, 300)
 		if (beside)
 			EXPECT_LT(all * (100 - cap) / 100 * 9 / 10, other);
 	}
+}
+
+/* A queue that a switch stops goes on with its turn, and begins no other one. */
+TEST_F(world, clients_of_a_function_share_its_slices)
+{
+	int64_t first = 0, other = 0;
+	struct guest second;
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
+	ASSERT_EQ(0, guest_open(&second, VF(1)));
+	vf_cmd_draw(second.gfx, UINT32_MAX, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(second.gfx));
+	for (i = 0; i < 2; i++) {
+		vf_cmd_draw(self->guest[i].gfx, UINT32_MAX, MS / 10);
+		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
+	}
+	EXPECT_TRUE(EVENTUALLY((first = gfx_time(&self->guest[0]), other = gfx_time(&second),
+				first + other > 200 * MS)));
+	TH_LOG("%lld and %lld us", (long long)first / 1000, (long long)other / 1000);
+	/* Time passes between the reads: compare with what is read later. */
+	EXPECT_LT(first, 3 * other);
+	EXPECT_LT(other, 3 * gfx_time(&self->guest[0]));
+	guest_close(&second);
 }
 
 /* Return: the sum of the numbers behind a name in a line of "stat"; UINT64_MAX without them. */
