@@ -75,19 +75,8 @@ TEST_F(clients, WDDM_135_signals_that_ride_along_may_rewind_when_asked_to)
 	vf_fence_destroy(down.fence);
 }
 
-static struct drm_vfence_limit limit_of(struct client *c, uint32_t id)
-{
-	struct drm_vfence_limit limits[16];
-	unsigned int i, count = 16;
-
-	if (!vf_adapter_limits(c->adapter, limits, &count))
-		for (i = 0; i < count; i++)
-			if (limits[i].id == id)
-				return limits[i];
-	return (struct drm_vfence_limit){ 0 };
-}
-
-#define USED(c, what) limit_of(&self->c, DRM_VFENCE_LIMIT_##what).used
+#define LIMIT(c, what) limit_of(self->c.adapter, DRM_VFENCE_LIMIT_##what)
+#define USED(c, what) LIMIT(c, what).used
 
 TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 {
@@ -134,9 +123,9 @@ TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 		ret = vf_event_arm(self->owner.adapter, &point, 1, 0, self->efd, &event);
 	} while (!ret);
 	EXPECT_EQ(-ENOSPC, ret);
-	EXPECT_EQ(limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit, USED(owner, EVENTS));
+	EXPECT_EQ(LIMIT(owner, EVENTS).limit, USED(owner, EVENTS));
 	ASSERT_EQ(0, vf_event_cancel(self->owner.adapter, event));
-	EXPECT_EQ(limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit - 1, USED(owner, EVENTS));
+	EXPECT_EQ(LIMIT(owner, EVENTS).limit - 1, USED(owner, EVENTS));
 	vf_queue_destroy(queue);
 	for (i = 0; i < 3; i++)
 		vf_fence_destroy_now(fence[i]);
@@ -157,7 +146,7 @@ static uint64_t add_events(int efd, uint64_t *sum)
 /* A client that has seen its events fire may arm as many again, at once. */
 TEST_F_TIMEOUT(clients, events_that_have_fired_count_no_longer, 120)
 {
-	uint64_t limit = limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit, events, i, round;
+	uint64_t limit = LIMIT(owner, EVENTS).limit, events, i, round;
 	struct vf_queue *queue;
 	struct vf_fence *fence;
 
@@ -237,7 +226,7 @@ static void *submit_again_and_again(void *arg)
 TEST_F(clients, events_are_freed_beside_submissions)
 {
 	struct submitter s = { .end = 0 };
-	uint64_t limit = limit_of(&self->owner, DRM_VFENCE_LIMIT_EVENTS).limit;
+	uint64_t limit = LIMIT(owner, EVENTS).limit;
 	struct vf_fence *fence;
 	unsigned int i, k;
 	pthread_t thread;
@@ -371,7 +360,7 @@ TEST_F_TIMEOUT(clients, points_of_submissions_are_limited_until_they_end, 120)
 	struct vf_point points[DRM_VFENCE_MAX_POINTS], signal;
 	struct vf_submit what = { .waits = points, .wait_count = DRM_VFENCE_MAX_POINTS },
 			 one = { .signals = &signal, .signal_count = 1 };
-	uint64_t limit = limit_of(&self->owner, DRM_VFENCE_LIMIT_SUBMIT_POINTS).limit, i, round;
+	uint64_t limit = LIMIT(owner, SUBMIT_POINTS).limit, i, round;
 	struct vf_fence *fence;
 	struct vf_queue *queue;
 
@@ -564,6 +553,207 @@ TEST_F(clients, a_ring_counts_for_the_client_that_rings)
 	EXPECT_LE(1, own.doorbell_faults);
 	EXPECT_EQ(0, others.doorbell_faults);
 	vf_queue_destroy(queue);
+}
+
+/* ------------------------------------------------------------------ full tables */
+
+FIXTURE(full) {
+	struct client client;
+	struct vf_fence *fence;
+	uint32_t bo, context;
+	/* The handle of what was made last; of a mapping its address. */
+	uint64_t last;
+	int fd, efd;
+};
+
+FIXTURE_VARIANT(full) {
+	uint32_t limit;
+	/* What one call takes. */
+	uint32_t each;
+	/* Make one more, and store it as the last one. */
+	int (*make)(FIXTURE_DATA(full) *self);
+	unsigned long destroy;
+};
+
+static int make_context(FIXTURE_DATA(full) *self)
+{
+	struct drm_vfence_context_create args = {
+		.device = vf_device_handle(self->client.device), .handle = (uint32_t)self->last,
+	};
+	int ret = raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &args);
+
+	self->last = args.handle;
+	return ret;
+}
+
+static int make_queue(FIXTURE_DATA(full) *self)
+{
+	struct drm_vfence_queue_create args = {
+		.context = self->context, .handle = (uint32_t)self->last,
+	};
+	int ret = raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &args);
+
+	self->last = args.handle;
+	return ret;
+}
+
+static int make_fence(FIXTURE_DATA(full) *self)
+{
+	struct drm_vfence_fence_create args = {
+		.device = vf_device_handle(self->client.device), .handle = (uint32_t)self->last,
+	};
+	int ret = raw(self->fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &args);
+
+	self->last = args.handle;
+	return ret;
+}
+
+static int make_event_of(FIXTURE_DATA(full) *self, unsigned int points)
+{
+	struct vf_point point[DRM_VFENCE_MAX_POINTS];
+	uint32_t event = (uint32_t)self->last;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < points; i++)
+		point[i] = (struct vf_point){ self->fence, 1 };
+	ret = vf_event_arm(self->client.adapter, point, points, 0, self->efd, &event);
+	self->last = event;
+	return ret;
+}
+
+static int make_event(FIXTURE_DATA(full) *self)
+{
+	return make_event_of(self, 1);
+}
+
+static int make_large_event(FIXTURE_DATA(full) *self)
+{
+	return make_event_of(self, DRM_VFENCE_MAX_POINTS);
+}
+
+static int make_mapping(FIXTURE_DATA(full) *self)
+{
+	struct drm_vfence_vm_bind args = {
+		.handle = self->bo, .size = 4096, .flags = DRM_VFENCE_VM_READ,
+	};
+	int ret = raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &args);
+
+	if (!ret)
+		self->last = args.va;
+	return ret;
+}
+
+static int make_set(FIXTURE_DATA(full) *self, uint32_t entries)
+{
+	struct drm_vfence_wait_set_create args = {
+		.entries = entries, .handle = (uint32_t)self->last,
+	};
+	int ret = raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &args);
+
+	self->last = args.handle;
+	return ret;
+}
+
+static int make_small_set(FIXTURE_DATA(full) *self)
+{
+	return make_set(self, 1);
+}
+
+static int make_large_set(FIXTURE_DATA(full) *self)
+{
+	return make_set(self, DRM_VFENCE_MAX_WAIT_SET_ENTRIES);
+}
+
+#define MADE_BY(function, undo)	.make = (function), .destroy = DRM_IOCTL_VFENCE_##undo
+
+FIXTURE_VARIANT_ADD(full, of_contexts) {
+	.limit = DRM_VFENCE_LIMIT_CONTEXTS, .each = 1,
+	MADE_BY(make_context, CONTEXT_DESTROY),
+};
+FIXTURE_VARIANT_ADD(full, of_queues) {
+	.limit = DRM_VFENCE_LIMIT_QUEUES, .each = 1,
+	MADE_BY(make_queue, QUEUE_DESTROY),
+};
+FIXTURE_VARIANT_ADD(full, of_fences) {
+	.limit = DRM_VFENCE_LIMIT_FENCES, .each = 1,
+	MADE_BY(make_fence, FENCE_DESTROY),
+};
+FIXTURE_VARIANT_ADD(full, of_events) {
+	.limit = DRM_VFENCE_LIMIT_EVENTS, .each = 1,
+	MADE_BY(make_event, EVENT_CANCEL),
+};
+FIXTURE_VARIANT_ADD(full, of_event_points) {
+	.limit = DRM_VFENCE_LIMIT_EVENT_POINTS, .each = DRM_VFENCE_MAX_POINTS,
+	MADE_BY(make_large_event, EVENT_CANCEL),
+};
+FIXTURE_VARIANT_ADD(full, of_mappings) {
+	.limit = DRM_VFENCE_LIMIT_MAPPINGS, .each = 1,
+	MADE_BY(make_mapping, VM_UNBIND),
+};
+FIXTURE_VARIANT_ADD(full, of_wait_sets) {
+	.limit = DRM_VFENCE_LIMIT_WAIT_SETS, .each = 1,
+	MADE_BY(make_small_set, WAIT_SET_DESTROY),
+};
+FIXTURE_VARIANT_ADD(full, of_entries) {
+	.limit = DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES, .each = DRM_VFENCE_MAX_WAIT_SET_ENTRIES,
+	MADE_BY(make_large_set, WAIT_SET_DESTROY),
+};
+
+FIXTURE_SETUP(full)
+{
+	struct drm_vfence_bo_create bo = { .size = 4096 };
+
+	ASSERT_EQ(0, client_open(&self->client));
+	self->fd = vf_adapter_fd(self->client.adapter);
+	self->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	ASSERT_EQ(0, vf_fence_create(self->client.device, 0, 0, &self->fence));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+	self->bo = bo.handle;
+	ASSERT_EQ(0, make_context(self));
+	self->context = (uint32_t)self->last;
+}
+
+FIXTURE_TEARDOWN(full)
+{
+	client_close(&self->client);
+	close(self->efd);
+}
+
+static void destroy_last(FIXTURE_DATA(full) *self, const FIXTURE_VARIANT(full) *variant)
+{
+	struct drm_vfence_vm_unbind unbind = { .va = self->last };
+
+	if (variant->destroy == DRM_IOCTL_VFENCE_VM_UNBIND)
+		raw(self->fd, variant->destroy, &unbind);
+	else
+		destroy_handle(self->fd, variant->destroy, (uint32_t)self->last);
+}
+
+/* Up to its limit a client gets everything, and beyond it nothing that counts. */
+TEST_F_TIMEOUT(full, a_table_takes_no_more_and_a_refused_call_takes_nothing, 120)
+{
+	struct drm_vfence_limit before[16] = { 0 }, after[16] = { 0 };
+	struct vf_adapter *adapter = self->client.adapter;
+	struct drm_vfence_limit limit = limit_of(adapter, variant->limit);
+	unsigned int count = 16, i;
+
+	ASSERT_LE(variant->each, limit.limit);
+	for (i = limit.used; i + variant->each <= limit.limit; i += variant->each)
+		ASSERT_EQ(0, variant->make(self)) TH_LOG("%u of %u are in use", i, limit.limit);
+	EXPECT_EQ(limit.limit, limit_of(adapter, variant->limit).used);
+	ASSERT_EQ(0, vf_adapter_limits(adapter, before, &count));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-ENOSPC, variant->make(self));
+	ASSERT_EQ(0, vf_adapter_limits(adapter, after, &count));
+	for (i = 0; i < count; i++)
+		EXPECT_EQ(before[i].used, after[i].used) TH_LOG("limit %u", after[i].id);
+
+	/* What is destroyed makes room for as much, and for no more. */
+	destroy_last(self, variant);
+	EXPECT_EQ(limit.limit - variant->each, limit_of(adapter, variant->limit).used);
+	EXPECT_EQ(0, variant->make(self));
+	EXPECT_EQ(-ENOSPC, variant->make(self));
 }
 
 /* ------------------------------------------------------------------ evictions */

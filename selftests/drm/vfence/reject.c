@@ -189,6 +189,38 @@ TEST_F(reject, vm_bind_limit)
 	EXPECT_EQ(-ENOSPC, ret);
 }
 
+/* Return: the memory of all files without a disk, in KiB. */
+static unsigned long shared_memory(void)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	unsigned long kib = 0;
+	char line[128];
+
+	while (f && fgets(line, sizeof(line), f))
+		sscanf(line, "Shmem: %lu kB", &kib);
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+TEST_F(reject, a_refused_bind_keeps_no_memory)
+{
+	const uint64_t size = 1 << 20;
+	struct drm_vfence_bo_create bo = { .size = size };
+	struct drm_vfence_vm_bind bind = B;
+	unsigned long before;
+	unsigned int i;
+
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
+	before = shared_memory();
+	for (i = 0; i < 64; i++) {
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
+		REJECT(EEXIST, VM_BIND, vm_bind, B, (a.handle = bo.handle, a.size = size));
+		ASSERT_EQ(0, drmCloseBufferHandle(self->fd, bo.handle));
+	}
+	EXPECT_GT(before + (64 << 10) / 2, shared_memory());
+}
+
 TEST_F(reject, WDDM_38_fence_create)
 {
 #define F { .device = vf_device_handle(self->device) }
@@ -496,6 +528,20 @@ TEST_F(reject, doorbell)
 	REJECT(ENOENT, NOTIFY_WORK_SUBMISSION, notify_work_submission, {}, a.queue = BAD);
 	REJECT(EINVAL, DOORBELL_DESTROY, destroy, { .handle = queue.handle }, a.pad = 1);
 	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = BAD);
+}
+
+TEST_F(reject, rings_may_have_the_smallest_and_the_largest_size)
+{
+	static const uint32_t sizes[] = { DRM_VFENCE_RING_MIN, DRM_VFENCE_RING_MAX };
+	struct vf_queue *queue;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, sizes[i], &queue));
+		ASSERT_EQ(0, vf_queue_submit(queue));
+		EXPECT_TRUE(drained(queue));
+		vf_queue_destroy(queue);
+	}
 }
 
 /* Create a wait set of four entries whose first one waits for @value. */

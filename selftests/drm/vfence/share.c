@@ -71,9 +71,17 @@ static int open_with(struct vf_fence *fence, struct client *c, uint32_t rights,
 	return ret;
 }
 
-/* Return: the fault of a queue of @c that executes one wait or signal of @fence. */
-static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
+/*
+ * Return: the fault of a queue of @c that executes a signal of 20, or a wait for 1. @foreign: The
+ * fence is of another file, and the packet names the addresses that it has there.
+ */
+static uint32_t run_packet(struct client *c, struct vf_fence *fence, bool signal, bool foreign)
 {
+	const struct drm_vfence_fence_mapping *m = vf_fence_mapping(fence);
+	struct drm_vfence_packet_signal packet = {
+		.header = { .length = sizeof(packet), .opcode = DRM_VFENCE_OP_FENCE_SIGNAL },
+		.current_va = m->current_va, .monitored_va = m->monitored_va, .value = 20,
+	};
 	struct vf_device *device;
 	struct vf_queue *queue;
 	uint32_t fault;
@@ -81,7 +89,9 @@ static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
 	if (vf_device_create(c->adapter, &device) ||
 	    vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue))
 		return UINT32_MAX;
-	if (signal)
+	if (foreign)
+		vf_cmd_raw(queue, &packet, sizeof(packet));
+	else if (signal)
 		vf_cmd_signal(queue, fence, 20);
 	else
 		vf_cmd_wait(queue, fence, 1);
@@ -92,6 +102,12 @@ static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
 	vf_queue_destroy(queue);
 	vf_device_destroy(device);
 	return fault;
+}
+
+/* Return: the fault of a queue of @c that executes one wait or signal of its fence. */
+static uint32_t fault_of(struct client *c, struct vf_fence *fence, bool signal)
+{
+	return run_packet(c, fence, signal, false);
 }
 
 TEST_F(share, WDDM_39_private_data_travels_with_the_fence)
@@ -297,7 +313,7 @@ TEST_F(share, WDDM_43_another_file_gets_new_addresses_of_the_same_storage)
 	/* The new addresses lead to the fence, too. The addresses of A are not valid in B. */
 	EXPECT_EQ(0, fault_of(&self->b, opened, true));
 	EXPECT_EQ(20, vf_fence_current(self->fence));
-	EXPECT_NE(0, fault_of(&self->b, self->fence, true));
+	EXPECT_NE(0, run_packet(&self->b, self->fence, true, true));
 	vf_fence_destroy(opened);
 	vf_buffer_destroy(buffer);
 }

@@ -222,6 +222,19 @@ static inline bool settled(struct vf_adapter *adapter, struct vf_counters *c)
 	return EVENTUALLY((*c = counters(adapter), vf_counters_settled(c)));
 }
 
+/* Return: a limit of the client, and what it has of that; zeroes without such a limit. */
+static inline struct drm_vfence_limit limit_of(struct vf_adapter *adapter, uint32_t id)
+{
+	struct drm_vfence_limit limits[16];
+	unsigned int i, count = 16;
+
+	if (!vf_adapter_limits(adapter, limits, &count))
+		for (i = 0; i < count; i++)
+			if (limits[i].id == id)
+				return limits[i];
+	return (struct drm_vfence_limit){ 0 };
+}
+
 /* One of the clients of adapter 0. */
 struct client {
 	struct vf_adapter *adapter;
