@@ -237,6 +237,7 @@ TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_LE(before.records_spurious + 3, after.records_spurious);
 	EXPECT_EQ(before.waits_satisfied + 1, after.waits_satisfied);
+	EXPECT_TRUE(working(self->adapter));
 }
 
 TEST_F(fence, WDDM_18_gpu_wait_is_released_by_the_gpu_alone)
@@ -621,6 +622,81 @@ TEST_F(fence, wait_any_and_all)
 	EXPECT_EQ(0, vf_wait(self->adapter, points, 3, 0, DEADLINE, NULL));
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
 	EXPECT_EQ(NOT_MONITORED, monitored(self->gate));
+}
+
+static int three_points(struct vf_device *device, struct vf_point *points)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < 3 && !ret; i++) {
+		points[i].value = 1;
+		ret = vf_fence_create(device, 0, 0, &points[i].fence);
+	}
+	return ret;
+}
+
+static void three_fences_destroy(const struct vf_point *points)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		vf_fence_destroy(points[i].fence);
+}
+
+TEST_F(fence, a_wait_for_any_names_the_point_that_is_reached)
+{
+	struct vf_point points[3];
+	unsigned int first, i;
+
+	ASSERT_EQ(0, three_points(self->device, points));
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, vf_fence_signal(points[i].fence, 1));
+		first = POISON;
+		EXPECT_EQ(0, vf_wait(self->adapter, points, 3, DRM_VFENCE_WAIT_ANY, 0, &first));
+		EXPECT_EQ(i, first);
+		ASSERT_EQ(0, vf_fence_signal(points[i].fence, 0));
+	}
+	three_fences_destroy(points);
+}
+
+struct any_wait {
+	struct vf_adapter *adapter;
+	struct vf_point points[3];
+	unsigned int first;
+	int ret;
+};
+
+static void *wait_for_any(void *arg)
+{
+	struct any_wait *w = arg;
+
+	w->ret = vf_wait(w->adapter, w->points, 3, DRM_VFENCE_WAIT_ANY, DEADLINE, &w->first);
+	return NULL;
+}
+
+/* A signal reaches all points at once: the least value is reached first, wherever it is. */
+TEST_F(fence, a_wait_for_any_names_the_point_that_was_reached_first)
+{
+	struct any_wait w = { .adapter = self->adapter };
+	pthread_t thread;
+	unsigned int i, k;
+
+	for (i = 0; i < 3; i++) {
+		w.first = POISON;
+		for (k = 0; k < 3; k++)
+			w.points[(i + k) % 3] = (struct vf_point){ self->fence, 1 + k };
+		ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_any, &w));
+		ASSERT_TRUE(EVENTUALLY(waiters(self->fence) == 3));
+		/* The thread that is woken runs after the call, where a test may have priority. */
+		hurry(0, 1);
+		ASSERT_EQ(0, vf_fence_signal(self->fence, 3));
+		hurry(0, 0);
+		pthread_join(thread, NULL);
+		EXPECT_EQ(0, w.ret);
+		EXPECT_EQ(i, w.first);
+		ASSERT_EQ(0, vf_fence_signal(self->fence, 0));
+	}
 }
 
 TEST_F(fence, all_keeps_what_was_reached_once)

@@ -220,6 +220,34 @@ TEST_F(imports, a_syncobj_does_as_well)
 	drmSyncobjDestroy(self->fd, timeline);
 }
 
+/* The value is of the round in which the fence is when the import signals. */
+TEST_F(imports, WDDM_128_an_import_signals_across_the_wrap)
+{
+	uint32_t foreigner;
+	int file = foreign(self->vgem, &foreigner);
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+
+	if (vf_adapter_open(12, &adapter))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_LE(0, file);
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, UINT32_MAX - 1, &fence));
+	ASSERT_EQ(0, arm(adapter, fence, 3, self->efd));
+	ASSERT_EQ(0, vf_fence_import_sync_file(fence, file, 3));
+	close(file);
+	ASSERT_EQ(0, vf_fence_signal(fence, UINT32_MAX));
+	EXPECT_FALSE(fired(self->efd));
+	ASSERT_EQ(0, signal_foreign(self->vgem, foreigner));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(3, vf_fence_current(fence));
+	EXPECT_EQ(0, vf_fence_wait(fence, UINT32_MAX, 0));
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
 TEST_F(imports, what_has_signaled_signals_at_once)
 {
 	uint32_t syncobj;

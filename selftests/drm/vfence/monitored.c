@@ -251,6 +251,25 @@ TEST_F(narrow, WDDM_128_waits_work_across_the_wrap)
 	vf_fence_destroy(fence);
 }
 
+/* Two steps are less than half the range. Each wait is for the second one, wherever the wrap is. */
+TEST_F(narrow, WDDM_128_each_signal_follows_the_one_before)
+{
+	const uint32_t step = 0x38000000;
+	uint32_t value = 0;
+	unsigned int i;
+
+	for (i = 0; i < 12; i++) {
+		ASSERT_EQ(0, arm(self->adapter, self->fence, value + 2 * step, self->efd));
+		ASSERT_EQ(0, vf_fence_signal(self->fence, value + step));
+		EXPECT_EQ(0, fired_on(self->adapter, self->efd));
+		value += 2 * step;
+		ASSERT_EQ(0, vf_fence_signal(self->fence, value));
+		ASSERT_EQ(1, fired_on(self->adapter, self->efd));
+		EXPECT_EQ(value, vf_fence_current(self->fence));
+		clear_event(self->efd);
+	}
+}
+
 TEST_F(narrow, values_of_32_bits_are_for_one_adapter)
 {
 	struct drm_vfence_adapter_info info;

@@ -250,6 +250,29 @@ TEST_F(restart, a_child_that_restarts_too_does_no_harm)
 	EXPECT_EQ(0, status);
 }
 
+/* The file stays open: what the thread leaves would stay with it. */
+TEST_F(restart, a_process_that_is_killed_leaves_no_wait)
+{
+	struct sleeper s = SLEEPER(self);
+	struct vf_counters before = counters(self->adapter), after;
+	int status = -1;
+	pid_t child = fork();
+
+	ASSERT_LE(0, child);
+	if (!child) {
+		sleep_on(&s);
+		_exit(0);
+	}
+	ASSERT_TRUE(both_wait(self->a, self->b));
+	ASSERT_EQ(0, kill(child, SIGKILL));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_TRUE(WIFSIGNALED(status));
+	EXPECT_EQ(0, waiters(self->a));
+	EXPECT_EQ(0, waiters(self->b));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.waits_cancelled + 1, after.waits_cancelled);
+}
+
 /* A raw call, which returns EINTR. The timer's signal interrupts it. */
 static int wait_interrupted(int fd, struct drm_vfence_wait *args)
 {
@@ -282,14 +305,18 @@ TEST_F(restart, the_call_can_be_made_again_by_hand)
 	EXPECT_NE(0, args.restart);
 	before.restart = args.restart;
 	EXPECT_EQ(0, memcmp(&before, &args, sizeof(args)));
-	/* The wait is armed while no thread is in the call. */
+	/* The wait is armed while no thread is in the call, and counts for the client. */
 	EXPECT_EQ(1, waiters(self->a));
+	EXPECT_EQ(1, limit_of(self->adapter, DRM_VFENCE_LIMIT_RESTARTS).used);
+	EXPECT_EQ(2, limit_of(self->adapter, DRM_VFENCE_LIMIT_RESTART_POINTS).used);
 	pulse(self->a, 5);
 	pulse(self->b, 1);
 	EXPECT_EQ(0, vf_fence_signal(self->gate, 0));
 	EXPECT_EQ(0, wait_interrupted(self->fd, &args));
 	/* The structure can be passed again: it begins a new wait. */
 	EXPECT_EQ(0, args.restart);
+	EXPECT_EQ(0, limit_of(self->adapter, DRM_VFENCE_LIMIT_RESTARTS).used);
+	EXPECT_EQ(0, limit_of(self->adapter, DRM_VFENCE_LIMIT_RESTART_POINTS).used);
 	/* The signals were performed once. */
 	EXPECT_EQ(0, vf_fence_current(self->gate));
 	c = counters(self->adapter);
@@ -368,6 +395,7 @@ TEST_F(restart, a_number_is_good_for_its_own_call_and_file)
 
 TEST_F_TIMEOUT(restart, waits_that_nobody_continues_are_limited, 120)
 {
+	uint64_t cancelled = counters(self->adapter).waits_cancelled;
 	struct drm_vfence_wait args = WAIT_BOTH(self);
 	uint32_t oldest = 0;
 	unsigned int i;
@@ -381,6 +409,7 @@ TEST_F_TIMEOUT(restart, waits_that_nobody_continues_are_limited, 120)
 	}
 	ticks(false);
 	EXPECT_EQ(MOST_WAITS, waiters(self->a));
+	EXPECT_EQ(cancelled + 3, counters(self->adapter).waits_cancelled);
 	/* The newest is still there, the oldest is not. */
 	pulse(self->a, 5);
 	pulse(self->b, 1);
@@ -390,24 +419,56 @@ TEST_F_TIMEOUT(restart, waits_that_nobody_continues_are_limited, 120)
 	EXPECT_EQ(-ETIME, wait_interrupted(self->fd, &args));
 }
 
-TEST_F_TIMEOUT(restart, points_that_nobody_waits_for_are_limited, 120)
+/* Interrupt a wait for the value 5 of @fence with all points it may have. Return: 0 or an error. */
+static int interrupt_many_points(int fd, struct vf_fence *fence, struct drm_vfence_wait *args)
 {
 	static struct drm_vfence_fence_point points[DRM_VFENCE_MAX_POINTS];
-	struct drm_vfence_wait args = {
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < DRM_VFENCE_MAX_POINTS; i++)
+		points[i] = (struct drm_vfence_fence_point){
+			.fence = vf_fence_handle(fence), .value = 5,
+		};
+	*args = (struct drm_vfence_wait){
 		.timeout_ns = INT64_MAX,
 		.points = DRM_VFENCE_OBJ_ARRAY(DRM_VFENCE_MAX_POINTS, points),
 	};
+	ticks(true);
+	ret = wait_interrupted(fd, args);
+	ticks(false);
+	return ret == -EINTR ? 0 : ret ? ret : -EIO;
+}
+
+TEST_F_TIMEOUT(restart, points_that_nobody_waits_for_are_limited, 120)
+{
+	struct drm_vfence_wait args;
 	unsigned int i;
 
-	for (i = 0; i < DRM_VFENCE_MAX_POINTS; i++)
-		points[i] = self->points[0];
-	ticks(true);
-	for (i = 0; i < MOST_POINTS / DRM_VFENCE_MAX_POINTS + 3; i++) {
-		args.restart = 0;
-		ASSERT_EQ(-EINTR, wait_interrupted(self->fd, &args));
-	}
-	ticks(false);
+	for (i = 0; i < MOST_POINTS / DRM_VFENCE_MAX_POINTS + 3; i++)
+		ASSERT_EQ(0, interrupt_many_points(self->fd, self->a, &args));
 	EXPECT_EQ(MOST_POINTS, waiters(self->a));
+}
+
+/* Another wait would lose its place to them. */
+TEST_F_TIMEOUT(restart, points_of_a_wait_that_goes_on_do_not_count, 120)
+{
+	struct drm_vfence_wait kept = WAIT_BOTH(self), args;
+	unsigned int i;
+
+	ticks(true);
+	ASSERT_EQ(-EINTR, wait_interrupted(self->fd, &kept));
+	ticks(false);
+	for (i = 0; i < MOST_POINTS / DRM_VFENCE_MAX_POINTS + 3; i++) {
+		ASSERT_EQ(0, interrupt_many_points(self->fd, self->a, &args));
+		args.timeout_ns = 1;
+		ASSERT_EQ(-ETIME, wait_interrupted(self->fd, &args));
+	}
+	EXPECT_EQ(1, waiters(self->a));
+	EXPECT_EQ(1, waiters(self->b));
+	pulse(self->a, 5);
+	pulse(self->b, 1);
+	EXPECT_EQ(0, wait_interrupted(self->fd, &kept));
 }
 
 TEST_HARNESS_MAIN

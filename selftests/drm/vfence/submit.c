@@ -202,6 +202,49 @@ TEST_F(submit, WDDM_200_the_flag_tells_which_progress_fence_it_is)
 	EXPECT_EQ(info->flags ? DRM_VFENCE_FENCE_DEFAULT : DRM_VFENCE_FENCE_MONITORED, query.type);
 }
 
+/* What engines do with monitored fences: nothing, write them, or write them and interrupt. */
+TEST(WDDM_116_130_an_adapter_says_what_its_packets_do)
+{
+	static const struct {
+		unsigned int adapter;
+		uint32_t flags;
+	} says[] = {
+		{ 0, DRM_VFENCE_ADAPTER_MONITORED_SIGNAL },
+		{ 1, DRM_VFENCE_ADAPTER_MONITORED_SIGNAL | DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT },
+		{ 2, 0 },
+	};
+	struct drm_vfence_adapter_info info;
+	struct vf_adapter *adapter;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(says); i++) {
+		if (vf_adapter_open(says[i].adapter, &adapter))
+			SKIP(return, "needs the adapters of the guests");
+		ASSERT_EQ(0, vf_adapter_info(adapter, &info));
+		EXPECT_EQ(says[i].flags, info.flags & (DRM_VFENCE_ADAPTER_MONITORED_SIGNAL |
+						       DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT));
+		vf_adapter_close(adapter);
+	}
+}
+
+TEST_F(submit, WDDM_116_a_packet_that_engines_do_not_have_is_refused)
+{
+	const struct drm_vfence_packet_monitored signal = {
+		.header = { .opcode = DRM_VFENCE_OP_MONITORED_SIGNAL, .length = sizeof(signal) },
+		.current_va = vf_fence_mapping(self->fence)->current_va,
+		.value = 1,
+	};
+
+	vf_cmd_raw(self->gfx, &signal, sizeof(signal));
+	if (!(self->can & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL)) {
+		EXPECT_EQ(-EOPNOTSUPP, vf_queue_submit(self->gfx));
+		return;
+	}
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(1, vf_fence_current(self->fence));
+}
+
 TEST_F(submit, WDDM_82_kernel_mode_queues_have_no_logs)
 {
 	const struct drm_vfence_queue_create *info = vf_queue_info(self->gfx);
@@ -284,6 +327,31 @@ TEST_F(submit, WDDM_132_a_gpu_wait_needs_all_points)
 	ASSERT_EQ(0, vf_fence_signal(self->other, 2));
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 	EXPECT_EQ(2, self->word[0]);
+	/* A point that is reached at the submission does not stand for those behind it. */
+	wait[1].value = 3;
+	vf_cmd_fill(self->gfx, self->va, 4, 3);
+	ASSERT_EQ(0, vf_submit(&self->gfx, 1, &what));
+	EXPECT_EQ(1, look(self->gfx).held);
+	EXPECT_EQ(2, self->word[0]);
+	ASSERT_EQ(0, vf_fence_signal(self->other, 3));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(3, self->word[0]);
+}
+
+/* Each goes on when its own value is reached, whether the other one waits for less or for more. */
+TEST_F(submit, WDDM_131_submissions_and_threads_wait_for_one_fence)
+{
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, self->efd));
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 5));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	EXPECT_EQ(0, fired_on(self->adapter, self->efd));
+	ASSERT_EQ(0, submit_behind(self->gfx, self->fence, 20));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 10));
+	EXPECT_EQ(1, fired_on(self->adapter, self->efd));
+	EXPECT_EQ(1, look(self->gfx).held);
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 20));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 }
 
 /*
@@ -865,6 +933,9 @@ TEST_F(submit, an_abort_ends_what_is_held_queued_and_running)
 	after = counters(self->adapter);
 	EXPECT_EQ(before.submissions + 16, after.submissions);
 	EXPECT_EQ(before.submissions_lost + 16, after.submissions_lost);
+	/* Each wait has ended: that of the event, and those of the submissions that were held. */
+	EXPECT_LT(before.waits_begun + 1, after.waits_begun);
+	EXPECT_EQ(0, waits_now(self->adapter));
 	/* The lost submissions signal nothing, and the other queue continues. */
 	EXPECT_EQ(0, vf_fence_current(self->other));
 	ASSERT_EQ(0, vf_queue_submit(self->copy));

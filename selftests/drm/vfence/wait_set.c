@@ -6,7 +6,9 @@
 
 #include "vfence_test.h"
 
-#define ENTRIES	64
+#define ENTRIES		64
+/* Limit of an open file. */
+#define MOST_ENTRIES	8192
 
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME	0x00000080
@@ -88,6 +90,58 @@ TEST_F(wait_set, entries_are_returned_in_the_order_in_which_they_became_ready)
 	EXPECT_EQ(-ETIME, READY(1, 0));
 }
 
+/* Let the entries 0 to @count - 1 become ready, in this order. */
+static int make_ready(FIXTURE_DATA(wait_set) *self, unsigned int count)
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < count && !ret; i++) {
+		ret = UPDATE(i, self->a, i + 1);
+		ret = ret ? ret : vf_fence_signal(self->a, i + 1);
+	}
+	return ret;
+}
+
+TEST_F(wait_set, no_more_entries_are_returned_than_there_is_room_for)
+{
+	ASSERT_EQ(0, make_ready(self, 3));
+	memset(self->ready, POISON, sizeof(self->ready));
+	ASSERT_EQ(0, READY(2, 0));
+	ASSERT_EQ(2, self->count);
+	EXPECT_EQ(0, self->ready[0].index);
+	EXPECT_EQ(1, self->ready[1].index);
+	EXPECT_EQ((char)POISON, *(char *)&self->ready[2]);
+	ASSERT_EQ(0, READY(2, 0));
+	ASSERT_EQ(1, self->count);
+	EXPECT_EQ(2, self->ready[0].index);
+}
+
+/* What the kernel could not write stays ready, and what it wrote is not returned again. */
+TEST_F(wait_set, memory_that_ends_within_the_array_loses_no_entry)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct drm_vfence_wait_set_ready *end = (void *)(map + page);
+	struct drm_vfence_wait_set_wait args = { .set = vf_wait_set_handle(self->set) };
+
+	ASSERT_NE(MAP_FAILED, map);
+	ASSERT_EQ(0, mprotect(end, page, PROT_NONE));
+	ASSERT_EQ(0, make_ready(self, 3));
+	args.ready = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(3, end - 2);
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_WAIT, &args));
+	ASSERT_EQ(2, args.returned);
+	EXPECT_EQ(0, end[-2].index);
+	EXPECT_EQ(1, end[-1].index);
+	args.ready = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, end);
+	EXPECT_EQ(-EFAULT, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_WAIT, &args));
+	ASSERT_EQ(0, READY(ENTRIES, 0));
+	ASSERT_EQ(1, self->count);
+	EXPECT_EQ(2, self->ready[0].index);
+	munmap(map, 2 * page);
+}
+
 TEST_F(wait_set, an_update_replaces_what_an_entry_waited_for)
 {
 	ASSERT_EQ(0, UPDATE(0, self->a, 1));
@@ -113,6 +167,43 @@ TEST_F(wait_set, the_last_of_several_updates_of_an_entry_counts)
 	ASSERT_EQ(0, vf_wait_set_update(self->set, updates, 2));
 	EXPECT_EQ(-ETIME, READY(ENTRIES, 0));
 	EXPECT_EQ(1, waiters(self->b));
+}
+
+TEST_F(wait_set, one_call_updates_any_number_of_entries)
+{
+	struct vf_wait_set_entry updates[ENTRIES];
+	unsigned int i, n;
+
+	for (i = 0; i < ENTRIES; i++)
+		updates[i] = (struct vf_wait_set_entry){ i, self->a, 1 };
+	for (n = 1; n <= ENTRIES; n++) {
+		ASSERT_EQ(0, vf_fence_signal(self->a, 0));
+		ASSERT_EQ(0, vf_wait_set_update(self->set, updates, n));
+		ASSERT_EQ(n, waiters(self->a));
+		ASSERT_EQ(0, vf_fence_signal(self->a, 1));
+		ASSERT_EQ(0, READY(ENTRIES, 0));
+		ASSERT_EQ(n, self->count);
+	}
+}
+
+TEST_F(wait_set, a_call_that_fails_returns_no_entry)
+{
+	ASSERT_EQ(0, UPDATE(0, self->a, 1));
+	EXPECT_EQ(-ETIME, READY(ENTRIES, 0));
+	EXPECT_EQ(0, self->count);
+}
+
+TEST_F(wait_set, a_fence_of_another_file_is_no_entry)
+{
+	struct vf_wait_set_entry updates[2] = { { 0, self->a, 1 }, { 1, NULL, 1 } };
+	struct client other;
+
+	ASSERT_EQ(0, client_open(&other));
+	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &updates[1].fence));
+	EXPECT_EQ(-EXDEV, vf_wait_set_update(self->set, updates, 2));
+	EXPECT_EQ(0, waiters(self->a));
+	vf_fence_destroy(updates[1].fence);
+	client_close(&other);
 }
 
 TEST_F(wait_set, a_value_that_comes_and_goes_between_calls_counts)
@@ -278,13 +369,15 @@ TEST_F(wait_set, a_thread_sleeps_on_if_what_was_ready_is_replaced)
 
 TEST_F(wait_set, no_thread_sleeps_if_nothing_is_armed)
 {
-	struct sleeper s = { .set = self->set, .update = { 0, self->a, 1 } };
+	struct sleeper s = { .set = self->set, .update = { 0, self->a, 1 },
+			     .timeout = VF_FOREVER };
 	pthread_t thread;
 
 	EXPECT_EQ(-ENODATA, READY(1, DEADLINE));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
 	ASSERT_TRUE(EVENTUALLY(waits_now(self->adapter) == 1));
 	ASSERT_EQ(0, UPDATE(0, NULL, 0));
+	ASSERT_TRUE(EVENTUALLY(s.ended));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ENODATA, s.ret);
 }
@@ -329,6 +422,21 @@ TEST_F(wait_set, a_call_that_goes_on_tells_when_it_has_ended)
 	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_WAIT, &args));
 }
 
+TEST_F(wait_set, a_set_that_is_refused_takes_no_room)
+{
+	struct vf_wait_set *set[2], *refused;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_wait_set_create(self->adapter, MOST_ENTRIES / 2, &set[0]));
+	for (i = 0; i < 3; i++)
+		EXPECT_EQ(-ENOSPC, vf_wait_set_create(self->adapter, MOST_ENTRIES / 2, &refused));
+	/* The set of the fixture, these two and no entry more. */
+	ASSERT_EQ(0, vf_wait_set_create(self->adapter, MOST_ENTRIES / 2 - ENTRIES, &set[1]));
+	EXPECT_EQ(-ENOSPC, vf_wait_set_create(self->adapter, 1, &refused));
+	vf_wait_set_destroy(set[1]);
+	vf_wait_set_destroy(set[0]);
+}
+
 static volatile sig_atomic_t handled;
 
 static void on_signal(int signo)
@@ -346,7 +454,7 @@ static void interrupt(struct __test_metadata *_metadata, FIXTURE_DATA(wait_set) 
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
 	struct sleeper s = { .set = self->set, .update = { 0, self->a, 1 },
 			     .signal = { self->b, 1 } };
-	uint64_t begun = counters(self->adapter).waits_begun;
+	struct vf_counters before = counters(self->adapter), after;
 	pthread_t thread;
 
 	handled = 0;
@@ -359,7 +467,7 @@ static void interrupt(struct __test_metadata *_metadata, FIXTURE_DATA(wait_set) 
 	ASSERT_EQ(0, pthread_kill(thread, SIGUSR1));
 	ASSERT_TRUE(EVENTUALLY(handled));
 	/* Not by a call that waits: the thread may come back while that call is in progress. */
-	ASSERT_TRUE(EVENTUALLY(counters(self->adapter).waits_begun == begun + 2 &&
+	ASSERT_TRUE(EVENTUALLY(counters(self->adapter).waits_begun == before.waits_begun + 2 &&
 			       waits_now(self->adapter) == 1));
 	EXPECT_EQ(0, vf_fence_current(self->b));
 	EXPECT_EQ(6, monitored(self->a));
@@ -369,6 +477,10 @@ static void interrupt(struct __test_metadata *_metadata, FIXTURE_DATA(wait_set) 
 	EXPECT_EQ(0, s.ret);
 	EXPECT_EQ(0, s.ready.index);
 	EXPECT_EQ(0, vf_fence_current(self->b));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.waits_cancelled + 1, after.waits_cancelled);
+	EXPECT_EQ(before.waits_satisfied + 1, after.waits_satisfied);
+	EXPECT_EQ(before.waits_timed_out, after.waits_timed_out);
 }
 
 TEST_F(wait_set, the_library_goes_on_after_a_signal_handler)
