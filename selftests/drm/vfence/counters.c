@@ -498,4 +498,50 @@ TEST_F(counters, library_gives_each_its_value)
 	free(list);
 }
 
+TEST_F(counters, a_counter_has_its_whole_name)
+{
+	uint64_t value = POISON;
+
+	EXPECT_EQ(-ENOENT, vf_adapter_counter(self->adapter, "fences_create", &value));
+	EXPECT_EQ(-ENOENT, vf_adapter_counter(self->adapter, "fences_created_", &value));
+	EXPECT_EQ(-ENOENT, vf_adapter_counter(self->adapter, "", &value));
+	EXPECT_EQ(POISON, value);
+}
+
+TEST_F(counters, members_that_a_client_does_not_have_are_zero)
+{
+	struct vf_counters c;
+
+	memset(&c, POISON, sizeof(c));
+	ASSERT_EQ(0, vf_client_counters(self->adapter, &c));
+	EXPECT_LT(0, c.ioctls);
+	EXPECT_EQ(0, c.signals);
+	EXPECT_EQ(0, c.handler_runs);
+	EXPECT_EQ(0, c.d3_transitions);
+}
+
+/* The counters of a signal on its way from the engine to the handler, and of an entry of a log. */
+TEST_F(counters, what_is_on_its_way_is_not_settled)
+{
+	struct vf_counters c = { 0 };
+
+	EXPECT_TRUE(vf_counters_settled(&c));
+	c.signals = 1;
+	EXPECT_FALSE(vf_counters_settled(&c));
+	c.posts = 1;
+	EXPECT_FALSE(vf_counters_settled(&c));
+	c.cmp_recorded = 1;
+	EXPECT_FALSE(vf_counters_settled(&c));
+	c.records_useful = 1;
+	EXPECT_TRUE(vf_counters_settled(&c));
+	c.interrupts_raised = 1;
+	EXPECT_FALSE(vf_counters_settled(&c));
+	c.handler_runs = 1;
+	EXPECT_TRUE(vf_counters_settled(&c));
+	c.log_packets = 1;
+	EXPECT_FALSE(vf_counters_settled(&c));
+	c.log_entries_unread = 1;
+	EXPECT_TRUE(vf_counters_settled(&c));
+}
+
 TEST_HARNESS_MAIN

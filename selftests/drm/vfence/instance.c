@@ -365,6 +365,64 @@ TEST_F(instance, is_removed_under_load)
 	vf_adapter_close(adapter);
 }
 
+/* The event comes from the interrupt, and not from the end of the submission. */
+TEST_F(instance, WDDM_130_interrupts_that_name_nothing_need_no_room_for_records)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, make("a"));
+	ASSERT_EQ(0, set("a", "irq_form", "2"));
+	ASSERT_EQ(0, set("a", "irq_records", "0"));
+	ASSERT_EQ(0, set("a", "monitored_signal", "2"));
+	ASSERT_EQ(0, set("a", "enable", "1"));
+	ASSERT_EQ(0, vf_adapter_open(self->number, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &fence));
+	ASSERT_EQ(0, arm(adapter, fence, 9, efd));
+	vf_cmd_signal(queue, fence, 9);
+	vf_cmd_draw(queue, 1, SECOND / 2);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(queue)) == 1);
+	EXPECT_EQ(0, vf_queue_wait_idle(queue, DEADLINE));
+	vf_queue_destroy(queue);
+	vf_fence_destroy(fence);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+	close(efd);
+}
+
+/* A driver that asks the host for a reset is told of it, and its function works again. */
+TEST_F(instance, TDR_21_messages_of_the_host_need_no_room_for_records)
+{
+	unsigned int function = 16 * (self->number + 1);
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, make("a"));
+	ASSERT_EQ(0, set("a", "vfs", "1"));
+	ASSERT_EQ(0, set("a", "irq_records", "0"));
+	ASSERT_EQ(0, set("a", "enable", "1"));
+	ASSERT_EQ(0, vf_adapter_open(function, &adapter));
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	vf_cmd_draw(queue, 20, SECOND / 10);
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, knob(function, "mailbox", "5"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE));
+	EXPECT_TRUE(EVENTUALLY(working(adapter)));
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+}
+
 static void *make_and_drop(void *arg)
 {
 	const char *name = arg;

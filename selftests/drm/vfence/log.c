@@ -101,6 +101,29 @@ TEST_F(log, WDDM_86_87_88_96_entries_tell_what_happened)
 #define SHORT_DRAWS	16
 
 /* Draws that are too short for a timer take their time all the same. */
+/* What a client reads of both logs is what the driver says of the queue, and so is the rest. */
+TEST_F(log, entries_of_both_logs_count)
+{
+	struct drm_vfence_log_entry e[8];
+	struct drm_vfence_queue_query q;
+	unsigned int i, waits = 8, signals = 8;
+	struct vf_counters c;
+
+	for (i = 0; i < 3; i++)
+		vf_cmd_wait(self->gfx, self->fence, 0);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
+	ASSERT_TRUE(settled(self->adapter, &c));
+	EXPECT_EQ(c.log_packets, c.log_entries_read + c.log_entries_lost + c.log_entries_unread);
+
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, WAITS, e, &waits, NULL));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &signals, NULL));
+	EXPECT_EQ(3, waits);
+	EXPECT_EQ(1, signals);
+	ASSERT_EQ(0, vf_queue_query(self->gfx, &q));
+	EXPECT_EQ(waits + signals, q.log_read);
+}
+
 TEST_F(log, WDDM_90_a_signal_is_not_earlier_than_the_work_before_it)
 {
 	static const uint32_t draw_ns[] = { 1000, 2000, 5000, 10000, 15000, 20000, 50000 };
@@ -258,6 +281,60 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 		ASSERT_EQ(i + 1, e[i].fence_value);
 	EXPECT_EQ(0, queue_fault(queue));
 	vf_queue_destroy(queue);
+}
+
+/* Signal, drop another signal, and signal again. The log must have the two, one after the other. */
+static int drop_between(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
+{
+	int ret;
+
+	vf_cmd_signal(queue, fence, value);
+	ret = vf_queue_publish(queue);
+	vf_cmd_signal(queue, fence, value + 9);
+	vf_cmd_nop(queue, 7);
+	if (!ret && vf_queue_publish(queue) != -EINVAL)
+		ret = -ENOMSG;
+	vf_cmd_signal(queue, fence, value + 1);
+	return ret ? ret : vf_queue_publish(queue);
+}
+
+TEST_F(log, commands_that_were_dropped_leave_no_gap)
+{
+	struct drm_vfence_log_entry e[16];
+	unsigned int n = 16;
+
+	ASSERT_EQ(0, drop_between(self->gfx, self->fence, 1));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 2));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(self->gfx));
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, e, &n, NULL));
+	ASSERT_EQ(2, n);
+	EXPECT_EQ(1, e[0].fence_value);
+	EXPECT_EQ(2, e[1].fence_value);
+}
+
+TEST_F(log, commands_that_were_dropped_leave_no_gap_in_a_log_that_has_begun_anew)
+{
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	for (i = 1; i <= 30; i++)
+		vf_cmd_signal(self->gfx, self->fence, i);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(logged(self->gfx));
+	/* The next submission connects, and takes over the new size. */
+	ASSERT_EQ(0, knob(0, "logging_level", "1"));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_EQ((65536 - 40) / 48, vf_queue_info(self->gfx)->signal_log_entries);
+	vf_cmd_nop(self->gfx, 7);
+	EXPECT_EQ(-EINVAL, vf_queue_submit(self->gfx));
+	vf_cmd_signal(self->gfx, self->fence, 31);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(logged(self->gfx));
+	EXPECT_EQ(31, vf_fence_current(self->fence));
+	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(self->gfx));
+	ASSERT_EQ(0, knob(0, "logging_level", "0"));
 }
 
 TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
@@ -473,7 +550,8 @@ TEST_F(log, entries_are_kept_from_the_first_read_on)
 		.entries = { .array = (uintptr_t)e, .count = 1024, .stride = sizeof(e[0]) },
 	};
 	int fd = vf_adapter_fd(self->adapter);
-	unsigned int i;
+	unsigned int i, none = 0;
+	uint64_t lost = POISON;
 
 	/*
 	 * 100 entries that the driver has read for another queue: the log has 83 that the GPU is not
@@ -502,6 +580,9 @@ TEST_F(log, entries_are_kept_from_the_first_read_on)
 	ASSERT_EQ(1024, args.returned);
 	for (i = 0; i < 1024; i++)
 		EXPECT_EQ(127 + i, e[i].fence_value);
+	/* For a client of the library the ones and the others are lost. */
+	ASSERT_EQ(0, vf_queue_read_log(self->gfx, SIGNALS, NULL, &none, &lost));
+	EXPECT_EQ(args.dropped, lost);
 
 	/* The entries of the other log are not kept by that. */
 	args.log = WAITS;

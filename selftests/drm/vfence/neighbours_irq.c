@@ -599,6 +599,93 @@ TEST_F(flood, a_queue_that_stalls_keeps_nobody_off_and_is_not_stopped)
 	victim_close(&victim);
 }
 
+/* What the FIFO of the CMP takes of one client, and of a client that has few posts in it. */
+#define SHARE	224
+#define FEW	8
+#define FILLERS	(4 + 16)
+
+/*
+ * Fill the FIFO: four clients reach their share, which leaves a reserve, and the others take that.
+ * A waiter for the first value makes each signal post. Return: true if the FIFO is full.
+ */
+static bool fill_fifo(struct victim *filler, int efd)
+{
+	unsigned int i, k;
+	uint64_t posts;
+
+	for (i = 0; i < FILLERS; i++)
+		if (victim_open(&filler[i], 0) || arm(filler[i].adapter, filler[i].fence, 1, efd))
+			return false;
+	posts = counters(filler[0].adapter).posts;
+	if (knob(0, "hold_posts", "1"))
+		return false;
+	for (i = 0; i < FILLERS; i++) {
+		posts += i < 4 ? SHARE : FEW;
+		for (k = 1; k <= FLOOD; k++)
+			vf_cmd_signal(filler[i].queue, filler[i].fence, k);
+		if (vf_queue_publish(filler[i].queue) ||
+		    !EVENTUALLY(counters(filler[0].adapter).posts >= posts))
+			return false;
+	}
+	return true;
+}
+
+/* The next post wakes the CMP: a signal of a fence of two adapters. */
+static int empty_fifo(FIXTURE_DATA(flood) *self)
+{
+	int ret = knob(0, "hold_posts", "0");
+
+	vf_cmd_signal(self->copy, self->fence, 1);
+	return ret ? ret : vf_queue_submit(self->copy);
+}
+
+TEST_F_TIMEOUT(flood, a_full_fifo_loses_no_value_that_is_rewound, 120)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), other = eventfd(0, EFD_CLOEXEC);
+	uint64_t overflowed = counters(self->adapter).cmp_overflowed;
+	struct victim victim, filler[FILLERS];
+	unsigned int i;
+
+	ASSERT_EQ(0, victim_open(&victim, 0));
+	ASSERT_EQ(0, arm(victim.adapter, victim.fence, 10, efd));
+	ASSERT_TRUE(fill_fifo(filler, other));
+	EXPECT_EQ(overflowed, counters(self->adapter).cmp_overflowed);
+	vf_cmd_signal(victim.queue, victim.fence, 10);
+	vf_cmd_signal(victim.queue, victim.fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(victim.queue));
+	ASSERT_TRUE(drained(victim.queue));
+	EXPECT_LT(overflowed, counters(self->adapter).cmp_overflowed);
+	EXPECT_FALSE(fired(efd));
+	ASSERT_EQ(0, empty_fifo(self));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	for (i = 0; i < FILLERS; i++)
+		victim_close(&filler[i]);
+	victim_close(&victim);
+	close(other);
+	close(efd);
+}
+
+TEST_F_TIMEOUT(flood, a_full_fifo_loses_no_fault, 120)
+{
+	const struct drm_vfence_packet_header bad = { .opcode = 50, .length = sizeof(bad) };
+	int other = eventfd(0, EFD_CLOEXEC);
+	struct victim victim, filler[FILLERS];
+	unsigned int i;
+
+	ASSERT_EQ(0, victim_open(&victim, 0));
+	ASSERT_TRUE(fill_fifo(filler, other));
+	vf_cmd_raw(victim.queue, &bad, sizeof(bad));
+	ASSERT_EQ(0, vf_queue_publish(victim.queue));
+	ASSERT_TRUE(EVENTUALLY(queue_fault(victim.queue) != DRM_VFENCE_FAULT_NONE));
+	ASSERT_EQ(0, empty_fifo(self));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(victim.device) ==
+			       DRM_VFENCE_DEVICE_ERROR_DMAFAULT));
+	for (i = 0; i < FILLERS; i++)
+		victim_close(&filler[i]);
+	victim_close(&victim);
+	close(other);
+}
+
 #define BURST	300
 
 static pid_t cmp;
@@ -1144,9 +1231,9 @@ TEST_F_TIMEOUT(waiters, imports_of_another_client_do_not_delay_those_of_a_privat
 	bool before = false;
 	int64_t begin, took, all;
 
-	/* On one processor the victim waits for time slices of the attacker, seldom for most. */
-	for (round = 1; round <= 3; round++) {
-		ASSERT_TRUE(arm_many_points(&self->attacker, self->efd, 1000 * round));
+	/* On one processor the victim waits for time slices of the attacker, seldom for all. */
+	for (round = 1; round <= 10 && !before; round++) {
+		ASSERT_TRUE(arm_many_points(&self->attacker, EVENTS, self->efd, 1000 * round));
 		events = 0;
 		begin = vf_deadline(0);
 		ASSERT_EQ(0, import(&self->attacker, 1000 * round));

@@ -81,6 +81,8 @@ FIXTURE_SETUP(notify)
 
 FIXTURE_TEARDOWN(notify)
 {
+	knob(0, "lose_interrupt", "0");
+	knob(0, "hold_posts", "0");
 	vf_fence_destroy(self->fence);
 	vf_fence_destroy(self->other);
 	VFENCE_TEARDOWN();
@@ -156,6 +158,111 @@ static bool interrupt(struct vf_adapter *adapter, struct vf_queue *queue, struct
 }
 
 /* Return: true if the line of /proc/interrupts is a vector of the first adapter, or function. */
+#define CROWD	64
+/* Two fences of this kind have more waiters than the handler completes. */
+#define EACH	3
+
+/* Fences with some waiters each, on one eventfd. */
+struct crowd {
+	struct vf_fence *fence[CROWD];
+	int efd;
+};
+
+static int crowd_open(struct crowd *crowd, struct vf_adapter *adapter, struct vf_device *device)
+{
+	unsigned int i, k;
+	int ret = 0;
+
+	crowd->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	for (i = 0; i < CROWD && !ret; i++) {
+		ret = vf_fence_create(device, 0, 0, &crowd->fence[i]);
+		for (k = 0; k < EACH && !ret; k++)
+			ret = arm(adapter, crowd->fence[i], 1, crowd->efd);
+	}
+	return ret;
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+	unsigned int i;
+
+	for (i = 0; i < CROWD; i++)
+		vf_fence_destroy(crowd->fence[i]);
+	close(crowd->efd);
+}
+
+/* The interrupts leave most fences to the thread, which has more than one pass with them. */
+TEST_F(notify, signals_of_many_fences_at_once_wake_all_their_waiters)
+{
+	struct crowd crowd;
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, crowd_open(&crowd, self->adapter, self->device));
+	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	for (i = 0; i < CROWD; i++)
+		vf_cmd_signal(self->gfx, crowd.fence[i], 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	EXPECT_FALSE(fired(crowd.efd));
+	ASSERT_EQ(0, release_posts(0, self->device));
+	EXPECT_TRUE(fires(crowd.efd, CROWD * EACH));
+	crowd_close(&crowd);
+}
+
+/* Signal a fence of the crowd, on another node each time: then each signal has its own record. */
+static int signal_one_of(FIXTURE_DATA(notify) *self, struct crowd *crowd, unsigned int i)
+{
+	struct vf_queue *queue = i % 2 ? self->gfx : self->copy;
+
+	vf_cmd_signal(queue, crowd->fence[i], 1);
+	return vf_queue_submit(queue) ? -EIO : drained(queue) ? 0 : -ETIME;
+}
+
+/*
+ * A wait that begins after a rewind first handles the records of before: all of them, as the value
+ * that was rewound must not complete it. No interrupt handles them here.
+ */
+TEST_F(notify, a_wait_after_a_rewind_begins_after_all_records_of_before)
+{
+	int before = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int after = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_counters c;
+	struct crowd crowd;
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, crowd_open(&crowd, self->adapter, self->device));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, before));
+	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	for (i = 0; i < 24; i++) {
+		if (i == 12)
+			vf_cmd_signal(self->gfx, self->fence, 10);
+		ASSERT_EQ(0, signal_one_of(self, &crowd, i));
+	}
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(drained(self->gfx));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
+	ASSERT_EQ(0, knob(0, "lose_interrupt", "1000"));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, after));
+	EXPECT_EQ(1, fired_on(self->adapter, before));
+
+	ASSERT_EQ(0, knob(0, "lose_interrupt", "0"));
+	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	for (; i < CROWD; i++)
+		ASSERT_EQ(0, signal_one_of(self, &crowd, i));
+	EXPECT_TRUE(fires(crowd.efd, CROWD * EACH));
+	ASSERT_TRUE(settled(self->adapter, &c));
+	EXPECT_EQ(0, fired_on(self->adapter, after));
+	ASSERT_EQ(0, vf_fence_signal(self->fence, 5));
+	EXPECT_EQ(1, fired_on(self->adapter, after));
+	crowd_close(&crowd);
+	close(before);
+	close(after);
+}
+
 static bool is_vector(const char *line)
 {
 	unsigned int index = first_adapter();
@@ -500,6 +607,33 @@ TEST_F(form_of_queues, WDDM_80_95_after_an_overrun_fences_are_read_live)
 	EXPECT_LT(before.live_reads, after.live_reads);
 }
 
+/*
+ * The entry that is lost is the only one that names the fence. The place of the oldest entry is the
+ * next one that the GPU writes, so a log has room for one entry less than it has places.
+ */
+TEST_F(form_of_queues, WDDM_80_95_an_overrun_by_one_entry_is_one)
+{
+	uint32_t entries = vf_queue_info(self->gfx)->signal_log_entries, i;
+	struct vf_counters before, after;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_TRUE(settled(self->adapter, &before));
+	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
+	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	vf_cmd_signal(self->gfx, self->f1, 5);
+	for (i = 1; i < entries; i++)
+		vf_cmd_signal(self->gfx, self->f2, i);
+	ASSERT_EQ(0, vf_queue_publish(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->f2) == entries - 1 &&
+			       queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
+	EXPECT_FALSE(fired(self->e1));
+	ASSERT_EQ(0, release_posts(variant->index, self->device));
+	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
+	ASSERT_TRUE(settled(self->adapter, &after));
+	EXPECT_EQ(before.log_entries_lost + 1, after.log_entries_lost);
+}
+
 static int signal_unlogged(struct vf_queue *queue, struct vf_fence *fence, uint64_t value)
 {
 	struct drm_vfence_packet_signal signal = {
@@ -601,6 +735,117 @@ TEST_F(form, a_new_fence_inherits_no_entries_of_one_that_is_gone)
 	EXPECT_TRUE(EVENTUALLY(fired(self->e2)));
 	ASSERT_TRUE(settled(self->adapter, &c));
 	EXPECT_FALSE(fired(self->e1));
+}
+
+/* A client that signals again and again what another one waits for, while no post is taken. */
+struct poster {
+	struct client client;
+	struct vf_queue *queue;
+	struct vf_fence *fence;
+};
+
+static int post_many(struct poster *p, unsigned int signals, int efd)
+{
+	int ret = client_open(&p->client);
+	unsigned int i;
+
+	ret = ret ? ret : vf_queue_create(p->client.device, DRM_VFENCE_NODE_GFX, 16384, &p->queue);
+	ret = ret ? ret : vf_fence_create(p->client.device, 0, 0, &p->fence);
+	ret = ret ? ret : arm(p->client.adapter, p->fence, 1, efd);
+	for (i = 1; !ret && i <= signals; i++)
+		vf_cmd_signal(p->queue, p->fence, i);
+	return ret ? ret : vf_queue_publish(p->queue);
+}
+
+#define FIFO	1024
+#define SHARE	224
+#define FEW	8
+#define FLOODS	4
+/* Those that flood leave room for 16 others with few posts. */
+#define POSTERS	(FLOODS + 20)
+
+/* Posts without room are counted, and become an interrupt that names nothing. */
+TEST(posts_beyond_the_fifo_are_counted_and_wake_their_waiters)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	uint64_t posts = 0, lost = 0;
+	struct poster poster[POSTERS];
+	struct vf_counters before, c;
+	struct vf_adapter *adapter;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_adapter_open(0, &adapter));
+	ASSERT_TRUE(settled(adapter, &before));
+	if (knob(0, "hold_posts", "1"))
+		SKIP(return, "needs root");
+	for (i = 0; i < POSTERS; i++) {
+		unsigned int each = i < FLOODS ? SHARE : FEW;
+
+		ASSERT_EQ(0, post_many(&poster[i], each, efd));
+		posts += each;
+		lost = posts > FIFO ? posts - FIFO : 0;
+		ASSERT_TRUE(EVENTUALLY((c = counters(adapter), c.posts == before.posts + posts &&
+					c.cmp_overflowed == before.cmp_overflowed + lost)));
+	}
+	EXPECT_LT(0, lost);
+	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	/* The next post sets the CMP going: of a client that has no posts in the FIFO. */
+	vf_cmd_signal(poster[POSTERS - 1].queue, poster[POSTERS - 1].fence, FEW + 1);
+	ASSERT_EQ(0, vf_queue_publish(poster[POSTERS - 1].queue));
+	for (i = 0; i < POSTERS; i++)
+		EXPECT_TRUE(EVENTUALLY(read(efd, &(uint64_t){ 0 }, 8) == 8));
+	for (i = 0; i < POSTERS; i++) {
+		vf_fence_destroy(poster[i].fence);
+		vf_queue_destroy(poster[i].queue);
+		client_close(&poster[i].client);
+	}
+	vf_adapter_close(adapter);
+	close(efd);
+	EXPECT_TRUE(balanced(0));
+}
+
+/* Interrupts of this adapter name nothing: one record stands for many posts. */
+TEST(a_record_that_names_nothing_counts_for_all_its_posts)
+{
+	struct vf_counters before, after;
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence[6];
+	struct vf_queue *queue;
+	unsigned int i;
+	int efd;
+
+	if (geteuid() || vf_adapter_open(10, &adapter))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, vf_device_create(adapter, &device));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
+	ASSERT_TRUE(settled(adapter, &before));
+	ASSERT_EQ(0, knob(10, "hold_posts", "1"));
+	for (i = 0; i < 6; i++) {
+		ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence[i]));
+		ASSERT_EQ(0, arm(adapter, fence[i], 1, efd));
+		if (i < 5)
+			vf_cmd_signal(queue, fence[i], 1);
+	}
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	ASSERT_EQ(0, knob(10, "hold_posts", "0"));
+	/* The next post sets the CMP going. */
+	vf_cmd_signal(queue, fence[5], 1);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	for (i = 0; i < 6; i++)
+		EXPECT_TRUE(EVENTUALLY(read(efd, &(uint64_t){ 0 }, 8) == 8));
+	ASSERT_TRUE(settled(adapter, &after));
+	EXPECT_EQ(before.cmp_recorded + 6, after.cmp_recorded);
+	EXPECT_GT(before.records_null + 6, after.records_null);
+	EXPECT_EQ(after.cmp_recorded, after.records_useful + after.records_spurious);
+	for (i = 0; i < 6; i++)
+		vf_fence_destroy(fence[i]);
+	close(efd);
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
 }
 
 TEST(WDDM_73_a_null_array_leaves_other_waiters_alone_unless_it_says_so)

@@ -263,6 +263,27 @@ TEST_F(queue, WDDM_183_only_the_kernel_writes_the_status)
 	EXPECT_EQ(0, bare_destroy(&b));
 }
 
+/* A client reads the level of its doorbell, connected or not, where it reads the status. */
+TEST_F(queue, a_doorbell_shows_the_logging_level_of_now)
+{
+	volatile uint32_t *level;
+	struct bare b;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+	ASSERT_EQ(0, bare_doorbell(&b));
+	level = (volatile uint32_t *)&b.status[1];
+	EXPECT_EQ(DRM_VFENCE_LOGGING_DEFAULT, *level);
+	ASSERT_EQ(0, knob(0, "logging_level", "1"));
+	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, *level);
+	ASSERT_EQ(0, bare_connect(&b));
+	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, *level);
+	ASSERT_EQ(0, knob(0, "logging_level", "0"));
+	EXPECT_EQ(DRM_VFENCE_LOGGING_DEFAULT, *level);
+	EXPECT_EQ(0, bare_destroy(&b));
+}
+
 #define CROWD 24
 
 TEST_F(queue, WDDM_182_186_187_victims_reconnect_and_lose_nothing)

@@ -724,6 +724,30 @@ static inline int knob(unsigned int index, const char *name, const char *value)
 	return ret ? ret : write_text(path, value);
 }
 
+/*
+ * Let the CMP of an adapter handle the posts that "hold_posts" has held back. The end of a queue
+ * flushes, which wakes the CMP.
+ */
+static inline int release_posts(unsigned int index, struct vf_device *device)
+{
+	struct vf_queue *queue;
+	int ret = knob(index, "hold_posts", "0");
+
+	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_COPY, 4096, &queue);
+	if (!ret)
+		vf_queue_destroy(queue);
+	return ret;
+}
+
+/* Return: true if @efd is signaled @times times, and not more often. */
+static inline bool fires(int efd, uint64_t times)
+{
+	uint64_t count = 0, more;
+
+	return EVENTUALLY((count += read(efd, &more, 8) == 8 ? more : 0) >= times) &&
+	       count == times;
+}
+
 /* Write @value to an attribute in the folder "tdr" of an adapter. */
 static inline int tdr_configure(unsigned int index, const char *name, const char *value)
 {
