@@ -286,7 +286,7 @@ mutants-tools: setup-check
 # The debug kernels are built once, into the cache. What needs no second processor is in quick DEBUG=1.
 check-debug: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-kcov guest-programs KERNEL=kasan
-	@tools/vm/check kasan debug-races fuzz
+	@tools/vm/check kasan debug-races debug-holds fuzz
 
 check-kcsan: setup-check
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-programs KERNEL=kcsan

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The seeded schedule of test builds: a seed decides at which steps threads are delayed.
+ * Test builds: a seed decides at which steps threads are delayed, and a name where one is held.
  */
 
 #include <linux/atomic.h>
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/moduleparam.h>
 #include <linux/preempt.h>
+#include <linux/string.h>
+#include <linux/sysfs.h>
+#include <linux/wait.h>
 
 #include "vfence_step.h"
 
@@ -97,4 +101,79 @@ void vfence_step_window(unsigned int us)
 		usleep_range(us, us + 1);
 	else
 		udelay(us);
+}
+
+static const char *const hold_names[VFENCE_HOLDS_COUNT] = {
+	[VFENCE_HOLD_QUEUE_STOP] = "QUEUE_STOP",
+	[VFENCE_HOLD_ADVANCE] = "ADVANCE",
+	[VFENCE_HOLD_RETIRE] = "RETIRE",
+	[VFENCE_HOLD_STAGE] = "STAGE",
+	[VFENCE_HOLD_QUEUE_FAULT] = "QUEUE_FAULT",
+	[VFENCE_HOLD_QUEUE_FREE] = "QUEUE_FREE",
+	[VFENCE_HOLD_SUBMISSION_FREE] = "SUBMISSION_FREE",
+	[VFENCE_HOLD_ARM] = "ARM",
+	[VFENCE_HOLD_CHANGE] = "CHANGE",
+	[VFENCE_HOLD_CONNECTED] = "CONNECTED",
+	[VFENCE_HOLD_EVENT_FIRE] = "EVENT_FIRE",
+	[VFENCE_HOLD_IMPORT] = "IMPORT",
+	[VFENCE_HOLD_FOREIGN] = "FOREIGN",
+	[VFENCE_HOLD_MOVE] = "MOVE",
+	[VFENCE_HOLD_EVICT] = "EVICT",
+	[VFENCE_HOLD_MEMBER] = "MEMBER",
+	[VFENCE_HOLD_STOP_DEVICE] = "STOP_DEVICE",
+	[VFENCE_HOLD_LOSS_RESET] = "LOSS_RESET",
+	[VFENCE_HOLD_LOSS_ADAPTER] = "LOSS_ADAPTER",
+};
+
+/* The longest hold: a test that is killed does not release its thread. */
+#define HOLD_MAX_MS	30000
+
+/* The hold that is set, or -1, and a number that changes with it. */
+static int hold_set = -1;
+static unsigned int hold_turn = 1;
+/* The first thread of a turn is held, all others pass. */
+static atomic_t hold_taken;
+/* The turn for which a thread is held, or 0. */
+static unsigned int hold_held;
+static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
+
+static int hold_param_set(const char *value, const struct kernel_param *kp)
+{
+	int hold = sysfs_match_string(hold_names, value);
+
+	if (hold < 0 && !sysfs_streq(value, "none"))
+		return -EINVAL;
+	/* Set the new one before the thread goes on that is held: it may cause the next. */
+	WRITE_ONCE(hold_set, -1);
+	WRITE_ONCE(hold_turn, hold_turn + 1);
+	atomic_set(&hold_taken, 0);
+	WRITE_ONCE(hold_set, hold < 0 ? -1 : hold);
+	wake_up_all(&hold_wait);
+	return 0;
+}
+
+static int hold_param_get(char *buffer, const struct kernel_param *kp)
+{
+	int hold = READ_ONCE(hold_set);
+
+	return sysfs_emit(buffer, "%s %d\n", hold < 0 ? "none" : hold_names[hold],
+			  READ_ONCE(hold_held) == READ_ONCE(hold_turn));
+}
+
+static const struct kernel_param_ops hold_param_ops = {
+	.set = hold_param_set, .get = hold_param_get,
+};
+module_param_cb(hold, &hold_param_ops, NULL, 0600);
+MODULE_PARM_DESC(hold, "name of a hold, or none; says whether a thread is held");
+
+/** vfence_hold_pass - pass a hold; process context, without a lock that others need */
+void vfence_hold_pass(enum vfence_hold hold)
+{
+	unsigned int turn = READ_ONCE(hold_turn);
+
+	if (READ_ONCE(hold_set) != (int)hold || atomic_xchg(&hold_taken, 1))
+		return;
+	WRITE_ONCE(hold_held, turn);
+	wait_event_timeout(hold_wait, READ_ONCE(hold_turn) != turn, msecs_to_jiffies(HOLD_MAX_MS));
+	cmpxchg(&hold_held, turn, 0);
 }

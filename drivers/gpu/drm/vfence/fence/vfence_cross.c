@@ -21,6 +21,7 @@
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
+#include "vfence_step.h"
 
 static void cross_free(struct kref *ref)
 {
@@ -257,6 +258,7 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 		member = cross_create_member(fence, file);
 		if (IS_ERR(member))
 			return member;
+		vfence_hold(MEMBER);
 		member = cross_join(cross, member);
 	}
 

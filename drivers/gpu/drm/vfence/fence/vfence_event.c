@@ -15,6 +15,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_wait.h"
+#include "vfence_step.h"
 
 /**
  * struct vfence_event - armed eventfd
@@ -102,6 +103,7 @@ static void event_fire_work(struct work_struct *work)
 {
 	struct vfence_file *file = container_of(work, struct vfence_file, fire_work);
 
+	vfence_hold(EVENT_FIRE);
 	mutex_lock(&file->deliver_lock);
 	event_deliver_locked(file, UINT_MAX);
 	mutex_unlock(&file->deliver_lock);

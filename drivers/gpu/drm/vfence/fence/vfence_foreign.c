@@ -24,6 +24,7 @@
 
 #include "core/vfence_file_types.h"
 #include "fence/vfence_foreign.h"
+#include "vfence_step.h"
 
 /* Followers that are called before the lock is dropped for a moment. */
 #define FOREIGN_BATCH	32
@@ -89,6 +90,7 @@ static void foreign_work(struct work_struct *work)
 	struct llist_node *signaled;
 	bool signalling;
 
+	vfence_hold(FOREIGN);
 	signalling = dma_fence_begin_signalling();
 	/* In the order in which they have signaled. */
 	signaled = llist_reverse_order(llist_del_all(&foreigns->signaled));

@@ -27,6 +27,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
+#include "vfence_step.h"
 
 /**
  * struct vfence_import - dma_fence that will signal a fence
@@ -108,6 +109,7 @@ static void sync_import_work(struct work_struct *work)
 	struct vfence_import *import, *next;
 	struct llist_node *signaled;
 
+	vfence_hold(IMPORT);
 	/*
 	 * Take the list once. An import that comes later queues this work again and must exist
 	 * until then, as the closing file waits for the import.

@@ -85,8 +85,42 @@ enum vfence_step {
 	VFENCE_STEPS_COUNT,
 };
 
+/**
+ * DOC: Holds
+ *
+ * A hold is a place at the beginning of a work, or of a call that may come late. In a test build a
+ * test writes the name of a hold to the parameter hold: the first thread that passes it stays there
+ * until the test writes another name, or for some seconds. Meanwhile the test takes away what the
+ * thread uses. locking.rst says what keeps it.
+ */
+enum vfence_hold {
+	VFENCE_HOLD_QUEUE_STOP,
+	VFENCE_HOLD_ADVANCE,
+	VFENCE_HOLD_RETIRE,
+	VFENCE_HOLD_STAGE,
+	VFENCE_HOLD_QUEUE_FAULT,
+	VFENCE_HOLD_QUEUE_FREE,
+	VFENCE_HOLD_SUBMISSION_FREE,
+	VFENCE_HOLD_ARM,
+	VFENCE_HOLD_CHANGE,
+	VFENCE_HOLD_CONNECTED,
+	VFENCE_HOLD_EVENT_FIRE,
+	VFENCE_HOLD_IMPORT,
+	VFENCE_HOLD_MOVE,
+	VFENCE_HOLD_EVICT,
+	VFENCE_HOLD_MEMBER,
+	VFENCE_HOLD_FOREIGN,
+	VFENCE_HOLD_STOP_DEVICE,
+	VFENCE_HOLD_LOSS_RESET,
+	VFENCE_HOLD_LOSS_ADAPTER,
+	VFENCE_HOLDS_COUNT,
+};
+
 #ifdef VFENCE_STEPS
 extern unsigned long vfence_step_seed;
+void vfence_hold_pass(enum vfence_hold hold);
+
+#define vfence_hold(name)	vfence_hold_pass(VFENCE_HOLD_##name)
 void vfence_step_hit(enum vfence_step step);
 void vfence_step_window(unsigned int us);
 
@@ -96,6 +130,7 @@ void vfence_step_window(unsigned int us);
 } while (0)
 #else
 #define vfence_step(name) do { } while (0)
+#define vfence_hold(name) do { } while (0)
 #endif
 
 #endif

@@ -11,6 +11,7 @@
 #include "mem/vfence_segment.h"
 #include "mem/vfence_slots.h"
 #include "mem/vfence_storage.h"
+#include "vfence_step.h"
 
 /**
  * struct segment_request - a page that is to be placed in video memory
@@ -101,6 +102,7 @@ static int segment_evict(struct vfence_storage *storage)
 	int ret;
 
 	lockdep_assert_held(&segment->mover);
+	vfence_hold(EVICT);
 	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, kva);
 	if (!ret) {
 		spin_lock(&segment->lock);
@@ -227,6 +229,7 @@ static void segment_move_work(struct work_struct *work)
 	struct segment_request *request;
 
 	mutex_lock(&segment->mover);
+	vfence_hold(MOVE);
 	while ((request = segment_next_request(segment))) {
 		request->ret = segment_fill(segment, request);
 		/* The last access: the thread goes on with its stack. */

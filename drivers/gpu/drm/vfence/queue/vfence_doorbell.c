@@ -101,6 +101,7 @@ static void doorbell_connect_locked(struct vfence_doorbell *doorbell, unsigned i
 	status = vgpu_doorbell_connect(doorbell->queue->hw);
 	doorbell_set_status(doorbell, status);
 	trace_vfence_connect(doorbell->queue, physical, status);
+	vfence_hold(CONNECTED);
 }
 
 /*
@@ -112,6 +113,7 @@ static void doorbell_change_work(struct work_struct *work)
 	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, change_work);
 	int physical;
 
+	vfence_hold(CHANGE);
 	mutex_lock(&doorbell->lock);
 	physical = vfence_physical_begin_change(doorbell);
 	if (physical >= 0)
@@ -191,6 +193,7 @@ static void doorbell_arm_work(struct work_struct *work)
 {
 	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, arm);
 
+	vfence_hold(ARM);
 	vfence_step(ARM);
 
 	mutex_lock(&doorbell->lock);

@@ -20,6 +20,7 @@
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
+#include "vfence_step.h"
 
 /* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
 #define JOB_CREDITS		4
@@ -118,6 +119,7 @@ static void job_free_work(struct work_struct *work)
 {
 	struct vfence_submission *submission = container_of(work, struct vfence_submission, free);
 
+	vfence_hold(SUBMISSION_FREE);
 	vfence_submit_free(submission);
 }
 
@@ -476,6 +478,7 @@ void vfence_job_retire_work(struct work_struct *work)
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, retire);
 
+	vfence_hold(RETIRE);
 	vfence_job_retire(kernel);
 	vfence_queue_put_later(kernel->queue);
 }

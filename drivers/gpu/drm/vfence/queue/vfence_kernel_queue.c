@@ -29,6 +29,7 @@
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
+#include "vfence_step.h"
 
 static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 {
@@ -196,9 +197,11 @@ static void kernel_queue_advance_work(struct work_struct *work)
 {
 	struct vfence_kernel_queue *kernel =
 		container_of(work, struct vfence_kernel_queue, advance);
-	/* The dma_fences of submissions that wait for in-syncs are published. */
-	bool signalling = dma_fence_begin_signalling();
+	bool signalling;
 
+	vfence_hold(ADVANCE);
+	/* The dma_fences of submissions that wait for in-syncs are published. */
+	signalling = dma_fence_begin_signalling();
 	mutex_lock(&kernel->lock);
 	if (READ_ONCE(kernel->error))
 		kernel_queue_push_all_locked(kernel);

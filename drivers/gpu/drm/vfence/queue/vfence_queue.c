@@ -19,6 +19,7 @@
 #include "queue/vfence_published.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
+#include "vfence_step.h"
 
 /* Its owner has destroyed it long before. The file waits for this in vfence_queue_settle_all(). */
 static void queue_free(struct vfence_queue *queue)
@@ -54,6 +55,7 @@ static void queue_release(struct kref *ref)
 
 static void queue_free_work(struct work_struct *work)
 {
+	vfence_hold(QUEUE_FREE);
 	queue_free(container_of(work, struct vfence_queue, free_work));
 }
 
@@ -154,6 +156,7 @@ static int queue_fault_to_device_state(u32 fault)
  */
 void vfence_queue_stop(struct vfence_queue *queue, int error)
 {
+	vfence_hold(QUEUE_STOP);
 	vfence_doorbell_abort(queue);
 	vgpu_queue_abort(queue->hw);
 	if (queue->kernel)
@@ -183,6 +186,7 @@ static void queue_fault_work(struct work_struct *work)
 	struct vfence_queue *queue = container_of(work, struct vfence_queue, fault_work);
 	struct vgpu_queue_status status;
 
+	vfence_hold(QUEUE_FAULT);
 	vgpu_queue_query(queue->hw, &status);
 	if (status.fault == DRM_VFENCE_FAULT_PREEMPTION)
 		queue->adapter->loss->queue_stuck(queue->adapter, queue);

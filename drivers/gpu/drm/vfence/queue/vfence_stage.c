@@ -23,6 +23,7 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 #include "vgpu_packet.h"
+#include "vfence_step.h"
 
 /* Most stages that are performed before their references are dropped. */
 #define STAGE_PORTION	16
@@ -352,6 +353,7 @@ void vfence_stage_work(struct work_struct *work)
 	bool stopped;
 	u64 delivered;
 
+	vfence_hold(STAGE);
 	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
 	stopped = smp_load_acquire(&kernel->stopped);
 	delivered = stage_perform_due(kernel);

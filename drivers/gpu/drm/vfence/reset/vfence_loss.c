@@ -32,6 +32,7 @@
 #include "reset/vfence_tdr.h"
 #include "reset/vfence_watch.h"
 #include "reset/vfence_wedge.h"
+#include "vfence_step.h"
 
 /*
  * A queue with a bad packet fails the submission that it was executing. The submissions of
@@ -113,6 +114,7 @@ static void loss_stop_device_work(struct work_struct *work)
 {
 	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
 
+	vfence_hold(STOP_DEVICE);
 	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(device->adapter, device->process);
@@ -200,6 +202,7 @@ static void loss_reset_work(struct work_struct *work)
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.reset_work);
 
+	vfence_hold(LOSS_RESET);
 	vfence_queue_for_each(adapter, loss_stop_reset, NULL);
 	vfence_device_for_each(adapter, loss_end_removed);
 }
@@ -263,6 +266,7 @@ static void loss_adapter_work(struct work_struct *work)
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.lost_work);
 
+	vfence_hold(LOSS_ADAPTER);
 	/*
 	 * New queues check ->lost after becoming visible; existing ones are walked here.
 	 * Full barrier: the xchg() of vfence_adapter_lose(). Partner: queue_create_locked().
