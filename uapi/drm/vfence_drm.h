@@ -125,6 +125,9 @@ extern "C" {
  * - 1.43: LOG_READ: the driver keeps 1024 entries of a log from the first call on.
  * - 1.44: an import whose dma_fence fails takes its fence to the maximum, and does not end it; CPU
  *   signals of a fence that has ended return EIO.
+ * - 1.45: waits for a fence that nobody can signal any more end with ECANCELED, also those of
+ *   holders that remain; imports and signals of submissions keep them. A doorbell page has at most
+ *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
  */
 
 /* ------------------------------------------------------------------ limits */
