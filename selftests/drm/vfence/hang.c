@@ -93,13 +93,17 @@ TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 TEST_F(hung, WDDM_123_124_a_reset_takes_native_fences_to_the_maximum)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct vf_fence *mine, *stays, *deaf, *theirs;
+	struct vf_fence *mine, *stays, *deaf, *watched, *theirs;
+	int fd;
 
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &mine));
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0,
 				     &stays));
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL, 0, &deaf));
-	ASSERT_EQ(0, vf_fence_create(self->other_device, 0, 0, &theirs));
+	ASSERT_EQ(0, vf_fence_create(self->other_device, DRM_VFENCE_FENCE_SHAREABLE, 0, &theirs));
+	fd = vf_fence_export_rights(theirs, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, vf_fence_open(self->device, fd, &watched));
+	close(fd);
 	ASSERT_EQ(0, arm(self->adapter, mine, 5, efd));
 	/* A queue of another device goes on as well. */
 	vf_cmd_wait(self->other, mine, 5);
@@ -110,11 +114,12 @@ TEST_F(hung, WDDM_123_124_a_reset_takes_native_fences_to_the_maximum)
 	EXPECT_EQ(0, vf_fence_wait(mine, UINT64_MAX, DEADLINE));
 	EXPECT_TRUE(drained(self->other));
 	EXPECT_EQ(0, vf_fence_current(stays));
-	/* The device could not have signaled it. */
+	/* The device could not have signaled these. */
 	EXPECT_EQ(0, vf_fence_current(deaf));
 	EXPECT_EQ(0, vf_fence_current(theirs));
 	/* Progress is what the queue has done. */
 	EXPECT_EQ(0, vf_fence_current(vf_queue_progress(self->gfx)));
+	vf_fence_destroy(watched);
 	vf_fence_destroy(theirs);
 	vf_fence_destroy(deaf);
 	vf_fence_destroy(stays);
