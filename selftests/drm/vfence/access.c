@@ -191,7 +191,7 @@ TEST_F(world, VF_39_full_access_again_and_again_is_no_way_to_keep_the_engines)
 
 	ASSERT_EQ(0, world_make(self, 2));
 	/* Longer than it takes to get access again. */
-	ASSERT_EQ(0, configure_all("exec_quantum_us", "20000"));
+	ASSERT_EQ(0, configure_all("exec_quantum_us", "100000"));
 	vf_cmd_draw(self->guest[0].gfx, 100000, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
 	for (frames = 0; frames < 10; frames++) {
