@@ -545,23 +545,30 @@ TEST_F(world, VF_43_new_submissions_do_not_delay_a_pause)
 /* A function that leaves while a client waits for its resume ends the wait. */
 TEST_F(world, VF_43_a_function_leaves_while_a_submission_waits_for_its_resume)
 {
+	int status, ready = eventfd(0, EFD_CLOEXEC);
+	uint64_t one = 1;
 	struct published p;
-	int status;
 	pid_t pid;
 
 	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, published_open(&p, &self->guest[0]));
 	ASSERT_EQ(0, pause_function(1, "1"));
 	pid = fork();
-	if (!pid)
+	if (!pid) {
+		/* DRM sleeps in the first call of another process. */
+		(void)syncobj_status(p.fd, p.out[0].handle);
+		(void)!write(ready, &one, sizeof(one));
 		_exit(published_submit(&p, 0, 1) == -ENODEV ? 0 : 1);
+	}
 	ASSERT_LT(0, pid);
+	ASSERT_EQ(sizeof(one), read(ready, &one, sizeof(one)));
 	ASSERT_TRUE(EVENTUALLY(sleeps_in(&pid, SYS_ioctl)));
 	EXPECT_EQ(0, driver("unbind", VF(1)));
 	EXPECT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, driver("bind", VF(1)));
 	published_close(&p);
+	close(ready);
 }
 
 /* A pause that waits holds back no pause of another function. */
