@@ -238,6 +238,8 @@ TEST_F(whole, WDDM_154_TDR_09_a_paging_packet_that_hangs_takes_the_adapter_along
 {
 	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
 	struct vf_counters after;
+	struct vf_submit nothing = { 0 };
+	struct vf_queue *queue;
 	struct vf_fence *fence;
 	struct client later;
 
@@ -258,6 +260,13 @@ TEST_F(whole, WDDM_154_TDR_09_a_paging_packet_that_hangs_takes_the_adapter_along
 	after = counters(self->adapter);
 	EXPECT_EQ(self->before.adapter_resets + 1, after.adapter_resets);
 	EXPECT_LT(0, after.local_pages);
+	/* So do the engines of this chip, which were to report nothing while theirs was reset. */
+	ASSERT_EQ(0, vf_kernel_queue_create(later.device, DRM_VFENCE_NODE_COPY, &queue));
+	vf_cmd_draw(queue, 1, 1000);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &nothing));
+	EXPECT_TRUE(drained(queue));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(later.device));
+	vf_queue_destroy(queue);
 	vf_fence_destroy(fence);
 	vf_device_destroy(later.device);
 	vf_adapter_close(later.adapter);
