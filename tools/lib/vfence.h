@@ -719,7 +719,7 @@ struct vf_submit {
  * The queue has no commands afterwards, even if the submission fails.
  *
  * -ENOSPC: a queue has DRM_VFENCE_MAX_SUBMISSIONS; with %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM the call
- * waits for room instead. -EIO: a queue is lost. -EXDEV: a queue or a fence belongs to another adapter
+ * waits for room instead. Or %DRM_VFENCE_LIMIT_USER_MEMORY is reached. -EIO: a queue is lost. -EXDEV: a queue or a fence belongs to another adapter
  * handle than the first queue.
  */
 int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);

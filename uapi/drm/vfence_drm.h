@@ -128,6 +128,8 @@ extern "C" {
  * - 1.45: waits for a fence that nobody can signal any more end with ECANCELED, also those of
  *   holders that remain; imports and signals of submissions keep them. A doorbell page has at most
  *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
+ * - 1.46: %DRM_VFENCE_LIMIT_USER_MEMORY bounds the fences, submissions and buffers of a user.
+ *   A file may have 65536 fences, and a queue 8192 submissions.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1106,6 +1108,14 @@ enum drm_vfence_limit_id {
 	DRM_VFENCE_LIMIT_WAIT_SETS = 12,
 	/** @DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES: Entries of all wait sets, also those not in use. */
 	DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES = 13,
+	/**
+	 * @DRM_VFENCE_LIMIT_USER_MEMORY: Bytes of kernel memory for handles of fences,
+	 * submissions that have not ended, and handles of buffers. Unlike the others this limit is
+	 * one for all files of the adapter that processes of a user have opened, and so is the
+	 * number that is in use. An administrator sets it with the module parameter
+	 * user_memory_mib.
+	 */
+	DRM_VFENCE_LIMIT_USER_MEMORY = 14,
 };
 
 /**
@@ -1120,9 +1130,9 @@ struct drm_vfence_limit {
 	__u32 id;
 	/** @pad: Zero. */
 	__u32 pad;
-	/** @limit: Largest number that one open file may have. */
+	/** @limit: Largest number that one open file may have, or one user. */
 	__u64 limit;
-	/** @used: Number that the caller's open file has. */
+	/** @used: Number that the caller's open file has, or its user. */
 	__u64 used;
 };
 
@@ -1284,7 +1294,8 @@ struct drm_vfence_context_resume {
 /**
  * struct drm_vfence_bo_create - create a data buffer, which is a GEM object
  *
- * Errors: EINVAL for a size of 0 or above %DRM_VFENCE_MAX_BO_SIZE.
+ * Errors: EINVAL for a size of 0 or above %DRM_VFENCE_MAX_BO_SIZE; ENOSPC at
+ * %DRM_VFENCE_LIMIT_USER_MEMORY, as for each handle of a buffer.
  */
 struct drm_vfence_bo_create {
 	/** @size: Size in bytes. The kernel rounds it up to whole pages. */
@@ -1411,7 +1422,8 @@ struct drm_vfence_fence_mapping {
  * Errors: EINVAL for an unknown @type, for a bit of @engine_affinity without a physical
  * adapter, for CROSS_ADAPTER with INTRA_GPU or without SHAREABLE, for NO_SIGNAL with NO_WAIT
  * (WDDM-119), or for an @initial_value of an INTRA_GPU fence; EOPNOTSUPP if the adapter does
- * not support @type or native fences; ENOSPC if the file has 4096 fences.
+ * not support @type or native fences; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or
+ * %DRM_VFENCE_LIMIT_USER_MEMORY.
  */
 struct drm_vfence_fence_create {
 	/** @device: Handle of the parent. */
@@ -1497,7 +1509,8 @@ struct drm_vfence_fence_create {
  * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for SHARED without
  * NT_SECURITY_SHARING or the reverse, for CROSS_ADAPTER without SHARED or with NO_GPU_ACCESS,
  * or for a bit of @engine_affinity without a physical adapter; EOPNOTSUPP for CROSS_ADAPTER on
- * an adapter whose fences have 32 bits; ENOSPC if the file has 4096 fences of both kinds.
+ * an adapter whose fences have 32 bits; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or
+ * %DRM_VFENCE_LIMIT_USER_MEMORY.
  */
 struct drm_vfence_monitored_fence_create {
 	/** @device: Handle of the parent. */
@@ -1561,7 +1574,8 @@ struct drm_vfence_fence_export {
  * for a flag with a native fence; EBADF for a closed descriptor; EINVAL for a descriptor that
  * is not a fence, or for a fence of another adapter without CROSS_ADAPTER; EACCES for a
  * descriptor without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for a fence of another adapter if
- * the fences of this one have 32 bits; ENOSPC if the file has 4096 fences.
+ * the fences of this one have 32 bits; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or
+ * %DRM_VFENCE_LIMIT_USER_MEMORY.
  */
 struct drm_vfence_fence_open {
 	/** @device: Handle of the parent. */
@@ -2205,7 +2219,7 @@ struct drm_vfence_context_query {
 /** DRM_VFENCE_MAX_COMMANDS: Most bytes of packets in one submission. */
 #define DRM_VFENCE_MAX_COMMANDS		16384
 /** DRM_VFENCE_MAX_SUBMISSIONS: Most submissions of one queue, held and queued. */
-#define DRM_VFENCE_MAX_SUBMISSIONS	256
+#define DRM_VFENCE_MAX_SUBMISSIONS	8192
 /** DRM_VFENCE_MAX_BROADCAST: Most queues of one submission. */
 #define DRM_VFENCE_MAX_BROADCAST	64
 /** DRM_VFENCE_MAX_SYNCOBJS: Most entries of one list of syncobjs. */
@@ -2305,7 +2319,8 @@ struct drm_vfence_syncobj {
  * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a
  * descriptor that is not an eventfd; EINVAL for a list longer than %DRM_VFENCE_MAX_POINTS or
  * %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has %DRM_VFENCE_MAX_SUBMISSIONS and @flags does
- * not say to wait, or beyond %DRM_VFENCE_LIMIT_SUBMIT_POINTS; EIO if a queue is lost; EINTR if a
+ * not say to wait, or beyond %DRM_VFENCE_LIMIT_SUBMIT_POINTS or
+ * %DRM_VFENCE_LIMIT_USER_MEMORY; EIO if a queue is lost; EINTR if a
  * signal interrupted the call.
  */
 struct drm_vfence_submit {

@@ -168,6 +168,180 @@ TEST_F(accounts, a_dma_fence_waits_for_one_part_of_a_process)
 		EXPECT_GT(150 * MS, others);
 }
 
+/* ------------------------------------------------------------------ memory */
+
+/* An adapter on which a user has a mebibyte of kernel memory. */
+#define LITTLE		14
+#define MEBIBYTE	(1u << 20)
+
+FIXTURE(memory)
+{
+	/* The user has two files, one of another process, and a stranger has the third. */
+	struct vf_adapter *adapter[3];
+	struct vf_device *device[3];
+	struct vf_queue *queue[3];
+	struct vf_fence *fence[3];
+	uint32_t last[3];
+};
+
+FIXTURE_VARIANT(memory)
+{
+	int (*make)(FIXTURE_DATA(memory) *self, unsigned int i);
+	int (*destroy)(FIXTURE_DATA(memory) *self, unsigned int i);
+	/* About as much as the kernel allocates for one. */
+	unsigned int least, most;
+};
+
+static int make_fence(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	struct drm_vfence_fence_create args = { .device = vf_device_handle(self->device[i]) };
+	int ret = raw(vf_adapter_fd(self->adapter[i]), DRM_IOCTL_VFENCE_FENCE_CREATE, &args);
+
+	self->last[i] = ret ? self->last[i] : args.handle;
+	return ret;
+}
+
+static int destroy_fence(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	destroy_handle(vf_adapter_fd(self->adapter[i]), DRM_IOCTL_VFENCE_FENCE_DESTROY, self->last[i]);
+	return 0;
+}
+
+static int make_buffer(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	struct drm_vfence_bo_create args = { .size = 4096 };
+	int ret = raw(vf_adapter_fd(self->adapter[i]), DRM_IOCTL_VFENCE_BO_CREATE, &args);
+
+	self->last[i] = ret ? self->last[i] : args.handle;
+	return ret;
+}
+
+static int destroy_buffer(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	return drmCloseBufferHandle(vf_adapter_fd(self->adapter[i]), self->last[i]) ? -errno : 0;
+}
+
+/* A submission that waits for the next value of a fence. */
+static int make_submission(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	struct vf_point point = { self->fence[i], self->last[i] + 1 };
+	struct vf_submit what = { .waits = &point, .wait_count = 1 };
+	int ret = vf_submit(&self->queue[i], 1, &what);
+
+	self->last[i] += !ret;
+	return ret;
+}
+
+/* The first submission ends. */
+static int destroy_submission(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	uint64_t value = vf_fence_current(self->fence[i]) + 1;
+	int ret = vf_fence_signal(self->fence[i], value);
+
+	return ret ? ret : vf_fence_wait(vf_queue_progress(self->queue[i]), value, DEADLINE);
+}
+
+FIXTURE_VARIANT_ADD(memory, of_fences) {
+	.make = make_fence, .destroy = destroy_fence, .least = 800, .most = 2000,
+};
+FIXTURE_VARIANT_ADD(memory, of_buffers) {
+	.make = make_buffer, .destroy = destroy_buffer, .least = 1000, .most = 3000,
+};
+FIXTURE_VARIANT_ADD(memory, of_submissions) {
+	.make = make_submission, .destroy = destroy_submission, .least = 1500, .most = 4000,
+};
+
+FIXTURE_SETUP(memory)
+{
+	unsigned int i;
+
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.14/drm", F_OK))
+		SKIP(return, "needs root, and an adapter with little memory for a user (user_memory_mib)");
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, adapter_open_apart(LITTLE, i < 2 ? (uid_t)-1 : STRANGER, &self->adapter[i]));
+		ASSERT_EQ(0, vf_device_create(self->adapter[i], &self->device[i]));
+		ASSERT_EQ(0, vf_kernel_queue_create(self->device[i], DRM_VFENCE_NODE_GFX, &self->queue[i]));
+		ASSERT_EQ(0, vf_fence_create(self->device[i], 0, 0, &self->fence[i]));
+		self->last[i] = 0;
+	}
+}
+
+/* Close a file, with the mappings that the library has of it. */
+static void close_file(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	vf_queue_abort(self->queue[i]);
+	vf_queue_destroy(self->queue[i]);
+	vf_fence_destroy(self->fence[i]);
+	vf_device_destroy(self->device[i]);
+	vf_adapter_close(self->adapter[i]);
+	self->adapter[i] = NULL;
+}
+
+FIXTURE_TEARDOWN(memory)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		if (self->adapter[i])
+			close_file(self, i);
+}
+
+static uint64_t memory_of(FIXTURE_DATA(memory) *self, unsigned int i)
+{
+	return limit_of(self->adapter[i], DRM_VFENCE_LIMIT_USER_MEMORY).used;
+}
+
+/* What a client has is bounded for its user, who may open as many files and processes as he likes. */
+TEST_F(memory, a_user_has_so_much_and_leaves_others_theirs)
+{
+	struct drm_vfence_limit limits[16] = { 0 }, refused[16] = { 0 };
+	uint64_t before = memory_of(self, 0), full;
+	unsigned int count = 0, known = 16, i;
+	int ret;
+
+	EXPECT_EQ(MEBIBYTE, limit_of(self->adapter[0], DRM_VFENCE_LIMIT_USER_MEMORY).limit);
+	EXPECT_EQ(before, memory_of(self, 1));
+	for (; !(ret = variant->make(self, count % 2)); count++)
+		ASSERT_GT(MEBIBYTE, count);
+	EXPECT_EQ(-ENOSPC, ret);
+	TH_LOG("%u of %.0f bytes", count, (double)(MEBIBYTE - before) / count);
+	EXPECT_LE(variant->least, (MEBIBYTE - before) / count);
+	EXPECT_GE(variant->most, (MEBIBYTE - before) / count);
+
+	/* A call that is refused takes nothing, whichever file it is of. */
+	full = memory_of(self, 0);
+	EXPECT_GE(MEBIBYTE, full);
+	ASSERT_EQ(0, vf_adapter_limits(self->adapter[0], limits, &known));
+	for (i = 0; i < 4; i++)
+		EXPECT_EQ(-ENOSPC, variant->make(self, i % 2));
+	ASSERT_EQ(0, vf_adapter_limits(self->adapter[0], refused, &known));
+	for (i = 0; i < known; i++)
+		EXPECT_EQ(limits[i].used, refused[i].used);
+	EXPECT_EQ(full, memory_of(self, 1));
+	EXPECT_GT(full / 4, memory_of(self, 2));
+	EXPECT_EQ(0, variant->make(self, 2));
+
+	/* What goes makes room for as much. */
+	ASSERT_EQ(0, variant->destroy(self, 0));
+	EXPECT_TRUE(EVENTUALLY(memory_of(self, 1) < full));
+	EXPECT_EQ(0, variant->make(self, 1));
+	EXPECT_EQ(full, memory_of(self, 0));
+	EXPECT_EQ(-ENOSPC, variant->make(self, 1));
+}
+
+/* A file that closes gives back all that it was charged for. */
+TEST_F(memory, a_file_that_closes_takes_its_share_along)
+{
+	uint64_t before = memory_of(self, 0) / 2;
+	unsigned int i;
+
+	for (i = 0; i < 50; i++)
+		ASSERT_EQ(0, variant->make(self, 1));
+	EXPECT_LT(before + 50 * variant->least, memory_of(self, 0));
+	close_file(self, 1);
+	EXPECT_EQ(before, memory_of(self, 0));
+}
+
 /* The files of a process may be those of two libraries, which do not know of each other. */
 TEST_F(accounts, WDDM_142_a_hang_keeps_no_other_file_of_its_process_off)
 {

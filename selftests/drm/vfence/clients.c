@@ -91,7 +91,7 @@ TEST_F(clients, a_client_sees_its_limits_and_what_it_has)
 	int ret;
 
 	ASSERT_EQ(0, vf_adapter_limits(self->owner.adapter, limits, &count));
-	ASSERT_EQ(13, count);
+	ASSERT_EQ(14, count);
 	for (i = 0; i < count; i++) {
 		EXPECT_EQ(i + 1, limits[i].id);
 		EXPECT_LT(0, limits[i].limit);
@@ -827,6 +827,44 @@ TEST_F_TIMEOUT(clients, evictions_are_charged_to_the_owner_of_the_values, 120)
 	TH_LOG("%lld bytes of %d pages", group_bytes(), OWNERS);
 	for (i = 0; i < OWNERS; i++)
 		client_close(&owner[i]);
+	rmdir(GROUP);
+}
+
+#define BUFFERS	2000
+
+static int make_buffers(struct vf_adapter *adapter)
+{
+	struct drm_vfence_bo_create bo;
+	int i, ret = 0;
+
+	for (i = 0; i < BUFFERS && !ret; i++) {
+		bo = (struct drm_vfence_bo_create){ .size = 4096 };
+		ret = raw(vf_adapter_fd(adapter), DRM_IOCTL_VFENCE_BO_CREATE, &bo);
+	}
+	return ret;
+}
+
+/* The kernel's helpers would allocate a part of each buffer outside the memory cgroup of the client. */
+TEST_F_TIMEOUT(clients, buffers_are_charged_to_the_group_of_their_client, 120)
+{
+	int status;
+	pid_t pid;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	pid = fork();
+	ASSERT_LE(0, pid);
+	if (!pid) {
+		int ret = cgroup_take(GROUP, "+memory", getpid());
+
+		_exit(ret ? 2 : make_buffers(self->owner.adapter) ? 1 : 0);
+	}
+	ASSERT_EQ(pid, waitpid(pid, &status, 0));
+	if (WEXITSTATUS(status) == 2)
+		SKIP(return, "needs the memory controller");
+	ASSERT_EQ(0, status);
+	EXPECT_TRUE(EVENTUALLY(group_bytes() > BUFFERS * 1400));
+	TH_LOG("%lld bytes of %d buffers", group_bytes(), BUFFERS);
 	rmdir(GROUP);
 }
 

@@ -260,7 +260,7 @@ TEST_F(reject, fence_limit)
 	} while (!ret);
 	EXPECT_EQ(-ENOSPC, ret);
 	/* The fixture has two fences, and its two queues have one each. */
-	EXPECT_EQ(4096 - 4 + 1, n);
+	EXPECT_EQ(65536 - 4 + 1, n);
 }
 
 TEST_F(reject, WDDM_38_fence_share)

@@ -89,6 +89,7 @@ INSTANCE_PARAM(f1_idle_us, VFENCE_CONFIG_F1_IDLE_US);
 INSTANCE_PARAM(hung_us, VFENCE_CONFIG_HUNG_US);
 INSTANCE_PARAM(preempt_us, VFENCE_CONFIG_PREEMPT_US);
 INSTANCE_PARAM(cpu_percent, VFENCE_CONFIG_CPU_PERCENT);
+INSTANCE_PARAM(user_memory_mib, VFENCE_CONFIG_USER_MEMORY_MIB);
 INSTANCE_PARAM(dependent_nodes, VFENCE_CONFIG_DEPENDENT_NODES);
 INSTANCE_PARAM(native_fence, VFENCE_CONFIG_NATIVE_FENCE);
 INSTANCE_PARAM(native_fence_min, VFENCE_CONFIG_NATIVE_FENCE_MIN);
@@ -179,6 +180,7 @@ static struct configfs_attribute *instance_attrs[] = {
 	&instance_attr_hung_us,
 	&instance_attr_preempt_us,
 	&instance_attr_cpu_percent,
+	&instance_attr_user_memory_mib,
 	&instance_attr_dependent_nodes,
 	&instance_attr_native_fence,
 	&instance_attr_native_fence_min,

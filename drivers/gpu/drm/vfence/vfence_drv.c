@@ -219,6 +219,7 @@ static const struct drm_driver drv_driver = {
 	VFENCE_DRIVER_DATE
 	.major = VFENCE_MAJOR,
 	.minor = VFENCE_MINOR,
+	.gem_create_object = vfence_bo_alloc,
 	DRM_GEM_SHMEM_DRIVER_OPS,
 };
 

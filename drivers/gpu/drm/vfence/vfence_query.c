@@ -10,6 +10,7 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_clock.h"
 #include "core/vfence_file_types.h"
 #include "core/vfence_obj_array.h"
@@ -80,8 +81,8 @@ static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to
 {
 	const struct {
 		u32 id;
-		u32 limit;
-		u32 used;
+		u64 limit;
+		u64 used;
 	} limits[] = {
 		{ DRM_VFENCE_LIMIT_DEVICES, file->devices.limit,
 		  atomic_read(&file->devices.count) },
@@ -105,6 +106,8 @@ static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to
 		  atomic_read(&file->wait_sets.count) },
 		{ DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES, VFENCE_MAX_WAIT_SET_ENTRIES,
 		  atomic_read(&file->wait_set_entries) },
+		{ DRM_VFENCE_LIMIT_USER_MEMORY, vfence_account_memory_limit(file->account),
+		  vfence_account_memory(file->account) },
 	};
 	unsigned int i;
 

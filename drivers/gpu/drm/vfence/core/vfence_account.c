@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accounts: whom an adapter charges for its engines.
+ * Accounts: whom an adapter charges for its engines, and for kernel memory.
  *
  * A client may open as many files as it likes, and may fork. What it may use is therefore counted
  * for the process that opened the file, and for the user of that process.
@@ -128,6 +128,52 @@ void vfence_account_put(struct vfence_account *account)
 		account_free(account);
 		account = user;
 	}
+}
+
+/** vfence_account_memory - bytes that the user of a process has been charged for */
+u64 vfence_account_memory(const struct vfence_account *account)
+{
+	return atomic_long_read(&account->user->memory);
+}
+
+/**
+ * vfence_account_memory_limit - most kernel memory that the user of a process may have
+ * @account: account of a process
+ *
+ * Return: bytes.
+ */
+u64 vfence_account_memory_limit(const struct vfence_account *account)
+{
+	return (u64)account->adapter->config.user_memory_mib << 20;
+}
+
+/**
+ * vfence_account_charge - count kernel memory for a user
+ * @account: account of the process that the memory is for
+ * @bytes: how much, about
+ *
+ * For objects of which a client may have as many as it likes. Most of their memory is paid for
+ * by the memory cgroup of the client, and what helpers of the kernel allocate is not.
+ *
+ * Return: 0, after which the caller calls vfence_account_uncharge(), or -ENOSPC.
+ */
+int vfence_account_charge(struct vfence_account *account, unsigned long bytes)
+{
+	u64 limit = vfence_account_memory_limit(account);
+	atomic_long_t *memory = &account->user->memory;
+	long before = atomic_long_read(memory);
+
+	do {
+		if (before + bytes > limit)
+			return -ENOSPC;
+	} while (!atomic_long_try_cmpxchg(memory, &before, before + bytes));
+	return 0;
+}
+
+/** vfence_account_uncharge - undo vfence_account_charge() */
+void vfence_account_uncharge(struct vfence_account *account, unsigned long bytes)
+{
+	atomic_long_sub(bytes, &account->user->memory);
 }
 
 /** vfence_account_init - prepare an adapter for accounts; cannot fail */

@@ -2,6 +2,7 @@
 #ifndef _VFENCE_ACCOUNT_H_
 #define _VFENCE_ACCOUNT_H_
 
+#include <linux/atomic.h>
 #include <linux/rbtree.h>
 #include <linux/uidgid.h>
 
@@ -23,6 +24,8 @@ struct vfence_account {
 	struct pid *pid;
 	/** @hw: shares of the engines; constant */
 	struct vgpu_account *hw;
+	/** @memory: bytes of kernel memory of a user, see vfence_account_charge() */
+	atomic_long_t memory;
 	/** @node: node in &vfence_accounts.tree */
 	struct rb_node node;
 	/** @users: files of a process, or processes of a user; under &vfence_accounts.lock */
@@ -31,6 +34,10 @@ struct vfence_account {
 
 struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter);
 void vfence_account_put(struct vfence_account *account);
+int vfence_account_charge(struct vfence_account *account, unsigned long bytes);
+void vfence_account_uncharge(struct vfence_account *account, unsigned long bytes);
+u64 vfence_account_memory(const struct vfence_account *account);
+u64 vfence_account_memory_limit(const struct vfence_account *account);
 void vfence_account_init(struct vfence_adapter *adapter);
 
 #endif

@@ -14,7 +14,8 @@
 
 #include "core/vfence_config.h"
 
-#define VFENCE_MAX_LOCAL_PAGES	65536
+#define VFENCE_MAX_LOCAL_PAGES		65536
+#define VFENCE_MAX_USER_MEMORY_MIB	65536
 
 static unsigned int adapters = 1;
 module_param(adapters, uint, 0444);
@@ -70,6 +71,11 @@ static unsigned int cpu_percent[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(25);
 module_param_array(cpu_percent, uint, NULL, 0444);
 MODULE_PARM_DESC(cpu_percent,
 		 "per adapter: percent of a processor that its engines may use together, 1 to 90 (default 25)");
+
+static unsigned int user_memory_mib[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(128);
+module_param_array(user_memory_mib, uint, NULL, 0444);
+MODULE_PARM_DESC(user_memory_mib,
+		 "per adapter: MiB of kernel memory for the fences, submissions and buffers of one user, 1 to 65536 (default 128)");
 
 static unsigned int dependent_nodes[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(0);
 module_param_array(dependent_nodes, uint, NULL, 0444);
@@ -176,6 +182,7 @@ static const struct config_values {
 	[VFENCE_CONFIG_HUNG_US] = CONFIG_VALUES(hung_us),
 	[VFENCE_CONFIG_PREEMPT_US] = CONFIG_VALUES(preempt_us),
 	[VFENCE_CONFIG_CPU_PERCENT] = CONFIG_VALUES(cpu_percent),
+	[VFENCE_CONFIG_USER_MEMORY_MIB] = CONFIG_VALUES(user_memory_mib),
 	[VFENCE_CONFIG_DEPENDENT_NODES] = CONFIG_VALUES(dependent_nodes),
 	[VFENCE_CONFIG_NATIVE_FENCE] = CONFIG_VALUES(native_fence),
 	[VFENCE_CONFIG_NATIVE_FENCE_MIN] = CONFIG_VALUES(native_fence_min),
@@ -305,6 +312,8 @@ static const char *config_fault(const struct vfence_config *config)
 		{ "user_nodes", config->user_nodes < BIT(gpu->nodes - 1) },
 		{ "dependent_nodes", gpu->dependent_nodes < BIT(gpu->nodes) },
 		{ "cpu_percent", gpu->cpu_percent && gpu->cpu_percent <= VGPU_MAX_CPU_PERCENT },
+		{ "user_memory_mib", config->user_memory_mib &&
+				     config->user_memory_mib <= VFENCE_MAX_USER_MEMORY_MIB },
 		{ "doorbells", gpu->doorbells && gpu->doorbells <= VGPU_MAX_DOORBELLS },
 		{ "irq_records", gpu->irq_records <= VGPU_IRQ_RECORDS },
 		{ "irq_form", gpu->irq_form < VGPU_IRQ_FORMS },
@@ -378,6 +387,7 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 		.gpu.fence_caps.maximum_address = fence_max_va[index],
 		.vfs = vfs[index],
 		.user_nodes = user_nodes[index],
+		.user_memory_mib = user_memory_mib[index],
 		.native_fence = native_fence[index],
 		.user_mode_submission = user_mode_submission[index],
 		.optimized_fences = optimized_fences[index],

@@ -21,6 +21,8 @@ struct vfence_config {
 	unsigned int vf;
 	/** @user_nodes: mask of nodes with user-mode submission */
 	unsigned int user_nodes;
+	/** @user_memory_mib: kernel memory that the objects of a user may take, in MiB */
+	unsigned int user_memory_mib;
 
 	/** @native_fence: the operating system enables native fences */
 	bool native_fence;
@@ -49,6 +51,7 @@ enum vfence_config_param {
 	VFENCE_CONFIG_HUNG_US,
 	VFENCE_CONFIG_PREEMPT_US,
 	VFENCE_CONFIG_CPU_PERCENT,
+	VFENCE_CONFIG_USER_MEMORY_MIB,
 	VFENCE_CONFIG_DEPENDENT_NODES,
 	VFENCE_CONFIG_NATIVE_FENCE,
 	VFENCE_CONFIG_NATIVE_FENCE_MIN,

@@ -8,6 +8,7 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_address.h"
 #include "fence/vfence_fence.h"
@@ -20,6 +21,8 @@
 #include "mem/vfence_page.h"
 
 #define LOCAL_NATIVE_SHARED	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
+/* What a handle takes, with its fence as if no other handle had it, beside pages, about. */
+#define LOCAL_BYTES		1024
 #define LOCAL_NATIVE_NOTHING	(DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT)
 #define LOCAL_NATIVE_FLAGS \
 	(LOCAL_NATIVE_SHARED | LOCAL_NATIVE_NOTHING | DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR)
@@ -216,6 +219,7 @@ static void local_free(struct vfence_file *file, struct vfence_local *local)
 	local_drop_loss(local);
 	local_close_hw(file, local);
 	local_settle_handle(file->adapter, fence);
+	vfence_account_uncharge(file->account, LOCAL_BYTES);
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
 	vfence_fence_put_holder(fence, local->rights);
@@ -261,6 +265,10 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	if (!local)
 		return -ENOMEM;
 
+	ret = vfence_account_charge(file->account, LOCAL_BYTES);
+	if (ret)
+		goto free;
+
 	local->fence = fence;
 	local->device = device;
 	local->rights = rights;
@@ -268,7 +276,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 	/* As the caller is a holder, this fails only if its adapter was unplugged. */
 	if (!vfence_fence_get_holder(fence, rights)) {
 		ret = -ENODEV;
-		goto free;
+		goto uncharge;
 	}
 	local->map = vfence_map_get(file, fence->slots);
 	if (IS_ERR(local->map)) {
@@ -306,6 +314,8 @@ put_map:
 	vfence_map_put(file, local->map);
 put_holder:
 	vfence_fence_put_holder(fence, rights);
+uncharge:
+	vfence_account_uncharge(file->account, LOCAL_BYTES);
 free:
 	vfence_object_free(HANDLE, local);
 	return ret;

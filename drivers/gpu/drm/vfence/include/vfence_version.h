@@ -7,6 +7,6 @@
 #define _VFENCE_VERSION_H_
 
 #define VFENCE_MAJOR	1
-#define VFENCE_MINOR	45
+#define VFENCE_MINOR	46
 
 #endif

@@ -5,12 +5,17 @@
 
 #include <linux/dma-resv.h>
 #include <linux/iosys-map.h>
+#include <linux/slab.h>
 
 #include <drm/drm_gem.h>
 #include <drm/drm_gem_shmem_helper.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_file_types.h"
 #include "mem/vfence_bo.h"
+
+/* What a buffer and a handle of it take beside the pages, about. */
+#define BO_BYTES	2048
 
 /*
  * Hold the reservation, except for buffers of other drivers. The shmem helper of some
@@ -88,6 +93,55 @@ void vfence_bo_vunmap(struct vfence_vmapped *mapped)
 	bo_vunmap_object(mapped->obj, &map);
 	drm_gem_object_put(mapped->obj);
 	mapped->obj = NULL;
+}
+
+/* A handle is made: of a new buffer, or of one that is imported. */
+static int bo_open(struct drm_gem_object *obj, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+
+	return vfence_account_charge(file->account, BO_BYTES);
+}
+
+static void bo_close(struct drm_gem_object *obj, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+
+	vfence_account_uncharge(file->account, BO_BYTES);
+}
+
+/* What the shmem helper has for objects that it allocates. */
+static const struct drm_gem_object_funcs bo_funcs = {
+	.open = bo_open,
+	.close = bo_close,
+	.free = drm_gem_shmem_object_free,
+	.print_info = drm_gem_shmem_object_print_info,
+	.pin = drm_gem_shmem_object_pin,
+	.unpin = drm_gem_shmem_object_unpin,
+	.get_sg_table = drm_gem_shmem_object_get_sg_table,
+	.vmap = drm_gem_shmem_object_vmap,
+	.vunmap = drm_gem_shmem_object_vunmap,
+	.mmap = drm_gem_shmem_object_mmap,
+	.vm_ops = &drm_gem_shmem_vm_ops,
+};
+
+/**
+ * vfence_bo_alloc - allocate a buffer for the shmem helper, which frees it
+ * @drm: the adapter
+ * @size: size of the buffer in bytes
+ *
+ * The helper itself would not charge the memory cgroup of the client.
+ *
+ * Return: the buffer or ERR_PTR(-ENOMEM).
+ */
+struct drm_gem_object *vfence_bo_alloc(struct drm_device *drm, size_t size)
+{
+	struct drm_gem_shmem_object *shmem = kzalloc(sizeof(*shmem), GFP_KERNEL_ACCOUNT);
+
+	if (!shmem)
+		return ERR_PTR(-ENOMEM);
+	shmem->base.funcs = &bo_funcs;
+	return &shmem->base;
 }
 
 int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)

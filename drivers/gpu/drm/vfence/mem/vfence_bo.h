@@ -21,6 +21,7 @@ struct vfence_vmapped {
 
 int vfence_bo_vmap(struct vfence_file *file, u32 handle, struct vfence_vmapped *mapped);
 void vfence_bo_vunmap(struct vfence_vmapped *mapped);
+struct drm_gem_object *vfence_bo_alloc(struct drm_device *drm, size_t size);
 int vfence_bo_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif

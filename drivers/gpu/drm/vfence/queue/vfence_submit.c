@@ -9,6 +9,7 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "core/vfence_gate.h"
 #include "core/vfence_obj_array.h"
@@ -25,6 +26,10 @@
 
 #define SUBMIT_FLAGS	(DRM_VFENCE_SUBMIT_ALLOW_REWIND | DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION | \
 			 DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT | DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM)
+
+/* What a submission takes beside its packets, with what drm_sched has for it, and a point. */
+#define SUBMIT_BYTES		2048
+#define SUBMIT_POINT_BYTES	128
 
 /**
  * struct vfence_submit - state of one SUBMIT ioctl
@@ -58,13 +63,19 @@ static int submit_count(struct vfence_submission *submission, const struct drm_v
 {
 	struct vfence_file *file = submission->kernel->queue->file;
 	unsigned int points = args->waits.count + args->signals.count;
+	unsigned long bytes = SUBMIT_BYTES + args->commands_size + points * SUBMIT_POINT_BYTES;
+	int ret;
 
 	if (atomic_add_return(points, &file->submit_points) > VFENCE_MAX_SUBMIT_POINTS) {
 		atomic_sub(points, &file->submit_points);
 		return -ENOSPC;
 	}
+	/* vfence_submit_free() gives back what is counted, also if the rest is refused. */
 	submission->points = points;
-	return 0;
+	ret = vfence_account_charge(file->account, bytes);
+	if (!ret)
+		submission->bytes = bytes;
+	return ret;
 }
 
 /**
@@ -75,11 +86,15 @@ static int submit_count(struct vfence_submission *submission, const struct drm_v
  */
 void vfence_submit_uncount(struct vfence_submission *submission)
 {
+	struct vfence_file *file = submission->kernel->queue->file;
+
 	if (submission->published)
 		vfence_published_leave(submission->kernel->queue->adapter);
 	submission->published = false;
-	atomic_sub(submission->points, &submission->kernel->queue->file->submit_points);
+	atomic_sub(submission->points, &file->submit_points);
 	submission->points = 0;
+	vfence_account_uncharge(file->account, submission->bytes);
+	submission->bytes = 0;
 }
 
 /**

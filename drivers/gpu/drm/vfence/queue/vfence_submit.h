@@ -84,6 +84,8 @@ struct vfence_submission {
 
 	/** @points: what it counts in vfence_file.submit_points; 0 once it has ended */
 	unsigned int points;
+	/** @bytes: what it counts in vfence_account.memory; 0 once it has ended */
+	unsigned long bytes;
 	/** @published: It counts in vfence_published.count until it ends. */
 	bool published;
 	/** @entered: It counts in vfence_kernel_queue.live and keeps the adapter awake. */
