@@ -417,7 +417,8 @@ int vf_fence_import_syncobj(struct vf_fence *fence, uint32_t syncobj, uint64_t p
  * @timeout_ns: absolute CLOCK_MONOTONIC time; 0 polls; %VF_FOREVER
  * @first: out, may be NULL: index of a reached point, with %DRM_VFENCE_WAIT_ANY
  *
- * -ETIME, -ECANCELED or -ENODEV. A Unix signal does not end the wait.
+ * If it returns 0, events of this handle that are reached are set, too, such as those of earlier
+ * signals of the same queue. -ETIME, -ECANCELED or -ENODEV. A Unix signal does not end the wait.
  */
 int vf_wait(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
 	    uint32_t flags, int64_t timeout_ns, unsigned int *first);
@@ -719,8 +720,8 @@ struct vf_submit {
  * The queue has no commands afterwards, even if the submission fails.
  *
  * -ENOSPC: a queue has DRM_VFENCE_MAX_SUBMISSIONS; with %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM the call
- * waits for room instead. Or %DRM_VFENCE_LIMIT_USER_MEMORY is reached. -EIO: a queue is lost. -EXDEV: a queue or a fence belongs to another adapter
- * handle than the first queue.
+ * waits for room instead. Or %DRM_VFENCE_LIMIT_USER_MEMORY is reached. -EIO: a queue is lost.
+ * -EXDEV: a queue or a fence belongs to another adapter handle than the first queue.
  */
 int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);
 /** vf_queue_publish - as vf_queue_submit(), but without a progress signal */

@@ -129,7 +129,8 @@ extern "C" {
  *   holders that remain; imports and signals of submissions keep them. A doorbell page has at most
  *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
  * - 1.46: %DRM_VFENCE_LIMIT_USER_MEMORY bounds the fences, submissions and buffers of a user.
- *   A file may have 65536 fences, and a queue 8192 submissions.
+ *   A file may have 65536 fences, and a queue 8192 submissions. When a wait returns 0, the events
+ *   of the file that are reached by then are set.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1736,6 +1737,10 @@ struct drm_vfence_fence_query {
  * need not do anything: each file keeps up to 4096 such waits with up to 65536 points, a new
  * one takes the place of the oldest, and a child and its parent share them as they share the
  * file. The call with the number of a wait that is gone begins a new wait, without signals.
+ *
+ * When a call returns 0, the eventfds of the caller's file are signaled whose points are reached by
+ * then: also those of earlier signals of the queue whose signal the call has waited for, unless
+ * their values were rewound since. So it is for WAIT_SET_WAIT with entries that are ready.
  *
  * Waits for a fence end when nobody can signal it any more. Handles and descriptors with
  * %DRM_VFENCE_RIGHT_SIGNAL can, whichever process or socket has them, imports that have not

@@ -764,4 +764,97 @@ TEST_F(holds, unplug_waits_for_the_work_of_a_loss)
 	unbind_beside(_metadata, self, "LOSS_ADAPTER", lose_adapter);
 }
 
+/* ------------------------------------------------------------------ order of events */
+
+struct signals {
+	struct client client;
+	struct vf_fence *fence[2];
+	struct vf_queue *queue;
+	int efd;
+};
+
+static int signals_open(struct signals *s)
+{
+	unsigned int i;
+	int ret = client_open(&s->client);
+
+	for (i = 0; i < 2 && !ret; i++)
+		ret = vf_fence_create(s->client.device, 0, 0, &s->fence[i]);
+	s->efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return ret ? ret : vf_queue_create(s->client.device, DRM_VFENCE_NODE_GFX, 4096, &s->queue);
+}
+
+static void signals_close(struct signals *s)
+{
+	vf_queue_destroy(s->queue);
+	vf_fence_destroy(s->fence[0]);
+	vf_fence_destroy(s->fence[1]);
+	client_close(&s->client);
+	close(s->efd);
+}
+
+static void *signal_both(void *arg)
+{
+	struct signals *s = arg;
+	struct vf_point both[2] = { { s->fence[0], 1 }, { s->fence[1], 1 } };
+
+	return (void *)(intptr_t)vf_signal(s->client.adapter, both, 2);
+}
+
+/* A signal of several fences stores all values before it completes the waits for the first one. */
+TEST_F(holds, a_wait_sets_events_that_a_signal_has_not_come_to)
+{
+	pthread_t thread;
+	struct signals s;
+	uint64_t count;
+	void *ret;
+
+	ASSERT_EQ(0, signals_open(&s));
+	ASSERT_EQ(0, arm(s.client.adapter, s.fence[0], 1, s.efd));
+	ASSERT_EQ(0, hold("SIGNALED"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_both, &s));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	EXPECT_EQ(1, vf_fence_current(s.fence[1]));
+	EXPECT_NE(8, read(s.efd, &count, 8));
+	EXPECT_EQ(0, vf_fence_wait(s.fence[1], 1, DEADLINE));
+	EXPECT_EQ(8, read(s.efd, &count, 8));
+	EXPECT_TRUE(is_held());
+	ASSERT_EQ(0, hold("none"));
+	ASSERT_EQ(0, pthread_join(thread, &ret));
+	EXPECT_EQ(NULL, ret);
+	EXPECT_NE(8, read(s.efd, &count, 8));
+	signals_close(&s);
+}
+
+/* More waiters than an interrupt completes. */
+#define WAITERS	20
+
+/* What an interrupt leaves is with its thread, which takes it before it completes it. */
+TEST_F(holds, a_wait_sets_events_that_the_thread_of_the_interrupt_has_taken)
+{
+	uint64_t count = 0, more;
+	unsigned int i;
+	struct signals s;
+
+	ASSERT_EQ(0, signals_open(&s));
+	for (i = 0; i < WAITERS; i++)
+		ASSERT_EQ(0, arm(s.client.adapter, s.fence[0], 1, s.efd));
+	ASSERT_EQ(0, hold("DEFERRED"));
+	vf_cmd_signal(s.queue, s.fence[0], 1);
+	vf_cmd_signal(s.queue, s.fence[1], 1);
+	ASSERT_EQ(0, vf_queue_submit(s.queue));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	if (read(s.efd, &more, 8) == 8)
+		count += more;
+	EXPECT_GT(WAITERS, count);
+	EXPECT_EQ(0, vf_fence_wait(s.fence[1], 1, DEADLINE));
+	EXPECT_EQ(8, read(s.efd, &more, 8));
+	EXPECT_EQ(WAITERS, count + more);
+	EXPECT_TRUE(is_held());
+	ASSERT_EQ(0, hold("none"));
+	EXPECT_EQ(0, vf_queue_wait_idle(s.queue, DEADLINE));
+	EXPECT_NE(8, read(s.efd, &more, 8));
+	signals_close(&s);
+}
+
 TEST_HARNESS_MAIN

@@ -397,4 +397,149 @@ TEST_F(runtime, destroying_a_blocked_queue_ends)
 	EXPECT_EQ(0, vf_fence_current(self->fence[1]));
 }
 
+/* ------------------------------------------------------------------ order of events */
+
+/* How a queue signals a fence and then another one. */
+enum order { IN_ONE_SUBMISSION, IN_TWO, BY_PACKETS, BY_A_USER_MODE_QUEUE, ORDERS };
+
+static int signal_behind(FIXTURE_DATA(runtime) *self, enum order order, struct vf_queue *user,
+			 uint64_t value)
+{
+	struct vf_point signals[2] = { { self->fence[0], value }, { self->fence[1], value } };
+	struct vf_submit both = { .signals = signals, .signal_count = 2 },
+			 one = { .signals = signals, .signal_count = 1 };
+	struct vf_queue *queue = order == BY_A_USER_MODE_QUEUE ? user : self->queue[0];
+	int ret;
+
+	if (order == IN_ONE_SUBMISSION)
+		return vf_submit(&queue, 1, &both);
+	if (order == IN_TWO) {
+		ret = vf_submit(&queue, 1, &one);
+		one.signals = &signals[1];
+		return ret ? ret : vf_submit(&queue, 1, &one);
+	}
+	vf_cmd_signal(queue, self->fence[0], value);
+	vf_cmd_signal(queue, self->fence[1], value);
+	return vf_queue_submit(queue);
+}
+
+/* How a client waits for the second signal. */
+static int wait_once(FIXTURE_DATA(runtime) *self, struct vf_wait_set *set, uint64_t value)
+{
+	struct vf_wait_set_entry update = { .fence = self->fence[1], .value = value };
+	struct drm_vfence_wait_set_ready ready;
+	unsigned int count = 1;
+
+	return set ? vf_wait_set_wait(set, &update, 1, NULL, 0, DEADLINE, &ready, &count) :
+		     vf_fence_wait(self->fence[1], value, DEADLINE);
+}
+
+static bool can_order(FIXTURE_DATA(runtime) *self, const FIXTURE_VARIANT(runtime) *variant,
+		      enum order order)
+{
+	struct drm_vfence_adapter_info info = { 0 };
+
+	if (order == BY_A_USER_MODE_QUEUE)
+		return variant->native;
+	if (order != BY_PACKETS || variant->native)
+		return true;
+	return !vf_adapter_info(self->adapter, &info) &&
+	       info.flags & DRM_VFENCE_ADAPTER_MONITORED_SIGNAL;
+}
+
+/*
+ * Runtimes wait until a queue is idle and then look at events without waiting. The signals that the queue
+ * has performed before are in memory then, and so are their events: whatever tells the driver of a signal
+ * may come later.
+ */
+TEST_F_TIMEOUT(runtime, events_of_earlier_signals_are_set_when_a_wait_returns, 120)
+{
+	unsigned int missing[ORDERS][2] = { 0 }, i, sets;
+	struct vf_point point = { self->fence[0], 0 };
+	struct vf_wait_set *set = NULL;
+	struct vf_queue *user = NULL;
+	enum order order;
+	uint64_t count;
+
+	if (variant->native)
+		ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &user));
+	for (sets = 0; sets < 2; sets++) {
+		if (sets)
+			ASSERT_EQ(0, vf_wait_set_create(self->adapter, 1, &set));
+		for (order = 0; order < ORDERS; order++)
+			for (i = 0; i < 100 && can_order(self, variant, order); i++) {
+				point.value++;
+				ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
+				ASSERT_EQ(0, signal_behind(self, order, user, point.value));
+				ASSERT_EQ(0, wait_once(self, set, point.value));
+				missing[order][sets] += read(self->efd, &count, 8) != 8;
+				ASSERT_EQ(0, vf_queue_wait_idle(self->queue[0], DEADLINE));
+				(void)EVENTUALLY(!limit_of(self->adapter, DRM_VFENCE_LIMIT_EVENTS).used);
+				(void)!read(self->efd, &count, 8);
+			}
+	}
+	for (order = 0; order < ORDERS; order++)
+		for (sets = 0; sets < 2; sets++)
+			EXPECT_EQ(0, missing[order][sets]) TH_LOG("order %u, sets %u", order, sets);
+	vf_wait_set_destroy(set);
+	vf_queue_destroy(user);
+}
+
+/* More points than one portion has. */
+#define EARLIER	100
+
+static int arm_earlier(FIXTURE_DATA(runtime) *self, uint64_t value, int none)
+{
+	struct vf_point both[2] = { { self->fence[0], value }, { self->fence[1], value } };
+	struct vf_point half[2] = { { self->fence[0], value }, { self->fence[2], value } };
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < EARLIER && !ret; i++)
+		ret = vf_event_arm(self->adapter, both, 1, 0, self->efd, NULL);
+	ret = ret ? ret : vf_event_arm(self->adapter, both, 2, 0, self->efd, NULL);
+	ret = ret ? ret : vf_event_arm(self->adapter, half, 2, DRM_VFENCE_WAIT_ANY, self->efd, NULL);
+	return ret ? ret : vf_event_arm(self->adapter, half, 2, 0, none, NULL);
+}
+
+/* What the driver hears of late is in memory: a wait finds it, as often as it happened, and no more. */
+TEST_F(runtime, a_wait_sets_the_events_that_are_reached_without_an_interrupt)
+{
+	static const char *const late[][2] = { { "hold_posts", "1" }, { "lose_interrupt", "9" } };
+	int none = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	struct vf_queue *user;
+	uint64_t count = 0;
+	unsigned int i;
+
+	if (!variant->native || geteuid())
+		SKIP(return, "needs root, and native fences");
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &user));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, arm_earlier(self, i + 1, none));
+		ASSERT_EQ(0, knob(0, late[i][0], late[i][1]));
+		vf_cmd_signal(user, self->fence[0], i + 1);
+		vf_cmd_signal(user, self->fence[1], i + 1);
+		ASSERT_EQ(0, vf_queue_publish(user));
+		ASSERT_TRUE(AT_ONCE(vf_fence_current(self->fence[1]) == i + 1));
+		/* The signal itself tells nobody. */
+		EXPECT_NE(8, read(self->efd, &count, 8));
+
+		ASSERT_EQ(0, vf_fence_wait(self->fence[1], i + 1, DEADLINE));
+		EXPECT_EQ(8, read(self->efd, &count, 8));
+		EXPECT_EQ(EARLIER + 2, count);
+		EXPECT_NE(8, read(none, &count, 8));
+		EXPECT_EQ(1, limit_of(self->adapter, DRM_VFENCE_LIMIT_EVENTS).used);
+
+		/* What comes later changes nothing. */
+		ASSERT_EQ(0, knob(0, "lose_interrupt", "0"));
+		ASSERT_EQ(0, release_posts(0, self->device));
+		ASSERT_EQ(0, vf_fence_signal(self->fence[2], i + 1));
+		EXPECT_TRUE(EVENTUALLY(fired_on(self->adapter, none) == 1));
+		EXPECT_EQ(8, read(none, &count, 8));
+		EXPECT_NE(8, read(self->efd, &count, 8));
+	}
+	vf_queue_destroy(user);
+	close(none);
+}
+
 TEST_HARNESS_MAIN

@@ -9,13 +9,18 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_adapter.h"
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_wait.h"
+#include "irq/vfence_irq.h"
 #include "vfence_step.h"
+
+/* Points that are looked at with the table of events locked. */
+#define EVENT_PORTION	64
 
 /**
  * struct vfence_event - armed eventfd
@@ -34,6 +39,8 @@ struct vfence_event {
 	u32 id;
 	/** @points: Number of points that count against the limit of the file. */
 	u32 points;
+	/** @monitored: A point is one of a monitored fence. */
+	bool monitored;
 
 	/** @fired_link: Entry in file->fired or file->delivered; who takes it there frees it. */
 	struct list_head fired_link;
@@ -42,6 +49,7 @@ struct vfence_event {
 static void event_free(struct vfence_event *event)
 {
 	atomic_sub(event->points, &event->file->event_points);
+	atomic_sub(event->monitored, &event->file->monitored_events);
 	vfence_point_disarm_all(event->wait);
 	vfence_wait_destroy(event->wait);
 	vfence_eventfd_put(event->ctx);
@@ -145,7 +153,7 @@ void vfence_event_flush(struct vfence_file *file)
 }
 
 /**
- * vfence_event_begin_signals - let the call that runs free the events that its signals fire
+ * vfence_event_begin_signals - let the call that runs free the events that it fires
  * @file: the file of the call, which ends with vfence_event_end_call()
  *
  * The work of the file is not needed for them. Between its signals and its end the call waits for
@@ -190,6 +198,87 @@ static void event_fire(struct vfence_wait *wait)
 	if (!in_task() || READ_ONCE(file->signaler) != current)
 		queue_work(wait->adapter->work_wq, &file->fire_work);
 	spin_unlock_irqrestore(&file->fired_lock, flags);
+}
+
+/* Is a point of an armed event reached by what is stored now, or by what was stored before? */
+static bool event_point_is_reached(const struct vfence_point *point)
+{
+	/* Without the lock of the fence: whoever takes the point meanwhile finds it reached. */
+	return !data_race(READ_ONCE(point->queued)) ||
+	       vfence_reached(vfence_fence_current(point->fence), point->value);
+}
+
+static bool event_is_reached(const struct vfence_wait *wait)
+{
+	unsigned int i;
+
+	for (i = 0; i < wait->count; i++) {
+		bool reached = event_point_is_reached(&wait->points[i]);
+
+		if (reached == wait->any)
+			return reached;
+	}
+	return !wait->any;
+}
+
+/* Fire reached events from @id on, up to a portion of points. Return false after the last event. */
+static bool event_settle_portion(struct vfence_file *file, unsigned long *id)
+{
+	XA_STATE(xas, &file->events.objects, *id);
+	unsigned int points = 0;
+	struct vfence_event *event;
+
+	/* An event that is found under the lock cannot be freed before the unlock. */
+	xas_lock(&xas);
+	xas_for_each(&xas, event, ULONG_MAX) {
+		if (points >= EVENT_PORTION)
+			break;
+		if (xa_is_zero(event))
+			continue;
+		points += event->wait->count;
+		if (atomic_read(&event->wait->state) == VFENCE_WAIT_ARMED &&
+		    event_is_reached(event->wait))
+			vfence_wait_finish(event->wait, VFENCE_WAIT_REACHED);
+	}
+	*id = xas.xa_index;
+	xas_unlock(&xas);
+	return event;
+}
+
+/*
+ * May an event be reached of which the driver has not heard? What packets have stored in monitored
+ * fences it may learn at the end of their submission only.
+ */
+static bool event_may_be_late(struct vfence_file *file)
+{
+	struct vfence_adapter *adapter = file->adapter;
+
+	if (!atomic_read(&file->events.count))
+		return false;
+	if (atomic_read(&file->monitored_events))
+		return true;
+	/* The caller has found a value by an acquire. Partner: signal_store_many(). */
+	return atomic_read(&adapter->fences.signaling) || !vfence_irq_is_quiet(adapter);
+}
+
+/**
+ * vfence_event_settle - fire the events of a file that are reached, without an interrupt
+ * @file: the file of a call that has found a value in memory, or was told of it
+ *
+ * A queue stores its signals in their order, and what tells the driver of them may come later: an
+ * interrupt, the end of a submission, or the portion of a fence with many waiters. Who was told of
+ * one signal finds the events of those before it set, if their values still stand. The cost follows
+ * the events of the file itself. Process context, no lock held; vfence_event_end_call() delivers.
+ */
+void vfence_event_settle(struct vfence_file *file)
+{
+	unsigned long id = 0;
+
+	if (!event_may_be_late(file))
+		return;
+	vfence_event_begin_signals(file);
+	while (event_settle_portion(file, &id))
+		cond_resched();
 }
 
 static struct vfence_event *event_create(struct vfence_file *file, int fd)
@@ -265,6 +354,17 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 	return ret ? ret : 1;
 }
 
+static bool event_has_monitored(struct vfence_targets *waits)
+{
+	const struct vfence_target *list = vfence_targets_list(waits);
+	unsigned int i;
+
+	for (i = 0; i < waits->count; i++)
+		if (vfence_fence_is_monitored(list[i].fence))
+			return true;
+	return false;
+}
+
 static int event_arm(struct vfence_file *file, struct vfence_event *event,
 		     struct drm_vfence_event_arm *args)
 {
@@ -284,10 +384,12 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	event->wait->fire = event_fire;
 	event->wait->owner = event;
 	event->points = request.waits.count;
+	event->monitored = event_has_monitored(&request.waits);
 	ret = event_reserve(file, event);
 	if (ret)
 		goto end;
 
+	atomic_add(event->monitored, &file->monitored_events);
 	request.wait = NULL;
 	id = event->id;
 	ret = event_arm_points(event, &request);

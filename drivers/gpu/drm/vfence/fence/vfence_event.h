@@ -25,6 +25,7 @@ int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_fil
 void vfence_event_init(struct vfence_file *file);
 void vfence_event_flush(struct vfence_file *file);
 void vfence_event_begin_signals(struct vfence_file *file);
+void vfence_event_settle(struct vfence_file *file);
 void vfence_event_end_call(struct vfence_file *file);
 void vfence_event_cancel_all(struct vfence_file *file);
 

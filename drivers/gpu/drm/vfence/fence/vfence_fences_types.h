@@ -34,6 +34,9 @@ struct vfence_fences {
 	/** @monitored_scan_due: 1 if the threaded half must rescan all monitored fences. */
 	atomic_t monitored_scan_due;
 
+	/** @signaling: Number of CPU signals that have stored some values of several. */
+	atomic_t signaling;
+
 	/** @import_wq: Workqueue of &vfence_file.import_work; its works may wait for fences. */
 	struct workqueue_struct *import_wq;
 	/** @foreign_wq: Workqueue of &vfence_foreigns.work, on which dma_fences depend. */

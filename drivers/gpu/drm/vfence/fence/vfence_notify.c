@@ -12,6 +12,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
+#include "vfence_step.h"
 
 /* Most fences that one pass of the threaded half visits. */
 #define NOTIFY_PASS	16
@@ -195,6 +196,8 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 	unsigned int left = NOTIFY_PASS;
 	LLIST_HEAD(again);
 
+	if (list)
+		vfence_hold(DEFERRED);
 	while (list && left--) {
 		struct vfence_fence *fence = llist_entry(list, struct vfence_fence, deferred_node);
 

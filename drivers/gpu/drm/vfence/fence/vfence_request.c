@@ -341,5 +341,7 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 			args->restart = 0;
 	}
 
+	if (!ret)
+		vfence_event_settle(file);
 	return ret;
 }

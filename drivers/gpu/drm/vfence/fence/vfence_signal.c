@@ -64,7 +64,10 @@ static struct vgpu_value_update signal_update(const struct vfence_target *target
 	};
 }
 
-/* Store the values in order. Consecutive native fences share one update. */
+/*
+ * Store the values in order. Consecutive native fences share one update. All are stored before the
+ * waits for the first one are completed: until then the signal counts in &vfence_fences.signaling.
+ */
 static int signal_store_many(struct vfence_adapter *adapter, const struct vfence_target *list,
 			     unsigned int count)
 {
@@ -72,6 +75,11 @@ static int signal_store_many(struct vfence_adapter *adapter, const struct vfence
 	unsigned int i, n = 0;
 	int ret = 0;
 
+	/*
+	 * Full barrier: count, then store. Who finds one of the values finds the count, too, unless
+	 * the waits are completed. Partner: event_may_be_late().
+	 */
+	atomic_inc_return(&adapter->fences.signaling);
 	for (i = 0; !ret && i < count; i++) {
 		bool native = !vfence_fence_is_monitored(list[i].fence);
 
@@ -86,6 +94,8 @@ static int signal_store_many(struct vfence_adapter *adapter, const struct vfence
 			signal_store_monitored(list[i].fence, list[i].value);
 	}
 
+	if (ret)
+		atomic_dec(&adapter->fences.signaling);
 	return ret;
 }
 
@@ -148,6 +158,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 	}
 
 	vfence_step(SIGNAL_STORED);
+	vfence_hold(SIGNALED);
 	/*
 	 * Store the values before the monitored values are loaded: handshake (a), in the place of
 	 * an engine. Partner: vgpu_fence_update_monitored_values(). And before the clock is read: a
@@ -166,6 +177,9 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 			vfence_cross_propagate(list[i].fence, list[i].value, time);
 	}
 
+	/* Release: the waits are completed. */
+	if (count > 1)
+		(void)atomic_dec_return_release(&adapter->fences.signaling);
 	return 0;
 }
 

@@ -27,6 +27,7 @@
 #include "core/vfence_file_types.h"
 #include "core/vfence_obj_array.h"
 #include "core/vfence_wake.h"
+#include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_point.h"
@@ -598,5 +599,7 @@ int vfence_wait_set_wait_ioctl(struct drm_device *drm, void *data, struct drm_fi
 		args->performed = 0;
 	if (set)
 		wait_set_put(set);
+	if (!ret && args->ready.count)
+		vfence_event_settle(drm_file->driver_priv);
 	return ret;
 }

@@ -1269,6 +1269,8 @@ bool vgpu_cmp_try_flush(struct vgpu *gpu, unsigned int ms);
  * Return: true if there are any.
  */
 bool vgpu_cmp_backlog(struct vgpu *gpu, u64 *done);
+/** vgpu_cmp_is_quiet - true if what was stored before is in the interrupt ring; any context */
+bool vgpu_cmp_is_quiet(struct vgpu *gpu);
 /** vgpu_fence_signals - return the number of GPU signals of a fence. Any context. */
 u64 vgpu_fence_signals(struct vgpu_fence *fence);
 

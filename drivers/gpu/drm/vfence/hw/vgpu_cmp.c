@@ -444,6 +444,7 @@ static void cmp_account(struct vgpu_cmp *cmp, const struct vgpu_irq_record *reco
 	else
 		cmp->counters.recorded += record->posts;
 	cmp->done = cmp->taken;
+	cmp->nulls_taken = 0;
 	spin_unlock_irqrestore(&cmp->lock, flags);
 	cmp_finish_flushes(cmp);
 }
@@ -465,6 +466,7 @@ static void cmp_handle_posts(struct vgpu *gpu)
 	WRITE_ONCE(cmp->taken, cmp->taken + used);
 	null_nodes = cmp->null_nodes;
 	WRITE_ONCE(cmp->null_nodes, 0);
+	cmp->nulls_taken = null_nodes;
 	spin_unlock_irqrestore(&cmp->lock, flags);
 
 	needed = cmp_is_needed(&record, used, monitored);
@@ -706,6 +708,18 @@ bool vgpu_cmp_backlog(struct vgpu *gpu, u64 *done)
 	backlog = gpu->cmp.posted != gpu->cmp.done;
 	spin_unlock_irqrestore(&gpu->cmp.lock, flags);
 	return backlog;
+}
+
+bool vgpu_cmp_is_quiet(struct vgpu *gpu)
+{
+	struct vgpu_cmp *cmp = &gpu->cmp;
+	unsigned long flags;
+	bool quiet;
+
+	spin_lock_irqsave(&cmp->lock, flags);
+	quiet = cmp->posted == cmp->done && !cmp->null_nodes && !cmp->nulls_taken;
+	spin_unlock_irqrestore(&cmp->lock, flags);
+	return quiet;
 }
 
 void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c)

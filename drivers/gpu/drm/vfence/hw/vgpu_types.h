@@ -158,6 +158,8 @@ struct vgpu_cmp {
 	 * &struct vgpu_irq_ring.overflow.
 	 */
 	u32 null_nodes;
+	/** @nulls_taken: Those that the CMP has taken and not reported yet. */
+	u32 nulls_taken;
 
 	/**
 	 * @flushers: Number of callers in vgpu_cmp_flush(); with one the CMP ignores

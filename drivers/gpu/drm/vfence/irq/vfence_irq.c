@@ -108,6 +108,8 @@ static bool irq_drain(struct vfence_adapter *adapter)
 	signalling = dma_fence_begin_signalling();
 
 	spin_lock_irqsave(&adapter->irq.lock, flags);
+	/* Before anything leaves the ring. Partner: vfence_irq_is_quiet(). */
+	atomic_inc(&adapter->irq.finishing);
 	overflow = atomic_xchg(&ring->overflow, 0);
 	atomic_or(overflow, &adapter->irq.scan_due);
 
@@ -121,8 +123,6 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		irq_dispatch_locked(adapter, &record, &batch);
 		batch.work--;
 	}
-	if (batch.finish)
-		atomic_inc(&adapter->irq.finishing);
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
 	vfence_step(DRAINED);
 
@@ -130,11 +130,10 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		irq_dispatch_overflow(adapter, overflow);
 
 	/* Wake-ups, eventfd signals and final puts need that no lock is held. */
-	if (batch.finish) {
+	if (batch.finish)
 		batch.finish(&batch.done);
-		if (atomic_dec_and_test(&adapter->irq.finishing))
-			wake_up_var(&adapter->irq.finishing);
-	}
+	if (atomic_dec_and_test(&adapter->irq.finishing))
+		wake_up_var(&adapter->irq.finishing);
 	dma_fence_end_signalling(signalling);
 	return batch.work <= 0;
 }
@@ -191,6 +190,35 @@ bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *runs)
 	*runs = READ_ONCE(ring->read) + READ_ONCE(adapter->irq.runs);
 	return READ_ONCE(ring->write) != READ_ONCE(ring->read) || atomic_read(&ring->overflow) ||
 	       irq_thread_is_due(adapter);
+}
+
+/**
+ * vfence_irq_is_quiet - is everything handled that the GPU has reported before
+ * @adapter: the adapter
+ *
+ * What is reported moves on from one place to the next, and is in the next one before it leaves
+ * one: it looks in the same order. Process context.
+ */
+bool vfence_irq_is_quiet(struct vfence_adapter *adapter)
+{
+	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
+	struct vfence_irq *irq = &adapter->irq;
+
+	if (!vgpu_cmp_is_quiet(adapter->gpu))
+		return false;
+	if (READ_ONCE(ring->write) != READ_ONCE(ring->read) || atomic_read(&ring->overflow))
+		return false;
+	/* The ring, then who takes records. Partner: the exchange in irq_drain(). */
+	smp_rmb();
+	if (atomic_read(&irq->finishing))
+		return false;
+	/* Then what they leave. Partner: the decrement in irq_drain(). */
+	smp_rmb();
+	if (irq_thread_is_due(adapter))
+		return false;
+	/* Then who takes that. Partner: the threaded half takes it after the mutex. */
+	smp_rmb();
+	return !mutex_is_locked(&irq->settle_lock);
 }
 
 /**

@@ -84,6 +84,7 @@ void vfence_irq_stop(struct vfence_adapter *adapter);
 void vfence_irq_fini(struct vfence_adapter *adapter);
 void vfence_irq_scan_later(struct vfence_adapter *adapter, u32 nodes);
 bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *runs);
+bool vfence_irq_is_quiet(struct vfence_adapter *adapter);
 void vfence_irq_mask_locked(struct vfence_adapter *adapter, unsigned int node);
 void vfence_irq_expect_silence(struct vfence_adapter *adapter, u32 nodes);
 void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes);

@@ -23,8 +23,8 @@ struct vfence_irq {
 	/** @lock: serialises drains of the interrupt ring; irqsave */
 	spinlock_t lock;
 	/**
-	 * @finishing: number of drains that have taken records and not completed their waiters
-	 * yet; incremented under @lock
+	 * @finishing: number of drains that may have taken records and not completed their
+	 * waiters yet; incremented under @lock
 	 */
 	atomic_t finishing;
 	/** @settle_lock: serialises threaded halves */
