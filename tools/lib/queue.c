@@ -277,7 +277,7 @@ uint64_t vf_queue_position(struct vf_queue *queue)
 	return queue->kernel ? queue->last_queued + (build ? 1 : 0) : build;
 }
 
-static bool is_lost(struct vf_queue *queue)
+bool vf_queue_is_lost(struct vf_queue *queue)
 {
 	struct drm_vfence_queue_query query;
 
@@ -298,7 +298,7 @@ bool vf_queue_has_passed(struct vf_queue *queue, uint64_t position)
 	all = queue->kernel ? queue->last_queued : build;
 
 	/* Commands that were dropped never come: then all that there is has been done. */
-	return done >= position || (done >= all && (!queue->kernel || !build)) || is_lost(queue);
+	return done >= position || (done >= all && (!queue->kernel || !build));
 }
 
 VF_EXPORT int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query)

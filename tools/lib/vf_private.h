@@ -21,11 +21,24 @@ struct vf_events {
 /* Most queues of an open file. */
 #define VF_LIFETIME_QUEUES	64
 
+/* A queue, and fences that were destroyed and that it has to pass, in the order in which they came. */
+struct vf_lifetime_slot {
+	struct vf_queue *queue;
+	/* Value of &vf_lifetime.clock when the queue came. */
+	uint64_t since;
+	struct vf_fence *first, *last;
+};
+
 /* Fences that were destroyed while packets named them. */
 struct vf_lifetime {
 	pthread_mutex_t lock;
-	struct vf_queue *queue[VF_LIFETIME_QUEUES];
-	struct vf_fence *graves;
+	struct vf_lifetime_slot slot[VF_LIFETIME_QUEUES];
+	/* Bits of the slots that have fences. */
+	uint64_t waiting;
+	/* Counts queues that come, and fences that are destroyed. */
+	uint64_t clock;
+	/* The slot of which the kernel was asked last whether its queue is lost. */
+	unsigned int asked;
 };
 
 /* Pages of values that are mapped: a tree of struct vf_page, by offset. */
@@ -81,8 +94,9 @@ struct vf_fence {
 	const uint64_t *current;
 	/* Bits of the queues whose packets named the fence. */
 	uint64_t queues;
-	/* Of a fence that was destroyed: positions that those queues must pass. */
+	/* Of a fence that was destroyed: positions that those queues must pass, and when that was. */
 	uint64_t until[VF_LIFETIME_QUEUES];
+	uint64_t destroyed;
 	struct vf_fence *next;
 };
 
@@ -138,6 +152,8 @@ void vf_lifetime_fini(struct vf_adapter *adapter);
 /* The end of all that was queued up to now, and whether the queue has got there. */
 uint64_t vf_queue_position(struct vf_queue *queue);
 bool vf_queue_has_passed(struct vf_queue *queue, uint64_t position);
+/* A queue that is lost, or of which the kernel does not tell, passes nothing any more. */
+bool vf_queue_is_lost(struct vf_queue *queue);
 void vf_events_record(struct vf_adapter *adapter, enum vf_queued_op op, uint32_t queue,
 		      uint32_t fence, uint64_t value);
 

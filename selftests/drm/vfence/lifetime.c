@@ -420,4 +420,75 @@ TEST_F(lifetime, a_wait_for_fences_of_several_adapters_ends_with_an_adapter)
 	vf_adapter_close(other);
 }
 
+/* Queues have few places: a fence waits for the queue that had the place when it was destroyed. */
+TEST_F(lifetime, a_queue_in_the_place_of_another_keeps_nothing)
+{
+	struct vf_queue *gone, *later;
+
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COPY, 4096, &gone));
+	vf_cmd_wait(self->gfx, self->gate, 1);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	vf_cmd_wait(gone, self->gate, 1);
+	vf_cmd_signal(gone, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(gone));
+	(vf_fence_destroy)(self->fence);
+	EXPECT_TRUE(exists(self->fd, self->handle));
+
+	ASSERT_EQ(0, vf_queue_abort(gone));
+	vf_queue_destroy(gone);
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COPY, 4096, &later));
+	vf_cmd_wait(later, self->gate, 2);
+	ASSERT_EQ(0, vf_queue_submit(later));
+	EXPECT_TRUE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(logged(self->gfx));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 2));
+	ASSERT_TRUE(drained(later));
+	vf_queue_destroy(later);
+}
+
+#define KEPT	500
+
+static int64_t time_to_create(struct vf_device *device)
+{
+	int64_t begun = vf_deadline(0);
+	unsigned int i;
+
+	for (i = 0; i < 20; i++)
+		let_it_look(device);
+	return (vf_deadline(0) - begun) / 20;
+}
+
+/* Fences that wait for a queue cost those nothing that are created and destroyed meanwhile. */
+TEST_F(lifetime, fences_that_are_kept_cost_no_other_fence_time)
+{
+	int64_t before, beside;
+	struct vf_fence *fence;
+	unsigned int i;
+
+	NEEDS_PROCESSOR_TIME();
+	vf_cmd_wait(self->copy, self->gate, 1);
+	vf_cmd_signal(self->copy, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	(vf_fence_destroy)(self->fence);
+	before = time_to_create(self->device);
+	for (i = 0; i < KEPT; i++) {
+		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+		vf_cmd_signal(self->copy, fence, 1);
+		(vf_fence_destroy)(fence);
+	}
+	beside = time_to_create(self->device);
+	TH_LOG("%.1f us, and %.1f us beside %u fences", (double)before / 1e3, (double)beside / 1e3, KEPT);
+	if (counts_instructions())
+		EXPECT_GT(before * 3 / 2, beside);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));
+	ASSERT_TRUE(drained(self->copy));
+	let_it_look(self->device);
+	EXPECT_FALSE(exists(self->fd, self->handle));
+}
+
 TEST_HARNESS_MAIN
