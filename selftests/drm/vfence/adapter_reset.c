@@ -760,6 +760,38 @@ TEST_F(whole, WDDM_162_eventfds_of_a_client_do_not_keep_the_reset)
 	close(efd);
 }
 
+/* Nor do they wait until each of many fences of a client is at its maximum. */
+TEST_F_TIMEOUT(whole, WDDM_173_fences_of_a_client_do_not_delay_the_maximum_of_others, 120)
+{
+	const unsigned int fences = deterministic() ? 30000 : 3000;
+	struct client many, other;
+	struct drm_vfence_fence_create create = { .flags = 0 };
+	struct vf_fence *theirs;
+	int64_t reset, took;
+	unsigned int i;
+
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &many.adapter));
+	ASSERT_EQ(0, vf_device_create(many.adapter, &many.device));
+	create.device = vf_device_handle(many.device);
+	for (i = 0; i < fences; i++)
+		ASSERT_EQ(0, raw(vf_adapter_fd(many.adapter), DRM_IOCTL_VFENCE_FENCE_CREATE, &create));
+	/* Devices are ended in their order. */
+	ASSERT_EQ(0, vf_adapter_open(LOCAL, &other.adapter));
+	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
+	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &theirs));
+
+	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	reset = vf_deadline(0);
+	EXPECT_EQ(0, vf_fence_wait(theirs, UINT64_MAX, DEADLINE));
+	took = vf_deadline(0) - reset;
+	TH_LOG("%.2f ms after the reset", (double)took / 1e6);
+	if (counts_instructions())
+		EXPECT_GT(2000000, took);
+	vf_fence_destroy(theirs);
+	client_close(&other);
+	client_close(&many);
+}
+
 /* The devices of other clients do not wait for a client, and a handle that goes forgets nothing. */
 TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
 {

@@ -154,8 +154,8 @@ void vfence_device_end_stop(struct vfence_device *device)
 		wake_up_var(&device->stopping);
 }
 
-/** vfence_device_stops - does a stopped queue of the device have signals to perform? */
-bool vfence_device_stops(struct vfence_device *device)
+/* Does a stopped queue of the device have signals to perform? */
+static bool device_stops(struct vfence_device *device)
 {
 	return atomic_read(&device->stopping);
 }
@@ -168,7 +168,7 @@ bool vfence_device_stops(struct vfence_device *device)
  */
 void vfence_device_wait_stopped(struct vfence_device *device)
 {
-	wait_var_event(&device->stopping, !vfence_device_stops(device));
+	wait_var_event(&device->stopping, !device_stops(device));
 }
 
 /** vfence_device_init - prepare an adapter for devices; cannot fail */

@@ -61,7 +61,6 @@ int vfence_device_state(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
 void vfence_device_begin_stop(struct vfence_device *device);
 void vfence_device_end_stop(struct vfence_device *device);
-bool vfence_device_stops(struct vfence_device *device);
 void vfence_device_wait_stopped(struct vfence_device *device);
 int vfence_device_fail(struct vfence_device *device, int state);
 bool vfence_device_was_removed(struct vfence_device *device);

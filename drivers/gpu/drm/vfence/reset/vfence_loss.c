@@ -184,17 +184,14 @@ static void loss_stop_reset(struct vfence_queue *queue, void *unused)
 }
 
 /*
- * The queues of a removed device are stopped. Do not wait here for its client: other devices have
- * to get their maximum, too.
+ * The queues of a removed device are stopped. Its client decides how long the rest takes, by its
+ * eventfds and by how many fences it has: do not wait here, as other devices have to get their
+ * maximum, too.
  */
 static void loss_end_removed(struct vfence_device *device)
 {
-	if (!vfence_device_was_removed(device))
-		return;
-	if (vfence_device_stops(device))
+	if (vfence_device_was_removed(device))
 		loss_stop_device_later(device);
-	else
-		vfence_local_device_lost(device);
 }
 
 static void loss_reset_work(struct work_struct *work)
