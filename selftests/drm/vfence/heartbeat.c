@@ -493,6 +493,7 @@ TEST_F(engine, WDDM_142_an_interrupt_that_is_lost_is_found_although_its_record_i
 
 /* More records than the hard half takes in one run, of up to four signals each. */
 #define RECORDS		8
+#define LOST		7
 
 /* One interrupt stands for all records before it. What its hard half leaves wakes the thread. */
 TEST_F(engine, one_interrupt_is_enough_for_many_records)
@@ -526,9 +527,12 @@ TEST_F(engine, one_interrupt_is_enough_for_many_records)
 		EXPECT_TRUE(EVENTUALLY(fired(efd[i])));
 		close(efd[i]);
 	}
+	/* A CMP that was woken before and runs only now has the last signal in a record of its own. */
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
-				after.records_array == before.records_array + RECORDS)));
-	EXPECT_EQ(before.interrupts_raised + 1, after.interrupts_raised);
+				after.records_array >= before.records_array + RECORDS)));
+	EXPECT_GE(before.records_array + RECORDS + 1, after.records_array);
+	EXPECT_EQ(after.records_array - before.records_array - LOST,
+		  after.interrupts_raised - before.interrupts_raised);
 	vf_fence_destroy(fence);
 }
 
