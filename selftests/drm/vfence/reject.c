@@ -248,7 +248,7 @@ TEST_F(reject, WDDM_38_fence_create)
 	       a.flags = 1);
 }
 
-TEST_F(reject, fence_limit)
+TEST_F_TIMEOUT(reject, fence_limit, 300)
 {
 	struct drm_vfence_fence_create create = { .device = vf_device_handle(self->device) };
 	unsigned int n = 0;

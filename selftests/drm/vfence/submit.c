@@ -895,7 +895,7 @@ TEST_F(both_kinds, native_waits_and_signals_work)
  * A runtime queues thousands of operations behind a wait that its thread satisfies afterwards, and would
  * sleep for ever if one of them waited for room.
  */
-TEST_F(submit, a_queue_takes_thousands_behind_a_wait_and_no_more)
+TEST_F_TIMEOUT(submit, a_queue_takes_thousands_behind_a_wait_and_no_more, 120)
 {
 	struct drm_vfence_queue_query query;
 	unsigned int i;

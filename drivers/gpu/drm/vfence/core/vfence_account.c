@@ -159,12 +159,12 @@ u64 vfence_account_memory_limit(const struct vfence_account *account)
  */
 int vfence_account_charge(struct vfence_account *account, unsigned long bytes)
 {
-	u64 limit = vfence_account_memory_limit(account);
+	s64 limit = vfence_account_memory_limit(account);
 	atomic_long_t *memory = &account->user->memory;
 	long before = atomic_long_read(memory);
 
 	do {
-		if (before + bytes > limit)
+		if (before > limit - (s64)bytes)
 			return -ENOSPC;
 	} while (!atomic_long_try_cmpxchg(memory, &before, before + bytes));
 	return 0;
