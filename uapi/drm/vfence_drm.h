@@ -130,7 +130,7 @@ extern "C" {
  *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
  * - 1.46: %DRM_VFENCE_LIMIT_USER_MEMORY bounds the fences, submissions and buffers of a user.
  *   A file may have 65536 fences, and a queue 8192 submissions. When a wait returns 0, the events
- *   of the file that are reached by then are set.
+ *   of earlier signals of the same queue are set.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -1738,9 +1738,9 @@ struct drm_vfence_fence_query {
  * one takes the place of the oldest, and a child and its parent share them as they share the
  * file. The call with the number of a wait that is gone begins a new wait, without signals.
  *
- * When a call returns 0, the eventfds of the caller's file are signaled whose points are reached by
- * then: also those of earlier signals of the queue whose signal the call has waited for, unless
- * their values were rewound since. So it is for WAIT_SET_WAIT with entries that are ready.
+ * When a call returns 0, the eventfds of the caller's file are signaled whose points were reached
+ * by earlier signals of the queue whose signal the call has waited for, unless their values were
+ * rewound since. So it is for WAIT_SET_WAIT with entries that are ready.
  *
  * Waits for a fence end when nobody can signal it any more. Handles and descriptors with
  * %DRM_VFENCE_RIGHT_SIGNAL can, whichever process or socket has them, imports that have not
@@ -1935,7 +1935,8 @@ struct drm_vfence_wait_set_wait {
  *
  * Errors: EOPNOTSUPP for USER_MODE on a node that does not take user-mode queues (WDDM-178)
  * or on an adapter without user-mode submission; EOPNOTSUPP for a kernel-mode queue on a node
- * for the kernel's own work; ENOSPC if the file has 64 queues.
+ * for the kernel's own work; ENOSPC if the file has 64 queues, or for its progress fence as for
+ * FENCE_CREATE.
  */
 struct drm_vfence_queue_create {
 	/** @context: Handle of the parent. */

@@ -857,4 +857,73 @@ TEST_F(holds, a_wait_sets_events_that_the_thread_of_the_interrupt_has_taken)
 	signals_close(&s);
 }
 
+static void *signal_first(void *arg)
+{
+	struct signals *s = arg;
+
+	return (void *)(intptr_t)vf_fence_signal(s->fence[0], 1);
+}
+
+/* A thread takes points off a fence before it ends their waits, and who comes next finds none there. */
+TEST_F(holds, a_wait_sets_events_that_another_thread_has_taken)
+{
+	struct signals s;
+	pthread_t thread;
+	uint64_t count;
+	void *ret;
+
+	ASSERT_EQ(0, signals_open(&s));
+	ASSERT_EQ(0, arm(s.client.adapter, s.fence[0], 1, s.efd));
+	ASSERT_EQ(0, hold("TAKEN"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, signal_first, &s));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	vf_cmd_signal(s.queue, s.fence[1], 1);
+	ASSERT_EQ(0, vf_queue_submit(s.queue));
+	EXPECT_EQ(0, vf_fence_wait(s.fence[1], 1, DEADLINE));
+	EXPECT_EQ(8, read(s.efd, &count, 8));
+	EXPECT_TRUE(is_held());
+	ASSERT_EQ(0, hold("none"));
+	ASSERT_EQ(0, pthread_join(thread, &ret));
+	EXPECT_EQ(NULL, ret);
+	EXPECT_NE(8, read(s.efd, &count, 8));
+	signals_close(&s);
+}
+
+/* The values of a cross-adapter fence are those of all adapters, and the interrupt is that of one. */
+TEST_F(holds, a_wait_sets_events_that_come_from_another_adapter)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd;
+	struct vf_fence *fence[2], *theirs[2];
+	struct client here, there;
+	struct vf_queue *queue;
+	uint64_t count;
+	unsigned int i;
+
+	ASSERT_EQ(0, client_open(&here));
+	ASSERT_EQ(0, vf_queue_create(here.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, vf_adapter_open(2, &there.adapter));
+	ASSERT_EQ(0, vf_device_create(there.adapter, &there.device));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_fence_create(here.device, ACROSS, 0, &fence[i]));
+		fd = vf_fence_export(fence[i]);
+		ASSERT_EQ(0, vf_fence_open(there.device, fd, &theirs[i]));
+		close(fd);
+	}
+	ASSERT_EQ(0, arm(there.adapter, theirs[0], 1, efd));
+	ASSERT_EQ(0, hold("DEFERRED"));
+	vf_cmd_signal(queue, fence[0], 1);
+	vf_cmd_signal(queue, fence[1], 1);
+	ASSERT_EQ(0, vf_queue_publish(queue));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	EXPECT_NE(8, read(efd, &count, 8));
+	EXPECT_EQ(0, vf_fence_wait(theirs[1], 1, DEADLINE));
+	EXPECT_EQ(8, read(efd, &count, 8));
+	EXPECT_TRUE(is_held());
+	ASSERT_EQ(0, hold("none"));
+	vf_queue_destroy(queue);
+	client_close(&there);
+	client_close(&here);
+	close(efd);
+}
+
 TEST_HARNESS_MAIN

@@ -150,8 +150,8 @@ struct vfence_file {
 
 	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;
-	/** @monitored_events: number of armed events with points of monitored fences; atomic */
-	atomic_t monitored_events;
+	/** @cross_events: number of armed events with points of cross-adapter fences; atomic */
+	atomic_t cross_events;
 	/** @submit_points: number of points of submissions that have not ended; atomic */
 	atomic_t submit_points;
 	/**

@@ -19,7 +19,7 @@
 #include "irq/vfence_irq.h"
 #include "vfence_step.h"
 
-/* Points that are looked at with the table of events locked. */
+/* Points that are looked at with the table of events locked, but each event as a whole. */
 #define EVENT_PORTION	64
 
 /**
@@ -39,8 +39,8 @@ struct vfence_event {
 	u32 id;
 	/** @points: Number of points that count against the limit of the file. */
 	u32 points;
-	/** @monitored: A point is one of a monitored fence. */
-	bool monitored;
+	/** @cross: A point is one of a cross-adapter fence. */
+	bool cross;
 
 	/** @fired_link: Entry in file->fired or file->delivered; who takes it there frees it. */
 	struct list_head fired_link;
@@ -49,7 +49,7 @@ struct vfence_event {
 static void event_free(struct vfence_event *event)
 {
 	atomic_sub(event->points, &event->file->event_points);
-	atomic_sub(event->monitored, &event->file->monitored_events);
+	atomic_sub(event->cross, &event->file->cross_events);
 	vfence_point_disarm_all(event->wait);
 	vfence_wait_destroy(event->wait);
 	vfence_eventfd_put(event->ctx);
@@ -200,10 +200,10 @@ static void event_fire(struct vfence_wait *wait)
 	spin_unlock_irqrestore(&file->fired_lock, flags);
 }
 
-/* Is a point of an armed event reached by what is stored now, or by what was stored before? */
+/* Is a point of an armed event reached by what is stored now, or was it taken off its fence? */
 static bool event_point_is_reached(const struct vfence_point *point)
 {
-	/* Without the lock of the fence: whoever takes the point meanwhile finds it reached. */
+	/* Without the lock of the fence: whoever takes the point meanwhile ends the wait, too. */
 	return !data_race(READ_ONCE(point->queued)) ||
 	       vfence_reached(vfence_fence_current(point->fence), point->value);
 }
@@ -235,9 +235,12 @@ static bool event_settle_portion(struct vfence_file *file, unsigned long *id)
 			break;
 		if (xa_is_zero(event))
 			continue;
+		points++;
+		/* Acquire: the points. Partner: event_arm_points() moves the wait to ARMED. */
+		if (atomic_read_acquire(&event->wait->state) != VFENCE_WAIT_ARMED)
+			continue;
 		points += event->wait->count;
-		if (atomic_read(&event->wait->state) == VFENCE_WAIT_ARMED &&
-		    event_is_reached(event->wait))
+		if (event_is_reached(event->wait))
 			vfence_wait_finish(event->wait, VFENCE_WAIT_REACHED);
 	}
 	*id = xas.xa_index;
@@ -246,8 +249,9 @@ static bool event_settle_portion(struct vfence_file *file, unsigned long *id)
 }
 
 /*
- * May an event be reached of which the driver has not heard? What packets have stored in monitored
- * fences it may learn at the end of their submission only.
+ * May an event be reached whose eventfd is not due yet? The caller has found a value by an acquire.
+ * Signals move on from the GPU to the interrupt, to points that are taken and to waits: look in
+ * this order.
  */
 static bool event_may_be_late(struct vfence_file *file)
 {
@@ -255,10 +259,15 @@ static bool event_may_be_late(struct vfence_file *file)
 
 	if (!atomic_read(&file->events.count))
 		return false;
-	if (atomic_read(&file->monitored_events))
+	if (atomic_read(&file->cross_events) || !vfence_irq_is_quiet(adapter))
 		return true;
-	/* The caller has found a value by an acquire. Partner: signal_store_many(). */
-	return atomic_read(&adapter->fences.signaling) || !vfence_irq_is_quiet(adapter);
+	/*
+	 * Acquire: what has ended. Partners: stage_signal(), signal_batch() and
+	 * vfence_point_finish_all().
+	 */
+	return atomic_read_acquire(&adapter->fences.writing) ||
+	       atomic_read_acquire(&adapter->fences.signaling) ||
+	       atomic_read_acquire(&adapter->fences.taken);
 }
 
 /**
@@ -354,13 +363,14 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 	return ret ? ret : 1;
 }
 
-static bool event_has_monitored(struct vfence_targets *waits)
+/* Signals of a cross-adapter fence pass through other adapters. */
+static bool event_is_cross(struct vfence_targets *waits)
 {
 	const struct vfence_target *list = vfence_targets_list(waits);
 	unsigned int i;
 
 	for (i = 0; i < waits->count; i++)
-		if (vfence_fence_is_monitored(list[i].fence))
+		if (list[i].fence->cross)
 			return true;
 	return false;
 }
@@ -384,12 +394,12 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	event->wait->fire = event_fire;
 	event->wait->owner = event;
 	event->points = request.waits.count;
-	event->monitored = event_has_monitored(&request.waits);
+	event->cross = event_is_cross(&request.waits);
 	ret = event_reserve(file, event);
 	if (ret)
 		goto end;
 
-	atomic_add(event->monitored, &file->monitored_events);
+	atomic_add(event->cross, &file->cross_events);
 	request.wait = NULL;
 	id = event->id;
 	ret = event_arm_points(event, &request);

@@ -34,6 +34,13 @@ struct vfence_fences {
 	/** @monitored_scan_due: 1 if the threaded half must rescan all monitored fences. */
 	atomic_t monitored_scan_due;
 
+	/**
+	 * @writing: Number of submissions on a ring whose packets may store values, and whose waits
+	 * the driver completes when they have ended.
+	 */
+	atomic_t writing;
+	/** @taken: Number of points that were taken off their fences and are not finished. */
+	atomic_t taken;
 	/** @signaling: Number of CPU signals that have stored some values of several. */
 	atomic_t signaling;
 

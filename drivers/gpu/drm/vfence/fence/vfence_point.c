@@ -132,6 +132,17 @@ static void point_unlink_locked(struct vfence_point *point)
 }
 
 /*
+ * Points are on no fence any more, and their waits do not know yet. Whoever handles a signal after
+ * that finds none of them. Partner: event_may_be_late().
+ */
+static void point_count_taken_locked(struct vfence_fence *fence, unsigned int taken)
+{
+	lockdep_assert_held(&fence->lock);
+	if (taken)
+		atomic_add(taken, &fence->adapter->fences.taken);
+}
+
+/*
  * Move up to @budget points that @value satisfies to @done. Return their number: if it is @budget,
  * there may be more, and the monitored value stays as low as it was.
  */
@@ -151,6 +162,7 @@ static unsigned int point_take_locked(struct vfence_fence *fence, u64 value, uns
 		taken++;
 	}
 	fence->woken += taken;
+	point_count_taken_locked(fence, taken);
 	if (taken < budget)
 		point_update_monitored_locked(fence);
 	return taken;
@@ -205,10 +217,18 @@ static void point_finish(struct vfence_point *point, int error)
  */
 void vfence_point_finish_all(struct list_head *done, int error)
 {
+	struct vfence_adapter *adapter = NULL;
 	struct vfence_point *point, *next;
+	unsigned int finished = 0;
 
-	list_for_each_entry_safe(point, next, done, link)
+	list_for_each_entry_safe(point, next, done, link) {
+		adapter = point->wait->adapter;
 		point_finish(point, error);
+		finished++;
+	}
+	/* Release: their waits know. */
+	if (finished)
+		(void)atomic_sub_return_release(finished, &adapter->fences.taken);
 }
 
 /**
@@ -336,6 +356,7 @@ void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct v
 		taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
 		ended = taken < VFENCE_POINT_BATCH ||
 			(!point_list_has(&done, caller) && point_leave(fence, value));
+		vfence_hold(TAKEN);
 		vfence_point_finish_all(&done, 0);
 		cond_resched();
 	} while (!ended);
@@ -429,6 +450,7 @@ static unsigned int point_take_ended_locked(struct vfence_fence *fence, bool gpu
 		taken++;
 	}
 	fence->woken += taken;
+	point_count_taken_locked(fence, taken);
 	return taken;
 }
 

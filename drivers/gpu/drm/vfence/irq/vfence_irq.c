@@ -197,13 +197,17 @@ bool vfence_irq_backlog(struct vfence_adapter *adapter, u32 *runs)
  * @adapter: the adapter
  *
  * What is reported moves on from one place to the next, and is in the next one before it leaves
- * one: it looks in the same order. Process context.
+ * one: it looks in the same order. The threaded half alone puts a rest back, and then it has run.
+ * Process context.
  */
 bool vfence_irq_is_quiet(struct vfence_adapter *adapter)
 {
 	struct vgpu_irq_ring *ring = vgpu_device_irq_ring(adapter->gpu);
 	struct vfence_irq *irq = &adapter->irq;
+	u32 runs;
 
+	/* Acquire: this first. Partner: irq_settle_locked(). */
+	runs = smp_load_acquire(&irq->runs);
 	if (!vgpu_cmp_is_quiet(adapter->gpu))
 		return false;
 	if (READ_ONCE(ring->write) != READ_ONCE(ring->read) || atomic_read(&ring->overflow))
@@ -218,7 +222,11 @@ bool vfence_irq_is_quiet(struct vfence_adapter *adapter)
 		return false;
 	/* Then who takes that. Partner: the threaded half takes it after the mutex. */
 	smp_rmb();
-	return !mutex_is_locked(&irq->settle_lock);
+	if (mutex_is_locked(&irq->settle_lock))
+		return false;
+	/* Then whether it has put a rest back meanwhile. Partner: irq_settle_locked(). */
+	smp_rmb();
+	return READ_ONCE(irq->runs) == runs;
 }
 
 /**
@@ -294,7 +302,8 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 	for (i = 0; nodes && i < irq->sources; i++)
 		if (irq->source[i]->scan)
 			irq->source[i]->scan(adapter, nodes);
-	WRITE_ONCE(irq->runs, irq->runs + 1);
+	/* Release: what the halves have put back. Partner: vfence_irq_is_quiet(). */
+	smp_store_release(&irq->runs, irq->runs + 1);
 }
 
 /**

@@ -101,6 +101,7 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 	if (on_ring) {
 		trace_vfence_submission(kernel->queue, submission->progress,
 					VFENCE_SUBMISSION_ON_RING, 0);
+		vfence_stage_begin_write(submission);
 		job_write_ring_locked(kernel, submission);
 	}
 	spin_unlock(&kernel->run_lock);

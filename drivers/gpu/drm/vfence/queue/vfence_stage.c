@@ -7,6 +7,7 @@
 #include <linux/eventfd.h>
 #include <linux/slab.h>
 
+#include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_address.h"
 #include "fence/vfence_event.h"
@@ -206,6 +207,23 @@ static void stage_settle_written(struct vfence_targets *written)
 			vfence_notify_complete(list[i].fence);
 }
 
+/**
+ * vfence_stage_begin_write - packets of a submission are about to be executed
+ * @submission: the submission
+ *
+ * What they store in monitored fences completes waits at the end of the submission: until then it
+ * counts. The caller makes the packets visible by a release. Any context.
+ */
+void vfence_stage_begin_write(struct vfence_submission *submission)
+{
+	struct vfence_stages *stages = submission->stages;
+
+	if (!stages->stage[VFENCE_STAGE_COMPLETED].written.count)
+		return;
+	stages->writes = submission->kernel->queue->adapter;
+	atomic_inc(&stages->writes->fences.writing);
+}
+
 /** vfence_stage_schedule - run vfence_stage_work() for a queue; any context */
 void vfence_stage_schedule(struct vfence_kernel_queue *kernel)
 {
@@ -257,6 +275,9 @@ static void stage_signal(struct vfence_stage_signals *stage_signals)
 	struct vfence_stages *stages = stage_signals->stages;
 
 	stage_rescan_written(&stage_signals->written);
+	/* Release: the waits are completed. Partner: event_may_be_late(). */
+	if (stage_signals->written.count && stages->writes)
+		(void)atomic_dec_return_release(&stages->writes->fences.writing);
 	if (!READ_ONCE(stage_signals->lost))
 		vfence_signal_perform(&stage_signals->signals, stages->flags);
 	if (stage_signals->event)

@@ -10,6 +10,7 @@
 #include "fence/vfence_target.h"
 
 struct eventfd_ctx;
+struct vfence_adapter;
 struct vfence_file;
 struct vfence_kernel_queue;
 struct vfence_submission;
@@ -63,6 +64,8 @@ struct vfence_stages {
 	struct kref ref;
 	/** @flags: DRM_VFENCE_SIGNAL_*, VFENCE_SIGNAL_KEEP */
 	u32 flags;
+	/** @writes: adapter on which it counts in &vfence_fences.writing, or NULL */
+	struct vfence_adapter *writes;
 	/** @stage: what to signal at each stage */
 	struct vfence_stage_signals stage[VFENCE_STAGES];
 };
@@ -77,6 +80,7 @@ static inline bool vfence_stage_is_signal(const struct drm_vfence_packet_header 
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 					  const struct drm_vfence_submit *args);
 int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission *submission);
+void vfence_stage_begin_write(struct vfence_submission *submission);
 void vfence_stage_put(struct vfence_stages *stages);
 void vfence_stage_arrive(struct vfence_submission *submission, enum vfence_stage stage);
 void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage from);
