@@ -635,7 +635,7 @@ TEST_F(form_of_queues, WDDM_80_95_an_overrun_by_one_entry_is_one)
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->f2) == entries - 1 &&
 			       queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
 	EXPECT_FALSE(fired(self->e1));
-	ASSERT_EQ(0, release_posts(variant->index, self->device));
+	ASSERT_EQ(0, release_posts(variant->index));
 	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
 	ASSERT_TRUE(settled(self->adapter, &after));
 	EXPECT_EQ(before.log_entries_lost + 1, after.log_entries_lost);

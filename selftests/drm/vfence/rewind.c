@@ -219,7 +219,7 @@ TEST_F(rewind, values_of_several_fences_that_are_rewound_before_the_interrupt)
 	ASSERT_TRUE(drained(self->gfx));
 	EXPECT_FALSE(fired(self->efd));
 	EXPECT_FALSE(fired(self->late));
-	ASSERT_EQ(0, release_posts(variant->index, self->device));
+	ASSERT_EQ(0, release_posts(variant->index));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_TRUE(EVENTUALLY(fired(self->late)));
 }

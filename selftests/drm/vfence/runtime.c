@@ -532,7 +532,7 @@ TEST_F(runtime, a_wait_sets_the_events_that_are_reached_without_an_interrupt)
 
 		/* What comes later changes nothing. */
 		ASSERT_EQ(0, knob(0, "lose_interrupt", "0"));
-		ASSERT_EQ(0, release_posts(0, self->device));
+		ASSERT_EQ(0, release_posts(0));
 		ASSERT_EQ(0, vf_fence_signal(self->fence[2], i + 1));
 		EXPECT_TRUE(EVENTUALLY(fired_on(self->adapter, none) == 1));
 		EXPECT_EQ(8, read(none, &count, 8));

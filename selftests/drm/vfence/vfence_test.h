@@ -726,16 +726,25 @@ static inline int knob(unsigned int index, const char *name, const char *value)
 
 /*
  * Let the CMP of an adapter handle the posts that "hold_posts" has held back. The end of a queue
- * flushes, which wakes the CMP.
+ * flushes, which wakes the CMP. It waits, too, so it is the queue of another file: a wait sets the
+ * events of its own.
  */
-static inline int release_posts(unsigned int index, struct vf_device *device)
+static inline int release_posts(unsigned int index)
 {
 	struct vf_queue *queue;
+	struct client other;
 	int ret = knob(index, "hold_posts", "0");
 
-	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_COPY, 4096, &queue);
-	if (!ret)
+	ret = ret ? ret : vf_adapter_open(index, &other.adapter);
+	if (ret)
+		return ret;
+	ret = vf_device_create(other.adapter, &other.device);
+	ret = ret ? ret : vf_queue_create(other.device, DRM_VFENCE_NODE_COPY, 4096, &queue);
+	if (!ret) {
 		vf_queue_destroy(queue);
+		vf_device_destroy(other.device);
+	}
+	vf_adapter_close(other.adapter);
 	return ret;
 }
 
