@@ -93,26 +93,43 @@ TEST_F(lost, TDR_15_an_administrator_recovers_a_lost_adapter)
 	close(events);
 }
 
-/* The adapter was lost before the last holder that may signal went. */
+/* Open a new fence by a handle that may only wait. */
+static int open_reader(struct vf_device *device, struct vf_fence **fence, struct vf_fence **reader)
+{
+	int ret = vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, fence);
+	int fd = ret ? ret : vf_fence_export_rights(*fence, DRM_VFENCE_RIGHT_READ |
+						    DRM_VFENCE_RIGHT_WAIT);
+
+	ret = fd < 0 ? fd : vf_fence_open(device, fd, reader);
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* The adapter was lost before the last holder that may signal went, or after that. */
 TEST_F(lost, TDR_15_a_fence_of_a_lost_adapter_fails_for_that_reason)
 {
-	struct vf_fence *fence, *reader;
-	int fd;
+	struct vf_fence *fence[2], *reader[2];
+	unsigned int i;
 
-	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
-	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
-	ASSERT_EQ(0, vf_fence_open(self->device, fd, &reader));
-	close(fd);
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, open_reader(self->device, &fence[i], &reader[i]));
+	vf_fence_destroy(fence[1]);
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader[1], 1, DEADLINE));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
 	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	vf_queue_publish(self->gfx);
 	expect_lost(_metadata, self);
 
-	EXPECT_EQ(-EIO, vf_fence_wait(reader, 1, DEADLINE));
-	vf_fence_destroy(fence);
-	EXPECT_EQ(-EIO, vf_fence_wait(reader, 1, DEADLINE));
-	vf_fence_destroy(reader);
+	EXPECT_EQ(-EIO, vf_fence_wait(reader[0], 1, DEADLINE));
+	vf_fence_destroy(fence[0]);
+	EXPECT_EQ(-EIO, vf_fence_wait(reader[0], 1, DEADLINE));
+	/* The first reason stays. */
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader[1], 1, DEADLINE));
+	for (i = 0; i < 2; i++)
+		vf_fence_destroy(reader[i]);
 }
 
 TEST_F(lost, WDDM_75_a_record_that_names_no_fence_loses_the_adapter)

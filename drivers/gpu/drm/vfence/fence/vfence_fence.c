@@ -504,11 +504,12 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
  * @fence: the fence
  * @error: error that present and new CPU waits return
  *
- * Queues that wait for the fence proceed. Process context.
+ * Queues that wait for the fence proceed. If the adapter is lost, the error is -EIO: the work that
+ * says so to all its fences may not have come to this one. Process context.
  */
 void vfence_fence_end(struct vfence_fence *fence, int error)
 {
-	vfence_point_fail_all(fence, error);
+	vfence_point_fail_all(fence, READ_ONCE(fence->adapter->lost) ? -EIO : error);
 	vfence_fence_set_always_signaled(fence);
 }
 
