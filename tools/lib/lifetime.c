@@ -140,12 +140,9 @@ static struct vf_fence *take_unused(struct vf_lifetime *life)
 	unsigned int at;
 
 	pthread_mutex_lock(&life->lock);
-	for (at = 0; life->waiting >> at; at++) {
+	for (at = 0; at < VF_LIFETIME_QUEUES; at++)
 		if (life->waiting & UINT64_C(1) << at)
 			move_on_locked(life, at, false, &unused);
-		if (at == VF_LIFETIME_QUEUES - 1)
-			break;
-	}
 	if (life->waiting)
 		ask_locked(life, &unused);
 	pthread_mutex_unlock(&life->lock);
