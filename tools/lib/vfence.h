@@ -417,7 +417,8 @@ int vf_fence_import_syncobj(struct vf_fence *fence, uint32_t syncobj, uint64_t p
  * @timeout_ns: absolute CLOCK_MONOTONIC time; 0 polls; %VF_FOREVER
  * @first: out, may be NULL: index of a reached point, with %DRM_VFENCE_WAIT_ANY
  *
- * If it returns 0, events of this handle for earlier signals of the same queue are set, too. -ETIME, -ECANCELED or -ENODEV. A Unix signal does not end the wait.
+ * If it returns 0, events of this handle for earlier signals of the same queue are set, too.
+ * -ETIME, -ECANCELED or -ENODEV. A Unix signal does not end the wait.
  */
 int vf_wait(struct vf_adapter *adapter, const struct vf_point *points, unsigned int count,
 	    uint32_t flags, int64_t timeout_ns, unsigned int *first);
