@@ -12,10 +12,13 @@
 
 #define WORDS	280
 
-/* An instance of its own: other users of tracing do not see it, and do not clear it. */
+/*
+ * An instance of its own: other users of tracing do not see it, and do not clear it. Its buffers, in
+ * KiB for each processor, hold what a flood of submissions leaves before the recorder runs again.
+ */
 static const char *const recorder[] = {
-	"trace-cmd", "record", "-q", "-B", "vfence", "-C", "mono", "-e", "vgpu", "-e", "vfence",
-	"-o",
+	"trace-cmd", "record", "-q", "-B", "vfence", "-b", "4096", "-C", "mono", "-e", "vgpu",
+	"-e", "vfence", "-o",
 };
 
 #define N_RECORDER	(sizeof(recorder) / sizeof(recorder[0]))
