@@ -647,6 +647,24 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	vf_adapter_close(adapter);
 }
 
+/* The queue has work, so it is aborted: nobody signals its progress any more. */
+TEST_F(queue, a_doorbell_that_goes_takes_the_progress_with_it)
+{
+	struct vf_fence *never;
+
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &never));
+	vf_cmd_wait(self->gfx, never, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
+	vf_cmd_wait(self->copy, vf_queue_progress(self->gfx), 1);
+	ASSERT_EQ(0, vf_queue_submit(self->copy));
+	ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
+			     vf_queue_handle(self->gfx)));
+	EXPECT_EQ(-EIO, vf_fence_wait(vf_queue_progress(self->gfx), 1, DEADLINE));
+	EXPECT_TRUE(drained(self->copy));
+	vf_fence_destroy(never);
+}
+
 TEST_F(queue, WDDM_189_connected_notify_gets_one_ping_per_submission)
 {
 	struct drm_vfence_notify_work_submission ping = { .queue = vf_queue_handle(self->gfx) };

@@ -732,15 +732,18 @@ int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data,
  *
  * A queue that still has work is aborted. A client that wants the work completed waits for
  * the progress fence first (WDDM-201).
+ *
+ * Return: true if the queue was not idle; the caller stops it.
  */
-void vfence_doorbell_destroy(struct vfence_queue *queue)
+bool vfence_doorbell_destroy(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 	struct vfence_doorbell *doorbell = queue->doorbell;
+	bool abort;
 
 	lockdep_assert_held(&queue->file->lock);
 	if (!doorbell)
-		return;
+		return false;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
 	vfence_physical_leave_locked(doorbell);
@@ -748,7 +751,8 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 	mutex_unlock(&adapter->queues.doorbell_lock);
 	flush_work(&doorbell->change_work);
 
-	if (!vgpu_queue_is_idle(queue->hw))
+	abort = !vgpu_queue_is_idle(queue->hw);
+	if (abort)
 		vgpu_queue_abort(queue->hw);
 
 	/*
@@ -759,25 +763,5 @@ void vfence_doorbell_destroy(struct vfence_queue *queue)
 	hrtimer_cancel(&doorbell->arm_timer);
 	cancel_work_sync(&doorbell->arm);
 	doorbell_free(queue->file, doorbell);
-}
-
-int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
-{
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
-	struct vfence_queue *queue;
-	int ret = -ENOENT;
-
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-
-	mutex_lock(&file->lock);
-	queue = xa_load(&file->queues.objects, args->handle);
-	if (queue && queue->doorbell) {
-		vfence_doorbell_destroy(queue);
-		ret = 0;
-	}
-	mutex_unlock(&file->lock);
-
-	return ret;
+	return abort;
 }

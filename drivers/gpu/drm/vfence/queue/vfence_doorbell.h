@@ -105,11 +105,10 @@ void vfence_doorbell_abort(struct vfence_queue *queue);
 void vfence_doorbell_force_reconnect(struct vfence_queue *queue);
 void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter);
 void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned int node);
-void vfence_doorbell_destroy(struct vfence_queue *queue);
+bool vfence_doorbell_destroy(struct vfence_queue *queue);
 void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
 int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif

@@ -760,6 +760,29 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
+/* A queue with work is lost with its doorbell, and nobody may wait for its progress any more. */
+int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_destroy *args = data;
+	struct vfence_queue *queue;
+	int ret = -ENOENT;
+
+	if (vfence_reject(drm, args->pad))
+		return -EINVAL;
+
+	mutex_lock(&file->lock);
+	queue = xa_load(&file->queues.objects, args->handle);
+	if (queue && queue->doorbell) {
+		if (vfence_doorbell_destroy(queue))
+			vfence_queue_stop(queue, -ECANCELED);
+		ret = 0;
+	}
+	mutex_unlock(&file->lock);
+
+	return ret;
+}
+
 /* Enters no gate: the client decides how long the last signals take. */
 int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {

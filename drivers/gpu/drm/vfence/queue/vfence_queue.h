@@ -143,6 +143,7 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_queue_query_context_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif
