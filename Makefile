@@ -234,11 +234,12 @@ demo: setup
 	@tools/vm/demo $(KERNEL)
 
 # Build the kernel that is a process only for parts that run in it.
-PARTS_OF_UML := $(if $(PARTS),$(filter full process-% mutants-tools,$(PARTS)),all)
+PARTS_OF_UML := $(if $(PARTS),$(filter full pairs process-% mutants-tools,$(PARTS)),all)
 check: setup-check
 	@echo '[vfence] building module and programs'
 	@$(MAKE) --no-print-directory -s guest-module guest-steps guest-test-modules KERNEL=$(KERNEL)
-	@$(if $(PARTS_OF_UML),tools/vm/kernel uml >/dev/null && $(MAKE) --no-print-directory -s guest-module KERNEL=uml)
+	@$(if $(PARTS_OF_UML),tools/vm/kernel uml >/dev/null && \
+		$(MAKE) --no-print-directory -s guest-module guest-steps KERNEL=uml)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs $(OUT)/host/check
 	@tools/vm/check $(KERNEL) $(PARTS)
 
@@ -253,9 +254,9 @@ check-busy: setup-check
 QUICK_KERNEL := $(if $(DEBUG),uml-debug,uml)
 quick: setup-check
 	@tools/vm/kernel $(QUICK_KERNEL) >/dev/null
-	@$(MAKE) --no-print-directory -s guest-module KERNEL=$(QUICK_KERNEL)
+	@$(MAKE) --no-print-directory -s guest-module $(if $(DEBUG),guest-steps) KERNEL=$(QUICK_KERNEL)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
-	@tools/vm/check $(QUICK_KERNEL) process process-functions
+	@tools/vm/check $(QUICK_KERNEL) process process-functions $(if $(DEBUG),process-pairs)
 
 check-all:
 	@$(MAKE) --no-print-directory check PARTS=full

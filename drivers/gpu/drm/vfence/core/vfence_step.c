@@ -169,6 +169,19 @@ static const struct kernel_param_ops hold_param_ops = {
 module_param_cb(hold, &hold_param_ops, NULL, 0600);
 MODULE_PARM_DESC(hold, "name of a hold, or none; says whether a thread is held");
 
+static int holds_param_get(char *buffer, const struct kernel_param *kp)
+{
+	int i, at = 0;
+
+	for (i = 0; i < VFENCE_HOLDS_COUNT; i++)
+		at += sysfs_emit_at(buffer, at, "%s\n", hold_names[i]);
+	return at;
+}
+
+static const struct kernel_param_ops holds_param_ops = { .get = holds_param_get };
+module_param_cb(holds, &holds_param_ops, NULL, 0400);
+MODULE_PARM_DESC(holds, "the names of all holds");
+
 /** vfence_hold_pass - pass a hold; process context, without a lock that others need */
 void vfence_hold_pass(enum vfence_hold hold)
 {
