@@ -103,6 +103,7 @@ struct call {
 	uint32_t handle;
 	int ret;
 	int done;
+	pid_t tid;
 	pthread_t thread;
 };
 
@@ -303,9 +304,9 @@ static int pair_open(struct pair *p)
 	ret = ret ? ret : vf_adapter_open(1, &p->other.adapter);
 	ret = ret ? ret : vf_device_create(p->owner.adapter, &p->owner.device);
 	ret = ret ? ret : vf_device_create(p->other.adapter, &p->other.device);
+	ret = ret ? ret : vf_queue_create(p->owner.device, DRM_VFENCE_NODE_GFX, 4096, &p->second);
 	ret = ret ? ret : vf_queue_create(p->other.device, DRM_VFENCE_NODE_COPY, 4096, &p->third);
 	ret = ret ? ret : vf_queue_create(p->owner.device, DRM_VFENCE_NODE_GFX, 4096, &p->first);
-	ret = ret ? ret : vf_queue_create(p->owner.device, DRM_VFENCE_NODE_GFX, 4096, &p->second);
 	ret = ret ? ret : vf_queue_submit(p->first);
 	ret = ret ? ret : vf_queue_submit(p->third);
 	return ret ? ret : drained(p->first) && drained(p->third) ? 0 : -ETIME;
@@ -393,6 +394,7 @@ static void *reconnect_all(void *arg)
 {
 	struct call *call = arg;
 
+	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	call->ret = knob(1, "notify_work", "0");
 	__atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -409,10 +411,11 @@ TEST_F(holds, a_doorbell_that_leaves_while_it_connects_can_connect_again)
 	ASSERT_EQ(0, pair_connect(&connect, &p.owner, p.second));
 	ASSERT_TRUE(EVENTUALLY(is_held()));
 	ASSERT_EQ(0, pthread_create(&all.thread, NULL, reconnect_all, &all));
-	/* The queues leave in the order in which they were made: the second one comes last. */
-	EXPECT_TRUE(EVENTUALLY(vf_queue_status(p.third) == DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY));
+	/* The queues leave in the order in which they were made: the call waits for the second one. */
+	EXPECT_TRUE(EVENTUALLY(sleeps_in(&all.tid, SYS_write)));
 	churn();
 	EXPECT_FALSE(call_is_done(&all));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(p.third));
 	ASSERT_EQ(0, hold("none"));
 	EXPECT_EQ(0, call_end(&connect));
 	EXPECT_EQ(0, call_end(&all));
