@@ -760,7 +760,7 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-/* A queue with work is lost with its doorbell, and nobody may wait for its progress any more. */
+/* A queue that has work is aborted. Nobody signals its progress fence then, so the fence ends. */
 int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
