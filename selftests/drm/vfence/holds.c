@@ -337,7 +337,7 @@ static void *use_doorbells(void *arg)
 	int ret = raw(vf_adapter_fd(p->other.adapter), DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect);
 
 	ret = ret ? ret : vf_queue_submit(p->third);
-	if (!ret && (!drained(p->third) || queue_state(p->third) != DRM_VFENCE_QUEUE_IDLE))
+	if (!ret && !logged(p->third))
 		ret = -ETIME;
 	ret = ret ? ret : vf_queue_create(p->other.device, DRM_VFENCE_NODE_COPY, 4096, &more);
 	if (!ret)
