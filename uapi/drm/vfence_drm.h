@@ -1189,11 +1189,14 @@ struct drm_vfence_counter_info {
 /**
  * struct drm_vfence_device_create - create a device, the unit of error
  *
- * The device belongs to the calling process, whoever opened the file.
+ * What the device hangs counts for the process that opened the file if that has started the
+ * calling one, itself or through others, and for the calling one otherwise. A process that has
+ * not executed a program since it was forked counts for the one that has forked it, if that uses
+ * the adapter, too. Processes of different users never count for each other.
  *
- * Errors: ENOSPC if the file has 64 devices. EACCES if the process is blocked: five of its
- * devices became %DRM_VFENCE_DEVICE_HUNG within a minute because of what the driver timed out,
- * or as many and as soon as an administrator has configured (WDDM-164).
+ * Errors: ENOSPC if the file has 64 devices. EACCES if the process is blocked: five of the
+ * devices that count for it became %DRM_VFENCE_DEVICE_HUNG within a minute because of what the
+ * driver timed out, or as many and as soon as an administrator has configured (WDDM-164).
  */
 struct drm_vfence_device_create {
 	/** @flags: Zero. */

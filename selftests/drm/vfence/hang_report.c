@@ -133,7 +133,7 @@ TEST_F(engine, WDDM_164_TDR_14_two_hangs_of_one_reset_make_one_noise)
 	ASSERT_EQ(0, tdr_configure(HANGS, "limit_count", "1"));
 	/* Whether the process is blocked completely before the second is a matter of time. */
 	for (i = 0; i < 8; i++) {
-		child = fork();
+		child = fork_stranger();
 		ASSERT_LE(0, child);
 		if (!child)
 			_exit(hang_two());

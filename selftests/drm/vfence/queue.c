@@ -353,7 +353,7 @@ TEST_F(queue, a_client_that_reconnects_many_queues_takes_no_doorbell_of_another)
 	/* The queue is idle, and was connected first. */
 	ASSERT_TRUE(logged(self->gfx));
 	before = counters(self->adapter);
-	pid = fork();
+	pid = fork_stranger();
 	ASSERT_LE(0, pid);
 	if (!pid)
 		_exit(reconnect_crowd());
@@ -418,7 +418,7 @@ static pid_t stay_connected(void)
 
 	if (pipe(ready))
 		return -1;
-	pid = fork();
+	pid = fork_stranger();
 	if (!pid) {
 		done = !vf_adapter_open(1, &adapter) && !vf_device_create(adapter, &device) &&
 		       !vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue) &&

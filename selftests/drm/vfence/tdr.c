@@ -4,6 +4,7 @@
  * configuration as it was.
  */
 
+#include <sys/socket.h>
 #include <sys/time.h>
 
 #include "vfence_test.h"
@@ -505,15 +506,61 @@ static int use(void)
 	return ret;
 }
 
-/* Return: what use() returns in another process, as a positive number. */
-static int use_elsewhere(void)
+static int ended_with(pid_t child)
 {
-	pid_t child = fork();
 	int status;
 
-	if (!child)
-		_exit(-use());
 	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Return: what @what returns in a child, as a positive number. */
+static int in_a_child(int (*what)(void))
+{
+	pid_t child = fork();
+
+	if (!child)
+		_exit(-what());
+	return ended_with(child);
+}
+
+#define AS_PROGRAM	"VFENCE_TDR_AS_PROGRAM"
+
+/* Do the same with the file that a parent has left open. */
+static int hang_with_file(int fd)
+{
+	struct vf_adapter *adapter;
+	int ret = vf_adapter_open(0, &adapter);
+
+	if (ret)
+		return ret;
+	/* From here on the library uses the other file. */
+	ret = dup2(fd, vf_adapter_fd(adapter)) < 0 ? -errno : hang_device_of(adapter);
+	vf_adapter_close(adapter);
+	return ret;
+}
+
+/* This program, executed by a test: it does one thing, and runs no test. */
+__attribute__((constructor)) static void be_a_program(void)
+{
+	const char *what = getenv(AS_PROGRAM);
+
+	if (!what)
+		return;
+	_exit(-(!strcmp(what, "use") ? use() : !strcmp(what, "hang") ? hang_once() :
+		hang_with_file(atoi(what))));
+}
+
+/* Return: what the program returns, told to "use", "hang" or a descriptor, as a positive number. */
+static int in_a_program(const char *what)
+{
+	pid_t child = fork();
+
+	if (!child) {
+		setenv(AS_PROGRAM, what, 1);
+		execl("/proc/self/exe", "tdr", NULL);
+		_exit(255);
+	}
+	return ended_with(child);
 }
 
 TEST_F(tdr, WDDM_164_a_process_that_hangs_engines_repeatedly_is_blocked)
@@ -543,10 +590,85 @@ TEST_F(tdr, WDDM_164_a_process_that_hangs_engines_repeatedly_is_blocked)
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
 	EXPECT_EQ(-EIO, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
-	/* Nor with another file. Other processes go on, and those that it starts, too. */
+	/* Nor with another file, nor in a child. Other programs go on, and those that it starts, too. */
 	EXPECT_EQ(-EACCES, use());
-	EXPECT_EQ(0, use_elsewhere());
+	EXPECT_EQ(EACCES, in_a_child(use));
+	EXPECT_EQ(0, in_a_program("use"));
 	EXPECT_EQ(blocked + 1, counters(self->adapter).processes_blocked);
+}
+
+static int hang_in_a_child(void)
+{
+	return -in_a_child(hang_once);
+}
+
+TEST_F(tdr, WDDM_164_children_count_for_the_process_that_uses_the_adapter)
+{
+	pid_t child;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "4"));
+	/* With a file of their own, with that of the process, and in a child of a child. */
+	ASSERT_EQ(0, in_a_child(hang_once));
+	child = fork();
+	if (!child)
+		_exit(-hang_device_of(self->adapter));
+	ASSERT_EQ(0, ended_with(child));
+	ASSERT_EQ(0, in_a_child(hang_in_a_child));
+	ASSERT_EQ(0, in_a_child(use));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	ASSERT_EQ(0, in_a_child(hang_once));
+	/* All of them are blocked. */
+	EXPECT_EQ(-EACCES, use());
+	EXPECT_EQ(EACCES, in_a_child(use));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(self->device));
+	EXPECT_EQ(0, in_a_program("use"));
+}
+
+/* A desktop starts the programs of its user, and goes on when one of them hangs. */
+TEST_F(tdr, WDDM_164_a_program_counts_for_itself)
+{
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
+	for (i = 0; i < 3; i++)
+		ASSERT_EQ(0, in_a_program("hang"));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, use());
+}
+
+TEST_F(tdr, WDDM_164_a_program_counts_for_whose_file_it_uses)
+{
+	char fd[16];
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
+	snprintf(fd, sizeof(fd), "%d", dup(self->fd));
+	ASSERT_EQ(0, in_a_program(fd));
+	EXPECT_EQ(0, use());
+	ASSERT_EQ(0, in_a_program(fd));
+	EXPECT_EQ(-EACCES, use());
+	EXPECT_EQ(0, in_a_program("use"));
+	close(atoi(fd));
+}
+
+/* A service starts processes for its users, and goes on when these hang. */
+TEST_F(tdr, WDDM_164_a_child_of_another_user_counts_for_itself)
+{
+	unsigned int i;
+	pid_t child;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
+	for (i = 0; i < 3; i++) {
+		child = fork_stranger();
+		if (!child)
+			_exit(-(i ? hang_once() : hang_device_of(self->adapter)));
+		ASSERT_EQ(0, ended_with(child));
+	}
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, use());
 }
 
 /* Another queue of the same client has the engine: the one that waits for it did not hang. */
@@ -601,7 +723,8 @@ TEST_F(closed, WDDM_164_a_process_stays_blocked_without_an_open_file)
 	EXPECT_EQ(0, hang_once());
 	EXPECT_EQ(-EACCES, use());
 	EXPECT_EQ(-EACCES, use());
-	EXPECT_EQ(0, use_elsewhere());
+	EXPECT_EQ(EACCES, in_a_child(use));
+	EXPECT_EQ(0, in_a_program("use"));
 }
 
 TEST_F(tdr, WDDM_164_hangs_that_are_far_apart_block_nobody)
@@ -658,7 +781,7 @@ static int told_by(int answer[2])
 
 #define REMEMBERED	64
 
-/* An adapter remembers a bounded number of processes that have no device. */
+/* An adapter remembers a bounded number of processes that have no file. */
 TEST_F_TIMEOUT(closed, the_oldest_of_too_many_processes_is_forgotten, 120)
 {
 	int ask[REMEMBERED + 1][2], answer[REMEMBERED + 1][2];
@@ -704,27 +827,52 @@ TEST_F_TIMEOUT(closed, processes_that_have_ended_are_forgotten_first, 120)
 	EXPECT_EQ(oldest, waitpid(oldest, NULL, 0));
 }
 
-/* A device belongs to the process that creates it, whoever opened the file. */
-TEST_F(tdr, a_process_is_not_blocked_for_what_others_do_with_its_file)
+/* A display server opens a file, and sends it to a client. Return: 0 if it is not blocked at the end. */
+static int serve(int socket)
 {
-	pid_t child;
-	int status;
+	struct vf_device *device = NULL;
+	struct vf_queue *queue = NULL;
+	struct vf_adapter *adapter;
+	int ret = vf_adapter_open(0, &adapter);
+	char byte;
+
+	ret = ret ? ret : vf_device_create(adapter, &device);
+	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue);
+	ret = ret ? ret : vf_send_fd(socket, vf_adapter_fd(adapter));
+	if (!ret && read(socket, &byte, 1) != 1)
+		ret = -EPIPE;
+	if (!ret && vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE)
+		ret = -EIO;
+	return ret ? ret : use();
+}
+
+TEST_F(closed, WDDM_164_a_process_is_not_blocked_for_what_others_do_with_its_file)
+{
+	struct client client;
+	struct vf_queue *queue;
+	int sockets[2], fd;
+	pid_t server;
 
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
 	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
-	child = fork();
-	if (!child) {
-		int ret = hang_device_of(self->adapter);
-
-		ret = ret ? ret : hang_device_of(self->adapter);
-		_exit(ret ? 1 : hang_device_of(self->adapter) == -EACCES ? 0 : 2);
-	}
-	ASSERT_EQ(child, waitpid(child, &status, 0));
-	EXPECT_EQ(0, status);
-	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
-	ASSERT_EQ(0, vf_queue_submit(self->gfx));
-	EXPECT_TRUE(drained(self->gfx));
-	EXPECT_EQ(0, use());
+	ASSERT_EQ(0, socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets));
+	server = fork();
+	if (!server)
+		_exit(-serve(sockets[1]));
+	fd = vf_recv_fd(sockets[0]);
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, client_open(&client));
+	ASSERT_EQ(0, vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_EQ(0, hang_with_file(fd));
+	ASSERT_EQ(0, hang_with_file(fd));
+	EXPECT_EQ(-EACCES, hang_with_file(fd));
+	/* Queues are stopped in the order in which they were created. */
+	EXPECT_TRUE(EVENTUALLY(vf_queue_status(queue) == DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
+	ASSERT_EQ(1, write(sockets[0], "", 1));
+	EXPECT_EQ(0, ended_with(server));
+	vf_queue_destroy(queue);
+	client_close(&client);
+	close(fd);
 }
 
 /* Others decide whether they want the engine from a queue that does not stop. */
@@ -736,7 +884,7 @@ TEST_F(tdr, a_queue_that_others_preempt_does_not_block_its_process)
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	EXPECT_EQ(0, use_elsewhere());
+	EXPECT_EQ(0, in_a_child(use));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_EQ(0, use());
 	EXPECT_EQ(blocked, counters(self->adapter).processes_blocked);

@@ -12,6 +12,7 @@
 #include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
+#include "core/vfence_process.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_foreign.h"
 #include "fence/vfence_local.h"
@@ -113,10 +114,15 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 		ret = PTR_ERR(file->account);
 		goto fini;
 	}
+	file->process = vfence_process_get_current(adapter);
+	if (IS_ERR(file->process)) {
+		ret = PTR_ERR(file->process);
+		goto put_account;
+	}
 	file->vm = vgpu_vm_create(adapter->gpu, file->account->hw);
 	if (IS_ERR(file->vm)) {
 		ret = PTR_ERR(file->vm);
-		goto put_account;
+		goto put_process;
 	}
 
 	file->adapter = adapter;
@@ -148,6 +154,8 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	file_begin_watch(adapter);
 	return 0;
 
+put_process:
+	vfence_process_put(file->process);
 put_account:
 	vfence_account_put(file->account);
 fini:
@@ -274,6 +282,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vgpu_cmp_flush(file->adapter->gpu);
 	vfence_local_fini(file);
 	vgpu_vm_destroy(file->vm);
+	vfence_process_put(file->process);
 	vfence_account_put(file->account);
 	drm_mm_takedown(&file->space);
 

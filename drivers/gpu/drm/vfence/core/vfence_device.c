@@ -3,6 +3,8 @@
  * Devices: they own queues and fences, and all of these fail together.
  */
 
+#include <linux/pid.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
@@ -22,6 +24,7 @@ static void device_free(struct kref *ref)
 	list_del(&device->link);
 	spin_unlock(&devices->lock);
 	vfence_process_put(device->process);
+	put_pid(device->pid);
 	vfence_object_free(DEVICE, device);
 }
 
@@ -189,7 +192,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
 
-	process = vfence_process_get_current(file->adapter);
+	process = vfence_process_get_of(file->process);
 	if (IS_ERR(process))
 		return PTR_ERR(process);
 
@@ -202,6 +205,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	kref_init(&device->ref);
 	device->adapter = file->adapter;
 	device->process = process;
+	device->pid = get_pid(task_tgid(current));
 	device->resets = READ_ONCE(device->adapter->resets);
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);
 	INIT_WORK(&device->stop_work, device->adapter->loss->stop_device);

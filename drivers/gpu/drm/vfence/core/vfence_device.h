@@ -10,6 +10,7 @@
 
 struct drm_device;
 struct drm_file;
+struct pid;
 struct vfence_adapter;
 struct vfence_process;
 
@@ -21,8 +22,10 @@ struct vfence_device {
 	struct kref ref;
 	/** @adapter: parent */
 	struct vfence_adapter *adapter;
-	/** @process: the process that created it, with a reference */
+	/** @process: the process that it counts for, with a reference */
 	struct vfence_process *process;
+	/** @pid: the process that created it, with a reference; for reports alone */
+	struct pid *pid;
 
 	/** @closing: it is being destroyed and gets no more queues; under the file's lock */
 	bool closing;

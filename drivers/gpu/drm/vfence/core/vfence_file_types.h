@@ -17,6 +17,7 @@
 
 struct drm_file;
 struct vfence_account;
+struct vfence_process;
 
 /* Limits per file: the number of objects of each class that a client may own. */
 #define VFENCE_MAX_DEVICES	64
@@ -57,6 +58,8 @@ struct vfence_file {
 	struct vfence_adapter *adapter;
 	/** @account: the process that opened the file, with a reference; constant */
 	struct vfence_account *account;
+	/** @process: whom its hangs count for, with a reference; constant */
+	struct vfence_process *process;
 	/** @drm: the DRM file; constant */
 	struct drm_file *drm;
 

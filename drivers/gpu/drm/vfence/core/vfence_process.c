@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Processes: what an adapter remembers of each process that has a device, or that has hung
+ * Processes: what an adapter remembers of each process that has an open file, or that has hung
  * engines.
  *
- * A process that destroys its devices and creates others is still the same process. What it has
- * hung is therefore kept without a device, for a bounded number of processes.
+ * A process can fork: what its children do counts for the process that opened the file, or that
+ * uses the adapter itself. It ends where a process executes a program and opens a file of its own:
+ * a desktop starts the programs of its user, and goes on when one of them hangs.
+ *
+ * A process that closes its files and opens others is still the same process. What it has hung is
+ * therefore kept without a file, for a bounded number of processes.
  */
 
+#include <linux/cred.h>
 #include <linux/ctype.h>
 #include <linux/err.h>
 #include <linux/ktime.h>
@@ -17,12 +22,15 @@
 #include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/string.h>
+#include <linux/uidgid.h>
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_process.h"
 
-/* Number of processes without devices whose hangs an adapter remembers. */
+/* Number of processes without files whose hangs an adapter remembers. */
 #define PROCESS_MAX_KEPT	64
+/* Number of ancestors that are looked at, because a client decides how many it has. */
+#define PROCESS_MAX_DEPTH	64
 
 static void process_free(struct vfence_process *process)
 {
@@ -78,7 +86,7 @@ static struct vfence_process *process_forget_locked(struct vfence_processes *pro
 	return process;
 }
 
-/* The last device is gone. Return the process that the caller is to free, or NULL. */
+/* The last user is gone. Return the process that the caller is to free, or NULL. */
 static struct vfence_process *process_keep_locked(struct vfence_processes *processes,
 						  struct vfence_process *process)
 {
@@ -93,26 +101,64 @@ static struct vfence_process *process_keep_locked(struct vfence_processes *proce
 	return process_forget_locked(processes, process_choose_locked(processes));
 }
 
-/* Find the process, or else add @new. */
-static struct vfence_process *process_find_locked(struct vfence_processes *processes,
-						  struct vfence_process *new)
+/* Return the parent if it runs for the same user, or NULL. A tracer is no parent. */
+static struct task_struct *process_parent(struct task_struct *task)
 {
-	struct rb_node *node = rb_find_add(&new->node, &processes->tree, process_compare_nodes);
-	struct vfence_process *process = node ? rb_entry(node, struct vfence_process, node) : new;
+	struct task_struct *parent = rcu_dereference(task->real_parent)->group_leader;
+
+	return parent != task && uid_eq(task_uid(parent), current_uid()) ? parent : NULL;
+}
+
+/* Find the current process, or else the closest one that has forked it, itself or through others. */
+static struct vfence_process *process_find_locked(struct vfence_processes *processes)
+{
+	struct task_struct *task = current->group_leader;
+	struct rb_node *node = NULL;
+	unsigned int depth;
 
 	lockdep_assert_held(&processes->lock);
-	if (!process->users++ && process != new) {
-		list_del(&process->kept);
-		processes->kept_count--;
+	rcu_read_lock();
+	for (depth = 0; task && depth < PROCESS_MAX_DEPTH; depth++) {
+		node = rb_find(task_tgid(task), &processes->tree, process_compare);
+		if (node || !(data_race(task->flags) & PF_FORKNOEXEC))
+			break;
+		task = process_parent(task);
 	}
-	return process;
+	rcu_read_unlock();
+	return node ? rb_entry(node, struct vfence_process, node) : NULL;
+}
+
+static void process_use_locked(struct vfence_processes *processes, struct vfence_process *process)
+{
+	lockdep_assert_held(&processes->lock);
+	if (process->users++)
+		return;
+	list_del_init(&process->kept);
+	processes->kept_count--;
+}
+
+/* Return the process that counts for the current one, which may be @new. */
+static struct vfence_process *process_find_or_add_locked(struct vfence_processes *processes,
+							 struct vfence_process *new)
+{
+	struct vfence_process *process = process_find_locked(processes);
+
+	lockdep_assert_held(&processes->lock);
+	if (process) {
+		process_use_locked(processes, process);
+		return process;
+	}
+	new->users = 1;
+	rb_find_add(&new->node, &processes->tree, process_compare_nodes);
+	return new;
 }
 
 /**
- * vfence_process_get_current - the current process is about to create a device
+ * vfence_process_get_current - the current process is about to open a file
  * @adapter: the adapter
  *
- * Return: the process, which the caller drops with vfence_process_put(), or ERR_PTR(-ENOMEM).
+ * Return: the process that counts for it, which the caller drops with vfence_process_put(), or
+ * ERR_PTR(-ENOMEM).
  */
 struct vfence_process *vfence_process_get_current(struct vfence_adapter *adapter)
 {
@@ -122,14 +168,51 @@ struct vfence_process *vfence_process_get_current(struct vfence_adapter *adapter
 		return ERR_PTR(-ENOMEM);
 	new->adapter = adapter;
 	new->pid = get_pid(task_tgid(current));
+	INIT_LIST_HEAD(&new->kept);
 	spin_lock_init(&new->lock);
 
 	spin_lock(&adapter->processes.lock);
-	process = process_find_locked(&adapter->processes, new);
+	process = process_find_or_add_locked(&adapter->processes, new);
 	spin_unlock(&adapter->processes.lock);
 	if (process != new)
 		process_free(new);
 	return process;
+}
+
+/* Has @process started the current one, itself or through others? */
+static bool process_is_ancestor(const struct vfence_process *process)
+{
+	struct task_struct *task = current->group_leader;
+	bool found = false;
+	unsigned int depth;
+
+	rcu_read_lock();
+	for (depth = 0; task && !found && depth < PROCESS_MAX_DEPTH; depth++) {
+		found = task_tgid(task) == process->pid;
+		task = process_parent(task);
+	}
+	rcu_read_unlock();
+	return found;
+}
+
+/**
+ * vfence_process_get_of - the current process is about to create a device
+ * @opener: the process that opened the file
+ *
+ * A process that got the file as a message stands for itself, not for the one that sent it.
+ *
+ * Return: as vfence_process_get_current().
+ */
+struct vfence_process *vfence_process_get_of(struct vfence_process *opener)
+{
+	struct vfence_processes *processes = &opener->adapter->processes;
+
+	if (!process_is_ancestor(opener))
+		return vfence_process_get_current(opener->adapter);
+	spin_lock(&processes->lock);
+	process_use_locked(processes, opener);
+	spin_unlock(&processes->lock);
+	return opener;
 }
 
 /** vfence_process_put - drop a reference; process context */
@@ -146,20 +229,20 @@ void vfence_process_put(struct vfence_process *process)
 }
 
 /**
- * vfence_process_name - the name of the process, or "" if it has ended
- * @process: the process
+ * vfence_process_name - the name of a process, or "" if it has ended
+ * @pid: the process
  * @name: out: its name
  *
  * A process chooses its name. Reports are lines of text: what is not printable ASCII becomes '?'.
  */
-void vfence_process_name(struct vfence_process *process, char name[TASK_COMM_LEN])
+void vfence_process_name(struct pid *pid, char name[TASK_COMM_LEN])
 {
 	struct task_struct *task;
 	char *at;
 
 	name[0] = 0;
 	rcu_read_lock();
-	task = pid_task(process->pid, PIDTYPE_TGID);
+	task = pid_task(pid, PIDTYPE_TGID);
 	if (task)
 		strscpy(name, task->comm, TASK_COMM_LEN);
 	rcu_read_unlock();
@@ -170,7 +253,7 @@ void vfence_process_name(struct vfence_process *process, char name[TASK_COMM_LEN
 }
 
 /**
- * vfence_process_hung - a device of the process has hung its engine (WDDM-164)
+ * vfence_process_hung - a device that counts for the process has hung its engine (WDDM-164)
  * @process: the process
  *
  * Return: true if the process is blocked from now on.
@@ -203,7 +286,7 @@ void vfence_process_init(struct vfence_adapter *adapter)
 	INIT_LIST_HEAD(&processes->kept);
 }
 
-/** vfence_process_fini - undo vfence_process_init(); no device is left */
+/** vfence_process_fini - undo vfence_process_init(); no file is left */
 void vfence_process_fini(struct vfence_adapter *adapter)
 {
 	struct vfence_process *process, *next;

@@ -119,8 +119,8 @@ static void dump_find_process(struct vfence_adapter *adapter, struct vfence_dump
 	dump->name[0] = 0;
 	if (!context)
 		return;
-	dump->pid = pid_nr(context->device->process->pid);
-	vfence_process_name(context->device->process, dump->name);
+	dump->pid = pid_nr(context->device->pid);
+	vfence_process_name(context->device->pid, dump->name);
 	vfence_context_put(context);
 }
 

@@ -55,7 +55,7 @@ static void loss_fail_queue(struct vfence_queue *queue, void *unused)
 	vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
-/* A hang counts for the process that created the device, which may be blocked for that. */
+/* A hang counts for the process of the device, which may be blocked for that. */
 static void loss_blame(struct vfence_device *device)
 {
 	struct vfence_adapter *adapter = device->adapter;
@@ -104,7 +104,7 @@ static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_dev
 		vfence_device_fail(device, state);
 	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	if (xchg(&device->tell, false))
-		vfence_wedge_recovered(adapter, device->process);
+		vfence_wedge_recovered(adapter, device->pid);
 	if (counts)
 		loss_blame(device);
 	loss_end_device(device);
@@ -117,7 +117,7 @@ static void loss_stop_device_work(struct work_struct *work)
 	vfence_hold(STOP_DEVICE);
 	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	if (xchg(&device->tell, false))
-		vfence_wedge_recovered(device->adapter, device->process);
+		vfence_wedge_recovered(device->adapter, device->pid);
 	loss_end_device(device);
 	vfence_device_put(device);
 }

@@ -29,14 +29,14 @@ static void wedge_send(struct vfence_adapter *adapter, char **env)
 	drm_dev_exit(idx);
 }
 
-/** vfence_wedge_recovered - a device of @process has hung, and everything else goes on */
-void vfence_wedge_recovered(struct vfence_adapter *adapter, struct vfence_process *process)
+/** vfence_wedge_recovered - a device of process @id has hung, and everything else goes on */
+void vfence_wedge_recovered(struct vfence_adapter *adapter, struct pid *id)
 {
 	char name[TASK_COMM_LEN] = "", pid[16], task[TASK_COMM_LEN + 5];
 	char *env[4] = { "WEDGED=none", pid, task, NULL };
 
-	vfence_process_name(process, name);
-	snprintf(pid, sizeof(pid), "PID=%d", pid_nr(process->pid));
+	vfence_process_name(id, name);
+	snprintf(pid, sizeof(pid), "PID=%d", pid_nr(id));
 	snprintf(task, sizeof(task), "TASK=%s", name);
 	wedge_send(adapter, env);
 }

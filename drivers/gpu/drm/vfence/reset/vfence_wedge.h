@@ -2,10 +2,10 @@
 #ifndef _VFENCE_WEDGE_H_
 #define _VFENCE_WEDGE_H_
 
+struct pid;
 struct vfence_adapter;
-struct vfence_process;
 
-void vfence_wedge_recovered(struct vfence_adapter *adapter, struct vfence_process *process);
+void vfence_wedge_recovered(struct vfence_adapter *adapter, struct pid *id);
 void vfence_wedge_revived(struct vfence_adapter *adapter);
 void vfence_wedge_lost(struct vfence_adapter *adapter);
 
