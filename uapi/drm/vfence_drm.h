@@ -130,7 +130,8 @@ extern "C" {
  *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
  * - 1.46: %DRM_VFENCE_LIMIT_USER_MEMORY bounds the fences, submissions and buffers of a user.
  *   A file may have 65536 fences, and a queue 8192 submissions. When a wait returns 0, the events
- *   of earlier signals of the same queue are set.
+ *   of earlier signals of the same queue are set. What a child hangs counts for its parent, see
+ *   &struct drm_vfence_device_create.
  */
 
 /* ------------------------------------------------------------------ limits */

@@ -9,6 +9,7 @@
 #define MAX_FILES	24
 #define MS		INT64_C(1000000)
 #define STRANGER	((uid_t)4711)
+#define FRAME		(SECOND / 60)
 
 /* A process with open files, each with a device and a queue that has work for minutes. */
 struct party {
@@ -340,6 +341,240 @@ TEST_F(memory, a_file_that_closes_takes_its_share_along)
 	EXPECT_LT(before + 50 * variant->least, memory_of(self, 0));
 	close_file(self, 1);
 	EXPECT_EQ(before, memory_of(self, 0));
+}
+
+/* Nobody signals the fence: the wait takes so long. */
+static void pass_time(struct vf_adapter *adapter, int64_t ns)
+{
+	struct vf_device *device;
+	struct vf_fence *fence;
+
+	if (vf_device_create(adapter, &device))
+		return;
+	if (!vf_fence_create(device, 0, 0, &fence)) {
+		vf_fence_wait(fence, 1, vf_deadline(ns));
+		vf_fence_destroy(fence);
+	}
+	vf_device_destroy(device);
+}
+
+/* A user whom no other test knows: his hangs are remembered for a minute. */
+static uid_t nobody_yet(void)
+{
+	return 100000 + getpid();
+}
+
+/* One frame at 60 Hz, of 2 ms. Return: 0 or a negative error. */
+static int draw_frame(struct vf_queue *queue, int64_t next)
+{
+	struct vf_fence *progress = vf_queue_progress(queue);
+	int ret;
+
+	vf_cmd_draw(queue, 1, 2 * MS);
+	ret = vf_queue_submit(queue);
+	ret = ret ? ret : vf_fence_wait(progress, vf_queue_last_queued(queue), DEADLINE);
+	if (ret)
+		return ret;
+	/* Nobody signals that: the next frame begins then. */
+	ret = vf_fence_wait(progress, vf_queue_last_queued(queue) + 1, next);
+	return ret == -ETIME ? 0 : ret;
+}
+
+/* Draw frames one after the other. Return: the time that they took, or a negative error. */
+static int64_t draw_frames(struct vf_queue *queue, unsigned int frames)
+{
+	int64_t begin = vf_deadline(0);
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < frames && !ret; i++)
+		ret = draw_frame(queue, vf_deadline(FRAME));
+	return ret ? ret : vf_deadline(0) - begin;
+}
+
+/* Hang the engine with a new device. Return: 0 when that is lost, or a negative error. */
+static int hang_once(void)
+{
+	struct vf_device *device = NULL;
+	struct vf_queue *queue = NULL;
+	struct vf_adapter *adapter;
+	int ret = vf_adapter_open(0, &adapter);
+
+	ret = ret ? ret : vf_device_create(adapter, &device);
+	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue);
+	ret = ret ? ret : hang_on(queue);
+	if (!ret && !EVENTUALLY(vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE))
+		ret = -ETIME;
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	vf_adapter_close(adapter);
+	return ret;
+}
+
+/* A process that hangs the engine again and again, and has nothing open in between. */
+static pid_t hang_for_ever(uid_t uid)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	if (syscall(SYS_setresuid, uid, -1, -1))
+		_exit(1);
+	while (!hang_once())
+		;
+	_exit(2);
+}
+
+/* Hang the engine as another process of a user, and end. Return: 0 or a negative error. */
+static int hang_as(uid_t uid)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(syscall(SYS_setresuid, uid, -1, -1) ? 1 : -hang_once());
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? -WEXITSTATUS(status) : -1;
+}
+
+static int party_queue(struct party *party, struct vf_queue **queue)
+{
+	struct vf_device *device;
+	int ret = vf_device_create(party->adapter[0], &device);
+
+	return ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, queue);
+}
+
+/* Whoever needs an engine for a part of the time only has no use for a longer turn afterwards. */
+TEST_F_TIMEOUT(accounts, WDDM_164_a_user_who_hangs_an_engine_leaves_it_to_others, 120)
+{
+	struct vf_queue *queue;
+	int64_t ns;
+	pid_t pid;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, party_queue(&self->party[0], &queue));
+	pid = hang_for_ever(nobody_yet());
+	ASSERT_LT(0, pid);
+	/* The first hangs cost little. */
+	ASSERT_LT(0, draw_frames(queue, 240));
+	ns = draw_frames(queue, 300);
+	EXPECT_EQ(0, kill(pid, SIGKILL));
+	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	TH_LOG("%.1f frames per second of 60", 300.0 * SECOND / ns);
+	EXPECT_LT(0, ns);
+	/* Of a time of 16 hangs one is a hang, or two that followed each other too closely. */
+	if (deterministic())
+		EXPECT_GT(300 * FRAME * 5 / 4, ns);
+}
+
+/* Two devices of one user, of which the first one hangs: a throttled user has the second one. */
+struct throttled {
+	struct vf_device *device[2];
+	struct vf_queue *queue[3];
+	int64_t lost_at;
+};
+
+static int throttled_open(struct party *party, struct throttled *t)
+{
+	int ret = party_open(party, nobody_yet(), 2, false);
+	unsigned int i;
+
+	for (i = 0; i < 3 && !ret; i++) {
+		if (i < 2)
+			ret = vf_device_create(party->adapter[i], &t->device[i]);
+		ret = ret ? ret : vf_queue_create(t->device[!!i], DRM_VFENCE_NODE_GFX, 4096,
+						  &t->queue[i]);
+	}
+	return ret;
+}
+
+static int throttled_begin(struct throttled *t)
+{
+	unsigned int i;
+	int ret = hang_on(t->queue[0]);
+
+	if (!ret && !EVENTUALLY(queue_state(t->queue[0]) == DRM_VFENCE_QUEUE_RUNNING))
+		ret = -ETIME;
+	for (i = 1; i < 3 && !ret; i++) {
+		vf_cmd_draw(t->queue[i], 1, MS);
+		ret = vf_queue_submit(t->queue[i]);
+	}
+	if (!ret && !EVENTUALLY(vf_device_state(t->device[0]) == DRM_VFENCE_DEVICE_HUNG))
+		ret = -ETIME;
+	t->lost_at = vf_deadline(0);
+	return ret;
+}
+
+/* The others of his programs wait, and lose nothing. */
+TEST_F(accounts, WDDM_164_a_throttled_user_goes_on_afterwards)
+{
+	struct throttled t;
+	int64_t ns;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, party_work(&self->party[0]));
+	/* A second hang costs twice as much, and the first is not forgotten without an open file. */
+	ASSERT_EQ(0, hang_as(nobody_yet()));
+	pass_time(self->party[0].adapter[0], 300 * MS);
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, throttled_begin(&t));
+	/* What waits can be stopped, go on, and be destroyed. */
+	EXPECT_EQ(0, vf_queue_suspend(t.queue[1], NULL));
+	EXPECT_EQ(0, vf_queue_resume(t.queue[1]));
+	vf_queue_destroy(t.queue[2]);
+	/* The engine has nothing to do from here on. */
+	vf_adapter_close(self->party[0].adapter[0]);
+	self->party[0].files = 0;
+	EXPECT_TRUE(drained(t.queue[1]));
+	ns = vf_deadline(0) - t.lost_at;
+	TH_LOG("throttled for %.1f ms", (double)ns / MS);
+	if (deterministic()) {
+		EXPECT_LT(195 * MS, ns);
+		EXPECT_GT(250 * MS, ns);
+	}
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(t.device[1]));
+}
+
+/* A desktop of one user goes on at once: nobody else wants the engine. */
+TEST_F(accounts, WDDM_164_a_user_who_is_alone_is_not_throttled)
+{
+	struct throttled t;
+	int64_t ns;
+
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	/* What others have done here was before. */
+	pass_time(self->party[1].adapter[0], 2 * SECOND);
+	ASSERT_EQ(0, throttled_begin(&t));
+	EXPECT_TRUE(drained(t.queue[1]));
+	vf_cmd_draw(t.queue[1], 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(t.queue[1]));
+	EXPECT_TRUE(drained(t.queue[1]));
+	ns = vf_deadline(0) - t.lost_at;
+	TH_LOG("throttled for %.1f ms", (double)ns / MS);
+	if (deterministic())
+		EXPECT_GT(20 * MS, ns);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(t.device[1]));
+}
+
+/* Who is to debug hangs takes that on himself. */
+TEST_F(accounts, WDDM_165_debug_mode_3_throttles_nobody)
+{
+	struct throttled t;
+	int64_t ns;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, tdr_configure(0, "debug_mode", "3"));
+	ASSERT_EQ(0, party_work(&self->party[0]));
+	EXPECT_EQ(0, hang_as(nobody_yet()));
+	EXPECT_EQ(0, hang_as(nobody_yet()));
+	EXPECT_EQ(0, throttled_begin(&t));
+	EXPECT_TRUE(drained(t.queue[1]));
+	ns = vf_deadline(0) - t.lost_at;
+	EXPECT_EQ(0, tdr_configure(0, "debug_mode", "2"));
+	/* The other one has as much of the engine first as the hang took. */
+	if (deterministic())
+		EXPECT_GT(150 * MS, ns);
 }
 
 /* The files of a process may be those of two libraries, which do not know of each other. */

@@ -70,6 +70,8 @@ FIXTURE_TEARDOWN(holds)
 	if (self->pid)
 		kill(self->pid, SIGKILL);
 	EXPECT_EQ(0, hold("none"));
+	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
+	EXPECT_EQ(0, tdr_configure(0, "limit_time_s", "60"));
 }
 
 static int stage_open(struct stage *s)
@@ -765,6 +767,39 @@ static int lose_adapter(struct stage *s)
 TEST_F(holds, unplug_waits_for_the_work_of_a_loss)
 {
 	unbind_beside(_metadata, self, "LOSS_ADAPTER", lose_adapter);
+}
+
+/* The hang is found after 20 ms, and the work begins as long after that. */
+static int be_throttled(struct stage *s)
+{
+	int ret = tdr_configure(0, "delay_ms", "20");
+
+	cmd_hang(s->kernel);
+	return ret ? ret : vf_queue_submit(s->kernel);
+}
+
+TEST_F(holds, unplug_waits_for_the_work_that_unthrottles_a_user)
+{
+	ASSERT_EQ(0, tdr_configure(0, "limit_time_s", "1"));
+	unbind_beside(_metadata, self, "THROTTLE", be_throttled);
+	/* Nothing is left that would begin after that time. */
+	usleep(1500000);
+	churn();
+}
+
+TEST_F(holds, the_work_that_unthrottles_a_user_keeps_him)
+{
+	ASSERT_EQ(0, hold("THROTTLE"));
+	self->pid = stage(be_throttled);
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	/* It is the last one that uses the account. */
+	kill(self->pid, SIGKILL);
+	EXPECT_EQ(self->pid, waitpid(self->pid, NULL, 0));
+	self->pid = 0;
+	churn();
+	EXPECT_TRUE(is_held());
+	ASSERT_EQ(0, hold("none"));
+	churn();
 }
 
 /* ------------------------------------------------------------------ order of events */

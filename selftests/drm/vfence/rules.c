@@ -292,7 +292,8 @@ TEST(WDDM_163_164_hangs_count_that_are_within_the_time)
 		config.limit_count = 1 + next() % VFENCE_TIMEOUT_MAX_HANGS;
 		config.limit_time_s = 1 + next() % 10;
 		for (i = 0; i < 100; i++) {
-			unsigned int within = 0;
+			unsigned int within = 0, taken_ms;
+			uint64_t expected;
 
 			at[i] = now;
 			vfence_timeout_note(&window, now);
@@ -302,7 +303,12 @@ TEST(WDDM_163_164_hangs_count_that_are_within_the_time)
 				  vfence_timeout_blocks(&config, &window));
 			ASSERT_EQ(within > config.limit_count,
 				  vfence_timeout_ends_adapter(&config, &window));
+			taken_ms = 1 + next() % 3000;
+			expected = (uint64_t)taken_ms << (within > 5 ? 4 : within - 1);
+			ASSERT_EQ(expected < 10000 ? expected : 10000,
+				  vfence_timeout_throttle_ms(&config, &window, taken_ms));
 			config.debug_mode = VFENCE_TIMEOUT_DEBUG_ALWAYS;
+			ASSERT_EQ(0, vfence_timeout_throttle_ms(&config, &window, taken_ms));
 			ASSERT_FALSE(vfence_timeout_blocks(&config, &window));
 			ASSERT_FALSE(vfence_timeout_ends_adapter(&config, &window));
 			config.debug_mode = VFENCE_TIMEOUT_DEBUG_NORMAL;

@@ -563,6 +563,50 @@ TEST_F(world, VF_23_30_functions_without_work_cost_nothing)
 }
 
 /* The owner has no work, another function gets some, and then the owner in the response time. */
+/* A function whose only work is that of a user who hung the engine has no work for a time. */
+TEST_F(world, WDDM_164_VF_23_a_throttled_user_gives_the_engines_away)
+{
+	int64_t begin, had;
+	struct vf_adapter *user;
+	struct vf_device *device[2];
+	struct vf_queue *queue[2];
+	unsigned int i;
+
+	ASSERT_EQ(0, world_make(self, 2));
+	ASSERT_EQ(0, adapter_open_apart(VF(1), 100000 + getpid(), &user));
+	for (i = 0; i < 2; i++) {
+		ASSERT_EQ(0, vf_device_create(user, &device[i]));
+		ASSERT_EQ(0, vf_queue_create(device[i], DRM_VFENCE_NODE_GFX, 4096, &queue[i]));
+	}
+	ASSERT_EQ(0, hang_on(queue[0]));
+	ASSERT_TRUE(EVENTUALLY(queue_state(queue[0]) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(queue[1], 1, 1000000);
+	ASSERT_EQ(0, vf_queue_submit(queue[1]));
+	vf_cmd_draw(self->guest[0].gfx, 1, 1000000);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_device_state(device[0]) == DRM_VFENCE_DEVICE_HUNG));
+
+	begin = vf_deadline(0);
+	had = fdinfo_number(vf_adapter_fd(self->guest[1].adapter), "drm-engine-gfx");
+	vf_cmd_draw(self->guest[1].gfx, 1000, 1000000);
+	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
+	/* In the end the function asks for the engines again. */
+	EXPECT_TRUE(drained(queue[1]));
+	begin = vf_deadline(0) - begin;
+	had = fdinfo_number(vf_adapter_fd(self->guest[1].adapter), "drm-engine-gfx") - had;
+	TH_LOG("the other one had %.1f of %.1f ms", had / 1e6, begin / 1e6);
+	if (deterministic()) {
+		EXPECT_LT(70000000, begin);
+		EXPECT_LT(begin * 9 / 10, had);
+	}
+	EXPECT_TRUE(drained(self->guest[1].gfx));
+	for (i = 0; i < 2; i++) {
+		vf_queue_destroy(queue[i]);
+		vf_device_destroy(device[i]);
+	}
+	vf_adapter_close(user);
+}
+
 TEST_F(world, VF_31_work_in_the_response_time_cancels_a_yield)
 {
 	uint64_t switches, cancelled;

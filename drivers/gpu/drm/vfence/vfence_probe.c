@@ -290,6 +290,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	vfence_power_stop(adapter);
 	vfence_recovery_stop(adapter);
 	vfence_watch_stop(adapter);
+	vfence_account_stop(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_loss_stop_queues(adapter);
 

@@ -3,11 +3,20 @@
  * Accounts: whom an adapter charges for its engines, and for kernel memory.
  *
  * A client may open as many files as it likes, and may fork. What it may use is therefore counted
- * for the process that opened the file, and for the user of that process.
+ * for the process that opened the file, and for the user of that process. So is the time that
+ * others lack when it hangs an engine: a user has as many processes as he likes, and each of them
+ * may hang as often as it takes to be blocked.
+ *
+ *          a device hangs           throttled_until          limit_time_s later
+ *    FREE ------------------> THROTTLED ---------> REMEMBERED -----------------> FREE
+ *                                 ^                     |
+ *                                 +--- a device hangs --+
  */
 
 #include <linux/cred.h>
 #include <linux/err.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
 #include <linux/pid.h>
 #include <linux/rbtree.h>
 #include <linux/sched.h>
@@ -16,6 +25,7 @@
 
 #include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
+#include "vfence_step.h"
 
 /* No other process has the same struct pid while this one is referenced. */
 static unsigned long account_id(const struct vfence_account *account)
@@ -45,6 +55,8 @@ static void account_free(struct vfence_account *account)
 	vfence_object_free(ACCOUNT, account);
 }
 
+static void account_throttle_work(struct work_struct *work);
+
 static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 					    struct vfence_account *user)
 {
@@ -63,6 +75,7 @@ static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 	account->hw = hw;
 	account->uid = current_uid();
 	account->pid = user ? get_pid(task_tgid(current)) : NULL;
+	INIT_DELAYED_WORK(&account->throttle_work, account_throttle_work);
 	return account;
 }
 
@@ -107,6 +120,16 @@ struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter
 	if (IS_ERR(account))
 		vfence_account_put(user);
 	return account;
+}
+
+/** vfence_account_get - take another reference */
+void vfence_account_get(struct vfence_account *account)
+{
+	struct vfence_accounts *accounts = &account->adapter->accounts;
+
+	spin_lock(&accounts->lock);
+	account->users++;
+	spin_unlock(&accounts->lock);
 }
 
 /** vfence_account_put - drop a reference; process context, no address space uses it any more */
@@ -174,6 +197,120 @@ int vfence_account_charge(struct vfence_account *account, unsigned long bytes)
 void vfence_account_uncharge(struct vfence_account *account, unsigned long bytes)
 {
 	atomic_long_sub(bytes, &account->user->memory);
+}
+
+static struct vfence_timeout_config account_config(const struct vfence_account *account)
+{
+	struct vfence_adapter *adapter = account->adapter;
+
+	return (struct vfence_timeout_config){
+		.delay_ms = READ_ONCE(adapter->tdr.delay_ms),
+		.debug_mode = READ_ONCE(adapter->tdr.debug_mode),
+		.limit_time_s = READ_ONCE(adapter->tdr.limit_time_s),
+	};
+}
+
+/* The user gets the engines again. Return: how long its hangs are still remembered, in jiffies. */
+static unsigned long account_end_throttle_locked(struct vfence_account *user)
+{
+	u64 remember_ns = (u64)account_config(user).limit_time_s * NSEC_PER_SEC;
+	u64 forget_at = user->throttled_until + remember_ns, now = ktime_get_ns();
+
+	lockdep_assert_held(&user->adapter->accounts.lock);
+	if (now < user->throttled_until)
+		return nsecs_to_jiffies(user->throttled_until - now) + 1;
+	vgpu_account_unthrottle(user->adapter->gpu, user->hw);
+	return now < forget_at ? nsecs_to_jiffies(forget_at - now) + 1 : 0;
+}
+
+static void account_throttle_work(struct work_struct *work)
+{
+	struct vfence_account *user = container_of(to_delayed_work(work), struct vfence_account,
+						   throttle_work);
+	struct vfence_accounts *accounts = &user->adapter->accounts;
+	unsigned long again;
+
+	vfence_hold(THROTTLE);
+	spin_lock(&accounts->lock);
+	again = account_end_throttle_locked(user);
+	/* If it is queued already, that has a reference of its own. */
+	if (again && !accounts->stopped &&
+	    queue_delayed_work(user->adapter->work_wq, &user->throttle_work, again))
+		user->users++;
+	spin_unlock(&accounts->lock);
+	vfence_account_put(user);
+}
+
+static void account_throttle_locked(struct vfence_account *user, u64 ms)
+{
+	const u64 recent_ms = ms + VFENCE_TIMEOUT_PREEMPT_MS + VFENCE_TIMEOUT_ANSWER_MS;
+	struct vfence_adapter *adapter = user->adapter;
+
+	lockdep_assert_held(&adapter->accounts.lock);
+	user->throttled_until = ktime_get_ns() + ms * NSEC_PER_MSEC;
+	vgpu_account_throttle(adapter->gpu, user->hw, recent_ms * NSEC_PER_MSEC);
+	if (!mod_delayed_work(adapter->work_wq, &user->throttle_work, msecs_to_jiffies(ms) + 1))
+		user->users++;
+}
+
+/**
+ * vfence_account_hung - a device of a process has hung an engine
+ * @account: account of the process
+ * @taken_ms: for how long others can have lacked the engine
+ *
+ * The user leaves the engines to others for a time, if others use them.
+ */
+void vfence_account_hung(struct vfence_account *account, unsigned int taken_ms)
+{
+	struct vfence_timeout_config config = account_config(account);
+	struct vfence_accounts *accounts = &account->adapter->accounts;
+	struct vfence_account *user = account->user;
+	u64 ms;
+
+	spin_lock(&accounts->lock);
+	vfence_timeout_note(&user->hangs, ktime_to_ms(ktime_get()));
+	ms = vfence_timeout_throttle_ms(&config, &user->hangs, taken_ms);
+	if (ms && !accounts->stopped)
+		account_throttle_locked(user, ms);
+	spin_unlock(&accounts->lock);
+}
+
+static struct vfence_account *account_next_throttled_locked(struct vfence_accounts *accounts)
+{
+	struct rb_node *node;
+
+	lockdep_assert_held(&accounts->lock);
+	for (node = rb_first(&accounts->tree); node; node = rb_next(node)) {
+		struct vfence_account *account = rb_entry(node, struct vfence_account, node);
+
+		if (delayed_work_pending(&account->throttle_work))
+			return account;
+	}
+	return NULL;
+}
+
+/**
+ * vfence_account_stop - the adapter is unplugged: forget all hangs
+ * @adapter: the adapter
+ *
+ * The caller flushes &vfence_adapter.work_wq: a work that has begun is not pending any more.
+ */
+void vfence_account_stop(struct vfence_adapter *adapter)
+{
+	struct vfence_accounts *accounts = &adapter->accounts;
+	struct vfence_account *user;
+
+	spin_lock(&accounts->lock);
+	accounts->stopped = true;
+	while ((user = account_next_throttled_locked(accounts))) {
+		user->users++;
+		spin_unlock(&accounts->lock);
+		if (cancel_delayed_work_sync(&user->throttle_work))
+			vfence_account_put(user);
+		vfence_account_put(user);
+		spin_lock(&accounts->lock);
+	}
+	spin_unlock(&accounts->lock);
 }
 
 /** vfence_account_init - prepare an adapter for accounts; cannot fail */

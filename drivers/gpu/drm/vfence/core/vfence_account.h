@@ -5,6 +5,9 @@
 #include <linux/atomic.h>
 #include <linux/rbtree.h>
 #include <linux/uidgid.h>
+#include <linux/workqueue.h>
+
+#include "vfence_timeout.h"
 
 struct pid;
 struct vfence_adapter;
@@ -28,16 +31,34 @@ struct vfence_account {
 	atomic_long_t memory;
 	/** @node: node in &vfence_accounts.tree */
 	struct rb_node node;
-	/** @users: files of a process, or processes of a user; under &vfence_accounts.lock */
+	/**
+	 * @users: files and devices of a process, or processes of a user and its @throttle_work;
+	 * under &vfence_accounts.lock
+	 */
 	unsigned int users;
+
+	/** @hangs: when devices of a user have hung; under &vfence_accounts.lock */
+	struct vfence_timeout_window hangs;
+	/**
+	 * @throttled_until: when a user gets the engines again, in ns; under &vfence_accounts.lock
+	 */
+	u64 throttled_until;
+	/**
+	 * @throttle_work: gives a user the engines again, and later forgets his hangs; holds a
+	 * reference
+	 */
+	struct delayed_work throttle_work;
 };
 
 struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter);
+void vfence_account_get(struct vfence_account *account);
 void vfence_account_put(struct vfence_account *account);
 int vfence_account_charge(struct vfence_account *account, unsigned long bytes);
 void vfence_account_uncharge(struct vfence_account *account, unsigned long bytes);
 u64 vfence_account_memory(const struct vfence_account *account);
 u64 vfence_account_memory_limit(const struct vfence_account *account);
+void vfence_account_hung(struct vfence_account *account, unsigned int taken_ms);
 void vfence_account_init(struct vfence_adapter *adapter);
+void vfence_account_stop(struct vfence_adapter *adapter);
 
 #endif

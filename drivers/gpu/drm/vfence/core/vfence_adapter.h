@@ -168,6 +168,8 @@ struct vfence_accounts {
 	spinlock_t lock;
 	/** @tree: &struct vfence_account of users, and of their processes */
 	struct rb_root tree;
+	/** @stopped: hangs have no consequences any more; under @lock */
+	bool stopped;
 };
 
 /**

@@ -10,6 +10,7 @@
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
 #include "core/vfence_process.h"
@@ -24,6 +25,7 @@ static void device_free(struct kref *ref)
 	list_del(&device->link);
 	spin_unlock(&devices->lock);
 	vfence_process_put(device->process);
+	vfence_account_put(device->account);
 	put_pid(device->pid);
 	vfence_object_free(DEVICE, device);
 }
@@ -205,6 +207,8 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	kref_init(&device->ref);
 	device->adapter = file->adapter;
 	device->process = process;
+	vfence_account_get(file->account);
+	device->account = file->account;
 	device->pid = get_pid(task_tgid(current));
 	device->resets = READ_ONCE(device->adapter->resets);
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);

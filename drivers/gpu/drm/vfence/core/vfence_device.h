@@ -11,6 +11,7 @@
 struct drm_device;
 struct drm_file;
 struct pid;
+struct vfence_account;
 struct vfence_adapter;
 struct vfence_process;
 
@@ -24,6 +25,8 @@ struct vfence_device {
 	struct vfence_adapter *adapter;
 	/** @process: the process that it counts for, with a reference */
 	struct vfence_process *process;
+	/** @account: whom its hangs cost time, with a reference */
+	struct vfence_account *account;
 	/** @pid: the process that created it, with a reference; for reports alone */
 	struct pid *pid;
 

@@ -109,7 +109,7 @@ static struct task_struct *process_parent(struct task_struct *task)
 	return parent != task && uid_eq(task_uid(parent), current_uid()) ? parent : NULL;
 }
 
-/* Find the current process, or else the closest one that has forked it, itself or through others. */
+/* Find the current process, or else the closest one that forked it, itself or through others. */
 static struct vfence_process *process_find_locked(struct vfence_processes *processes)
 {
 	struct task_struct *task = current->group_leader;
@@ -120,6 +120,7 @@ static struct vfence_process *process_find_locked(struct vfence_processes *proce
 	rcu_read_lock();
 	for (depth = 0; task && depth < PROCESS_MAX_DEPTH; depth++) {
 		node = rb_find(task_tgid(task), &processes->tree, process_compare);
+		/* Others change other flags of the parent; it clears this one before it opens. */
 		if (node || !(data_race(task->flags) & PF_FORKNOEXEC))
 			break;
 		task = process_parent(task);

@@ -126,6 +126,7 @@ static const char *const hold_names[VFENCE_HOLDS_COUNT] = {
 	[VFENCE_HOLD_STOP_DEVICE] = "STOP_DEVICE",
 	[VFENCE_HOLD_LOSS_RESET] = "LOSS_RESET",
 	[VFENCE_HOLD_LOSS_ADAPTER] = "LOSS_ADAPTER",
+	[VFENCE_HOLD_THROTTLE] = "THROTTLE",
 };
 
 /* The longest hold: a test that is killed does not release its thread. */

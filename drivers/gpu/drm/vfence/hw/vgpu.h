@@ -1090,6 +1090,17 @@ u64 vgpu_kernel_completed_busy_ns(struct vgpu_queue *queue);
 struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user);
 /** vgpu_account_destroy - free an account that no address space and no other account uses */
 void vgpu_account_destroy(struct vgpu_account *account);
+/**
+ * vgpu_account_throttle - let a user leave engines to others until he is unthrottled
+ * @gpu: the GPU
+ * @user: account of the user
+ * @recent_ns: only engines that others wait for, or have had within this time
+ *
+ * A queue of the user that has an engine keeps it for its turn. Any context.
+ */
+void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 recent_ns);
+/** vgpu_account_unthrottle - undo vgpu_account_throttle(), if that was called; any context */
+void vgpu_account_unthrottle(struct vgpu *gpu, struct vgpu_account *user);
 
 /**
  * vgpu_vm_create - create an empty GPU address space

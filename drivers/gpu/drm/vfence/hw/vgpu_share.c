@@ -14,9 +14,14 @@
  * A queue that used more than its turn is charged for all of it, so that its process and its user
  * wait longer before their next turn. One that slept may be at most one quantum behind the others:
  * it gets the engine soon, and it cannot save up time.
+ *
+ * That is not enough against a user who hangs the engine: whoever needs it for a part of the time
+ * only has no use for a longer turn afterwards. The driver throttles such a user for a time if
+ * others use the engine: his share has queues, and is not in the tree.
  */
 
 #include <linux/err.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "vgpu_types.h"
@@ -42,10 +47,21 @@ static struct vgpu_share *share_first(const struct vgpu_shares *shares)
 	return rb_entry_safe(rb_first_cached(&shares->tree), struct vgpu_share, link);
 }
 
-/* Has the process READY queues, or the user such processes? Then it is in the tree above. */
-static bool share_is_listed(const struct vgpu_share *share)
+/* Has the process READY queues, or the user such processes? */
+static bool share_is_ready(const struct vgpu_share *share)
 {
 	return !list_empty(&share->run) || !RB_EMPTY_ROOT(&share->of.tree.rb_root);
+}
+
+/* Is it in the tree above? */
+static bool share_is_listed(const struct vgpu_share *share)
+{
+	return share_is_ready(share) && !share->throttled;
+}
+
+static struct vgpu_share *share_of_user(struct vgpu_share *share)
+{
+	return share->above ? share->above : share;
 }
 
 struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user)
@@ -76,6 +92,8 @@ static void share_list(struct vgpu_share *share)
 {
 	u64 floor = share->in->time - VGPU_QUANTUM_NS;
 
+	if (share->throttled)
+		return;
 	if (share_is_earlier(share->time, floor))
 		share->time = floor;
 	rb_add_cached(&share->link, &share->in->tree, share_less);
@@ -87,8 +105,8 @@ void vgpu_share_add_locked(struct vgpu_queue *queue)
 	struct vgpu_share *share = share_of(queue), *above = share->above;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	if (!share_is_listed(share)) {
-		if (above && !share_is_listed(above))
+	if (!share_is_ready(share)) {
+		if (above && !share_is_ready(above))
 			share_list(above);
 		share_list(share);
 	}
@@ -118,8 +136,9 @@ void vgpu_share_remove_locked(struct vgpu_queue *queue)
 	list_del_init(&queue->run_link);
 	share->ready--;
 	queue->vm->ready[queue->engine->node]--;
-	for (; share && !share_is_listed(share); share = share->above)
-		rb_erase_cached(&share->link, &share->in->tree);
+	for (; share && !share_is_ready(share); share = share->above)
+		if (!share->throttled)
+			rb_erase_cached(&share->link, &share->in->tree);
 }
 
 /* Whoever has the engine is not behind those that waited: who slept is behind by less now. */
@@ -137,6 +156,14 @@ static struct vgpu_share *share_next(struct vgpu_node *node)
 	return list_empty(&share->run) ? share_first(&share->of) : share;
 }
 
+static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *user)
+{
+	if (users->last != user)
+		users->other_at = users->last_at;
+	users->last = user;
+	users->last_at = ktime_get_ns();
+}
+
 /* Take the next queue of the process that goes first. The node has READY queues. */
 struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
 {
@@ -147,6 +174,7 @@ struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
 	share_advance(share);
 	if (share->above)
 		share_advance(share->above);
+	share_note_turn(&node->shares, share_of_user(share));
 	vgpu_share_remove_locked(queue);
 	return queue;
 }
@@ -209,4 +237,65 @@ bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue)
 	if (share->ready != queue->vm->ready[queue->engine->node])
 		return true;
 	return share_has_rival(share) || (share->above && share_has_rival(share->above));
+}
+
+/* Does another user wait for the engine, or has one had it since the time? */
+static bool share_is_missed_locked(const struct vgpu_node *node, const struct vgpu_share *user,
+				   u64 since)
+{
+	const struct vgpu_shares *users = &node->shares;
+	const struct vgpu_share *first = share_first(users);
+	u64 at = users->last == user ? users->other_at : users->last_at;
+
+	lockdep_assert_held(&node->engine->chip->sched);
+	return at >= since || (first && (first != user || rb_next(&first->link)));
+}
+
+static void share_throttle_locked(struct vgpu_node *node, struct vgpu_share *user)
+{
+	lockdep_assert_held(&node->engine->chip->sched);
+	if (share_is_listed(user))
+		rb_erase_cached(&user->link, &user->in->tree);
+	user->throttled = true;
+	vgpu_world_update_locked(node);
+}
+
+void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 recent_ns)
+{
+	u64 now = ktime_get_ns(), since = now > recent_ns ? now - recent_ns : 1;
+	struct vgpu_chip *chip = gpu->chip;
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	for (i = 0; i < chip->nodes; i++) {
+		struct vgpu_share *share = &user->share[i];
+
+		if (!share->throttled && share_is_missed_locked(&gpu->node[i], share, since))
+			share_throttle_locked(&gpu->node[i], share);
+	}
+	spin_unlock_irqrestore(&chip->sched, flags);
+}
+
+static void share_unthrottle_locked(struct vgpu_node *node, struct vgpu_share *user)
+{
+	lockdep_assert_held(&node->engine->chip->sched);
+	user->throttled = false;
+	if (share_is_ready(user))
+		share_list(user);
+	vgpu_world_update_locked(node);
+	wake_up_all(&node->engine->wait);
+}
+
+void vgpu_account_unthrottle(struct vgpu *gpu, struct vgpu_account *user)
+{
+	struct vgpu_chip *chip = gpu->chip;
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&chip->sched, flags);
+	for (i = 0; i < chip->nodes; i++)
+		if (user->share[i].throttled)
+			share_unthrottle_locked(&gpu->node[i], &user->share[i]);
+	spin_unlock_irqrestore(&chip->sched, flags);
 }

@@ -193,6 +193,12 @@ struct vgpu_shares {
 	struct rb_root_cached tree;
 	/** @time: Virtual time of the one that got the engine last, in ns. */
 	u64 time;
+	/** @last: The one that got the engine last; may be freed. */
+	const struct vgpu_share *last;
+	/** @last_at: When @last got the engine the last time, in ns. */
+	u64 last_at;
+	/** @other_at: When one that is not @last got the engine the last time, in ns. */
+	u64 other_at;
 };
 
 /**
@@ -656,7 +662,7 @@ struct vgpu_share {
 	struct vgpu_share *above;
 	/** @in: Those with whom it shares the part of @above, or the engine. Constant. */
 	struct vgpu_shares *in;
-	/** @link: Node in @in while @run or @of is not empty. */
+	/** @link: Node in @in while @run or @of is not empty, unless @throttled is set. */
 	struct rb_node link;
 	/** @run: Run list of the process's READY queues. */
 	struct list_head run;
@@ -664,6 +670,8 @@ struct vgpu_share {
 	unsigned int ready;
 	/** @of: The processes of the user. */
 	struct vgpu_shares of;
+	/** @throttled: The user has to leave the engine to others, and is not in @in. */
+	bool throttled;
 	/** @time: Virtual time on this node, in ns. */
 	u64 time;
 };

@@ -197,6 +197,35 @@ static inline bool vfence_timeout_blocks(const struct vfence_timeout_config *con
 	       vfence_timeout_within(config, window, config->limit_count - 1);
 }
 
+/* Number of times that the time doubles for which a user leaves engines to others. */
+#define VFENCE_TIMEOUT_THROTTLE_SHIFT		4
+/* Upper limit of that time: what other processes of the user do waits, too. */
+#define VFENCE_TIMEOUT_MAX_THROTTLE_MS		10000
+
+/**
+ * vfence_timeout_throttle_ms - how long a user who hung an engine leaves it to others
+ * @config: the configuration
+ * @window: hangs of the user, at least one
+ * @taken_ms: for how long others can have lacked the engine
+ *
+ * A process that is blocked has a successor, so the user pays: as long as he took, and twice as
+ * long after each further hang within the time.
+ */
+static inline __u64 vfence_timeout_throttle_ms(const struct vfence_timeout_config *config,
+					       const struct vfence_timeout_window *window,
+					       __u32 taken_ms)
+{
+	__u64 ms = taken_ms;
+	__u32 i;
+
+	if (config->debug_mode == VFENCE_TIMEOUT_DEBUG_ALWAYS)
+		return 0;
+	for (i = 1; i <= VFENCE_TIMEOUT_THROTTLE_SHIFT; i++)
+		if (vfence_timeout_within(config, window, i))
+			ms *= 2;
+	return ms < VFENCE_TIMEOUT_MAX_THROTTLE_MS ? ms : VFENCE_TIMEOUT_MAX_THROTTLE_MS;
+}
+
 /**
  * vfence_timeout_ends_adapter - does the last hang exceed what an adapter may hang (WDDM-163)
  * @config: the configuration

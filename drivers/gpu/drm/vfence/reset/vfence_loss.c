@@ -19,6 +19,7 @@
 
 #include <linux/pid.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
 #include "core/vfence_process.h"
@@ -68,7 +69,11 @@ static void loss_blame(struct vfence_device *device)
 	queue_work(adapter->reset.loss_wq, &adapter->reset.block_work);
 }
 
-static void loss_mark_hung(struct vfence_device *device, bool counts)
+/*
+ * The user of the device pays for @taken_ms, the time for which others can have lacked the engine.
+ * Not all of that @counts: others decide whether they want an engine from a queue.
+ */
+static void loss_mark_hung(struct vfence_device *device, bool counts, unsigned int taken_ms)
 {
 	/* What a blocked process has left makes no noise. */
 	bool tell = !READ_ONCE(device->process->blocked);
@@ -76,6 +81,8 @@ static void loss_mark_hung(struct vfence_device *device, bool counts)
 	if (vfence_device_fail(device, DRM_VFENCE_DEVICE_HUNG) != DRM_VFENCE_DEVICE_ACTIVE)
 		return;
 	WRITE_ONCE(device->tell, tell);
+	if (taken_ms)
+		vfence_account_hung(device->account, taken_ms);
 	if (counts)
 		loss_blame(device);
 }
@@ -99,7 +106,8 @@ static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_dev
 			       enum drm_vfence_device_state state, bool counts)
 {
 	if (state == DRM_VFENCE_DEVICE_HUNG)
-		loss_mark_hung(device, counts);
+		loss_mark_hung(device, counts,
+			       DIV_ROUND_UP(adapter->config.gpu.preempt_us, USEC_PER_MSEC));
 	else
 		vfence_device_fail(device, state);
 	vfence_queue_visit_of(device, loss_fail_queue, NULL);
@@ -132,7 +140,8 @@ static void loss_stop_device_later(struct vfence_device *device)
 static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device,
 			     bool counts)
 {
-	loss_mark_hung(device, counts);
+	/* Whoever was kept off the engine took nothing. */
+	loss_mark_hung(device, counts, counts ? READ_ONCE(adapter->tdr.delay_ms) : 0);
 	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	/* The work tells user space and waits for it: a dma_fence may depend on this thread. */
 	loss_stop_device_later(device);
@@ -151,7 +160,7 @@ static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_devic
 void vfence_loss_reset_device_later(struct vfence_device *device, bool cause)
 {
 	if (cause)
-		loss_mark_hung(device, true);
+		loss_mark_hung(device, true, READ_ONCE(device->adapter->tdr.delay_ms));
 	else
 		vfence_device_fail(device, DRM_VFENCE_DEVICE_RESET);
 	loss_stop_device_later(device);
