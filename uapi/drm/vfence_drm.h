@@ -2445,7 +2445,8 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_DOORBELL_CONNECT = 0x17,
 	/**
 	 * @DRM_VFENCE_DOORBELL_DESTROY: &struct drm_vfence_destroy with the handle of the queue;
-	 * ENOENT if the queue has no doorbell. A queue with work is aborted.
+	 * ENOENT if the queue has no doorbell. A queue with work is aborted. A status page that is
+	 * still mapped says %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT from then on.
 	 */
 	DRM_VFENCE_DOORBELL_DESTROY = 0x18,
 	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read. */

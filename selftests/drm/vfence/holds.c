@@ -392,6 +392,36 @@ TEST_F(holds, a_physical_doorbell_has_one_owner)
 	pair_close(&p);
 }
 
+/* The call stops a queue with work, and others decide how long the ends of their waits take. */
+TEST_F(holds, a_doorbell_that_goes_keeps_no_other_call)
+{
+	struct vf_device *device = NULL;
+	struct call doorbell, other;
+	struct pair p;
+
+	ASSERT_EQ(0, pair_open(&p));
+	ASSERT_EQ(0, hang_on(p.first));
+	ASSERT_TRUE(EVENTUALLY(queue_state(p.first) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, hold("QUEUE_STOP"));
+	ASSERT_EQ(0, call_begin(&doorbell, vf_adapter_fd(p.owner.adapter),
+				DRM_IOCTL_VFENCE_DOORBELL_DESTROY, vf_queue_handle(p.first)));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	/* Neither the lock of the file nor the gate of the adapter is taken. */
+	ASSERT_EQ(0, call_begin(&other, vf_adapter_fd(p.owner.adapter),
+				DRM_IOCTL_VFENCE_DOORBELL_DESTROY, vf_queue_handle(p.second)));
+	EXPECT_TRUE(EVENTUALLY(call_is_done(&other)));
+	EXPECT_EQ(0, call_end(&other));
+	EXPECT_EQ(0, knob(1, "reset_adapter", "1"));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(p.other.device) == DRM_VFENCE_DEVICE_RESET));
+	EXPECT_EQ(0, vf_device_create(p.other.adapter, &device));
+	EXPECT_TRUE(is_held());
+	EXPECT_FALSE(call_is_done(&doorbell));
+	vf_device_destroy(device);
+	ASSERT_EQ(0, hold("none"));
+	EXPECT_EQ(0, call_end(&doorbell));
+	pair_close(&p);
+}
+
 static void *reconnect_all(void *arg)
 {
 	struct call *call = arg;

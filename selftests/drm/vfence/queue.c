@@ -647,6 +647,26 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	vf_adapter_close(adapter);
 }
 
+/* The pages that a client has mapped stay after the doorbell. */
+TEST_F(queue, a_doorbell_that_goes_says_so)
+{
+	unsigned int connected;
+	struct bare b;
+
+	for (connected = 0; connected < 2; connected++) {
+		ASSERT_EQ(0, bare_queue(&b, self->device, self->fd, 0));
+		ASSERT_EQ(0, bare_doorbell(&b));
+		if (connected)
+			ASSERT_EQ(0, bare_connect(&b));
+		EXPECT_EQ(connected ? DRM_VFENCE_DOORBELL_CONNECTED :
+				      DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, *b.status);
+		ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
+		EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, *b.status);
+		EXPECT_EQ(-ENOENT, bare_connect(&b));
+		ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, b.queue.handle));
+	}
+}
+
 /* The queue has work, so it is aborted: nobody signals its progress any more. */
 TEST_F(queue, a_doorbell_that_goes_takes_the_progress_with_it)
 {

@@ -285,6 +285,18 @@ static void doorbell_settle(struct vfence_doorbell *doorbell)
 	doorbell_put(doorbell);
 }
 
+/* Disconnect a doorbell for good. Return: as doorbell_leave_locked(). */
+static struct vfence_doorbell *doorbell_abort_locked(struct vfence_doorbell *doorbell)
+{
+	struct vfence_doorbell *leaving;
+
+	WRITE_ONCE(doorbell->aborted, true);
+	leaving = doorbell_leave_locked(doorbell);
+	if (!leaving)
+		doorbell_set_status(doorbell, DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
+	return leaving;
+}
+
 /** vfence_doorbell_abort - disconnect the doorbell of a lost queue permanently */
 void vfence_doorbell_abort(struct vfence_queue *queue)
 {
@@ -292,13 +304,8 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 	struct vfence_doorbell *leaving = NULL;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
-	if (queue->doorbell) {
-		WRITE_ONCE(queue->doorbell->aborted, true);
-		leaving = doorbell_leave_locked(queue->doorbell);
-		if (!leaving)
-			doorbell_set_status(queue->doorbell,
-					    DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT);
-	}
+	if (queue->doorbell)
+		leaving = doorbell_abort_locked(queue->doorbell);
 	mutex_unlock(&adapter->queues.doorbell_lock);
 	doorbell_settle(leaving);
 }
@@ -738,7 +745,7 @@ int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data,
 bool vfence_doorbell_destroy(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
-	struct vfence_doorbell *doorbell = queue->doorbell;
+	struct vfence_doorbell *doorbell = queue->doorbell, *leaving;
 	bool abort;
 
 	lockdep_assert_held(&queue->file->lock);
@@ -746,9 +753,11 @@ bool vfence_doorbell_destroy(struct vfence_queue *queue)
 		return false;
 
 	mutex_lock(&adapter->queues.doorbell_lock);
-	vfence_physical_leave_locked(doorbell);
+	/* The client may have the status page mapped for longer. */
+	leaving = doorbell_abort_locked(doorbell);
 	queue->doorbell = NULL;
 	mutex_unlock(&adapter->queues.doorbell_lock);
+	doorbell_settle(leaving);
 	flush_work(&doorbell->change_work);
 
 	abort = !vgpu_queue_is_idle(queue->hw);

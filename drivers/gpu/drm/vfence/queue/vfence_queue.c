@@ -760,25 +760,33 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-/* A queue that has work is aborted. Nobody signals its progress fence then, so the fence ends. */
+/*
+ * A queue that has work is aborted. Nobody signals its progress fence then, so the fence ends. Enters
+ * no gate and holds no lock over that: others decide how long the ends of their waits take.
+ */
 int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_destroy *args = data;
 	struct vfence_queue *queue;
+	bool stops = false;
 	int ret = -ENOENT;
 
 	if (vfence_reject(drm, args->pad))
 		return -EINVAL;
 
+	queue = vfence_queue_lookup(file, args->handle);
+	if (!queue)
+		return -ENOENT;
 	mutex_lock(&file->lock);
-	queue = xa_load(&file->queues.objects, args->handle);
-	if (queue && queue->doorbell) {
-		if (vfence_doorbell_destroy(queue))
-			vfence_queue_stop(queue, -ECANCELED);
+	if (queue->doorbell) {
+		stops = vfence_doorbell_destroy(queue);
 		ret = 0;
 	}
 	mutex_unlock(&file->lock);
+	if (stops)
+		vfence_queue_stop(queue, -ECANCELED);
+	vfence_queue_put(queue);
 
 	return ret;
 }
