@@ -4,6 +4,8 @@
  * configuration as it was.
  */
 
+#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
@@ -539,6 +541,18 @@ static int hang_with_file(int fd)
 	return ret;
 }
 
+/* Leave a child, which hangs the engine twice when another process is its parent. */
+static void be_an_orphan(void)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child)
+		_exit(child < 0);
+	while (getppid() == parent)
+		sched_yield();
+	_exit(hang_once() || hang_once());
+}
+
 /* This program, executed by a test: it does one thing, and runs no test. */
 __attribute__((constructor)) static void be_a_program(void)
 {
@@ -546,11 +560,16 @@ __attribute__((constructor)) static void be_a_program(void)
 
 	if (!what)
 		return;
+	if (!strcmp(what, "orphan"))
+		be_an_orphan();
 	_exit(-(!strcmp(what, "use") ? use() : !strcmp(what, "hang") ? hang_once() :
 		hang_with_file(atoi(what))));
 }
 
-/* Return: what the program returns, told to "use", "hang" or a descriptor, as a positive number. */
+/*
+ * Return: what the program returns, told to "use", "hang", be an "orphan" or use a descriptor, as a
+ * positive number.
+ */
 static int in_a_program(const char *what)
 {
 	pid_t child = fork();
@@ -635,6 +654,20 @@ TEST_F(tdr, WDDM_164_a_program_counts_for_itself)
 	for (i = 0; i < 3; i++)
 		ASSERT_EQ(0, in_a_program("hang"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, use());
+}
+
+/* The process that becomes the parent of an orphan has not started it. */
+TEST_F(tdr, WDDM_164_an_orphan_counts_for_itself)
+{
+	int status;
+
+	ASSERT_EQ(0, prctl(PR_SET_CHILD_SUBREAPER, 1));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "20"));
+	ASSERT_EQ(0, tdr_configure(0, "limit_count", "2"));
+	ASSERT_EQ(0, in_a_program("orphan"));
+	ASSERT_LT(0, waitpid(-1, &status, 0));
+	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, use());
 }
 

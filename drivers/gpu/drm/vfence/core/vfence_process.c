@@ -109,21 +109,32 @@ static struct task_struct *process_parent(struct task_struct *task)
 	return parent != task && uid_eq(task_uid(parent), current_uid()) ? parent : NULL;
 }
 
+/*
+ * Does the process execute what its parent executed when it forked? Otherwise that is a new
+ * program, or the parent has ended and another one took its place.
+ */
+static bool process_is_fork(const struct task_struct *task, const struct task_struct *parent)
+{
+	/* A change meanwhile decides for or against; other flags do not matter. */
+	return data_race(task->flags & PF_FORKNOEXEC) &&
+	       READ_ONCE(task->self_exec_id) == READ_ONCE(parent->self_exec_id);
+}
+
 /* Find the current process, or else the closest one that forked it, itself or through others. */
 static struct vfence_process *process_find_locked(struct vfence_processes *processes)
 {
-	struct task_struct *task = current->group_leader;
+	struct task_struct *task = current->group_leader, *parent;
 	struct rb_node *node = NULL;
 	unsigned int depth;
 
 	lockdep_assert_held(&processes->lock);
 	rcu_read_lock();
-	for (depth = 0; task && depth < PROCESS_MAX_DEPTH; depth++) {
+	for (depth = 0; depth < PROCESS_MAX_DEPTH; depth++) {
 		node = rb_find(task_tgid(task), &processes->tree, process_compare);
-		/* Others change other flags of the parent; it clears this one before it opens. */
-		if (node || !(data_race(task->flags) & PF_FORKNOEXEC))
+		parent = process_parent(task);
+		if (node || !parent || !process_is_fork(task, parent))
 			break;
-		task = process_parent(task);
+		task = parent;
 	}
 	rcu_read_unlock();
 	return node ? rb_entry(node, struct vfence_process, node) : NULL;
@@ -200,7 +211,7 @@ static bool process_is_ancestor(const struct vfence_process *process)
  * vfence_process_get_of - the current process is about to create a device
  * @opener: the process that opened the file
  *
- * A process that got the file as a message stands for itself, not for the one that sent it.
+ * A process that got the file as a message from one that has not started it stands for itself.
  *
  * Return: as vfence_process_get_current().
  */
