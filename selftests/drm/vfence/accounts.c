@@ -449,6 +449,7 @@ TEST_F_TIMEOUT(accounts, WDDM_164_a_user_who_hangs_an_engine_leaves_it_to_others
 {
 	struct vf_queue *queue;
 	int64_t ns;
+	int status;
 	pid_t pid;
 
 	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
@@ -459,7 +460,9 @@ TEST_F_TIMEOUT(accounts, WDDM_164_a_user_who_hangs_an_engine_leaves_it_to_others
 	ASSERT_LT(0, draw_frames(queue, 240));
 	ns = draw_frames(queue, 300);
 	EXPECT_EQ(0, kill(pid, SIGKILL));
-	EXPECT_EQ(pid, waitpid(pid, NULL, 0));
+	EXPECT_EQ(pid, waitpid(pid, &status, 0));
+	/* It has hung the engine up to the end. */
+	EXPECT_TRUE(WIFSIGNALED(status));
 	TH_LOG("%.1f frames per second of 60", 300.0 * SECOND / ns);
 	EXPECT_LT(0, ns);
 	/* Of a time of 16 hangs one is a hang, or two that followed each other too closely. */
@@ -481,7 +484,8 @@ static int throttled_open(struct party *party, struct throttled *t)
 
 	for (i = 0; i < 3 && !ret; i++) {
 		if (i < 2)
-			ret = vf_device_create(party->adapter[i], &t->device[i]);
+			ret = device_create_as(nobody_yet(), party->adapter[i],
+					       &t->device[i]);
 		ret = ret ? ret : vf_queue_create(t->device[!!i], DRM_VFENCE_NODE_GFX, 4096,
 						  &t->queue[i]);
 	}
@@ -575,6 +579,150 @@ TEST_F(accounts, WDDM_165_debug_mode_3_throttles_nobody)
 	/* The other one has as much of the engine first as the hang took. */
 	if (deterministic())
 		EXPECT_GT(150 * MS, ns);
+}
+
+/* Whoever draws now and then does not wait for the engine at the moment of the hang. */
+TEST_F(accounts, WDDM_164_who_had_an_engine_shortly_before_gets_it)
+{
+	struct vf_queue *kernel, *queue;
+	struct throttled t;
+	int64_t ns;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, party_queue(&self->party[0], &queue));
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, vf_kernel_queue_create(t.device[0], DRM_VFENCE_NODE_COMPUTE, &kernel));
+	vf_cmd_draw(queue, 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
+	cmd_hang(kernel);
+	EXPECT_EQ(0, vf_queue_submit(kernel));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(t.device[0]) == DRM_VFENCE_DEVICE_HUNG));
+	ns = vf_deadline(0);
+	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
+	vf_cmd_draw(t.queue[1], 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(t.queue[1]));
+	EXPECT_TRUE(drained(t.queue[1]));
+	ns = vf_deadline(0) - ns;
+	TH_LOG("throttled for %.1f ms", (double)ns / MS);
+	if (deterministic()) {
+		EXPECT_LT(290 * MS, ns);
+		EXPECT_GT(350 * MS, ns);
+	}
+}
+
+/* Hang the compute engine with a submission, which is found after a time. */
+static int hang_compute(struct vf_adapter *adapter)
+{
+	struct vf_device *device = NULL;
+	struct vf_queue *queue = NULL;
+	int ret = device_create_as(nobody_yet(), adapter, &device);
+
+	ret = ret ? ret : vf_kernel_queue_create(device, DRM_VFENCE_NODE_COMPUTE, &queue);
+	if (!ret) {
+		cmd_hang(queue);
+		ret = vf_queue_submit(queue);
+	}
+	if (!ret && !EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG))
+		ret = -ETIME;
+	vf_queue_destroy(queue);
+	vf_device_destroy(device);
+	return ret;
+}
+
+/* A submission that waits for longer than it may take has not hung, nor is it starved. */
+TEST_F(accounts, WDDM_142_a_throttled_submission_is_not_timed_out)
+{
+	struct vf_queue *kernel, *queue;
+	struct throttled t;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, party_queue(&self->party[0], &queue));
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, vf_kernel_queue_create(t.device[1], DRM_VFENCE_NODE_GFX, &kernel));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
+	EXPECT_EQ(0, hang_compute(self->party[1].adapter[0]));
+	vf_cmd_draw(queue, 1, MS);
+	EXPECT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	/* Another queue of the same client has the engine then, and keeps it. */
+	vf_cmd_draw(t.queue[1], 3000, MS);
+	EXPECT_EQ(0, vf_queue_submit(t.queue[1]));
+	EXPECT_EQ(0, hang_compute(self->party[1].adapter[0]));
+	vf_cmd_draw(kernel, 1, MS);
+	EXPECT_EQ(0, vf_queue_submit(kernel));
+	EXPECT_TRUE(drained(kernel));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(t.device[1]));
+	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
+}
+
+/* Who sent a file to another user goes on. */
+TEST_F(accounts, WDDM_164_a_user_does_not_pay_for_others)
+{
+	struct vf_device *device;
+	struct throttled t;
+	struct vf_queue *queue;
+	int64_t ns;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, party_work(&self->party[0]));
+	/* A device of another user hangs on the same file, several times. */
+	for (unsigned int i = 0; i < 3; i++) {
+		ASSERT_EQ(0, device_create_as(nobody_yet() + 1, self->party[1].adapter[0], &device));
+		ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+		ASSERT_EQ(0, hang_on(queue));
+		ASSERT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG));
+		vf_queue_destroy(queue);
+		vf_device_destroy(device);
+	}
+	ns = vf_deadline(0);
+	vf_cmd_draw(t.queue[1], 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(t.queue[1]));
+	EXPECT_TRUE(drained(t.queue[1]));
+	ns = vf_deadline(0) - ns;
+	TH_LOG("after %.1f ms", (double)ns / MS);
+	/* The other one has as much of the engine first as the hang took. */
+	if (deterministic())
+		EXPECT_GT(150 * MS, ns);
+}
+
+TEST_F(accounts, WDDM_164_a_small_hang_shortens_nothing)
+{
+	struct vf_queue *kernel, *copy[2];
+	struct vf_device *device;
+	struct throttled t;
+	int64_t ns;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, device_create_as(nobody_yet(), self->party[1].adapter[0], &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(t.device[0], DRM_VFENCE_NODE_COMPUTE, &kernel));
+	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_COPY, 4096, &copy[0]));
+	ASSERT_EQ(0, vf_queue_create(t.device[1], DRM_VFENCE_NODE_COPY, 4096, &copy[1]));
+	ASSERT_EQ(0, party_work(&self->party[0]));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "600"));
+	cmd_hang(kernel);
+	EXPECT_EQ(0, vf_queue_submit(kernel));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(t.device[0]) == DRM_VFENCE_DEVICE_HUNG));
+	ns = vf_deadline(0);
+	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
+	vf_cmd_draw(t.queue[1], 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(t.queue[1]));
+	/* A hang on an engine that only the user himself wants, for 100 ms. */
+	ASSERT_EQ(0, hang_on(copy[0]));
+	ASSERT_TRUE(EVENTUALLY(queue_state(copy[0]) == DRM_VFENCE_QUEUE_RUNNING));
+	vf_cmd_draw(copy[1], 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(copy[1]));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG));
+	EXPECT_TRUE(drained(t.queue[1]));
+	ns = vf_deadline(0) - ns;
+	TH_LOG("throttled for %.1f ms", (double)ns / MS);
+	if (deterministic()) {
+		EXPECT_LT(590 * MS, ns);
+		EXPECT_GT(650 * MS, ns);
+	}
 }
 
 /* The files of a process may be those of two libraries, which do not know of each other. */

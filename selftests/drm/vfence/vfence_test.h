@@ -286,6 +286,15 @@ static inline pid_t fork_stranger(void)
 	return pid;
 }
 
+/* Create a device as a process of user @uid would. Files are opened as root can. */
+static inline int device_create_as(uid_t uid, struct vf_adapter *adapter, struct vf_device **device)
+{
+	uid_t own = getuid();
+	int ret = syscall(SYS_setresuid, uid, -1, -1) ? -errno : vf_device_create(adapter, device);
+
+	return syscall(SYS_setresuid, own, -1, -1) ? -errno : ret;
+}
+
 static inline int client_open(struct client *c)
 {
 	int ret = adapter_open_apart(0, -1, &c->adapter);

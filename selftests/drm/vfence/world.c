@@ -562,20 +562,20 @@ TEST_F(world, VF_23_30_functions_without_work_cost_nothing)
 	EXPECT_TRUE(drained(self->guest[3].gfx));
 }
 
-/* The owner has no work, another function gets some, and then the owner in the response time. */
 /* A function whose only work is that of a user who hung the engine has no work for a time. */
 TEST_F(world, WDDM_164_VF_23_a_throttled_user_gives_the_engines_away)
 {
-	int64_t begin, had;
+	uid_t uid = 100000 + getpid();
 	struct vf_adapter *user;
+	int64_t begin, had;
 	struct vf_device *device[2];
 	struct vf_queue *queue[2];
 	unsigned int i;
 
 	ASSERT_EQ(0, world_make(self, 2));
-	ASSERT_EQ(0, adapter_open_apart(VF(1), 100000 + getpid(), &user));
+	ASSERT_EQ(0, adapter_open_apart(VF(1), uid, &user));
 	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, vf_device_create(user, &device[i]));
+		ASSERT_EQ(0, device_create_as(uid, user, &device[i]));
 		ASSERT_EQ(0, vf_queue_create(device[i], DRM_VFENCE_NODE_GFX, 4096, &queue[i]));
 	}
 	ASSERT_EQ(0, hang_on(queue[0]));
@@ -607,6 +607,7 @@ TEST_F(world, WDDM_164_VF_23_a_throttled_user_gives_the_engines_away)
 	vf_adapter_close(user);
 }
 
+/* The owner has no work, another function gets some, and then the owner in the response time. */
 TEST_F(world, VF_31_work_in_the_response_time_cancels_a_yield)
 {
 	uint64_t switches, cancelled;

@@ -122,14 +122,24 @@ struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter
 	return account;
 }
 
-/** vfence_account_get - take another reference */
-void vfence_account_get(struct vfence_account *account)
+/**
+ * vfence_account_get_of - the current process is about to create a device
+ * @opener: account of the process that opened the file
+ *
+ * A user does not pay for what another one hangs with his file.
+ *
+ * Return: as vfence_account_get_current().
+ */
+struct vfence_account *vfence_account_get_of(struct vfence_account *opener)
 {
-	struct vfence_accounts *accounts = &account->adapter->accounts;
+	struct vfence_accounts *accounts = &opener->adapter->accounts;
 
+	if (!uid_eq(opener->uid, current_uid()))
+		return vfence_account_get_current(opener->adapter);
 	spin_lock(&accounts->lock);
-	account->users++;
+	opener->users++;
 	spin_unlock(&accounts->lock);
+	return opener;
 }
 
 /** vfence_account_put - drop a reference; process context, no address space uses it any more */
@@ -235,21 +245,23 @@ static void account_throttle_work(struct work_struct *work)
 	again = account_end_throttle_locked(user);
 	/* If it is queued already, that has a reference of its own. */
 	if (again && !accounts->stopped &&
-	    queue_delayed_work(user->adapter->work_wq, &user->throttle_work, again))
+	    queue_delayed_work(user->adapter->queues.run_wq, &user->throttle_work, again))
 		user->users++;
 	spin_unlock(&accounts->lock);
 	vfence_account_put(user);
 }
 
-static void account_throttle_locked(struct vfence_account *user, u64 ms)
+/* dma_fences of the user depend on the work. A longer time from before stays. */
+static void account_throttle_locked(struct vfence_account *user, u64 ms, u64 taken_ms)
 {
-	const u64 recent_ms = ms + VFENCE_TIMEOUT_PREEMPT_MS + VFENCE_TIMEOUT_ANSWER_MS;
+	const u64 recent_ms = taken_ms + VFENCE_TIMEOUT_PREEMPT_MS + VFENCE_TIMEOUT_ANSWER_MS;
 	struct vfence_adapter *adapter = user->adapter;
 
 	lockdep_assert_held(&adapter->accounts.lock);
-	user->throttled_until = ktime_get_ns() + ms * NSEC_PER_MSEC;
+	user->throttled_until = max(user->throttled_until, ktime_get_ns() + ms * NSEC_PER_MSEC);
 	vgpu_account_throttle(adapter->gpu, user->hw, recent_ms * NSEC_PER_MSEC);
-	if (!mod_delayed_work(adapter->work_wq, &user->throttle_work, msecs_to_jiffies(ms) + 1))
+	if (!mod_delayed_work(adapter->queues.run_wq, &user->throttle_work,
+			      msecs_to_jiffies(ms) + 1))
 		user->users++;
 }
 
@@ -271,7 +283,7 @@ void vfence_account_hung(struct vfence_account *account, unsigned int taken_ms)
 	vfence_timeout_note(&user->hangs, ktime_to_ms(ktime_get()));
 	ms = vfence_timeout_throttle_ms(&config, &user->hangs, taken_ms);
 	if (ms && !accounts->stopped)
-		account_throttle_locked(user, ms);
+		account_throttle_locked(user, ms, taken_ms);
 	spin_unlock(&accounts->lock);
 }
 
@@ -293,7 +305,7 @@ static struct vfence_account *account_next_throttled_locked(struct vfence_accoun
  * vfence_account_stop - the adapter is unplugged: forget all hangs
  * @adapter: the adapter
  *
- * The caller flushes &vfence_adapter.work_wq: a work that has begun is not pending any more.
+ * The caller flushes &vfence_queues.run_wq: a work that has begun is not pending any more.
  */
 void vfence_account_stop(struct vfence_adapter *adapter)
 {

@@ -51,7 +51,7 @@ struct vfence_account {
 };
 
 struct vfence_account *vfence_account_get_current(struct vfence_adapter *adapter);
-void vfence_account_get(struct vfence_account *account);
+struct vfence_account *vfence_account_get_of(struct vfence_account *opener);
 void vfence_account_put(struct vfence_account *account);
 int vfence_account_charge(struct vfence_account *account, unsigned long bytes);
 void vfence_account_uncharge(struct vfence_account *account, unsigned long bytes);

@@ -187,6 +187,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_device_create *args = data;
+	struct vfence_account *account;
 	struct vfence_process *process;
 	struct vfence_device *device;
 	int ret;
@@ -194,21 +195,25 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
 
+	account = vfence_account_get_of(file->account);
+	if (IS_ERR(account))
+		return PTR_ERR(account);
 	process = vfence_process_get_of(file->process);
-	if (IS_ERR(process))
+	if (IS_ERR(process)) {
+		vfence_account_put(account);
 		return PTR_ERR(process);
-
+	}
 	device = vfence_object_alloc(DEVICE, sizeof(*device));
 	if (!device) {
 		vfence_process_put(process);
+		vfence_account_put(account);
 		return -ENOMEM;
 	}
 
 	kref_init(&device->ref);
 	device->adapter = file->adapter;
 	device->process = process;
-	vfence_account_get(file->account);
-	device->account = file->account;
+	device->account = account;
 	device->pid = get_pid(task_tgid(current));
 	device->resets = READ_ONCE(device->adapter->resets);
 	atomic_set(&device->state, DRM_VFENCE_DEVICE_ACTIVE);

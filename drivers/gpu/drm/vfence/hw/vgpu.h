@@ -1096,7 +1096,7 @@ void vgpu_account_destroy(struct vgpu_account *account);
  * @user: account of the user
  * @recent_ns: only engines that others wait for, or have had within this time
  *
- * A queue of the user that has an engine keeps it for its turn. Any context.
+ * A queue of the user that has an engine keeps it until another user wants it. Any context.
  */
 void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 recent_ns);
 /** vgpu_account_unthrottle - undo vgpu_account_throttle(), if that was called; any context */

@@ -143,7 +143,8 @@ bool vgpu_queue_is_kept_off(struct vgpu_queue *queue)
 
 	spin_lock_irqsave(&chip->sched, flags);
 	running = queue->engine->running;
-	kept_off = running && running != queue &&
+	/* One whose user is throttled gets the engine without anybody's help. */
+	kept_off = running && running != queue && !vgpu_share_is_throttled_locked(queue) &&
 		   (running->vm == queue->vm || !chip->preempt_us);
 	spin_unlock_irqrestore(&chip->sched, flags);
 	return kept_off;

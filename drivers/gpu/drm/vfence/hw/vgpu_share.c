@@ -68,12 +68,15 @@ struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *
 {
 	struct vgpu_account *account = vfence_object_alloc(HW_ACCOUNT, sizeof(*account));
 	unsigned int i;
+	u64 id;
 
 	if (!account)
 		return ERR_PTR(-ENOMEM);
+	id = atomic64_inc_return(&gpu->accounts);
 	for (i = 0; i < VGPU_MAX_NODES; i++) {
 		struct vgpu_share *share = &account->share[i];
 
+		share->id = id;
 		INIT_LIST_HEAD(&share->run);
 		share->of.tree = RB_ROOT_CACHED;
 		share->above = user ? &user->share[i] : NULL;
@@ -158,9 +161,9 @@ static struct vgpu_share *share_next(struct vgpu_node *node)
 
 static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *user)
 {
-	if (users->last != user)
+	if (users->last != user->id)
 		users->other_at = users->last_at;
-	users->last = user;
+	users->last = user->id;
 	users->last_at = ktime_get_ns();
 }
 
@@ -225,6 +228,13 @@ static bool share_has_rival(struct vgpu_share *share)
 	return first && (first != share || rb_next(&first->link));
 }
 
+/* Does the user of the queue leave the engine to others? */
+bool vgpu_share_is_throttled_locked(struct vgpu_queue *queue)
+{
+	lockdep_assert_held(&queue->gpu->chip->sched);
+	return share_of_user(share_of(queue))->throttled;
+}
+
 /*
  * Return true if a queue of another open file waits for the node of the RUNNING @queue. A process
  * may have several that do not know of each other, such as those of two libraries.
@@ -245,9 +255,12 @@ static bool share_is_missed_locked(const struct vgpu_node *node, const struct vg
 {
 	const struct vgpu_shares *users = &node->shares;
 	const struct vgpu_share *first = share_first(users);
-	u64 at = users->last == user ? users->other_at : users->last_at;
+	u64 at = users->last == user->id ? users->other_at : users->last_at;
+	struct vgpu_queue *running = node->engine->running;
 
 	lockdep_assert_held(&node->engine->chip->sched);
+	if (running && running->node == node && share_of_user(share_of(running)) != user)
+		return true;
 	return at >= since || (first && (first != user || rb_next(&first->link)));
 }
 

@@ -193,8 +193,8 @@ struct vgpu_shares {
 	struct rb_root_cached tree;
 	/** @time: Virtual time of the one that got the engine last, in ns. */
 	u64 time;
-	/** @last: The one that got the engine last; may be freed. */
-	const struct vgpu_share *last;
+	/** @last: &vgpu_share.id of the one that got the engine last. */
+	u64 last;
 	/** @last_at: When @last got the engine the last time, in ns. */
 	u64 last_at;
 	/** @other_at: When one that is not @last got the engine the last time, in ns. */
@@ -577,6 +577,8 @@ struct vgpu {
 	struct list_head queues;
 	/** @queue_count: Number of them. */
 	unsigned int queue_count;
+	/** @accounts: Number of all accounts that there ever were. */
+	atomic64_t accounts;
 	/** @mail: Mask of the messages of the host that the driver has not taken. */
 	atomic_t mail;
 	/** @save: Context save areas, by group. */
@@ -658,6 +660,8 @@ struct vgpu_storage {
  * vgpu_chip.sched protects all members that are not constant.
  */
 struct vgpu_share {
+	/** @id: Another account of the GPU never has the same. Constant. */
+	u64 id;
 	/** @above: The share of the process's user; NULL for a user. Constant. */
 	struct vgpu_share *above;
 	/** @in: Those with whom it shares the part of @above, or the engine. Constant. */
@@ -1164,6 +1168,7 @@ struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node);
 void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns);
 bool vgpu_share_must_yield_locked(struct vgpu_queue *queue);
 bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue);
+bool vgpu_share_is_throttled_locked(struct vgpu_queue *queue);
 
 /* vgpu_sched.c */
 static inline bool vgpu_queue_is_suspended(const struct vgpu_queue *queue)
