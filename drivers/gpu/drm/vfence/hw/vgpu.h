@@ -1455,6 +1455,14 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
  * That is a queue of the same client, or any queue if preempt_us is 0. Any context.
  */
 bool vgpu_queue_is_kept_off(struct vgpu_queue *queue);
+/**
+ * vgpu_queue_take_kept_ns - how long did an aborted queue not leave the engine to others
+ * @queue: the queue
+ *
+ * Return: GPU time from when others asked for the engine until the queue was aborted, in ns, to the
+ * first call, and then 0. 0 if nobody asked. Any context.
+ */
+u64 vgpu_queue_take_kept_ns(struct vgpu_queue *queue);
 /** vgpu_queue_is_idle - return true if a queue is IDLE, so that it is a victim. Any context. */
 bool vgpu_queue_is_idle(struct vgpu_queue *queue);
 

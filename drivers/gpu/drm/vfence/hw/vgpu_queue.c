@@ -120,6 +120,18 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
+u64 vgpu_queue_take_kept_ns(struct vgpu_queue *queue)
+{
+	unsigned long flags;
+	u64 ns;
+
+	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
+	ns = queue->kept_ns;
+	queue->kept_ns = 0;
+	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
+	return ns;
+}
+
 /*
  * Take the lock: vgpu_sched_put() sets a queue IDLE for a moment although it has work.
  */

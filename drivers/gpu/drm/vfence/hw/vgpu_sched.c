@@ -330,6 +330,8 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 
 	gpu = queue->gpu;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
+	if (why == VGPU_STEP_ABORTED && engine->asked)
+		queue->kept_ns = vgpu_time_spent(engine) - engine->asked_at;
 	vgpu_sched_left_locked(queue, why == VGPU_STEP_IDLE || why == VGPU_STEP_FAULT);
 	if (why == VGPU_STEP_FAULT) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_FAULTED);

@@ -1045,6 +1045,11 @@ struct vgpu_queue {
 	/** @registers: Registers while the engine has those of another queue. */
 	u64 registers[DRM_VFENCE_REGISTERS];
 	/**
+	 * @kept_ns: GPU time for which it kept others off the engine until it was aborted, in ns;
+	 * under vgpu_chip.sched.
+	 */
+	u64 kept_ns;
+	/**
 	 * @ready_at: From when on it could be executed, in ns: when it got work, was released or
 	 * was resumed; under vgpu_chip.sched.
 	 */

@@ -3,11 +3,13 @@
  * Queues as objects: create, stop, report faults, destroy.
  */
 
+#include <linux/math64.h>
 #include <linux/slab.h>
 #include <linux/wait_bit.h>
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
@@ -20,6 +22,9 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "vfence_step.h"
+
+/* Least time for which others have to have lacked the engine, in ms. */
+#define QUEUE_MIN_PAID_MS	10
 
 /* Its owner has destroyed it long before. The file waits for this in vfence_queue_settle_all(). */
 static void queue_free(struct vfence_queue *queue)
@@ -145,6 +150,18 @@ static int queue_fault_to_device_state(u32 fault)
 	}
 }
 
+/*
+ * A queue that is stopped before the GPU finds that it hangs has kept others off the engine all the
+ * same. If its device has failed, that has been paid for.
+ */
+static void queue_pay(struct vfence_queue *queue)
+{
+	u64 ms = div_u64(vgpu_queue_take_kept_ns(queue->hw), NSEC_PER_MSEC);
+
+	if (ms >= QUEUE_MIN_PAID_MS && vfence_device_active(queue->device))
+		vfence_account_hung(queue->device->account, ms);
+}
+
 /**
  * vfence_queue_stop - abort a queue permanently
  * @queue: the queue, with a reference
@@ -159,6 +176,7 @@ void vfence_queue_stop(struct vfence_queue *queue, int error)
 	vfence_hold(QUEUE_STOP);
 	vfence_doorbell_abort(queue);
 	vgpu_queue_abort(queue->hw);
+	queue_pay(queue);
 	if (queue->kernel)
 		vfence_kernel_queue_stop(queue->kernel, error);
 	else
