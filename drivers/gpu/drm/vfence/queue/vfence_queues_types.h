@@ -87,8 +87,9 @@ struct vfence_queues {
 	/** @submit_wq: passes submissions whose waits are over to drm_sched */
 	struct workqueue_struct *submit_wq;
 	/**
-	 * @run_wq: Runs the schedulers of all kernel-mode queues and retires submissions.
-	 * dma_fences depend on it: nothing in it waits for a client or for memory.
+	 * @run_wq: Runs the schedulers of all kernel-mode queues, retires submissions and gives
+	 * throttled users the engines again. dma_fences depend on it: nothing in it waits for a
+	 * client or for memory.
 	 */
 	struct workqueue_struct *run_wq;
 	/** @retire_all: work that retires submissions of all queues, as records are missing */
