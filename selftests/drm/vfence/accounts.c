@@ -537,6 +537,20 @@ static int throttled_open(struct party *party, struct throttled *t)
 	return ret;
 }
 
+/* Close the files, which no mapping keeps open. */
+static void throttled_close(struct party *party, struct throttled *t)
+{
+	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		vf_queue_destroy(t->queue[i]);
+	for (i = 0; i < 2; i++) {
+		vf_device_destroy(t->device[i]);
+		vf_adapter_close(party->adapter[i]);
+	}
+	party->files = 0;
+}
+
 static int throttled_begin(struct throttled *t)
 {
 	unsigned int i;
@@ -557,11 +571,14 @@ static int throttled_begin(struct throttled *t)
 /* The others of his programs wait, and lose nothing. */
 TEST_F(accounts, WDDM_164_a_throttled_user_goes_on_afterwards)
 {
+	struct vf_queue *other;
 	struct throttled t;
 	int64_t ns;
 
 	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
-	ASSERT_EQ(0, party_work(&self->party[0]));
+	ASSERT_EQ(0, party_queue(&self->party[0], &other));
+	vf_cmd_draw(other, UINT32_MAX, MS);
+	ASSERT_EQ(0, vf_queue_submit(other));
 	/* A second hang costs twice as much, and the first is not forgotten without an open file. */
 	ASSERT_EQ(0, hang_as(nobody_yet()));
 	pass_time(self->party[0].adapter[0], 300 * MS);
@@ -572,8 +589,7 @@ TEST_F(accounts, WDDM_164_a_throttled_user_goes_on_afterwards)
 	EXPECT_EQ(0, vf_queue_resume(t.queue[1]));
 	vf_queue_destroy(t.queue[2]);
 	/* The engine has nothing to do from here on. */
-	vf_adapter_close(self->party[0].adapter[0]);
-	self->party[0].files = 0;
+	EXPECT_EQ(0, vf_queue_abort(other));
 	EXPECT_TRUE(drained(t.queue[1]));
 	ns = vf_deadline(0) - t.lost_at;
 	TH_LOG("throttled for %.1f ms", (double)ns / MS);
@@ -593,6 +609,12 @@ TEST_F(accounts, WDDM_164_a_user_who_is_alone_is_not_throttled)
 	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
 	/* What others have done here was before. */
 	pass_time(self->party[1].adapter[0], 2 * SECOND);
+	/* The same user, after he had nothing open. */
+	vf_cmd_draw(t.queue[1], 1, MS);
+	ASSERT_EQ(0, vf_queue_submit(t.queue[1]));
+	ASSERT_TRUE(drained(t.queue[1]));
+	throttled_close(&self->party[1], &t);
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
 	ASSERT_EQ(0, throttled_begin(&t));
 	EXPECT_TRUE(drained(t.queue[1]));
 	vf_cmd_draw(t.queue[1], 1, MS);

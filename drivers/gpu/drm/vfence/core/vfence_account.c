@@ -65,7 +65,8 @@ static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 
 	if (!account)
 		return ERR_PTR(-ENOMEM);
-	hw = vgpu_account_create(adapter->gpu, user ? user->hw : NULL);
+	hw = vgpu_account_create(adapter->gpu, user ? user->hw : NULL,
+				 1ULL + from_kuid(&init_user_ns, current_uid()));
 	if (IS_ERR(hw)) {
 		vfence_object_free(ACCOUNT, account);
 		return ERR_CAST(hw);

@@ -1084,10 +1084,11 @@ u64 vgpu_kernel_completed_busy_ns(struct vgpu_queue *queue);
  * vgpu_account_create - create an account of engine time
  * @gpu: the GPU
  * @user: account of the user to whom a process belongs, or NULL for the account of a user
+ * @id: number of the user, the same for all his accounts, also later ones; 0 is the system
  *
  * Return: the account or an ERR_PTR.
  */
-struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user);
+struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user, u64 id);
 /** vgpu_account_destroy - free an account that no address space and no other account uses */
 void vgpu_account_destroy(struct vgpu_account *account);
 /**

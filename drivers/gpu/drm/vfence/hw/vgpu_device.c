@@ -48,7 +48,7 @@ static int device_alloc_pages(struct vgpu *gpu)
 	gpu->irq = kzalloc(sizeof(*gpu->irq), GFP_KERNEL);
 	if (!gpu->irq)
 		return -ENOMEM;
-	gpu->system_account = vgpu_account_create(gpu, NULL);
+	gpu->system_account = vgpu_account_create(gpu, NULL, 0);
 	if (IS_ERR(gpu->system_account))
 		return PTR_ERR(gpu->system_account);
 	gpu->system_vm = vgpu_vm_create(gpu, gpu->system_account);

@@ -64,15 +64,13 @@ static struct vgpu_share *share_of_user(struct vgpu_share *share)
 	return share->above ? share->above : share;
 }
 
-struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user)
+struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user, u64 id)
 {
 	struct vgpu_account *account = vfence_object_alloc(HW_ACCOUNT, sizeof(*account));
 	unsigned int i;
-	u64 id;
 
 	if (!account)
 		return ERR_PTR(-ENOMEM);
-	id = atomic64_inc_return(&gpu->accounts);
 	for (i = 0; i < VGPU_MAX_NODES; i++) {
 		struct vgpu_share *share = &account->share[i];
 
@@ -161,6 +159,9 @@ static struct vgpu_share *share_next(struct vgpu_node *node)
 
 static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *user)
 {
+	/* The system is no other user. */
+	if (!user->id)
+		return;
 	if (users->last != user->id)
 		users->other_at = users->last_at;
 	users->last = user->id;

@@ -577,8 +577,6 @@ struct vgpu {
 	struct list_head queues;
 	/** @queue_count: Number of them. */
 	unsigned int queue_count;
-	/** @accounts: Number of all accounts that there ever were. */
-	atomic64_t accounts;
 	/** @mail: Mask of the messages of the host that the driver has not taken. */
 	atomic_t mail;
 	/** @save: Context save areas, by group. */
@@ -660,7 +658,7 @@ struct vgpu_storage {
  * vgpu_chip.sched protects all members that are not constant.
  */
 struct vgpu_share {
-	/** @id: Another account of the GPU never has the same. Constant. */
+	/** @id: Number of the user, which stays when its account goes and comes. Constant. */
 	u64 id;
 	/** @above: The share of the process's user; NULL for a user. Constant. */
 	struct vgpu_share *above;
