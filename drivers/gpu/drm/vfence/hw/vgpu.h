@@ -1460,8 +1460,10 @@ bool vgpu_queue_is_kept_off(struct vgpu_queue *queue);
  * vgpu_queue_take_kept_ns - how long did an aborted queue not leave the engine to others
  * @queue: the queue
  *
- * Return: GPU time from when others asked for the engine until the queue was aborted, in ns, to the
- * first call, and then 0. 0 if nobody asked. Any context.
+ * The first call after the abort gets the time, and later calls get 0. Any context.
+ *
+ * Return: GPU time in ns from when others asked for the engine until the queue was aborted, or 0 if
+ * nobody had asked.
  */
 u64 vgpu_queue_take_kept_ns(struct vgpu_queue *queue);
 /** vgpu_queue_is_idle - return true if a queue is IDLE, so that it is a victim. Any context. */

@@ -15,9 +15,9 @@
  * wait longer before their next turn. One that slept may be at most one quantum behind the others:
  * it gets the engine soon, and it cannot save up time.
  *
- * That is not enough against a user who hangs the engine: whoever needs it for a part of the time
- * only has no use for a longer turn afterwards. The driver throttles such a user for a time if
- * others use the engine: his share has queues, and is not in the tree.
+ * After a hang the users who waited go first, but a program that draws 60 times a second needs the
+ * engine for short turns and gains nothing from a long one. So the driver throttles a user who
+ * hangs an engine that others use: for a time his share is not in the tree, even if it has queues.
  */
 
 #include <linux/err.h>

@@ -779,8 +779,8 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 }
 
 /*
- * A queue that has work is aborted. Nobody signals its progress fence then, so the fence ends.
- * Enters no gate and holds no lock over that: others decide how long the ends of their waits take.
+ * A queue that has work is aborted, and its progress fence ends, as no packet will signal it. That
+ * ends waits of other clients, who decide how long it takes: no lock or gate is held over it.
  */
 int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
