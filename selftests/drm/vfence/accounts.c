@@ -392,8 +392,8 @@ static int64_t draw_frames(struct vf_queue *queue, unsigned int frames)
 	return ret ? ret : vf_deadline(0) - begin;
 }
 
-/* Hang the engine with a new device. Return: 0 when that is lost, or a negative error. */
-static int hang_once(void)
+/* Hang the engine with a new device, for as long as @until says. Return: 0 or a negative error. */
+static int hang_until(bool (*until)(struct vf_device *device, struct vf_queue *queue))
 {
 	struct vf_device *device = NULL;
 	struct vf_queue *queue = NULL;
@@ -403,7 +403,7 @@ static int hang_once(void)
 	ret = ret ? ret : vf_device_create(adapter, &device);
 	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue);
 	ret = ret ? ret : hang_on(queue);
-	if (!ret && !EVENTUALLY(vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE))
+	if (!ret && !until(device, queue))
 		ret = -ETIME;
 	vf_queue_destroy(queue);
 	vf_device_destroy(device);
@@ -411,25 +411,26 @@ static int hang_once(void)
 	return ret;
 }
 
-/* The same, but the queue goes before the GPU gives it up, if others want the engine. */
+static bool is_lost(struct vf_device *device, struct vf_queue *queue)
+{
+	return EVENTUALLY(vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE);
+}
+
+/* If others want the engine, the GPU gives the queue up only after this. */
+static bool has_hung_for_80_ms(struct vf_device *device, struct vf_queue *queue)
+{
+	return EVENTUALLY(queue_state(queue) != DRM_VFENCE_QUEUE_READY) &&
+	       vf_fence_wait(vf_queue_progress(queue), 1, vf_deadline(80 * MS)) != 0;
+}
+
+static int hang_once(void)
+{
+	return hang_until(is_lost);
+}
+
 static int hang_shortly(void)
 {
-	struct vf_device *device = NULL;
-	struct vf_queue *queue = NULL;
-	struct vf_adapter *adapter;
-	int ret = vf_adapter_open(0, &adapter);
-
-	ret = ret ? ret : vf_device_create(adapter, &device);
-	ret = ret ? ret : vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue);
-	ret = ret ? ret : hang_on(queue);
-	if (!ret && !EVENTUALLY(queue_state(queue) != DRM_VFENCE_QUEUE_READY))
-		ret = -ETIME;
-	if (!ret)
-		vf_fence_wait(vf_queue_progress(queue), 1, vf_deadline(80 * MS));
-	vf_queue_destroy(queue);
-	vf_device_destroy(device);
-	vf_adapter_close(adapter);
-	return ret;
+	return hang_until(has_hung_for_80_ms);
 }
 
 /* A process that hangs the engine again and again, and has nothing open in between. */

@@ -812,7 +812,7 @@ TEST_F(holds, unplug_waits_for_the_work_that_unthrottles_a_user)
 {
 	ASSERT_EQ(0, tdr_configure(0, "limit_time_s", "1"));
 	unbind_beside(_metadata, self, "THROTTLE", be_throttled);
-	/* Nothing is left that would begin after that time. */
+	/* No event tells that nothing comes: what was left would begin within this time. */
 	usleep(1500000);
 	churn();
 }
