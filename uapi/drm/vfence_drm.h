@@ -129,9 +129,9 @@ extern "C" {
  *   holders that remain; imports and signals of submissions keep them. A doorbell page has at most
  *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
  * - 1.46: %DRM_VFENCE_LIMIT_USER_MEMORY bounds the fences, submissions and buffers of a user.
- *   A file may have 65536 fences, and a queue 8192 submissions. When a wait returns 0, the events
- *   of earlier signals of the same queue are set. What a child hangs counts for its parent, see
- *   &struct drm_vfence_device_create.
+ *   A file may have 65536 fences, and a queue 8192 submissions, and as many of which signals are
+ *   due. When a wait returns 0, the events of earlier signals of the same queue are set. What a
+ *   child hangs counts for its parent, see &struct drm_vfence_device_create.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -2228,7 +2228,10 @@ struct drm_vfence_context_query {
 
 /** DRM_VFENCE_MAX_COMMANDS: Most bytes of packets in one submission. */
 #define DRM_VFENCE_MAX_COMMANDS		16384
-/** DRM_VFENCE_MAX_SUBMISSIONS: Most submissions of one queue, held and queued. */
+/**
+ * DRM_VFENCE_MAX_SUBMISSIONS: Most submissions of one queue, held and queued. A queue takes no more
+ * either while the CPU has to perform signals and events of as many that have ended.
+ */
 #define DRM_VFENCE_MAX_SUBMISSIONS	8192
 /** DRM_VFENCE_MAX_BROADCAST: Most queues of one submission. */
 #define DRM_VFENCE_MAX_BROADCAST	64

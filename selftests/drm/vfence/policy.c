@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kselftest_harness.h"
+#include "vfence_bucket.h"
 #include "vfence_policy.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
@@ -532,6 +533,53 @@ TEST(VF_35_a_sleeper_saves_up_one_slice)
 				}
 			}
 		}
+}
+
+/* Whatever turns cost, and whenever they end, a client gets its part and its bank, and one overrun. */
+TEST(a_bucket_gives_its_part_and_no_more)
+{
+	unsigned int round, i;
+
+	for (round = 0; round < 1000; round++) {
+		struct vfence_bucket bucket = { .rate = 1 + next() % 8 };
+		uint64_t begin = next() % 1000000000, now = begin, spent = 0, most;
+		const uint64_t longest = 1 + next() % (4 * VFENCE_BUCKET_RESERVE_NS);
+
+		for (i = 0; i < 1000; i++) {
+			uint64_t ns = next() % longest;
+
+			/* A turn begins when the client may spend more, or some time later. */
+			now = vfence_bucket_ready_at(&bucket) > now ?
+			      vfence_bucket_ready_at(&bucket) : now + next() % 2 * (next() % 9999);
+			vfence_bucket_spend(&bucket, now, VFENCE_BUCKET_RESERVE_NS);
+			now += ns;
+			vfence_bucket_correct(&bucket, now, VFENCE_BUCKET_RESERVE_NS, ns);
+			spent += ns;
+			most = (now - begin + VFENCE_BUCKET_BANK_NS) / bucket.rate + longest +
+			       VFENCE_BUCKET_RESERVE_NS;
+			ASSERT_LE(spent, most);
+		}
+	}
+}
+
+/* Who always has something to do has all of it. */
+TEST(a_bucket_keeps_nothing_back)
+{
+	struct vfence_bucket bucket = { .rate = VFENCE_BUCKET_PROCESS_RATE };
+	uint64_t begin = 1000000000, now = begin, spent = 0;
+	unsigned int i;
+
+	for (i = 0; i < 10000; i++) {
+		uint64_t ns = next() % VFENCE_BUCKET_RESERVE_NS;
+
+		if (vfence_bucket_ready_at(&bucket) > now)
+			now = vfence_bucket_ready_at(&bucket);
+		vfence_bucket_spend(&bucket, now, VFENCE_BUCKET_RESERVE_NS);
+		now += ns;
+		vfence_bucket_correct(&bucket, now, VFENCE_BUCKET_RESERVE_NS, ns);
+		spent += ns;
+	}
+	EXPECT_LE((now - begin) / VFENCE_BUCKET_PROCESS_RATE * 99 / 100, spent);
 }
 
 TEST_HARNESS_MAIN

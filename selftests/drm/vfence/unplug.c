@@ -334,4 +334,67 @@ TEST_F(gate, a_thread_that_sleeps_in_it_keeps_no_other_device)
 	self->unbound = true;
 }
 
+FIXTURE(resting) {
+	struct client owner, client;
+	bool unbound;
+};
+
+/* Both support cross-adapter fences as native ones. */
+#define THERE	8
+
+FIXTURE_SETUP(resting)
+{
+	if (geteuid() || access("/sys/bus/platform/devices/vfence.8/drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	ASSERT_EQ(0, client_open(&self->client));
+	ASSERT_EQ(0, vf_adapter_open(THERE, &self->owner.adapter));
+	ASSERT_EQ(0, vf_device_create(self->owner.adapter, &self->owner.device));
+	self->unbound = false;
+}
+
+FIXTURE_TEARDOWN(resting)
+{
+	client_close(&self->owner);
+	client_close(&self->client);
+	if (self->unbound)
+		EXPECT_EQ(0, driver("bind", THERE));
+}
+
+/* What has ended before is signaled before the waits end that only this adapter could signal. */
+TEST_F(resting, signals_of_a_client_that_rests_are_not_lost)
+{
+	const unsigned int count = 40;
+	struct vf_queue *busy[BUSY_QUEUES];
+	struct vf_fence *fence, *reader;
+	struct vf_point done;
+	struct vf_submit what = { .signals = &done, .signal_count = 1 };
+	unsigned int i;
+	int fd;
+
+	ASSERT_EQ(0, vf_fence_create(self->owner.device, DRM_VFENCE_FENCE_SHAREABLE |
+				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &fence));
+	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
+	ASSERT_EQ(0, vf_fence_open(self->client.device, fd, &reader));
+	close(fd);
+	ASSERT_EQ(0, be_expensive(self->owner.device, busy, 40000));
+	/* More than a chore signals in one turn. */
+	for (i = 1; i <= count; i++) {
+		done = (struct vf_point){ fence, i };
+		ASSERT_EQ(0, vf_submit(&busy[0], 1, &what));
+	}
+	ASSERT_TRUE(EVENTUALLY(has_ended(busy[0])));
+	if (vf_fence_current(reader) == count)
+		TH_LOG("the machine is too slow for this test");
+
+	ASSERT_EQ(0, driver("unbind", THERE));
+	self->unbound = true;
+	EXPECT_EQ(0, vf_fence_wait(reader, count, DEADLINE));
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader, count + 1, DEADLINE));
+
+	for (i = 0; i < BUSY_QUEUES; i++)
+		vf_queue_destroy(busy[i]);
+	vf_fence_destroy(reader);
+	vf_fence_destroy(fence);
+}
+
 TEST_HARNESS_MAIN

@@ -26,6 +26,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -575,6 +576,55 @@ static inline bool slow_down(int efd, int *set, unsigned int count)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Return: an eventfd in @count epoll sets, which live until the process ends, or an error. The
+ * process may have that many files.
+ */
+static inline int slow_eventfd(unsigned int count)
+{
+	const struct rlimit files = { 1 << 17, 1 << 17 };
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	int *set = malloc(count * sizeof(*set));
+	bool slow;
+
+	slow = !setrlimit(RLIMIT_NOFILE, &files) && set && slow_down(efd, set, count);
+	free(set);
+	return slow ? efd : -EMFILE;
+}
+
+#define BUSY_QUEUES	20
+#define BUSY_EVENTS	16
+
+/*
+ * Let threads of the kernel spend so much for this process that it has to rest: an eventfd in @sets
+ * epoll sets.
+ */
+static inline int be_expensive(struct vf_device *device, struct vf_queue *queue[BUSY_QUEUES],
+			       unsigned int sets)
+{
+	struct vf_submit what = {
+		.flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT, .eventfd = slow_eventfd(sets),
+	};
+	int ret = what.eventfd < 0 ? what.eventfd : 0;
+	unsigned int i, k;
+
+	for (i = 0; !ret && i < BUSY_QUEUES; i++)
+		ret = vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue[i]);
+	for (k = 0; k < BUSY_EVENTS; k++)
+		for (i = 0; !ret && i < BUSY_QUEUES; i++)
+			ret = vf_submit(&queue[i], 1, &what);
+	close(what.eventfd);
+	return ret;
+}
+
+/* Return: true if all submissions of a kernel-mode queue have ended. */
+static inline bool has_ended(struct vf_queue *queue)
+{
+	struct drm_vfence_queue_query query = { 0 };
+
+	return !vf_queue_query(queue, &query) && !query.queued && !query.held;
 }
 
 static inline void pin(pid_t task, int cpu)

@@ -301,10 +301,10 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 
 	flush_workqueue(adapter->queues.doorbell_wq);
 	flush_workqueue(adapter->fences.foreign_wq);
-	flush_workqueue(adapter->fences.import_wq);
 	flush_workqueue(adapter->queues.submit_wq);
 	flush_workqueue(adapter->queues.run_wq);
-	flush_workqueue(adapter->queues.signal_wq);
+	/* Chores queue themselves again, which a flush of their workqueues does not wait for. */
+	vfence_account_flush(adapter);
 	flush_workqueue(adapter->reset.wq);
 	flush_workqueue(adapter->reset.loss_wq);
 	flush_workqueue(adapter->work_wq);

@@ -50,12 +50,15 @@ static int account_compare(struct rb_node *node, const struct rb_node *other)
 
 static void account_free(struct vfence_account *account)
 {
+	if (!account->user)
+		vfence_chore_user_fini(&account->user_chores);
 	vgpu_account_destroy(account->hw);
 	put_pid(account->pid);
 	vfence_object_free(ACCOUNT, account);
 }
 
 static void account_throttle_work(struct work_struct *work);
+static void account_rest_work(struct work_struct *work);
 
 static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 					    struct vfence_account *user)
@@ -77,6 +80,11 @@ static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 	account->uid = current_uid();
 	account->pid = user ? get_pid(task_tgid(current)) : NULL;
 	INIT_DELAYED_WORK(&account->throttle_work, account_throttle_work);
+	INIT_DELAYED_WORK(&account->rest_work, account_rest_work);
+	if (user)
+		vfence_chore_process_init(&account->chores, &user->user_chores);
+	else
+		vfence_chore_user_init(&account->user_chores);
 	return account;
 }
 
@@ -143,17 +151,44 @@ struct vfence_account *vfence_account_get_of(struct vfence_account *opener)
 	return opener;
 }
 
-/** vfence_account_put - drop a reference; process context, no address space uses it any more */
-void vfence_account_put(struct vfence_account *account)
+/* How long an account has to rest, in jiffies. */
+static unsigned long account_rest(const struct vfence_account *account)
+{
+	u64 ns = vfence_chore_rest_ns(account->user ? &account->chores.bucket :
+						      &account->user_chores.bucket);
+
+	return ns ? nsecs_to_jiffies(ns) + 1 : 0;
+}
+
+/* Nobody uses the account. Keep it if it has to rest: a client may come again at once. */
+static bool account_keep_locked(struct vfence_account *account)
 {
 	struct vfence_accounts *accounts = &account->adapter->accounts;
+	unsigned long rest = account_rest(account);
 
+	lockdep_assert_held(&accounts->lock);
+	if (!rest || accounts->stopped)
+		return false;
+	account->users = 1;
+	queue_delayed_work(account->adapter->work_wq, &account->rest_work, rest);
+	return true;
+}
+
+static void account_rest_work(struct work_struct *work)
+{
+	vfence_account_put(container_of(to_delayed_work(work), struct vfence_account, rest_work));
+}
+
+/** vfence_account_put - drop a reference, or nothing; process context, no address space uses it */
+void vfence_account_put(struct vfence_account *account)
+{
 	while (account) {
+		struct vfence_accounts *accounts = &account->adapter->accounts;
 		struct vfence_account *user = account->user;
 		bool unused;
 
 		spin_lock(&accounts->lock);
-		unused = !--account->users;
+		unused = !--account->users && !account_keep_locked(account);
 		if (unused)
 			rb_erase(&account->node, &accounts->tree);
 		spin_unlock(&accounts->lock);
@@ -288,7 +323,7 @@ void vfence_account_hung(struct vfence_account *account, unsigned int taken_ms)
 	spin_unlock(&accounts->lock);
 }
 
-static struct vfence_account *account_next_throttled_locked(struct vfence_accounts *accounts)
+static struct vfence_account *account_next_pending_locked(struct vfence_accounts *accounts)
 {
 	struct rb_node *node;
 
@@ -296,34 +331,69 @@ static struct vfence_account *account_next_throttled_locked(struct vfence_accoun
 	for (node = rb_first(&accounts->tree); node; node = rb_next(node)) {
 		struct vfence_account *account = rb_entry(node, struct vfence_account, node);
 
-		if (delayed_work_pending(&account->throttle_work))
+		if (delayed_work_pending(&account->throttle_work) ||
+		    delayed_work_pending(&account->rest_work))
 			return account;
 	}
 	return NULL;
 }
 
+/* An account that is used stays in the tree. */
+static void account_visit_users(struct vfence_accounts *accounts,
+				void (*visit)(struct vfence_chore_user *user))
+{
+	struct vfence_account *account = NULL, *before = NULL;
+	struct rb_node *node;
+
+	do {
+		spin_lock(&accounts->lock);
+		node = before ? rb_next(&before->node) : rb_first(&accounts->tree);
+		account = node ? rb_entry(node, struct vfence_account, node) : NULL;
+		if (account)
+			account->users++;
+		spin_unlock(&accounts->lock);
+		vfence_account_put(before);
+		if (account && !account->user)
+			visit(&account->user_chores);
+		before = account;
+	} while (account);
+}
+
 /**
- * vfence_account_stop - the adapter is unplugged: forget all hangs
+ * vfence_account_stop - the adapter is unplugged: forget all hangs, and let no chore rest
  * @adapter: the adapter
  *
- * The caller flushes &vfence_queues.run_wq: a work that has begun is not pending any more.
+ * The caller flushes &vfence_queues.run_wq and &vfence_adapter.work_wq, as a work that has begun is
+ * not pending any more.
  */
 void vfence_account_stop(struct vfence_adapter *adapter)
 {
 	struct vfence_accounts *accounts = &adapter->accounts;
 	struct vfence_account *user;
 
+	account_visit_users(accounts, vfence_chore_hurry_all);
 	spin_lock(&accounts->lock);
 	accounts->stopped = true;
-	while ((user = account_next_throttled_locked(accounts))) {
+	while ((user = account_next_pending_locked(accounts))) {
 		user->users++;
 		spin_unlock(&accounts->lock);
 		if (cancel_delayed_work_sync(&user->throttle_work))
+			vfence_account_put(user);
+		if (cancel_delayed_work_sync(&user->rest_work))
 			vfence_account_put(user);
 		vfence_account_put(user);
 		spin_lock(&accounts->lock);
 	}
 	spin_unlock(&accounts->lock);
+}
+
+/**
+ * vfence_account_flush - wait until no chore has anything to do
+ * @adapter: the adapter, whose GPU and works that queue chores have stopped
+ */
+void vfence_account_flush(struct vfence_adapter *adapter)
+{
+	account_visit_users(&adapter->accounts, vfence_chore_wait_all);
 }
 
 /** vfence_account_init - prepare an adapter for accounts; cannot fail */

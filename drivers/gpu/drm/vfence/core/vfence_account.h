@@ -7,6 +7,7 @@
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
 
+#include "core/vfence_chore.h"
 #include "vfence_timeout.h"
 
 struct pid;
@@ -27,13 +28,17 @@ struct vfence_account {
 	struct pid *pid;
 	/** @hw: shares of the engines; constant */
 	struct vgpu_account *hw;
+	/** @chores: what threads of the kernel do for a process */
+	struct vfence_chore_process chores;
+	/** @user_chores: what they do for all processes of a user */
+	struct vfence_chore_user user_chores;
 	/** @memory: bytes of kernel memory of a user, see vfence_account_charge() */
 	atomic_long_t memory;
 	/** @node: node in &vfence_accounts.tree */
 	struct rb_node node;
 	/**
-	 * @users: files and devices of a process, or processes of a user and its @throttle_work;
-	 * under &vfence_accounts.lock
+	 * @users: files and devices of a process, or processes of a user and its @throttle_work,
+	 * and @rest_work; under &vfence_accounts.lock
 	 */
 	unsigned int users;
 
@@ -43,6 +48,8 @@ struct vfence_account {
 	 * @throttled_until: when a user gets the engines again, in ns; under &vfence_accounts.lock
 	 */
 	u64 throttled_until;
+	/** @rest_work: keeps an unused account until all is paid back; holds a reference */
+	struct delayed_work rest_work;
 	/**
 	 * @throttle_work: gives a user the engines again, and later forgets his hangs; holds a
 	 * reference
@@ -60,5 +67,6 @@ u64 vfence_account_memory_limit(const struct vfence_account *account);
 void vfence_account_hung(struct vfence_account *account, unsigned int taken_ms);
 void vfence_account_init(struct vfence_adapter *adapter);
 void vfence_account_stop(struct vfence_adapter *adapter);
+void vfence_account_flush(struct vfence_adapter *adapter);
 
 #endif

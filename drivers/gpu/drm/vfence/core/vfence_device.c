@@ -152,28 +152,28 @@ void vfence_device_begin_stop(struct vfence_device *device)
 	atomic_inc(&device->stopping);
 }
 
+/** vfence_device_stop_later - stop the queues of a device that has failed; any context */
+void vfence_device_stop_later(struct vfence_device *device)
+{
+	vfence_device_get(device);
+	if (!queue_work(device->adapter->work_wq, &device->stop_work))
+		vfence_device_put(device);
+}
+
 /** vfence_device_end_stop - a stopped queue of the device has performed its signals */
 void vfence_device_end_stop(struct vfence_device *device)
 {
-	if (atomic_dec_and_test(&device->stopping))
-		wake_up_var(&device->stopping);
+	/* Full barrier: count, then read the state. Partner: vfence_device_is_stopping(). */
+	if (atomic_dec_and_test(&device->stopping) && vfence_device_was_removed(device))
+		vfence_device_stop_later(device);
 }
 
-/* Does a stopped queue of the device have signals to perform? */
-static bool device_stops(struct vfence_device *device)
+/** vfence_device_is_stopping - has a stopped queue of the failed device signals to perform? */
+bool vfence_device_is_stopping(struct vfence_device *device)
 {
+	/* The device has failed, then count. Partner: vfence_device_end_stop(). */
+	smp_mb();
 	return atomic_read(&device->stopping);
-}
-
-/**
- * vfence_device_wait_stopped - wait until all stopped queues have performed their signals
- * @device: the device
- *
- * The client decides how long this takes: eventfds are signaled, too.
- */
-void vfence_device_wait_stopped(struct vfence_device *device)
-{
-	wait_var_event(&device->stopping, !device_stops(device));
 }
 
 /** vfence_device_init - prepare an adapter for devices; cannot fail */

@@ -13,6 +13,7 @@
 #include <drm/drm_mm.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_chore.h"
 #include "core/vfence_table.h"
 
 struct drm_file;
@@ -123,15 +124,17 @@ struct vfence_file {
 	/** @events_gone: the closing file waits here until its events and imports are freed */
 	wait_queue_head_t events_gone;
 	/**
-	 * @fired_lock: protects @fired and @delivered; irqsave. The thread that fires an event
-	 * queues @fire_work under it, so that an event is freed only after that, unless it is
-	 * @signaler
+	 * @fired_lock: protects @fired, @delivered and @fired_count; irqsave. The thread that
+	 * fires an event queues @fire_chore under it, so that an event is freed only after that,
+	 * unless it is @signaler
 	 */
 	spinlock_t fired_lock;
 	/** @fired: events that have fired and whose eventfd is not signaled, in their order */
 	struct list_head fired;
-	/** @delivered: events whose eventfd is signaled, for a call or @fire_work to free */
+	/** @delivered: events whose eventfd is signaled, for a call or @fire_chore to free */
 	struct list_head delivered;
+	/** @fired_count: number of events that have ever fired; wraps */
+	unsigned int fired_count;
 	/** @firing: number of events that have fired and whose eventfd is not signaled; atomic */
 	atomic_t firing;
 	/** @deliver_lock: serialises deliveries, so that events keep their order */
@@ -141,15 +144,17 @@ struct vfence_file {
 	 * only a thread that finds itself here relies on it. Written by threads of the client
 	 */
 	struct task_struct *signaler;
-	/** @fire_work: signals the eventfds of @fired and frees the events */
-	struct work_struct fire_work;
+	/** @fire_chore: signals the eventfds of @fired and frees the events */
+	struct vfence_chore fire_chore;
 
 	/** @foreigns: dma_fences that imports and submissions of the file follow */
 	struct vfence_foreigns foreigns;
 	/** @signaled_imports: &struct vfence_import whose dma_fence has signaled, last one first */
 	struct llist_head signaled_imports;
-	/** @import_work: signals the fences of @signaled_imports and frees the imports */
-	struct work_struct import_work;
+	/** @importing: those of @signaled_imports that have their turn; @import_chore */
+	struct llist_node *importing;
+	/** @import_chore: signals the fences of @signaled_imports and frees the imports */
+	struct vfence_chore import_chore;
 
 	/** @event_points: number of points of armed events; atomic */
 	atomic_t event_points;

@@ -4,11 +4,15 @@
  */
 
 #include <linux/eventfd.h>
+#include <linux/ktime.h>
+#include <linux/minmax.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
@@ -21,12 +25,14 @@
 
 /* Points that are looked at with the table of events locked, but each event as a whole. */
 #define EVENT_PORTION	64
+/* Most events that a thread of the kernel delivers before others have their turn. */
+#define EVENT_TURN	16
 
 /**
  * struct vfence_event - armed eventfd
  *
- * An event fires, and the call that has fired it or the work of its file frees it; or the client or
- * the closing file cancels it, and frees it. The state of @wait decides which.
+ * An event fires, and the call that has fired it or the chore of its file frees it; or the client
+ * or the closing file cancels it, and frees it. The state of @wait decides which.
  */
 struct vfence_event {
 	/** @wait: Points that the event waits for. */
@@ -71,16 +77,45 @@ static struct vfence_event *event_take(struct vfence_file *file, struct list_hea
 	return event;
 }
 
-/* Signal the eventfds of up to @count events that have fired, in their order. */
-static void event_deliver_locked(struct vfence_file *file, unsigned int count)
+/**
+ * vfence_event_signal - signal an eventfd for a client, in a thread of the kernel
+ * @ctx: the eventfd
+ * @spent_ns: incremented by the time that this takes, without that of the threads which it wakes
+ *
+ * A client decides how many that are. Process context.
+ */
+void vfence_event_signal(struct eventfd_ctx *ctx, u64 *spent_ns)
+{
+	/* There eventfd_signal() may sleep, and the time of others counts, too. */
+	const bool can_sleep = IS_ENABLED(CONFIG_PREEMPT_RT);
+	u64 begun;
+
+	if (!can_sleep)
+		preempt_disable();
+	begun = ktime_get_ns();
+	vfence_eventfd_signal(ctx);
+	*spent_ns += ktime_get_ns() - begun;
+	if (!can_sleep)
+		preempt_enable();
+}
+
+/*
+ * Signal the eventfds of up to @count events that have fired, in their order. For a chore @spent_ns
+ * is incremented, and when it gets long it leaves the rest.
+ */
+static void event_deliver_locked(struct vfence_file *file, unsigned int count, u64 *spent_ns)
 {
 	struct vfence_event *event;
 	unsigned long flags;
 
 	lockdep_assert_held(&file->deliver_lock);
-	while (count-- && (event = event_take(file, &file->fired))) {
+	while (count-- && !(spent_ns && vfence_chore_is_long(*spent_ns)) &&
+	       (event = event_take(file, &file->fired))) {
 		trace_vfence_event(event->wait, event->id, VFENCE_EVENT_SIGNALED);
-		vfence_eventfd_signal(event->ctx);
+		if (spent_ns)
+			vfence_event_signal(event->ctx, spent_ns);
+		else
+			vfence_eventfd_signal(event->ctx);
 		atomic_dec(&file->firing);
 
 		spin_lock_irqsave(&file->fired_lock, flags);
@@ -92,7 +127,7 @@ static void event_deliver_locked(struct vfence_file *file, unsigned int count)
 
 /*
  * Free up to @count events whose eventfd is signaled. The closing file waits until the handles are
- * gone, and then for the works that call this, so the file still exists here.
+ * gone, and then for the chores that call this, so the file still exists here.
  */
 static void event_free_delivered(struct vfence_file *file, unsigned int count)
 {
@@ -107,16 +142,68 @@ static void event_free_delivered(struct vfence_file *file, unsigned int count)
 	wake_up_all(&file->events_gone);
 }
 
-static void event_fire_work(struct work_struct *work)
+/* Are there events to deliver or to free? */
+static bool event_is_due(struct vfence_file *file)
 {
-	struct vfence_file *file = container_of(work, struct vfence_file, fire_work);
+	unsigned long flags;
+	bool due;
+
+	spin_lock_irqsave(&file->fired_lock, flags);
+	due = !list_empty(&file->fired) || !list_empty(&file->delivered);
+	spin_unlock_irqrestore(&file->fired_lock, flags);
+	return due;
+}
+
+/* Return true if the eventfds of the first @until events of the file are signaled. */
+static bool event_is_delivered(struct vfence_file *file, unsigned int until)
+{
+	return (int)(vfence_event_fired(file) - atomic_read(&file->firing) - until) >= 0;
+}
+
+/** vfence_event_fired - return how many events of a file have fired, modulo 2^32 */
+unsigned int vfence_event_fired(struct vfence_file *file)
+{
+	unsigned long flags;
+	unsigned int count;
+
+	spin_lock_irqsave(&file->fired_lock, flags);
+	count = file->fired_count;
+	spin_unlock_irqrestore(&file->fired_lock, flags);
+	return count;
+}
+
+/**
+ * vfence_event_deliver - signal some eventfds of a file in a thread of the kernel
+ * @file: the file
+ * @until: what vfence_event_fired() has returned
+ * @spent_ns: incremented by the time that this takes
+ *
+ * Process context, no lock held.
+ *
+ * Return: true if the eventfds of all events are signaled that had fired by then.
+ */
+bool vfence_event_deliver(struct vfence_file *file, unsigned int until, u64 *spent_ns)
+{
+	if (event_is_delivered(file, until))
+		return true;
+	mutex_lock(&file->deliver_lock);
+	event_deliver_locked(file, EVENT_TURN, spent_ns);
+	event_free_delivered(file, EVENT_TURN);
+	mutex_unlock(&file->deliver_lock);
+	return event_is_delivered(file, until);
+}
+
+static void event_fire_run(struct vfence_chore *chore)
+{
+	struct vfence_file *file = container_of(chore, struct vfence_file, fire_chore);
 
 	vfence_hold(EVENT_FIRE);
 	mutex_lock(&file->deliver_lock);
-	event_deliver_locked(file, UINT_MAX);
+	event_deliver_locked(file, EVENT_TURN, &chore->spent_ns);
+	event_free_delivered(file, EVENT_TURN);
 	mutex_unlock(&file->deliver_lock);
-
-	event_free_delivered(file, UINT_MAX);
+	if (event_is_due(file))
+		vfence_chore_queue(chore);
 }
 
 /** vfence_event_init - prepare a new file for events */
@@ -126,37 +213,46 @@ void vfence_event_init(struct vfence_file *file)
 	INIT_LIST_HEAD(&file->fired);
 	INIT_LIST_HEAD(&file->delivered);
 	mutex_init(&file->deliver_lock);
-	INIT_WORK(&file->fire_work, event_fire_work);
+	vfence_chore_init(&file->fire_chore, &file->account->chores, file->adapter->work_wq,
+			  event_fire_run, NULL);
 }
 
-/**
- * vfence_event_flush - signal the eventfds of the file's events that have fired
- * @file: the file
- *
- * It frees what it delivers, as there may be no work for it: a call that signals relies on that.
- * Process context, no lock held. If the thread is killed, the work of the file goes on.
+/* In turns: a thread that does not get the processor keeps others for one of them. */
+static noinline void event_flush_turns(struct vfence_file *file, unsigned int count)
+{
+	unsigned int turn;
+
+	for (; count; count -= turn) {
+		turn = min_t(unsigned int, count, EVENT_TURN);
+		if (mutex_lock_killable(&file->deliver_lock)) {
+			vfence_chore_queue(&file->fire_chore);
+			return;
+		}
+		event_deliver_locked(file, turn, NULL);
+		event_free_delivered(file, turn);
+		mutex_unlock(&file->deliver_lock);
+	}
+}
+
+/*
+ * Signal the eventfds of the file's events that have fired, in a call of the client. It frees what
+ * it delivers, as there may be no chore for it: a call that signals relies on that. If the thread
+ * is killed, the chore of the file goes on.
  */
-void vfence_event_flush(struct vfence_file *file)
+static void event_flush(struct vfence_file *file)
 {
 	/* The counter is incremented before any wake-up that follows the event. */
 	unsigned int count = atomic_read(&file->firing);
 
-	if (!count)
-		return;
-	if (mutex_lock_killable(&file->deliver_lock)) {
-		queue_work(file->adapter->work_wq, &file->fire_work);
-		return;
-	}
-	event_deliver_locked(file, count);
-	event_free_delivered(file, count);
-	mutex_unlock(&file->deliver_lock);
+	if (count)
+		event_flush_turns(file, count);
 }
 
 /**
  * vfence_event_begin_signals - let the call that runs free the events that it fires
  * @file: the file of the call, which ends with vfence_event_end_call()
  *
- * The work of the file is not needed for them. Between its signals and its end the call waits for
+ * The chore of the file is not needed for them. Between its signals and its end the call waits for
  * no other client.
  */
 void vfence_event_begin_signals(struct vfence_file *file)
@@ -175,7 +271,7 @@ void vfence_event_end_call(struct vfence_file *file)
 {
 	if (READ_ONCE(file->signaler) == current)
 		WRITE_ONCE(file->signaler, NULL);
-	vfence_event_flush(file);
+	event_flush(file);
 }
 
 /*
@@ -193,10 +289,11 @@ static void event_fire(struct vfence_wait *wait)
 
 	spin_lock_irqsave(&file->fired_lock, flags);
 	atomic_inc(&file->firing);
+	file->fired_count++;
 	list_add_tail(&event->fired_link, &file->fired);
 	/* An interrupt may come while the signaler waits for a lock of another client. */
 	if (!in_task() || READ_ONCE(file->signaler) != current)
-		queue_work(wait->adapter->work_wq, &file->fire_work);
+		vfence_chore_queue(&file->fire_chore);
 	spin_unlock_irqrestore(&file->fired_lock, flags);
 }
 
@@ -330,12 +427,13 @@ static int event_reserve(struct vfence_file *file, struct vfence_event *event)
 		return ret;
 	/*
 	 * The client may have seen all its events fire before another call, which holds the lock,
-	 * or the work has freed them.
+	 * or the chore has freed them.
 	 */
 	if (mutex_lock_killable(&file->deliver_lock))
 		return -ERESTARTSYS;
+	event_deliver_locked(file, atomic_read(&file->firing), NULL);
+	event_free_delivered(file, VFENCE_MAX_EVENTS);
 	mutex_unlock(&file->deliver_lock);
-	flush_work(&file->fire_work);
 	return event_try_reserve(file, event);
 }
 
@@ -481,7 +579,11 @@ void vfence_event_cancel_all(struct vfence_file *file)
 	xa_for_each(&file->events.objects, id, event)
 		event_cancel(file, id);
 
-	/* Wait for the events that have fired, then for the end of the work that freed them. */
+	/* A thread of the kernel that closes the file leaves them to the charged chore. */
+	if (!(current->flags & PF_KTHREAD))
+		event_flush(file);
+	vfence_chore_hurry(&file->fire_chore);
+	/* Wait for the events that fire meanwhile, then for the end of the chore that frees. */
 	wait_event(file->events_gone, !atomic_read(&file->events.count));
-	flush_work(&file->fire_work);
+	vfence_chore_flush(&file->fire_chore);
 }

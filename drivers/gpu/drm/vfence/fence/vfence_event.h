@@ -2,8 +2,11 @@
 #ifndef _VFENCE_EVENT_H_
 #define _VFENCE_EVENT_H_
 
+#include <linux/types.h>
+
 struct drm_device;
 struct drm_file;
+struct eventfd_ctx;
 struct vfence_file;
 
 /**
@@ -23,7 +26,9 @@ enum vfence_event_step {
 int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 void vfence_event_init(struct vfence_file *file);
-void vfence_event_flush(struct vfence_file *file);
+unsigned int vfence_event_fired(struct vfence_file *file);
+bool vfence_event_deliver(struct vfence_file *file, unsigned int until, u64 *spent_ns);
+void vfence_event_signal(struct eventfd_ctx *ctx, u64 *spent_ns);
 void vfence_event_begin_signals(struct vfence_file *file);
 void vfence_event_settle(struct vfence_file *file);
 void vfence_event_end_call(struct vfence_file *file);

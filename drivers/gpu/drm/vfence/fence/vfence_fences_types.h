@@ -44,7 +44,7 @@ struct vfence_fences {
 	/** @signaling: Number of CPU signals that have stored some values of several. */
 	atomic_t signaling;
 
-	/** @import_wq: Workqueue of &vfence_file.import_work; its works may wait for fences. */
+	/** @import_wq: Workqueue of &vfence_file.import_chore; its works may wait for fences. */
 	struct workqueue_struct *import_wq;
 	/** @foreign_wq: Workqueue of &vfence_foreigns.work, on which dma_fences depend. */
 	struct workqueue_struct *foreign_wq;

@@ -222,10 +222,10 @@ static bool signal_resolve_values_locked(struct vfence_target *list, unsigned in
 	return rewinds;
 }
 
-/* Lock for an ioctl, which a signal may interrupt and restart, or for a reset. */
+/* Lock for an ioctl, which a signal may interrupt and restart, or for a reset or a chore. */
 static int signal_lock_one(struct ww_mutex *lock, struct ww_acquire_ctx *ctx, u32 flags, bool slow)
 {
-	if (flags & VFENCE_SIGNAL_MAX) {
+	if (flags & (VFENCE_SIGNAL_MAX | VFENCE_SIGNAL_LATE)) {
 		if (!slow)
 			return ww_mutex_lock(lock, ctx);
 		ww_mutex_lock_slow(lock, ctx);

@@ -13,6 +13,8 @@ struct ww_mutex;
 #define VFENCE_SIGNAL_KEEP	BIT(31)
 /** VFENCE_SIGNAL_MAX: signal the highest value instead of the values in the list */
 #define VFENCE_SIGNAL_MAX	BIT(30)
+/** VFENCE_SIGNAL_LATE: for what a client has asked before: nothing interrupts it */
+#define VFENCE_SIGNAL_LATE	BIT(29)
 
 void vfence_signal_init_lock(struct ww_mutex *lock);
 void vfence_signal_settle(struct vfence_fence *fence);

@@ -20,6 +20,7 @@
 #include <drm/drm_file.h>
 #include <drm/drm_syncobj.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_obj_array.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_foreign.h"
@@ -28,6 +29,9 @@
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
 #include "vfence_step.h"
+
+/* Most imports that a thread of the kernel signals before others have their turn. */
+#define SYNC_TURN	16
 
 /**
  * struct vfence_import - dma_fence that will signal a fence
@@ -77,7 +81,8 @@ static void sync_perform_import(struct vfence_import *import)
 	struct vfence_fence *fence = import->fence;
 
 	if (!sync_foreign_failed(vfence_foreign_fence(import->foreign)))
-		vfence_signal_one(fence, import->value, DRM_VFENCE_SIGNAL_ALLOW_REWIND);
+		vfence_signal_one(fence, import->value,
+				  DRM_VFENCE_SIGNAL_ALLOW_REWIND | VFENCE_SIGNAL_LATE);
 	else if (!(fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR))
 		vfence_signal_one(fence, U64_MAX, VFENCE_SIGNAL_MAX);
 }
@@ -93,48 +98,63 @@ static void sync_finish_import(struct vfence_import *import)
 	if (!drm_dev_is_unplugged(&file->adapter->drm))
 		sync_perform_import(import);
 
-	/* Remove the import before it is freed. The closing file waits for both and this work. */
+	/* Remove the import before it is freed. The closing file waits for both and this chore. */
 	vfence_table_remove(&file->imports, import->id);
 	sync_free_import(import);
 	wake_up_all(&file->events_gone);
 }
 
+/* Take the first import off those that have their turn, which are in order, or return NULL. */
+static struct vfence_import *sync_take_import(struct vfence_file *file)
+{
+	struct llist_node *node = file->importing;
+
+	if (!node)
+		return NULL;
+	file->importing = node->next;
+	return llist_entry(node, struct vfence_import, signaled_link);
+}
+
 /*
- * The imports of a file signal in the order of their dma_fences. Each file has a work of its
+ * The imports of a file signal in the order of their dma_fences. Each file has a chore of its
  * own: a signal may have to wait for a fence that another client keeps busy.
  */
-static void sync_import_work(struct work_struct *work)
+static void sync_import_run(struct vfence_chore *chore)
 {
-	struct vfence_file *file = container_of(work, struct vfence_file, import_work);
-	struct vfence_import *import, *next;
-	struct llist_node *signaled;
+	struct vfence_file *file = container_of(chore, struct vfence_file, import_chore);
+	struct vfence_import *import;
+	unsigned int count = 0;
 
 	vfence_hold(IMPORT);
 	/*
-	 * Take the list once. An import that comes later queues this work again and must exist
+	 * Take the list once. An import that comes later queues this chore again and must exist
 	 * until then, as the closing file waits for the import.
 	 */
-	signaled = llist_reverse_order(llist_del_all(&file->signaled_imports));
-	llist_for_each_entry_safe(import, next, signaled, signaled_link) {
+	if (!file->importing)
+		file->importing = llist_reverse_order(llist_del_all(&file->signaled_imports));
+	while (count++ < SYNC_TURN && (import = sync_take_import(file))) {
 		sync_finish_import(import);
 		cond_resched();
 	}
+	if (file->importing || !llist_empty(&file->signaled_imports))
+		vfence_chore_queue(chore);
 }
 
 /** vfence_sync_init - prepare a new file for imports */
 void vfence_sync_init(struct vfence_file *file)
 {
 	init_llist_head(&file->signaled_imports);
-	INIT_WORK(&file->import_work, sync_import_work);
+	vfence_chore_init(&file->import_chore, &file->account->chores,
+			  file->adapter->fences.import_wq, sync_import_run, NULL);
 }
 
 static void sync_queue_import(struct vfence_import *import)
 {
 	struct vfence_file *file = import->file;
 
-	/* Once the import is in the list of another thread's work it may be freed. */
+	/* Once the import is in the list of a chore that runs it may be freed. */
 	if (llist_add(&import->signaled_link, &file->signaled_imports))
-		queue_work(file->adapter->fences.import_wq, &file->import_work);
+		vfence_chore_queue(&file->import_chore);
 }
 
 static void sync_import_signaled(struct vfence_follower *follower)
@@ -165,7 +185,7 @@ static int sync_add_import(struct vfence_file *file, struct vfence_import *impor
 	if (ret)
 		return ret;
 
-	/* Nothing may fail from here on, as the work owns the import. */
+	/* Nothing may fail from here on, as the chore owns the import. */
 	if (!vfence_foreign_follow(import->foreign, &import->follower))
 		sync_queue_import(import);
 	return 0;
@@ -237,7 +257,7 @@ put_fence:
 	return ret;
 }
 
-/* Return false if the dma_fence has signaled, so that the work frees the import. */
+/* Return false if the dma_fence has signaled, so that the chore frees the import. */
 static bool sync_cancel_import(struct vfence_file *file, unsigned long id)
 {
 	struct vfence_import *import;
@@ -262,12 +282,13 @@ void vfence_sync_cancel_all(struct vfence_file *file)
 	struct vfence_import *import;
 	unsigned long id;
 
+	vfence_chore_hurry(&file->import_chore);
 	xa_for_each(&file->imports.objects, id, import)
 		sync_cancel_import(file, id);
 
-	/* The work is queued for each remaining import, as it does not follow any more. */
+	/* The chore is queued for each remaining import, as it does not follow any more. */
 	wait_event(file->events_gone, !atomic_read(&file->imports.count));
-	flush_work(&file->import_work);
+	vfence_chore_flush(&file->import_chore);
 }
 
 /* ------------------------------------------- the dma_fence of a submission */

@@ -255,6 +255,21 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 	return progress;
 }
 
+/*
+ * A client decides how long stage signals take, and they end later than their submissions. Without
+ * a limit of their own it could have any number of them.
+ */
+static bool kernel_queue_has_stages_left(struct vfence_kernel_queue *kernel)
+{
+	return atomic_read(&kernel->due_count) < DRM_VFENCE_MAX_SUBMISSIONS;
+}
+
+static bool kernel_queue_has_room(struct vfence_kernel_queue *kernel)
+{
+	return atomic_read(&kernel->live) < DRM_VFENCE_MAX_SUBMISSIONS &&
+	       kernel_queue_has_stages_left(kernel);
+}
+
 /**
  * vfence_kernel_queue_enter - count one more submission of a queue
  * @kernel: the queue, on which the caller has a reference
@@ -266,7 +281,8 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
 {
 	/* Full barrier: count, then read the error. Partner: vfence_kernel_queue_destroy(). */
-	if (!atomic_add_unless(&kernel->live, 1, DRM_VFENCE_MAX_SUBMISSIONS))
+	if (!kernel_queue_has_stages_left(kernel) ||
+	    !atomic_add_unless(&kernel->live, 1, DRM_VFENCE_MAX_SUBMISSIONS))
 		return READ_ONCE(kernel->error) ? -EIO : -ENOSPC;
 	if (!READ_ONCE(kernel->error))
 		return 0;
@@ -315,7 +331,7 @@ void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
  * @kernel: the queue
  * @error: error of the submission that the GPU was executing
  *
- * The signals of completed submissions are performed in a work, which then ends the progress
+ * The signals of completed submissions are performed in a chore, which then ends the progress
  * fence. Submissions that were held back end shortly after the return. Does not wait for a client.
  */
 void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
@@ -328,10 +344,13 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	vfence_wake_all(&kernel->bounded);
 	vfence_wake_all(&kernel->room);
 
-	/* Who finds @stopped set finds the queue counted. */
-	vfence_device_begin_stop(kernel->queue->device);
-	if (xchg(&kernel->stopped, true))
-		vfence_device_end_stop(kernel->queue->device);
+	spin_lock(&kernel->run_lock);
+	if (!kernel->stopped) {
+		vfence_device_begin_stop(kernel->queue->device);
+		/* Release: who finds it set finds the queue counted. Partner: stage_run(). */
+		smp_store_release(&kernel->stopped, true);
+	}
+	spin_unlock(&kernel->run_lock);
 	/* Packets of uncompleted submissions may have written monitored fences: rescan them. */
 	vfence_stage_schedule(kernel);
 }
@@ -344,7 +363,7 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
  */
 void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel)
 {
-	flush_work(&kernel->stage_work);
+	vfence_chore_flush(&kernel->stage_chore);
 }
 
 /* The wait of a call that sleeps is decided. Any context, in an RCU section. */
@@ -421,9 +440,8 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
 int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
 {
 	lockdep_assert_none_held_once();
-	return wait_event_interruptible_exclusive(kernel->room, READ_ONCE(kernel->error) ||
-						  atomic_read(&kernel->live) <
-						  DRM_VFENCE_MAX_SUBMISSIONS);
+	return wait_event_interruptible_exclusive(kernel->room, kernel_queue_has_room(kernel) ||
+						  READ_ONCE(kernel->error));
 }
 
 /** vfence_kernel_queue_wake_room - wake the next thread that sleeps until there is room */
@@ -461,7 +479,7 @@ int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 	init_waitqueue_head(&kernel->room);
 	INIT_WORK(&kernel->advance, kernel_queue_advance_work);
 	INIT_WORK(&kernel->retire, vfence_job_retire_work);
-	INIT_WORK(&kernel->stage_work, vfence_stage_work);
+	vfence_stage_init(kernel);
 
 	return vfence_job_init(kernel);
 }
@@ -492,7 +510,9 @@ void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
 	drm_sched_entity_destroy(&kernel->entity);
 	drm_sched_fini(&kernel->sched);
 	kernel->scheduling = false;
-	flush_work(&kernel->stage_work);
+	vfence_chore_flush(&kernel->stage_chore);
+	/* Who stops it once more has nothing to perform, and the file waits for that. */
+	vfence_chore_hurry(&kernel->stage_chore);
 }
 
 /** vfence_kernel_queue_free - free the kernel-mode part with the queue's last reference */

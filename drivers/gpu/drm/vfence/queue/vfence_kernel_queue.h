@@ -9,6 +9,7 @@
 
 #include <drm/gpu_scheduler.h>
 
+#include "core/vfence_chore.h"
 #include "drm/vfence_drm.h"
 #include "vfence_compat.h"
 
@@ -47,9 +48,22 @@ struct vfence_kernel_queue {
 	u64 timeline;
 	/**
 	 * @progress: Value that the progress fence was signaled with last: of the last submission
-	 * whose signals are delivered. Used by @stage_work alone.
+	 * whose signals are delivered. Used by @stage_chore alone.
 	 */
 	u64 progress;
+	/** @aim: What @progress is to be next; used by @stage_chore, as those below */
+	struct {
+		/** @aim.progress: the value; not larger than @progress if there is no aim */
+		u64 progress;
+		/** @aim.stages: how many of all stages have to be performed before */
+		unsigned int stages;
+		/** @aim.events: how many events of the file have to be delivered */
+		unsigned int events;
+		/** @aim.performed: the stages are performed, and @aim.events is known */
+		bool performed;
+	} aim;
+	/** @stages_performed: number of stages that were ever performed; wraps; @stage_chore */
+	unsigned int stages_performed;
 
 	/** @lock: protects @held and the order of submissions */
 	struct mutex lock;
@@ -78,7 +92,7 @@ struct vfence_kernel_queue {
 	wait_queue_head_t bounded;
 	/** @stopped: vfence_kernel_queue_stop() has been called; set once */
 	bool stopped;
-	/** @ended: The last signals are performed, and the progress fence is ended. @stage_work. */
+	/** @ended: The last signals are performed, the progress fence is ended. @stage_chore. */
 	bool ended;
 	/** @room: threads that wait for a place sleep here, exclusively */
 	wait_queue_head_t room;
@@ -104,6 +118,10 @@ struct vfence_kernel_queue {
 	struct list_head running;
 	/** @due_stages: stage signals to perform, in order; @run_lock */
 	struct list_head due_stages;
+	/** @stages_queued: number of stages that were ever in @due_stages; wraps; @run_lock */
+	unsigned int stages_queued;
+	/** @due_count: number of @due_stages, which end later than their submissions; atomic */
+	atomic_t due_count;
 
 	/** @retired: progress value of the last completed submission; @retire_lock, read without */
 	u64 retired;
@@ -116,7 +134,7 @@ struct vfence_kernel_queue {
 	u64 head_suspended_ns;
 	/**
 	 * @settle_due: Interrupts of signal packets may not be handled yet. Written before
-	 * @retired, cleared by @stage_work.
+	 * @retired, cleared by @stage_chore.
 	 */
 	bool settle_due;
 	/** @error_assigned: The submission that was executing has got @error. @retire_lock. */
@@ -125,8 +143,8 @@ struct vfence_kernel_queue {
 	struct mutex retire_lock;
 	/** @retire: work that retires what the GPU has completed */
 	struct work_struct retire;
-	/** @stage_work: performs @due_stages, signals @progress and ends it once @stopped */
-	struct work_struct stage_work;
+	/** @stage_chore: performs @due_stages, signals @progress and ends it once @stopped */
+	struct vfence_chore stage_chore;
 };
 
 int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed);

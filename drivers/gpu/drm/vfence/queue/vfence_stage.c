@@ -7,6 +7,7 @@
 #include <linux/eventfd.h>
 #include <linux/slab.h>
 
+#include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_address.h"
@@ -26,7 +27,7 @@
 #include "vgpu_packet.h"
 #include "vfence_step.h"
 
-/* Most stages that are performed before their references are dropped. */
+/* Most stages that are performed before others have their turn. */
 #define STAGE_PORTION	16
 
 static void stage_release(struct kref *ref)
@@ -107,7 +108,7 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 		return ERR_PTR(-ENOMEM);
 
 	kref_init(&stages->ref);
-	stages->flags = stage_signal_flags(args->flags);
+	stages->flags = stage_signal_flags(args->flags) | VFENCE_SIGNAL_LATE;
 	for (i = 0; i < VFENCE_STAGES; i++) {
 		stages->stage[i].stages = stages;
 		atomic_set(&stages->stage[i].pending, args->queues.count);
@@ -224,11 +225,16 @@ void vfence_stage_begin_write(struct vfence_submission *submission)
 	atomic_inc(&stages->writes->fences.writing);
 }
 
-/** vfence_stage_schedule - run vfence_stage_work() for a queue; any context */
+/** vfence_stage_schedule - queue &vfence_kernel_queue.stage_chore; any context */
 void vfence_stage_schedule(struct vfence_kernel_queue *kernel)
 {
-	vfence_queue_work(kernel->queue, kernel->queue->adapter->queues.signal_wq,
-			  &kernel->stage_work);
+	struct vfence_queue *queue = kernel->queue;
+
+	if (!kref_get_unless_zero(&queue->ref))
+		return;
+	/* A run that is to come already has a reference of its own. */
+	if (!vfence_chore_queue(&kernel->stage_chore))
+		vfence_queue_put_later(queue);
 }
 
 static void stage_arrive(struct vfence_kernel_queue *kernel,
@@ -239,8 +245,10 @@ static void stage_arrive(struct vfence_kernel_queue *kernel,
 	if (!stage_signals->signals.count && !stage_signals->written.count && !stage_signals->event)
 		return;
 	kref_get(&stage_signals->stages->ref);
+	atomic_inc(&kernel->due_count);
 	spin_lock(&kernel->run_lock);
 	list_add_tail(&stage_signals->link, &kernel->due_stages);
+	kernel->stages_queued++;
 	spin_unlock(&kernel->run_lock);
 	vfence_stage_schedule(kernel);
 }
@@ -270,7 +278,7 @@ void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage f
 	}
 }
 
-static void stage_signal(struct vfence_stage_signals *stage_signals)
+static void stage_signal(struct vfence_stage_signals *stage_signals, u64 *spent_ns)
 {
 	struct vfence_stages *stages = stage_signals->stages;
 
@@ -281,7 +289,16 @@ static void stage_signal(struct vfence_stage_signals *stage_signals)
 	if (!READ_ONCE(stage_signals->lost))
 		vfence_signal_perform(&stage_signals->signals, stages->flags);
 	if (stage_signals->event)
-		vfence_eventfd_signal(stage_signals->event);
+		vfence_event_signal(stage_signals->event, spent_ns);
+}
+
+/* A stage is performed: there may be room for another submission. */
+static void stage_end(struct vfence_kernel_queue *kernel)
+{
+	/* Full barrier: count, then wake. Partner: vfence_kernel_queue_sleep_room(). */
+	if (atomic_dec_return(&kernel->due_count) < DRM_VFENCE_MAX_SUBMISSIONS)
+		wake_up(&kernel->room);
+	kernel->stages_performed++;
 }
 
 static struct vfence_stage_signals *stage_take_due(struct vfence_kernel_queue *kernel)
@@ -314,39 +331,64 @@ static void stage_end_performed(struct vfence_kernel_queue *kernel, struct list_
 	INIT_LIST_HEAD(performed);
 }
 
-/*
- * Perform the due stage signals. Return the progress value of the last completed submission
- * whose signals were due before: they are delivered on return. A client may make stages due as
- * fast as they are performed, so they end in portions.
- */
-static u64 stage_perform_due(struct vfence_kernel_queue *kernel)
+/* Perform a portion of the due stage signals. Return false if there may be more. */
+static bool stage_perform_due(struct vfence_kernel_queue *kernel)
 {
 	struct vfence_stage_signals *stage_signals;
 	unsigned int count = 0;
 	LIST_HEAD(performed);
-	u64 retired;
 
 	do {
-		/* Acquire: read the list after it. Partner: job_retire_one_locked(). */
-		retired = smp_load_acquire(&kernel->retired);
 		stage_signals = stage_take_due(kernel);
-		if (stage_signals) {
-			stage_signal(stage_signals);
-			list_add_tail(&stage_signals->link, &performed);
-		}
-		if (!stage_signals || ++count % STAGE_PORTION == 0)
-			stage_end_performed(kernel, &performed);
-	} while (stage_signals);
+		if (!stage_signals)
+			break;
+		stage_signal(stage_signals, &kernel->stage_chore.spent_ns);
+		list_add_tail(&stage_signals->link, &performed);
+		stage_end(kernel);
+	} while (++count < STAGE_PORTION && !vfence_chore_is_long(kernel->stage_chore.spent_ns));
 
-	return retired;
+	stage_end_performed(kernel, &performed);
+	return !stage_signals;
 }
 
-static void stage_signal_progress(struct vfence_kernel_queue *kernel, u64 delivered)
+/*
+ * Choose what the progress fence is signaled with next, unless that is chosen: the last completed
+ * submission. All stages that were due by then have to be performed before, and no later ones: a
+ * client may make stages due as fast as they are performed.
+ */
+static void stage_aim(struct vfence_kernel_queue *kernel)
 {
-	if (kernel->progress == delivered)
+	if (kernel->aim.progress > kernel->progress)
 		return;
-	kernel->progress = delivered;
-	vfence_signal_one(kernel->queue->progress_fence, delivered, VFENCE_SIGNAL_KEEP);
+	/* Acquire: count the stages after it. Partner: job_retire_one_locked(). */
+	kernel->aim.progress = smp_load_acquire(&kernel->retired);
+	spin_lock(&kernel->run_lock);
+	kernel->aim.stages = kernel->stages_queued;
+	spin_unlock(&kernel->run_lock);
+	kernel->aim.performed = false;
+}
+
+/* Are the stages performed, and the events delivered that their signals have fired? */
+static bool stage_is_delivered(struct vfence_kernel_queue *kernel)
+{
+	struct vfence_file *file = kernel->queue->file;
+
+	if ((int)(kernel->stages_performed - kernel->aim.stages) < 0)
+		return false;
+	if (!kernel->aim.performed) {
+		kernel->aim.events = vfence_event_fired(file);
+		kernel->aim.performed = true;
+	}
+	return vfence_event_deliver(file, kernel->aim.events, &kernel->stage_chore.spent_ns);
+}
+
+static void stage_signal_progress(struct vfence_kernel_queue *kernel)
+{
+	if (kernel->progress == kernel->aim.progress)
+		return;
+	kernel->progress = kernel->aim.progress;
+	vfence_signal_one(kernel->queue->progress_fence, kernel->progress,
+			  VFENCE_SIGNAL_KEEP | VFENCE_SIGNAL_LATE);
 }
 
 /* Waits for the progress of a stopped queue fail, and queues of all clients proceed. */
@@ -359,31 +401,42 @@ static void stage_end_progress(struct vfence_kernel_queue *kernel)
 	vfence_device_end_stop(kernel->queue->device);
 }
 
-/**
- * vfence_stage_work - perform the due stage signals of a queue, then signal its progress
- * @work: vfence_kernel_queue.stage_work
- *
- * Signal the progress fence last (WDDM-199): a client that finds the queue idle has received
- * all signals of its submissions, and may destroy it.
+/*
+ * Perform a portion of the due stage signals of a queue. After the last one signal its progress
+ * (WDDM-199): a client that finds the queue idle has received all signals of its submissions, and
+ * may destroy it.
  */
-void vfence_stage_work(struct work_struct *work)
+static void stage_run(struct vfence_chore *chore)
 {
 	struct vfence_kernel_queue *kernel =
-		container_of(work, struct vfence_kernel_queue, stage_work);
-	struct vfence_file *file = kernel->queue->file;
-	bool stopped;
-	u64 delivered;
+		container_of(chore, struct vfence_kernel_queue, stage_chore);
+	bool stopped, all;
 
 	vfence_hold(STAGE);
 	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
 	stopped = smp_load_acquire(&kernel->stopped);
-	delivered = stage_perform_due(kernel);
+	stage_aim(kernel);
+	all = stage_perform_due(kernel);
+	/* The events of the signals have fired; the client expects their eventfds set. */
+	if (stage_is_delivered(kernel))
+		stage_signal_progress(kernel);
+	else
+		all = false;
 
-	/* The events of these signals have fired; the client expects their eventfds set. */
-	vfence_event_flush(file);
-
-	stage_signal_progress(kernel, delivered);
-	if (stopped)
+	if (!all || kernel->progress != READ_ONCE(kernel->retired))
+		vfence_stage_schedule(kernel);
+	else if (stopped)
 		stage_end_progress(kernel);
-	vfence_queue_put_later(kernel->queue);
+}
+
+static void stage_release_queue(struct vfence_chore *chore)
+{
+	vfence_queue_put_later(container_of(chore, struct vfence_kernel_queue, stage_chore)->queue);
+}
+
+/** vfence_stage_init - prepare a kernel-mode queue for stage signals */
+void vfence_stage_init(struct vfence_kernel_queue *kernel)
+{
+	vfence_chore_init(&kernel->stage_chore, &kernel->queue->file->account->chores,
+			  kernel->queue->adapter->queues.signal_wq, stage_run, stage_release_queue);
 }

@@ -15,7 +15,6 @@ struct vfence_file;
 struct vfence_kernel_queue;
 struct vfence_submission;
 struct vfence_stages;
-struct work_struct;
 
 /**
  * enum vfence_stage - stages of a submission at which signals can be performed
@@ -85,6 +84,6 @@ void vfence_stage_put(struct vfence_stages *stages);
 void vfence_stage_arrive(struct vfence_submission *submission, enum vfence_stage stage);
 void vfence_stage_lose(struct vfence_submission *submission, enum vfence_stage from);
 void vfence_stage_schedule(struct vfence_kernel_queue *kernel);
-void vfence_stage_work(struct work_struct *work);
+void vfence_stage_init(struct vfence_kernel_queue *kernel);
 
 #endif

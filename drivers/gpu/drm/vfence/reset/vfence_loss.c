@@ -89,12 +89,12 @@ static void loss_mark_hung(struct vfence_device *device, bool counts, unsigned i
 
 /*
  * The queues of a device are stopped, or soon. Take its fences to the maximum when no queue signals
- * a smaller value any more. The client decides how long that takes.
+ * a smaller value any more. The client decides how long that takes, so this does not wait:
+ * vfence_device_end_stop() queues &vfence_device.stop_work, which comes here again.
  */
 static void loss_end_device(struct vfence_device *device)
 {
-	vfence_device_wait_stopped(device);
-	if (vfence_device_was_removed(device))
+	if (!vfence_device_is_stopping(device) && vfence_device_was_removed(device))
 		vfence_local_device_lost(device);
 }
 
@@ -130,13 +130,6 @@ static void loss_stop_device_work(struct work_struct *work)
 	vfence_device_put(device);
 }
 
-static void loss_stop_device_later(struct vfence_device *device)
-{
-	vfence_device_get(device);
-	if (!queue_work(device->adapter->work_wq, &device->stop_work))
-		vfence_device_put(device);
-}
-
 static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device,
 			     bool counts)
 {
@@ -144,7 +137,7 @@ static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_devic
 	loss_mark_hung(device, counts, counts ? READ_ONCE(adapter->tdr.delay_ms) : 0);
 	vfence_queue_visit_of(device, loss_fail_queue, NULL);
 	/* The work tells user space and waits for it: a dma_fence may depend on this thread. */
-	loss_stop_device_later(device);
+	vfence_device_stop_later(device);
 }
 
 /**
@@ -163,7 +156,7 @@ void vfence_loss_reset_device_later(struct vfence_device *device, bool cause)
 		loss_mark_hung(device, true, READ_ONCE(device->adapter->tdr.delay_ms));
 	else
 		vfence_device_fail(device, DRM_VFENCE_DEVICE_RESET);
-	loss_stop_device_later(device);
+	vfence_device_stop_later(device);
 }
 
 static void loss_note_fault(struct vfence_queue *queue, void *unused)
@@ -200,7 +193,7 @@ static void loss_stop_reset(struct vfence_queue *queue, void *unused)
 static void loss_end_removed(struct vfence_device *device)
 {
 	if (vfence_device_was_removed(device))
-		loss_stop_device_later(device);
+		vfence_device_stop_later(device);
 }
 
 static void loss_reset_work(struct work_struct *work)
