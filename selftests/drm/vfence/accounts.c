@@ -169,6 +169,32 @@ TEST_F(accounts, a_dma_fence_waits_for_one_part_of_a_process)
 		EXPECT_GT(150 * MS, others);
 }
 
+/* Beside its own user-mode queues it waits for one of them at a time. */
+TEST_F(accounts, a_dma_fence_waits_for_one_user_mode_queue_of_its_process)
+{
+	struct vf_device *device;
+	struct vf_queue *queue;
+	int64_t begun, others;
+
+	ASSERT_EQ(0, party_open(&self->party[0], -1, MAX_FILES, true));
+	ASSERT_EQ(0, vf_device_create(self->party[0].adapter[0], &device));
+	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
+	ASSERT_EQ(0, party_work(&self->party[0]));
+	ASSERT_TRUE(EVENTUALLY(party_time(&self->party[0])));
+	vf_cmd_draw(queue, 100, MS);
+	begun = party_time(&self->party[0]);
+	ASSERT_EQ(0, vf_queue_submit(queue));
+	ASSERT_TRUE(drained(queue));
+	others = party_time(&self->party[0]) - begun - 100 * MS;
+	TH_LOG("100 ms of work beside %lld ms of %d files of its own process",
+	       (long long)(others / MS), MAX_FILES);
+	if (deterministic()) {
+		EXPECT_GT(150 * MS, others);
+		/* And they have their part, too. */
+		EXPECT_LT(60 * MS, others);
+	}
+}
+
 /* ------------------------------------------------------------------ memory */
 
 /* An adapter on which a user has a mebibyte of kernel memory. */

@@ -10,6 +10,10 @@
  *    node->shares:  user B at 4.1 ms --> user A at 5.0 ms
  *                   (goes first)         of: process 2 at 2.0 ms --> process 1 at 3.0 ms
  *                                            run: queue 1, queue 2
+ *                                                 kernel queue 3
+ *
+ * Others wait for the dma_fences of a process's kernel-mode queues, and not for its user-mode
+ * queues. So the two kinds take turns, however many of either it has.
  *
  * A queue that used more than its turn is charged for all of it, so that its process and its user
  * wait longer before their next turn. One that slept may be at most one quantum behind the others:
@@ -47,10 +51,15 @@ static struct vgpu_share *share_first(const struct vgpu_shares *shares)
 	return rb_entry_safe(rb_first_cached(&shares->tree), struct vgpu_share, link);
 }
 
+static bool share_has_queues(const struct vgpu_share *share)
+{
+	return !list_empty(&share->run[false]) || !list_empty(&share->run[true]);
+}
+
 /* Has the process READY queues, or the user such processes? */
 static bool share_is_ready(const struct vgpu_share *share)
 {
-	return !list_empty(&share->run) || !RB_EMPTY_ROOT(&share->of.tree.rb_root);
+	return share_has_queues(share) || !RB_EMPTY_ROOT(&share->of.tree.rb_root);
 }
 
 /* Is it in the tree above? */
@@ -75,7 +84,8 @@ struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *
 		struct vgpu_share *share = &account->share[i];
 
 		share->id = id;
-		INIT_LIST_HEAD(&share->run);
+		INIT_LIST_HEAD(&share->run[false]);
+		INIT_LIST_HEAD(&share->run[true]);
 		share->of.tree = RB_ROOT_CACHED;
 		share->above = user ? &user->share[i] : NULL;
 		share->in = user ? &user->share[i].of : &gpu->node[i].shares;
@@ -111,7 +121,7 @@ void vgpu_share_add_locked(struct vgpu_queue *queue)
 			share_list(above);
 		share_list(share);
 	}
-	list_add_tail(&queue->run_link, &share->run);
+	list_add_tail(&queue->run_link, &share->run[queue->kernel]);
 	share->ready++;
 	queue->vm->ready[queue->engine->node]++;
 }
@@ -120,7 +130,7 @@ void vgpu_share_add_locked(struct vgpu_queue *queue)
 void vgpu_share_add_first_locked(struct vgpu_queue *queue)
 {
 	vgpu_share_add_locked(queue);
-	list_move(&queue->run_link, &share_of(queue)->run);
+	list_move(&queue->run_link, &share_of(queue)->run[queue->kernel]);
 	queue->node->resume = queue;
 }
 
@@ -154,7 +164,7 @@ static struct vgpu_share *share_next(struct vgpu_node *node)
 {
 	struct vgpu_share *share = share_first(&node->shares);
 
-	return list_empty(&share->run) ? share_first(&share->of) : share;
+	return share_has_queues(share) ? share : share_first(&share->of);
 }
 
 static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *user)
@@ -168,13 +178,24 @@ static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *
 	users->last_at = ktime_get_ns();
 }
 
+/* The queue of the process that goes first: the kinds take turns. */
+static struct vgpu_queue *share_next_queue(const struct vgpu_share *share)
+{
+	const struct list_head *run = &share->run[!share->kernel_was_last];
+
+	if (list_empty(run))
+		run = &share->run[share->kernel_was_last];
+	return list_first_entry(run, struct vgpu_queue, run_link);
+}
+
 /* Take the next queue of the process that goes first. The node has READY queues. */
 struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
 {
-	struct vgpu_share *share = node->resume ? share_of(node->resume) : share_next(node);
-	struct vgpu_queue *queue = list_first_entry(&share->run, struct vgpu_queue, run_link);
+	struct vgpu_queue *queue = node->resume ?: share_next_queue(share_next(node));
+	struct vgpu_share *share = share_of(queue);
 
 	lockdep_assert_held(&node->engine->chip->sched);
+	share->kernel_was_last = queue->kernel;
 	share_advance(share);
 	if (share->above)
 		share_advance(share->above);
@@ -204,7 +225,7 @@ void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns)
 static bool share_must_yield(struct vgpu_share *share)
 {
 	struct vgpu_share *first = share_first(share->in);
-	bool own = first == share && !list_empty(&share->run);
+	bool own = first == share && share_has_queues(share);
 
 	if (own || (first && first != share && share_is_earlier(first->time, share->time)))
 		return true;

@@ -666,8 +666,10 @@ struct vgpu_share {
 	struct vgpu_shares *in;
 	/** @link: Node in @in while @run or @of is not empty, unless @throttled is set. */
 	struct rb_node link;
-	/** @run: Run list of the process's READY queues. */
-	struct list_head run;
+	/** @run: Run lists of the process's READY queues: with user rings, with kernel rings. */
+	struct list_head run[2];
+	/** @kernel_was_last: The queue that was taken last has a kernel ring. */
+	bool kernel_was_last;
 	/** @ready: Number of queues in @run. */
 	unsigned int ready;
 	/** @of: The processes of the user. */
