@@ -1,67 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * fuzz [-s SEED] [-t SECONDS] [-w WORKERS] [-a ADAPTERS] [-l MS] [-f]: random calls that follow
- * the grammar of the interface: ioctls with fields that are mostly valid, packets in rings,
- * doorbells, mappings, descriptors passed from one process to another, forks and kills.
+ * fuzz [-s SEED] [-t SECONDS] [-n EPISODES] [-w WORKERS] [-j THREADS] [-a ADAPTERS] [-l MS] [-f]:
+ * random calls that follow the grammar of the interface: ioctls with fields that are mostly valid,
+ * packets in rings, doorbells, mappings, descriptors passed from one process to another, forks and
+ * kills. It ends after SECONDS, or after EPISODES if these are over first.
  * fuzz [-k CALLS] [-v] -r EPISODE: repeat one episode, or only some of its calls.
  * fuzz [-k CALLS] [-c CHUNK] -m EPISODE: repeat it with fewer calls each time, until it
  * breaks.
  *
- * An episode is a few hundred calls of one process on up to three files. Its name lists
- * its segments, SEED:CALLS,SEED:CALLS. Each call draws from a generator of its own. The
- * name is therefore enough to repeat the calls, and leaving out a call does not change
- * the others.
+ * An episode is a few hundred calls of one process on up to three files. One, two or three threads
+ * (at most THREADS) play them at once, with the same files and the same handles. An episode's name
+ * lists its segments and says how many threads there are: SEED:CALLS,SEED:CALLS/THREADS. The calls
+ * are dealt to the threads in turn, and each call draws from a generator of its own. The name is
+ * therefore enough to repeat the calls of each thread, and leaving out a call does not change the
+ * others. The interleaving of the threads repeats only where the clock is virtual.
  *
  * With KCOV the fuzzer keeps each episode that reached new code, and later episodes begin
- * like a kept one. It writes the name of each episode to the second serial port before
- * the episode begins, so that the host knows after a crash which episodes were running.
+ * like a kept one. KCOV follows one thread, so each thread has a buffer of its own: new code
+ * is mostly reached by a call that meets the calls of other threads. The fuzzer writes the name of
+ * each episode to the second serial port before the episode begins, so that the host knows after a
+ * crash which episodes were running. Without that port and without KCOV it works all the same.
  *
- * The fuzzer detects failures of the kernel only: a splat, a leak, a task that is stuck. With
- * -l one more client works meanwhile, in peace: it must not lose anything, and none of its
- * submissions may take more than MS milliseconds. With -f the hardware of all adapters but that
- * client's fails as well: engines and CMPs stop, interrupts are lost, resets fail, and adapters
- * that are lost are recovered.
+ * On a test build of the module each episode chooses a seed of the steps, and now and then holds a
+ * thread for up to 40 ms, see fuzz_delays.h. This is short for the client of -l, whose bound is
+ * seconds, so that holds are used beside it as well.
+ *
+ * The fuzzer detects failures of the kernel only: a splat, a leak, a process that was killed and
+ * does not end. A call that sleeps may wait for anything, so wake-ups that are lost are for the
+ * races and the pairs. With -l one more client works meanwhile, in peace: it must not lose
+ * anything, and none of its submissions may take more than MS milliseconds. With -f the hardware
+ * of all adapters but that client's fails as well: engines and CMPs stop, interrupts are lost,
+ * resets fail, and adapters that are lost are recovered.
  */
 
 #include <inttypes.h>
 #include <linux/kcov.h>
+#include <pthread.h>
 #include <stdatomic.h>
 
-#include "vfence_test.h"
+#include "fuzz_delays.h"
 
 #define CLIENTS		3
+#define THREADS		3
 #define POOL		12
 #define CALLS		300
 #define SEGMENTS	4
 #define KEPT		512
 #define PCS		65536
 #define COVER		(64 << 10)
+/* A thread whose call has not returned for so long sleeps, or as good as that. */
+#define QUIET		(300 * SECOND / 1000)
+/* A process that was killed, or that has no calls left, ends within so long. */
+#define STUCK		(120 * SECOND)
+/* Begins and ends of calls during a hold. */
+#define HELD		200
 
+/*
+ * Threads share what follows and take no lock, because a lock would keep their calls apart. An
+ * index is read once and never exceeds its array; of two handles that are stored at once one
+ * may be lost.
+ */
 struct pool {
-	uint32_t handle[POOL];
-	unsigned int count;
+	_Atomic uint32_t handle[POOL];
+	_Atomic unsigned int count;
 };
 
 /* The objects of one open file. */
 struct attacker {
-	int fd;
+	_Atomic int fd;
 	struct pool device, context, queue, fence, bo, event, set;
-	uint64_t va[POOL];
-	unsigned int vas;
+	_Atomic uint64_t va[POOL];
+	_Atomic unsigned int vas;
 };
 
 /* A ring of this process that a queue may run. */
 struct ring {
-	uint8_t *base;
-	struct drm_vfence_ring_control *control;
-	uint64_t put, fence_va, monitored_va, log_va;
-	volatile uint64_t *doorbell;
+	_Atomic(uint8_t *) base;
+	_Atomic(struct drm_vfence_ring_control *) control;
+	_Atomic uint64_t put, fence_va, monitored_va, log_va;
+	_Atomic(volatile uint64_t *) doorbell;
 };
 
 struct episode {
 	uint64_t seed[SEGMENTS];
 	unsigned int calls[SEGMENTS];
-	unsigned int segments;
+	unsigned int segments, threads;
+};
+
+/* A thread that plays its part of an episode. */
+struct player {
+	pthread_t thread;
+	const struct episode *episode;
+	unsigned int number;
+	/* Begins and ends of its calls. */
+	_Atomic unsigned int turns;
+	/* Where the kernel writes arrays: a wrong count must not reach the stack of the thread. */
+	uint8_t *area;
+	_Atomic bool done;
 };
 
 /* The memory that all workers share. */
@@ -70,19 +105,26 @@ struct shared {
 	_Atomic uint64_t pcs, calls, episodes, kills, succeeded;
 	_Atomic uint64_t kept;
 	struct episode episode[KEPT];
+	struct delays delays;
+	/* The first failure that the kernel does not report itself. */
+	_Atomic bool failed;
+	char failure[512];
 };
 
 static struct shared *shared;
 static struct attacker clients[CLIENTS];
 static struct ring ring;
-static int fence_fd[POOL], event_fd[POOL], sockets[2];
-static uint64_t state;
+static _Atomic int fence_fd[POOL], event_fd[POOL];
+static int sockets[2];
+static __thread uint64_t state;
 static bool verbose, faults;
-static unsigned int adapters = 12;
+static unsigned int adapters = 12, most_threads = THREADS;
 /* The calls of the episode that are played, by position. If none is named, all are played. */
 static bool chosen[SEGMENTS * CALLS];
-static unsigned int place;
-static uint64_t *cover;
+static __thread unsigned int place;
+static __thread uint64_t *cover;
+static struct player players[THREADS];
+static __thread struct player *self;
 
 /* ------------------------------------------------------------------- dice */
 
@@ -120,17 +162,50 @@ static uint64_t value(void)
 
 static uint32_t pick(const struct pool *pool)
 {
-	if (!pool->count || !dice(40))
+	unsigned int n = pool->count;
+
+	if (!n || !dice(40))
 		return (uint32_t)edge();
-	return pool->handle[dice(pool->count)];
+	/* Half of the calls use the newest object: there threads meet. */
+	return pool->handle[dice(2) ? n - 1 : dice(n)];
 }
 
 static void put(struct pool *pool, uint32_t handle)
 {
-	if (pool->count < POOL)
-		pool->handle[pool->count++] = handle;
-	else
+	unsigned int n = pool->count;
+
+	if (n < POOL) {
+		pool->handle[n] = handle;
+		pool->count = n + 1;
+	} else {
 		pool->handle[dice(POOL)] = handle;
+	}
+}
+
+static uint64_t pick_va(const struct attacker *c)
+{
+	unsigned int n = c->vas;
+
+	return n ? c->va[dice(n)] : 0;
+}
+
+static void put_va(struct attacker *c, uint64_t va)
+{
+	unsigned int n = c->vas;
+
+	if (n < POOL) {
+		c->va[n] = va;
+		c->vas = n + 1;
+	}
+}
+
+/* Each descriptor is closed once, whichever threads replace it. */
+static void put_fd(_Atomic int *slot, int fd)
+{
+	int old = atomic_exchange(slot, fd);
+
+	if (old >= 0)
+		close(old);
 }
 
 /* Sometimes replace one field. */
@@ -148,6 +223,23 @@ static void mutate(void *arg, size_t size)
 
 /* -------------------------------------------------------------------- calls */
 
+#define AREAS		4
+#define AREA		(64 << 10)
+
+/* Behind each part of the area the kernel finds no memory. */
+static void area_map(void)
+{
+	uint8_t *area = mmap(NULL, AREAS * AREA, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	unsigned int i;
+
+	if (area == MAP_FAILED)
+		_exit(1);
+	for (i = 1; i <= AREAS; i++)
+		mprotect(area + i * AREA - 4096, 4096, PROT_NONE);
+	self->area = area;
+}
+
 /* Print the call before it is made, because it may be the last one. */
 static void announce(const char *name, const void *arg, size_t size)
 {
@@ -156,48 +248,78 @@ static void announce(const char *name, const void *arg, size_t size)
 
 	if (!verbose)
 		return;
+	flockfile(stdout);
 	printf("#   %u %s(", place, name);
 	for (i = 0; i < size / 8; i++)
 		printf("%s%" PRIx64, i ? " " : "", word[i]);
-	printf(")");
+	/* Other threads may print before this call returns. */
+	printf(")\n");
 	fflush(stdout);
+	funlockfile(stdout);
 }
 
 static void say(const char *name, int ret)
 {
-	if (verbose && name)
+	if (verbose)
 		printf("#   %u %s: %d\n", place, name, ret);
-	else if (verbose)
-		printf(": %d\n", ret);
 	atomic_fetch_add(&shared->calls, 1);
 	if (!ret)
 		atomic_fetch_add(&shared->succeeded, 1);
 }
 
+/* Rarely make a call again and again, up to 8192 times, until it fails: lists have bounds. */
+static unsigned int draw_times(void)
+{
+	return dice(1000) ? 1 : 1u << dice(14);
+}
+
 static int call(struct attacker *c, const char *name, unsigned long request, void *arg, size_t size)
 {
+	unsigned int times = draw_times(), n = 0;
+	uint8_t input[512];
 	int ret;
 
 	mutate(arg, size);
 	announce(name, arg, size);
-	/* Do not repeat an interrupted call: it is as useful as any other. */
-	ret = ioctl(c->fd, request, arg) ? -errno : 0;
-	say(NULL, ret);
+	times = size > sizeof(input) ? 1 : times;
+	memcpy(input, arg, times > 1 ? size : 0);
+	do {
+		if (n)
+			memcpy(arg, input, size);
+		self->turns++;
+		/* Do not repeat an interrupted call: it is as useful as any other. */
+		ret = ioctl(c->fd, request, arg) ? -errno : 0;
+		self->turns++;
+	} while (!ret && ++n < times);
+	say(name, ret);
 	return ret;
 }
 
 #define CALL(c, NAME, arg) call(c, #NAME, DRM_IOCTL_VFENCE_##NAME, &(arg), sizeof(arg))
 
+static void forget(struct attacker *c)
+{
+	struct pool *const pool[] = { &c->device, &c->context, &c->queue, &c->fence, &c->bo,
+				      &c->event, &c->set };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(pool) / sizeof(*pool); i++)
+		pool[i]->count = 0;
+	c->vas = 0;
+}
+
 static void open_client(struct attacker *c)
 {
 	char path[32];
+	int fd;
 
-	if (c->fd >= 0)
-		close(c->fd);
-	memset(c, 0, sizeof(*c));
+	put_fd(&c->fd, -1);
+	forget(c);
 	snprintf(path, sizeof(path), "/dev/dri/renderD%" PRIu64, 128 + dice(adapters));
-	c->fd = open(path, O_RDWR | O_CLOEXEC);
-	say("open", c->fd < 0 ? -errno : 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	say("open", fd < 0 ? -errno : 0);
+	/* Another thread may have opened the client meanwhile. */
+	put_fd(&c->fd, fd);
 }
 
 static void do_device(struct attacker *c)
@@ -248,7 +370,7 @@ static void do_buffer(struct attacker *c)
 	struct drm_vfence_bo_create create = { .size = 4096 << dice(6) };
 	struct drm_vfence_vm_bind bind = { .handle = pick(&c->bo), .size = 4096 << dice(4),
 					   .flags = (uint32_t)dice(4) };
-	struct drm_vfence_vm_unbind unbind = { .va = c->vas ? c->va[dice(c->vas)] : 0 };
+	struct drm_vfence_vm_unbind unbind = { .va = pick_va(c) };
 	void *map;
 
 	switch (dice(5)) {
@@ -260,8 +382,8 @@ static void do_buffer(struct attacker *c)
 		break;
 	case 2:
 	case 3:
-		if (!CALL(c, VM_BIND, bind) && c->vas < POOL)
-			c->va[c->vas++] = bind.va;
+		if (!CALL(c, VM_BIND, bind))
+			put_va(c, bind.va);
 		break;
 	default:
 		if (CALL(c, BO_CREATE, create))
@@ -294,19 +416,14 @@ static void do_fence(struct attacker *c)
 		.device = pick(&c->device), .flags = flags[dice(10)],
 		.initial_value = dice(3) ? 0 : value(),
 	};
-	int *slot;
 
 	if (!dice(6))
 		open.flags = 0x10;
 	switch (dice(10)) {
 	case 0:
 	case 1:
-		if (CALL(c, FENCE_EXPORT, export))
-			break;
-		slot = &fence_fd[dice(POOL)];
-		if (*slot >= 0)
-			close(*slot);
-		*slot = export.fd;
+		if (!CALL(c, FENCE_EXPORT, export))
+			put_fd(&fence_fd[dice(POOL)], export.fd);
 		break;
 	case 2:
 	case 3:
@@ -350,7 +467,8 @@ static unsigned int points(struct attacker *c, struct drm_vfence_fence_point *po
 
 static int64_t soon(void)
 {
-	if (!dice(200))
+	/* One of several threads may well sleep until another one wakes it. */
+	if (!dice(self->episode->threads > 1 ? 30 : 200))
 		return INT64_MAX;
 	return dice(3) ? vf_deadline((int64_t)dice(2000000)) : 0;
 }
@@ -393,7 +511,7 @@ static void do_wait_set(struct attacker *c)
 	struct drm_vfence_wait_set_create create = { .entries = 1 << dice(dice(8) ? 4 : 13) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->set) };
 	struct drm_vfence_wait_set_update update[64];
-	struct drm_vfence_wait_set_ready ready[16];
+	struct drm_vfence_wait_set_ready *ready = (void *)self->area;
 	struct drm_vfence_fence_point signal[64];
 	struct drm_vfence_wait_set_wait wait = {
 		.set = pick(&c->set), .timeout_ns = soon(), .performed = !dice(20),
@@ -471,7 +589,7 @@ static void do_queue(struct attacker *c)
 	struct drm_vfence_doorbell_connect connect = { .queue = pick(&c->queue),
 						       .flags = (uint32_t)dice(2) };
 	struct drm_vfence_notify_work_submission notify = { .queue = pick(&c->queue) };
-	struct drm_vfence_log_entry entry[16];
+	struct drm_vfence_log_entry *entry = (void *)(self->area + AREA);
 	struct drm_vfence_log_read read = {
 		.queue = pick(&c->queue), .log = (uint32_t)dice(3),
 		.entries = DRM_VFENCE_OBJ_ARRAY((uint32_t)dice(17), entry),
@@ -506,7 +624,7 @@ static void do_queue(struct attacker *c)
 
 static void query_something(struct attacker *c)
 {
-	uint8_t answer[4096];
+	uint8_t *answer = self->area + 2 * AREA;
 	struct drm_vfence_query query = { .type = (uint32_t)dice(9), .size = (uint32_t)dice(4097),
 					  .data = dice(3) ? (uintptr_t)answer : 0 };
 
@@ -516,7 +634,7 @@ static void query_something(struct attacker *c)
 static uint64_t address(struct attacker *c)
 {
 	if (c->vas && dice(3))
-		return c->va[dice(c->vas)] + dice(2) * 8 * dice(600);
+		return pick_va(c) + dice(2) * 8 * dice(600);
 	return dice(6) ? ring.fence_va : edge();
 }
 
@@ -584,17 +702,21 @@ static union packet make_packet(struct attacker *c)
 static void do_packet(struct attacker *c)
 {
 	union packet packet = make_packet(c);
+	struct drm_vfence_ring_control *control = ring.control;
+	volatile uint64_t *doorbell = ring.doorbell;
+	uint64_t end, at = atomic_fetch_add(&ring.put, packet.header.length);
+	uint8_t *base = ring.base;
 	unsigned int i;
 
-	if (!ring.base || !ring.control)
+	if (!base || !control)
 		return;
 	for (i = 0; i < packet.header.length / 8u && i < 8; i++)
-		memcpy(ring.base + (ring.put + i * 8) % 4096, &packet.words[i], 8);
-	ring.put += packet.header.length;
-	__atomic_store_n(&ring.control->write_ptr, dice(100) ? ring.put : edge(), __ATOMIC_RELEASE);
+		memcpy(base + ((at + i * 8) % 4096 & ~7ull), &packet.words[i], 8);
+	end = at + packet.header.length;
+	__atomic_store_n(&control->write_ptr, dice(100) ? end : edge(), __ATOMIC_RELEASE);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (ring.doorbell)
-		*ring.doorbell = ring.put;
+	if (doorbell)
+		*doorbell = end;
 	say("packet", 0);
 }
 
@@ -627,18 +749,18 @@ static void pass(int fd)
 	say("sendmsg", sendmsg(sockets[0], &msg, MSG_DONTWAIT) < 0 ? -errno : 0);
 }
 
-static void take(int *slot)
+static void take(_Atomic int *slot)
 {
 	char control[CMSG_SPACE(sizeof(int))], byte;
 	struct iovec iov = { &byte, 1 };
 	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
 			      .msg_controllen = sizeof(control) };
+	int fd;
 
 	if (recvmsg(sockets[1], &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0 || !CMSG_FIRSTHDR(&msg))
 		return;
-	if (*slot >= 0)
-		close(*slot);
-	memcpy(slot, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&msg)), sizeof(int));
+	put_fd(slot, fd);
 	say("recvmsg", 0);
 }
 
@@ -668,14 +790,14 @@ static void do_import(struct attacker *c)
 static void do_submit(struct attacker *c)
 {
 	struct drm_vfence_fence_point wait[64], signal[64];
-	struct drm_vfence_submit_queue queue[3] = { 0 };
+	struct drm_vfence_submit_queue *queue = (void *)(self->area + 3 * AREA);
 	struct drm_vfence_syncobj syncobj[2] = { 0 };
-	struct drm_vfence_submit submit = { .flags = (uint32_t)(dice(4) ? 0 : dice(8)) };
+	struct drm_vfence_submit submit = { .flags = (uint32_t)(dice(4) ? 0 : dice(16)) };
 	uint64_t words[64];
 	unsigned int i, n = (unsigned int)dice(4);
 
 	for (i = 0; i < 3; i++)
-		queue[i].queue = pick(&c->queue);
+		queue[i] = (struct drm_vfence_submit_queue){ .queue = pick(&c->queue) };
 	submit.queues = (struct drm_vfence_obj_array)
 		DRM_VFENCE_OBJ_ARRAY((uint32_t)(dice(6) ? 1 : dice(4)), queue);
 	for (i = 0; i < n && submit.queues.count == 1; i++) {
@@ -703,7 +825,7 @@ static void do_submit(struct attacker *c)
 		*(i ? &submit.signal_syncobjs : &submit.wait_syncobjs) =
 			(struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &syncobj[i]);
 	}
-	mutate(queue, sizeof(queue));
+	mutate(queue, 3 * sizeof(*queue));
 	mutate(syncobj, sizeof(syncobj));
 	CALL(c, SUBMIT, submit);
 	for (i = 0; i < 2; i++)
@@ -754,13 +876,43 @@ static void do_fault(void)
 		say("recover", tdr_configure(adapter, "recover", "1"));
 }
 
+/* Most clients begin with what the other calls need, as those of real programs do. */
+static void equip_client(struct attacker *c)
+{
+	struct drm_vfence_device_create device = { 0 };
+	struct drm_vfence_context_create context = { .node = (uint32_t)dice(6) };
+	struct drm_vfence_fence_create fence = { .flags = (uint32_t)dice(4) };
+
+	if (CALL(c, DEVICE_CREATE, device))
+		return;
+	put(&c->device, device.handle);
+	context.device = device.handle;
+	fence.device = device.handle;
+	if (!CALL(c, FENCE_CREATE, fence)) {
+		put(&c->fence, fence.handle);
+		ring.fence_va = fence.mapping.current_va;
+		ring.monitored_va = fence.mapping.monitored_va;
+	}
+	if (CALL(c, CONTEXT_CREATE, context))
+		return;
+	put(&c->context, context.handle);
+	make_queue(c);
+	make_queue(c);
+}
+
 static void one_call(void)
 {
-	struct attacker *c = &clients[dice(CLIENTS)];
+	const struct episode *e = self->episode;
+	/* Threads meet more often on fewer files. */
+	uint64_t files = e->threads > 1 ? 1 + e->seed[e->segments - 1] % CLIENTS : CLIENTS;
+	struct attacker *c = &clients[dice(files)];
 	uint64_t n = dice(100);
 
-	if (c->fd < 0)
+	if (c->fd < 0) {
 		open_client(c);
+		if (dice(4))
+			equip_client(c);
+	}
 	if (faults && !dice(200))
 		do_fault();
 	if (n < 8)
@@ -847,6 +999,19 @@ static void name(const struct episode *e, char *text, size_t size)
 	for (i = 0; i < e->segments; i++)
 		n += (size_t)snprintf(text + n, size - n, "%s%" PRIx64 ":%u", i ? "," : "",
 				      e->seed[i], e->calls[i]);
+	snprintf(text + n, size - n, "/%u", e->threads);
+}
+
+/* Only the first failure is kept: others may follow from it. */
+static void fail(const struct episode *e, const char *what)
+{
+	char text[128] = "";
+
+	if (atomic_exchange(&shared->failed, true))
+		return;
+	if (e)
+		name(e, text, sizeof(text));
+	snprintf(shared->failure, sizeof(shared->failure), "%s %s", what, text);
 }
 
 static void keep(const struct episode *e, unsigned int segment, unsigned int calls)
@@ -868,28 +1033,98 @@ static unsigned int length(const struct episode *e)
 	return n;
 }
 
-static void play(const struct episode *e)
+static void prepare(void)
 {
-	unsigned int s, i;
+	unsigned int i;
 
-	place = 0;
 	for (i = 0; i < POOL; i++) {
 		fence_fd[i] = -1;
 		event_fd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	}
-	memset(&ring, 0, sizeof(ring));
 	for (i = 0; i < CLIENTS; i++)
-		clients[i] = (struct attacker){ .fd = -1 };
-	for (s = 0; s < e->segments; s++) {
+		clients[i].fd = -1;
+}
+
+/* Play the calls that are dealt to this thread. */
+static void *player_run(void *arg)
+{
+	const struct episode *e;
+	unsigned int s, i;
+
+	self = arg;
+	e = self->episode;
+	cover_start();
+	area_map();
+	for (s = 0; s < e->segments; s++)
 		for (i = 0; i < e->calls[s]; i++, place++) {
-			if (!chosen[place])
+			if (!chosen[place] || place % e->threads != self->number)
 				continue;
 			state = e->seed[s] * UINT64_C(0x9e3779b97f4a7c15) + ((uint64_t)i << 32);
 			one_call();
 			if (new_code())
 				keep(e, s, i + 1);
 		}
+	self->done = true;
+	return NULL;
+}
+
+/* Return: true if all threads have ended; *@turns counts calls. */
+static bool all_done(const struct episode *e, unsigned int *turns)
+{
+	bool done = true;
+	unsigned int i;
+
+	*turns = 0;
+	for (i = 0; i < e->threads; i++) {
+		done &= players[i].done;
+		*turns += players[i].turns;
 	}
+	return done;
+}
+
+/*
+ * Return when all threads have ended, or those that have not sleep. Meanwhile hold some, for a
+ * number of calls or until the time of the hold is over.
+ */
+static bool attend(const struct episode *e)
+{
+	int64_t since = vf_deadline(0);
+	unsigned int turns, seen = 0, next_turn = (unsigned int)dice(HELD);
+	bool done;
+
+	while (!(done = all_done(e, &turns)) && vf_deadline(0) - since < QUIET) {
+		if (turns != seen)
+			since = vf_deadline(0);
+		seen = turns;
+		if (turns >= next_turn || delays_over(&shared->delays)) {
+			delays_turn(&shared->delays, next());
+			next_turn = turns + (unsigned int)dice(HELD);
+		}
+		/* Where calculating takes no time, 300 calls take 2 ms. */
+		usleep(calculates_in_no_time() ? 100 : 1000);
+	}
+	return done;
+}
+
+/*
+ * The threads are left behind that sleep in a call: they end with the process, which ends when this
+ * returns. The files are closed then, beside a work that is still held.
+ */
+static void play(const struct episode *e)
+{
+	unsigned int i;
+
+	prepare();
+	state = e->seed[e->segments - 1];
+	delays_begin(next());
+	for (i = 0; i < e->threads; i++) {
+		players[i].episode = e;
+		players[i].number = i;
+		if (pthread_create(&players[i].thread, NULL, player_run, &players[i]))
+			players[i].done = true;
+	}
+	if (!attend(e))
+		delays_end(&shared->delays);
 	atomic_fetch_add(&shared->episodes, 1);
 }
 
@@ -906,6 +1141,7 @@ static void invent(struct episode *e, uint64_t seed)
 	}
 	e->seed[e->segments] = next() & 0xffffffff;
 	e->calls[e->segments++] = CALLS;
+	e->threads = 1 + (unsigned int)dice(most_threads);
 }
 
 /*
@@ -925,16 +1161,69 @@ static pid_t begin(const struct episode *e, FILE *told, unsigned int worker)
 	pid = fork();
 	if (pid)
 		return pid;
-	cover_start();
 	play(e);
 	_exit(0);
+}
+
+/* The process of one episode. */
+struct worker {
+	pid_t pid;
+	int64_t begun, killed;
+	struct episode episode;
+};
+
+/* A thread that is held cannot be killed. */
+static void worker_kill(struct worker *w)
+{
+	if (!w->pid || w->killed || kill(w->pid, SIGKILL))
+		return;
+	w->killed = vf_deadline(0);
+	delays_disown(&shared->delays, w->pid);
+}
+
+/* Return: true if the worker plays no episode any more. */
+static bool worker_ended(struct worker *w)
+{
+	int64_t now = vf_deadline(0);
+
+	if (!w->pid || waitpid(w->pid, NULL, WNOHANG) == w->pid) {
+		delays_disown(&shared->delays, w->pid);
+		w->pid = 0;
+		return true;
+	}
+	if (now - w->begun > STUCK)
+		worker_kill(w);
+	if (w->killed && now - w->killed > STUCK)
+		fail(&w->episode, "a process does not end that was killed:");
+	return false;
+}
+
+static void worker_wait(struct worker *w)
+{
+	while (!worker_ended(w) && !shared->failed) {
+		delays_limit(&shared->delays);
+		usleep(5000);
+	}
+}
+
+/* Play one episode until its process has ended. */
+static void replay_one(const struct episode *e)
+{
+	struct worker w = { .begun = vf_deadline(0), .episode = *e, .pid = begin(e, NULL, 0) };
+
+	worker_wait(&w);
 }
 
 static int parse(struct episode *e, char *text)
 {
 	char *part;
 
-	*e = (struct episode){ 0 };
+	*e = (struct episode){ .threads = 1 };
+	part = strchr(text, '/');
+	if (part && (sscanf(part, "/%u", &e->threads) != 1 || !e->threads || e->threads > THREADS))
+		return -1;
+	if (part)
+		*part = '\0';
 	for (part = strtok(text, ","); part && e->segments < SEGMENTS; part = strtok(NULL, ",")) {
 		unsigned int *calls = &e->calls[e->segments];
 
@@ -1007,18 +1296,18 @@ static void minimise(const struct episode *e, unsigned int chunk)
 	FILE *told = fopen("/dev/ttyS1", "w");
 	unsigned int n = length(e);
 
-	for (chunk = chunk ? chunk : (n + 1) / 2; told && chunk; chunk /= 2) {
+	for (chunk = chunk ? chunk : (n + 1) / 2; told && chunk && !shared->failed; chunk /= 2) {
 		unsigned int i, count = 0, from;
 
 		for (i = 0; i < n; i++)
 			count += chosen[i];
-		for (from = (count - 1) / chunk * chunk; count; from -= chunk) {
+		for (from = (count - 1) / chunk * chunk; count && !shared->failed; from -= chunk) {
 			bool before[SEGMENTS * CALLS];
 
 			memcpy(before, chosen, sizeof(before));
 			if (leave_out(from, chunk, n) < count) {
 				tell_chosen(told, "try", chunk, n);
-				waitpid(begin(e, NULL, 0), NULL, 0);
+				replay_one(e);
 			}
 			memcpy(chosen, before, sizeof(before));
 			if (!from)
@@ -1028,32 +1317,37 @@ static void minimise(const struct episode *e, unsigned int chunk)
 }
 
 /* Start and reap workers, and kill some of them in the middle of an episode. */
-static void explore(uint64_t seed, int64_t until, unsigned int workers)
+static void explore(uint64_t seed, int64_t until, uint64_t episodes, unsigned int workers)
 {
 	FILE *told = fopen("/dev/ttyS1", "w");
-	pid_t pid[16] = { 0 };
+	struct worker worker[16] = { 0 };
 	unsigned int i;
 
-	while (vf_deadline(0) < until) {
-		for (i = 0; i < workers; i++) {
-			struct episode e;
+	while (vf_deadline(0) < until && !shared->failed && episodes) {
+		for (i = 0; i < workers && episodes; i++) {
+			struct worker *w = &worker[i];
 
-			if (pid[i] && waitpid(pid[i], NULL, WNOHANG) != pid[i])
+			if (!worker_ended(w))
 				continue;
-			invent(&e, ++seed * UINT64_C(0xd1342543de82ef95));
-			pid[i] = begin(&e, told, i);
+			*w = (struct worker){ .begun = vf_deadline(0) };
+			invent(&w->episode, ++seed * UINT64_C(0xd1342543de82ef95));
+			w->pid = begin(&w->episode, told, i);
+			episodes--;
 		}
 		usleep(5000);
+		delays_limit(&shared->delays);
 		state = ++seed;
 		i = (unsigned int)dice(workers);
-		if (dice(100) == 0 && pid[i] && !kill(pid[i], SIGKILL))
+		if (dice(100) == 0 && worker[i].pid) {
+			worker_kill(&worker[i]);
 			atomic_fetch_add(&shared->kills, 1);
-	}
-	for (i = 0; i < workers; i++)
-		if (pid[i]) {
-			kill(pid[i], SIGKILL);
-			waitpid(pid[i], NULL, 0);
 		}
+	}
+	for (i = 0; i < workers; i++) {
+		worker_kill(&worker[i]);
+		worker_wait(&worker[i]);
+	}
+	delays_begin(0);
 }
 
 /* What a client in peace measures, in ns. */
@@ -1119,8 +1413,11 @@ static void report(void)
 
 	printf("# %" PRIu64 " calls, %" PRIu64 " of them succeeded, %" PRIu64 " episodes, %" PRIu64
 	       " kills\n", shared->calls, shared->succeeded, shared->episodes, shared->kills);
-	printf("# %" PRIu64 " places of code reached, %" PRIu64 " episodes kept\n", shared->pcs,
-	       shared->kept);
+	printf("# %" PRIu64 " places of code reached, %" PRIu64 " episodes kept, %" PRIu64
+	       " holds, %" PRIu64 " of them held a thread\n", shared->pcs, shared->kept,
+	       shared->delays.set, shared->delays.met);
+	if (shared->failed)
+		printf("# %s\n", shared->failure);
 	for (i = 0; f && i < PCS; i++)
 		if (shared->pc[i])
 			fprintf(f, "%" PRIx64 "\n", shared->pc[i]);
@@ -1132,17 +1429,19 @@ int main(int argc, char **argv)
 {
 	unsigned int workers = 3;
 	int64_t seconds = 10;
-	uint64_t seed = 1;
+	uint64_t seed = 1, episodes = UINT64_MAX;
 	char *replay = NULL, *calls = NULL;
 	bool fewer = false;
 	unsigned int chunk = 0;
 	int64_t limit_ms = 0;
 	int c, status = 0;
 
-	while ((c = getopt(argc, argv, "s:t:w:a:l:r:m:k:c:vf")) != -1)
+	while ((c = getopt(argc, argv, "s:t:n:w:j:a:l:r:m:k:c:vf")) != -1)
 		switch (c) {
 		case 's': seed = strtoull(optarg, NULL, 0); break;
 		case 't': seconds = atoi(optarg); break;
+		case 'n': episodes = strtoull(optarg, NULL, 0); break;
+		case 'j': most_threads = (unsigned int)atoi(optarg); break;
 		case 'w': workers = (unsigned int)atoi(optarg) % 16; break;
 		case 'a': adapters = (unsigned int)atoi(optarg); break;
 		case 'l': limit_ms = atoi(optarg); break;
@@ -1156,9 +1455,11 @@ int main(int argc, char **argv)
 		}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);
-	if (shared == MAP_FAILED || socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets))
+	if (!most_threads || most_threads > THREADS || shared == MAP_FAILED ||
+	    socketpair(AF_UNIX, SOCK_DGRAM, 0, sockets))
 		return 2;
 	signal(SIGBUS, SIG_DFL);
+	delays_open(&shared->delays);
 	if (choose(calls))
 		return 2;
 	if (replay) {
@@ -1170,15 +1471,17 @@ int main(int argc, char **argv)
 		if (fewer)
 			minimise(&e, chunk);
 		else
-			waitpid(begin(&e, NULL, 0), NULL, 0);
+			replay_one(&e);
 	} else {
 		int64_t until = vf_deadline(seconds * SECOND);
 		pid_t peace = limit_ms ? watch(until, limit_ms * 1000000) : 0;
 
-		explore(seed, until, workers ? workers : 1);
+		/* The episodes of neighbouring seeds are others. */
+		explore(seed << 20, until, episodes, workers ? workers : 1);
 		if (peace && waitpid(peace, &status, 0) != peace)
 			status = 1;
 	}
 	report();
-	return status ? 1 : 0;
+	printf("1..1\n%sok 1 fuzz.nothing_broke\n", status || shared->failed ? "not " : "");
+	return status || shared->failed;
 }
