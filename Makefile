@@ -201,10 +201,11 @@ guest-test-modules:
 	@tools/build-test-modules $$(tools/vm/kernel $(KERNEL))/build $(OUT)/test-modules/$(KERNEL) \
 		$(GUEST_KBUILD)
 
-# The debug kernel takes a module with coverage and with line numbers to report it by.
+# The debug kernel takes a module with coverage, with line numbers to report it by, and with the delays
+# of the test build.
 guest-kcov:
 	@tools/build-module $$(tools/vm/kernel kasan)/build $(OUT)/module/kasan-kcov \
-		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y
+		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y VFENCE_STEPS=y
 
 # The command once more, with sanitizers for memory and undefined behaviour.
 $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/trace/perfetto.pb-c.o
@@ -256,7 +257,7 @@ quick: setup-check
 	@tools/vm/kernel $(QUICK_KERNEL) >/dev/null
 	@$(MAKE) --no-print-directory -s guest-module $(if $(DEBUG),guest-steps) KERNEL=$(QUICK_KERNEL)
 	@$(MAKE) --no-print-directory -s -j$$(nproc) guest-programs
-	@tools/vm/check $(QUICK_KERNEL) process process-functions $(if $(DEBUG),process-pairs)
+	@tools/vm/check $(QUICK_KERNEL) process process-functions $(if $(DEBUG),process-pairs process-fuzz)
 
 check-all:
 	@$(MAKE) --no-print-directory check PARTS=full
