@@ -256,56 +256,46 @@ static double kernel_percent(void)
 	return 100.0 * (double)kernel_ns_since() / (double)(vf_deadline(0) - begin);
 }
 
-/* The time is what eventfds take: what comes along with it is a few percent more. */
-TEST_F_TIMEOUT(chores, events_of_a_process_use_a_quarter_of_a_processor, 120)
+/*
+ * Threads of the kernel use from @least to @most percent of a processor for @count floods, each a
+ * process. The charge is for what eventfds take: what comes along with it is a few percent more.
+ */
+static void use_percent(struct __test_metadata *_metadata, FIXTURE_DATA(chores) *self, flood_fn on,
+			unsigned int count, double least, double most)
 {
 	double percent;
+	unsigned int i;
 
-	ASSERT_TRUE(begin_flood(self, flood_events, true));
+	/* Several are of one user. */
+	for (i = 0; i < count; i++)
+		ASSERT_TRUE(begin_flood(self, on, count == 1));
 	percent = kernel_percent();
 	TH_LOG("%.1f %%", percent);
-	EXPECT_GT(31, percent);
-	EXPECT_LT(20, percent);
-	EXPECT_EQ(0, self->flood->ret);
+	EXPECT_LT(least, percent);
+	EXPECT_GT(most, percent);
+	for (i = 0; i < count; i++)
+		EXPECT_EQ(0, self->flood[i].ret);
+}
+
+TEST_F_TIMEOUT(chores, events_of_a_process_use_a_quarter_of_a_processor, 120)
+{
+	use_percent(_metadata, self, flood_events, 1, 20, 31);
 }
 
 TEST_F_TIMEOUT(chores, events_of_submissions_use_a_quarter_of_a_processor, 120)
 {
-	double percent;
-
-	ASSERT_TRUE(begin_flood(self, flood_submissions, true));
-	percent = kernel_percent();
-	TH_LOG("%.1f %%", percent);
-	EXPECT_GT(31, percent);
-	EXPECT_LT(20, percent);
-	EXPECT_EQ(0, self->flood->ret);
+	use_percent(_metadata, self, flood_submissions, 1, 20, 31);
 }
 
 /* What is not paid back is remembered when the last file is closed. */
 TEST_F_TIMEOUT(chores, events_of_files_that_are_reopened_use_no_more, 120)
 {
-	double percent;
-
-	ASSERT_TRUE(begin_flood(self, flood_reopening, true));
-	percent = kernel_percent();
-	TH_LOG("%.1f %%", percent);
-	EXPECT_GT(31, percent);
-	EXPECT_EQ(0, self->flood->ret);
+	use_percent(_metadata, self, flood_reopening, 1, 0, 31);
 }
 
 TEST_F_TIMEOUT(chores, events_of_a_user_use_half_of_a_processor, 240)
 {
-	double percent;
-	unsigned int i;
-
-	for (i = 0; i < MAX_FLOODS; i++)
-		ASSERT_TRUE(begin_flood(self, flood_events, false));
-	percent = kernel_percent();
-	TH_LOG("%.1f %%", percent);
-	EXPECT_GT(62, percent);
-	EXPECT_LT(40, percent);
-	for (i = 0; i < MAX_FLOODS; i++)
-		EXPECT_EQ(0, self->flood[i].ret);
+	use_percent(_metadata, self, flood_events, MAX_FLOODS, 40, 62);
 }
 
 /* Return: the longest of some times from a GPU signal to the eventfd, in ns, or -1. */
