@@ -160,7 +160,7 @@ static unsigned long account_rest(const struct vfence_account *account)
 	return ns ? nsecs_to_jiffies(ns) + 1 : 0;
 }
 
-/* Nobody uses the account. Keep it if it has to rest: a client may come again at once. */
+/* Keep an unused account that has to rest, as its process may open another file at once. */
 static bool account_keep_locked(struct vfence_account *account)
 {
 	struct vfence_accounts *accounts = &account->adapter->accounts;

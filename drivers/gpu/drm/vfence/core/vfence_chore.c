@@ -5,7 +5,8 @@
  * A client decides how many threads an eventfd wakes, and how many files it has. No control group
  * limits what the kernel does for it later. A chore is therefore charged to the process that opened
  * the file, and to its user, and does a portion of its work at a time. Then others have their turn:
- * those of the process that has spent least come first. Who has spent too much rests.
+ * those of the process that has spent least come first. A process that has spent too much rests:
+ * its chores wait until enough time has passed.
  *
  *            vfence_chore_queue()        its turn              the work begins
  *      IDLE ---------------------> WAITING ------> QUEUED -----------------------> RUNNING
@@ -36,7 +37,10 @@ static struct vfence_chore_process *chore_process(struct timerqueue_node *turn)
 	return container_of(turn, struct vfence_chore_process, turn);
 }
 
-/* Who has spent less comes first. Who has paid back all comes behind those that wait already. */
+/*
+ * Sort by the time at which all is paid back. A process with nothing to pay back is sorted by now,
+ * which puts it behind those that line up already.
+ */
 static void chore_line_up_locked(struct vfence_chore_process *process, u64 now)
 {
 	lockdep_assert_held(&process->user->lock);
@@ -164,7 +168,7 @@ static void chore_begin(struct vfence_chore *chore)
 	spin_unlock_irq(&user->lock);
 }
 
-/* A portion is done: charge what it has spent instead of what was reserved. */
+/* Replace what was reserved for a run by the time that it took. */
 static void chore_charge_locked(struct vfence_chore_process *process, u64 spent_ns, u64 now)
 {
 	struct vfence_chore_user *user = process->user;
@@ -178,7 +182,10 @@ static void chore_charge_locked(struct vfence_chore_process *process, u64 spent_
 	chore_line_up_locked(process, now);
 }
 
-/* Once nobody waits for the chore, it may be freed, if the run has no reference of it. */
+/*
+ * A chore without a release function may be freed as soon as its state is IDLE: after the unlock
+ * only its address is used.
+ */
 static void chore_end(struct vfence_chore *chore)
 {
 	u64 spent_ns = max_t(u64, chore->spent_ns, CHORE_LEAST_NS), now = ktime_get_ns();
@@ -248,12 +255,12 @@ static bool chore_begin_here(struct vfence_chore *chore)
 }
 
 /**
- * vfence_chore_flush - do what is left to do
- * @chore: a chore that is not queued any more, except by itself
+ * vfence_chore_flush - run a chore until it has nothing left to do
+ * @chore: a chore that only its own run queues again
  *
- * The client decides how long that takes. It is done here instead of waiting until the client has
- * rested: who calls is a thread of the client, whose own time that is, or one of the kernel, which
- * charges the client and waits for nobody's rest. Process context.
+ * The caller runs it, instead of waiting until the process may spend more. A thread of the client
+ * pays by its own processor time; what a thread of the kernel spends is charged. The client decides
+ * how long the call takes. Process context.
  */
 void vfence_chore_flush(struct vfence_chore *chore)
 {
