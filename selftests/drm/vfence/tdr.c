@@ -389,6 +389,156 @@ TEST_F(tdr, TDR_1_an_endless_draw_is_found_in_time_and_others_go_on)
 	client_close(&other);
 }
 
+/* Does the kernel count for how long a thread waits for a processor? */
+static bool waits_are_counted(void)
+{
+	return !access("/proc/self/schedstat", F_OK);
+}
+
+static bool can_starve(void)
+{
+	return waits_are_counted() && sysconf(_SC_NPROCESSORS_ONLN) >= 2;
+}
+
+static void pin_to_any(pid_t task, int cpus)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	while (cpus--)
+		CPU_SET(cpus, &set);
+	sched_setaffinity(task, sizeof(set), &set);
+}
+
+/* Keep this processor for 3 s, before all threads of the GPU. @told: is told that it does so. */
+static int keep_processor(int told)
+{
+	int64_t until;
+
+	pin(0, 0);
+	hurry(0, 2);
+	if (sched_getcpu() || sched_getscheduler(0) != SCHED_FIFO || write(told, "", 1) != 1)
+		return 1;
+	until = vf_deadline(3 * SECOND);
+	while (vf_deadline(0) < until)
+		;
+	return 0;
+}
+
+/*
+ * Keep the first processor, and move threads of the GPU there whose kind begins with @kind. The
+ * caller runs on another one. Return: the process that keeps it, or a negative number.
+ */
+static pid_t starve(const char *kind)
+{
+	char name[32], none;
+	int told[2];
+	pid_t pid;
+
+	if (pipe(told))
+		return -errno;
+	snprintf(name, sizeof(name), "vfence%u-%s", first_adapter(), kind);
+	each_kthread(name, pin, 0);
+	pin(0, 1);
+	pid = fork();
+	if (!pid)
+		_exit(keep_processor(told[1]));
+	close(told[1]);
+	if (pid > 0 && read(told[0], &none, 1) != 1)
+		pid = -EPERM;
+	close(told[0]);
+	return pid;
+}
+
+static int end_starve(pid_t pid)
+{
+	int cpus = sysconf(_SC_NPROCESSORS_ONLN), status = 0;
+	char name[32];
+
+	waitpid(pid, &status, 0);
+	snprintf(name, sizeof(name), "vfence%u-", first_adapter());
+	each_kthread(name, pin_to_any, cpus);
+	pin_to_any(0, cpus);
+	return status;
+}
+
+/* A user who may run threads in real time keeps the GPU's threads from a processor. */
+TEST_F(tdr, real_time_loops_of_a_user_reset_nothing)
+{
+	struct vf_counters before = counters(self->adapter), after;
+	pid_t pid;
+
+	if (!can_starve())
+		SKIP(return, "needs two processors, and CONFIG_SCHED_INFO");
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "200"));
+	vf_cmd_draw(self->gfx, 100, SECOND / 100);
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	pid = starve("");
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, end_starve(pid));
+
+	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	after = counters(self->adapter);
+	EXPECT_EQ(before.engine_resets, after.engine_resets);
+	/* No engine was held to see whether it is to be reset. */
+	EXPECT_EQ(before.false_alarms, after.false_alarms);
+}
+
+/* The reset of an engine waits for the engine. */
+TEST_F(tdr, WDDM_162_real_time_loops_make_no_reset_of_an_engine_fail)
+{
+	struct vf_counters before = counters(self->adapter), after;
+	pid_t pid;
+
+	if (!can_starve())
+		SKIP(return, "needs two processors, and CONFIG_SCHED_INFO");
+	ASSERT_EQ(0, tdr_configure(0, "ddi_delay_ms", "200"));
+	vf_cmd_draw(self->gfx, 100, SECOND / 100);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	pid = starve("engine");
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, knob(0, "reset_engine", "0"));
+	EXPECT_EQ(0, end_starve(pid));
+
+	after = counters(self->adapter);
+	EXPECT_EQ(before.engine_resets + 1, after.engine_resets);
+	EXPECT_EQ(before.adapter_resets, after.adapter_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other));
+}
+
+/* It waits for the CMP, too, which handles what was posted before. */
+TEST_F(tdr, WDDM_146_real_time_loops_make_no_flush_of_a_reset_fail)
+{
+	struct vf_counters before = counters(self->adapter), after;
+	int efd = eventfd(0, EFD_CLOEXEC);
+	pid_t pid;
+
+	if (!can_starve())
+		SKIP(return, "needs two processors, and CONFIG_SCHED_INFO");
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 2, efd));
+	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	vf_cmd_signal(self->gfx, self->fence, 2);
+	vf_cmd_draw(self->gfx, 100, SECOND / 100);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 2));
+	pid = starve("cmp");
+	ASSERT_LT(0, pid);
+	EXPECT_EQ(0, knob(0, "hold_posts", "0"));
+	EXPECT_EQ(0, knob(0, "reset_engine", "0"));
+	EXPECT_EQ(0, end_starve(pid));
+	close(efd);
+
+	after = counters(self->adapter);
+	EXPECT_EQ(before.engine_resets + 1, after.engine_resets);
+	EXPECT_EQ(before.adapter_resets, after.adapter_resets);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other));
+}
+
 TEST_F(tdr, WDDM_166_a_queue_without_a_time_out_is_never_timed_out)
 {
 	struct drm_vfence_syncobj out = { .handle = self->out_sync };

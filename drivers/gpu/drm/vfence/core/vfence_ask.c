@@ -14,6 +14,7 @@
  *     +---- end, or not reset and met --------+                               |
  *     +-------------------------------- end ----------------------------------+
  *
+ * An engine whose thread had no processor for most of the time is not late: its time begins again.
  * Only a suspension becomes LOST, also one that has begun during the reset. Everything else ends,
  * or the engine gets TdrDelay once more; it also does if the configuration says that nothing is
  * reset.
@@ -40,10 +41,25 @@ void vfence_ask_setup(struct vfence_ask *ask, const struct vfence_ask_ops *ops, 
 	ask->state = VFENCE_ASK_NONE;
 }
 
-static void ask_begin_locked(struct vfence_adapter *adapter, struct vfence_ask *ask)
+static void ask_stamp_locked(struct vfence_adapter *adapter, struct vfence_ask *ask)
 {
 	lockdep_assert_held(&adapter->asks.lock);
 	ask->asked_at = ktime_get_ns();
+	ask->waited_ns = vgpu_engine_waited_ns(adapter->gpu, ask->node);
+}
+
+/** vfence_ask_stamp - an engine was asked now, and vfence_ask_begin_late() may follow */
+void vfence_ask_stamp(struct vfence_adapter *adapter, struct vfence_ask *ask)
+{
+	spin_lock(&adapter->asks.lock);
+	ask_stamp_locked(adapter, ask);
+	spin_unlock(&adapter->asks.lock);
+}
+
+static void ask_begin_locked(struct vfence_adapter *adapter, struct vfence_ask *ask)
+{
+	lockdep_assert_held(&adapter->asks.lock);
+	ask_stamp_locked(adapter, ask);
 	WRITE_ONCE(ask->state, VFENCE_ASK_ASKED);
 	list_move_tail(&ask->link, &adapter->asks.list);
 }
@@ -92,6 +108,19 @@ static struct vfence_ask *ask_late_locked(struct vfence_adapter *adapter)
 	       list_first_entry(&adapter->asks.list, struct vfence_ask, link);
 }
 
+/*
+ * Has the engine stood still for most of the time, because threads of a higher priority had the
+ * processors? Then it could not do what it was asked for.
+ */
+static bool ask_is_starved_locked(struct vfence_adapter *adapter, const struct vfence_ask *ask)
+{
+	/* It may have become less by the difference of the processors' clocks. */
+	s64 waited = vgpu_engine_waited_ns(adapter->gpu, ask->node) - ask->waited_ns;
+
+	lockdep_assert_held(&adapter->asks.lock);
+	return waited > (s64)(ktime_get_ns() - ask->asked_at) / 2;
+}
+
 /**
  * vfence_ask_take_late - take one that the engine has not met in time
  * @adapter: the adapter
@@ -106,6 +135,10 @@ struct vfence_ask *vfence_ask_take_late(struct vfence_adapter *adapter)
 
 	spin_lock(&adapter->asks.lock);
 	while ((ask = ask_late_locked(adapter))) {
+		if (!ask->ops->met(ask) && ask_is_starved_locked(adapter, ask)) {
+			ask_begin_locked(adapter, ask);
+			continue;
+		}
 		/* Whoever waits for it may have gone: then it was met long ago. */
 		if (!ask->ops->met(ask) && (!ask->ops->get || ask->ops->get(ask))) {
 			ask_leave_locked(adapter, ask, VFENCE_ASK_LATE);
@@ -117,17 +150,23 @@ struct vfence_ask *vfence_ask_take_late(struct vfence_adapter *adapter)
 	return ask;
 }
 
-/** vfence_ask_begin_late - begin an ask that is late already; false if it is met meanwhile */
+/**
+ * vfence_ask_begin_late - begin an ask that is late already
+ * @adapter: the adapter
+ * @ask: the ask, after vfence_ask_stamp()
+ *
+ * Return: false if it is met meanwhile, or if the engine had no processor.
+ */
 bool vfence_ask_begin_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
 {
-	bool met;
+	bool late;
 
 	spin_lock(&adapter->asks.lock);
-	met = ask->ops->met(ask);
-	if (!met)
+	late = !ask->ops->met(ask) && !ask_is_starved_locked(adapter, ask);
+	if (late)
 		ask_leave_locked(adapter, ask, VFENCE_ASK_LATE);
 	spin_unlock(&adapter->asks.lock);
-	return !met;
+	return late;
 }
 
 /** vfence_ask_is_late - is an ask that was found late still so: neither over, nor met */

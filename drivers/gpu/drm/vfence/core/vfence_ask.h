@@ -51,6 +51,8 @@ struct vfence_ask {
 	struct list_head link;
 	/** @asked_at: when, in ns of ktime_get_ns(); &vfence_asks.lock */
 	u64 asked_at;
+	/** @waited_ns: vgpu_engine_waited_ns() at that time; &vfence_asks.lock */
+	u64 waited_ns;
 	/** @state: &enum vfence_ask_state; written under &vfence_asks.lock, read without it */
 	unsigned int state;
 };
@@ -67,6 +69,7 @@ struct vfence_asks {
 
 void vfence_ask_init(struct vfence_adapter *adapter);
 void vfence_ask_setup(struct vfence_ask *ask, const struct vfence_ask_ops *ops, unsigned int node);
+void vfence_ask_stamp(struct vfence_adapter *adapter, struct vfence_ask *ask);
 void vfence_ask_begin(struct vfence_adapter *adapter, struct vfence_ask *ask);
 void vfence_ask_end(struct vfence_adapter *adapter, struct vfence_ask *ask);
 u64 vfence_ask_left_locked(struct vfence_adapter *adapter, u64 now);

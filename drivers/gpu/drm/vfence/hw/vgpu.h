@@ -639,6 +639,16 @@ u64 vgpu_engine_ask(struct vgpu *gpu, unsigned int node);
  * Return: true also if the engine executes nothing of this GPU any more.
  */
 bool vgpu_engine_has_answered(struct vgpu *gpu, unsigned int node, u64 request);
+/**
+ * vgpu_engine_waited_ns - how long an engine has stood still for want of a processor
+ * @gpu: the GPU
+ * @node: node of the engine
+ *
+ * An engine is a thread. It does not hang while others keep it from the processors. Any context.
+ *
+ * Return: ns since it started, give or take a difference of clocks; 0 if the kernel does not count.
+ */
+u64 vgpu_engine_waited_ns(struct vgpu *gpu, unsigned int node);
 /** vgpu_reset_collect_debug - DxgkDdiCollectDbgInfo; changes nothing. Any context. */
 void vgpu_reset_collect_debug(struct vgpu *gpu, unsigned int node, struct vgpu_debug_info *info);
 /**
@@ -1269,7 +1279,13 @@ bool vgpu_word_take(struct vgpu_word *word, struct vgpu_missed *missed);
 u64 vgpu_word_rewinds(struct vgpu_word *word);
 /** vgpu_cmp_flush - wait until every signal executed before the call is in the interrupt ring */
 void vgpu_cmp_flush(struct vgpu *gpu);
-/** vgpu_cmp_try_flush - as vgpu_cmp_flush(); returns false if that is not so after @ms */
+/**
+ * vgpu_cmp_try_flush - as vgpu_cmp_flush(), but not for long
+ * @gpu: the GPU
+ * @ms: time that the CMP has; that in which it waits for a processor does not count
+ *
+ * Return: false if the CMP has not handled the posts by then.
+ */
 bool vgpu_cmp_try_flush(struct vgpu *gpu, unsigned int ms);
 /**
  * vgpu_cmp_backlog - posts that the CMP has not handled

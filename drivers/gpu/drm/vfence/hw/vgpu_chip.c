@@ -65,7 +65,10 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 static void chip_free(struct kref *ref)
 {
 	struct vgpu_chip *chip = container_of(ref, struct vgpu_chip, ref);
+	unsigned int node;
 
+	for (node = 0; node < chip->nodes; node++)
+		vgpu_thread_fini(&chip->engine[node].thread);
 	destroy_workqueue(chip->release_wq);
 	vgpu_world_fini(chip);
 	mutex_destroy(&chip->lock);

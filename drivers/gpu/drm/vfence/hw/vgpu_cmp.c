@@ -618,12 +618,10 @@ void vgpu_cmp_run(struct vgpu *gpu, struct vgpu_engine *engine)
 
 int vgpu_cmp_start(struct vgpu *gpu)
 {
-	struct task_struct *task = kthread_run(cmp_thread, gpu, "%s-cmp", gpu->name);
+	char name[32];
 
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	gpu->cmp.task = task;
-	return 0;
+	snprintf(name, sizeof(name), "%s-cmp", gpu->name);
+	return vgpu_thread_start(&gpu->cmp.thread, cmp_thread, gpu, name);
 }
 
 /* The engines have stopped, so the CMP gets no more posts. */
@@ -632,12 +630,11 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned long flags;
 
-	if (cmp->task) {
+	if (cmp->thread.runs) {
 		WRITE_ONCE(gpu->knobs.stop_cmp, false);
 		vgpu_cmp_flush(gpu);
-		kthread_stop(cmp->task);
 	}
-	cmp->task = NULL;
+	vgpu_thread_stop(&cmp->thread);
 	spin_lock_irqsave(&cmp->lock, flags);
 	cmp->stopped = true;
 	spin_unlock_irqrestore(&cmp->lock, flags);
@@ -673,16 +670,41 @@ static bool cmp_end_flush(struct vgpu_cmp *cmp, struct vgpu_cmp_flush *flush)
 	return flushed;
 }
 
-/* Wait until all posts of before are handled. Return false if they are not after @timeout. */
-static bool cmp_flush(struct vgpu_cmp *cmp, long timeout)
+/* Threads that do the CMP's work: its own, and the engines. Return how long they have waited. */
+static u64 cmp_waited(struct vgpu *gpu)
 {
+	u64 waited = vgpu_thread_waited(&gpu->cmp.thread);
+	unsigned int node;
+
+	for (node = 0; node < gpu->config.nodes; node++)
+		waited += vgpu_engine_waited_ns(gpu, node);
+	return waited;
+}
+
+/* Wait for the CMP. Time in which it may have waited for a processor is not part of @timeout. */
+static void cmp_wait_flush(struct vgpu *gpu, struct vgpu_cmp_flush *flush, long timeout)
+{
+	u64 waited;
+
+	do {
+		waited = cmp_waited(gpu);
+		if (wait_for_completion_timeout(&flush->done, timeout))
+			break;
+		timeout = vgpu_thread_waited_more(cmp_waited(gpu), waited);
+	} while (timeout);
+}
+
+/* Wait until all posts of before are handled. Return false if they are not after @timeout. */
+static bool cmp_flush(struct vgpu *gpu, long timeout)
+{
+	struct vgpu_cmp *cmp = &gpu->cmp;
 	struct vgpu_cmp_flush flush;
 	bool flushed;
 
 	cmp_begin_flush(cmp, &flush);
 	atomic_inc(&cmp->flushers);
 	wake_up_all(&cmp->wait);
-	wait_for_completion_timeout(&flush.done, timeout);
+	cmp_wait_flush(gpu, &flush, timeout);
 	flushed = cmp_end_flush(cmp, &flush);
 	atomic_dec(&cmp->flushers);
 	return flushed;
@@ -690,12 +712,12 @@ static bool cmp_flush(struct vgpu_cmp *cmp, long timeout)
 
 void vgpu_cmp_flush(struct vgpu *gpu)
 {
-	cmp_flush(&gpu->cmp, MAX_SCHEDULE_TIMEOUT);
+	cmp_flush(gpu, MAX_SCHEDULE_TIMEOUT);
 }
 
 bool vgpu_cmp_try_flush(struct vgpu *gpu, unsigned int ms)
 {
-	return cmp_flush(&gpu->cmp, msecs_to_jiffies(ms));
+	return cmp_flush(gpu, msecs_to_jiffies(ms));
 }
 
 bool vgpu_cmp_backlog(struct vgpu *gpu, u64 *done)

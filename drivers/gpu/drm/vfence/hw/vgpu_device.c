@@ -135,6 +135,7 @@ void vgpu_device_destroy(struct vgpu *gpu)
 		vgpu_vm_destroy(gpu->system_vm);
 	if (!IS_ERR(gpu->system_account))
 		vgpu_account_destroy(gpu->system_account);
+	vgpu_thread_fini(&gpu->cmp.thread);
 	vgpu_chip_leave(gpu->chip, gpu);
 	mutex_destroy(&gpu->queues_lock);
 	mutex_destroy(&gpu->reset_lock);

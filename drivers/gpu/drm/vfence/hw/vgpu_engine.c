@@ -438,20 +438,15 @@ static int engine_thread(void *data)
 
 int vgpu_engine_start(struct vgpu_engine *engine)
 {
-	struct task_struct *task;
+	char name[32];
 
-	task = kthread_run(engine_thread, engine, "%s-engine%u", engine->chip->name, engine->node);
-	if (IS_ERR(task))
-		return PTR_ERR(task);
-	engine->task = task;
-	return 0;
+	snprintf(name, sizeof(name), "%s-engine%u", engine->chip->name, engine->node);
+	return vgpu_thread_start(&engine->thread, engine_thread, engine, name);
 }
 
 void vgpu_engine_stop(struct vgpu_engine *engine)
 {
-	if (engine->task)
-		kthread_stop(engine->task);
-	engine->task = NULL;
+	vgpu_thread_stop(&engine->thread);
 }
 
 u64 vgpu_engine_ask(struct vgpu *gpu, unsigned int node)
@@ -481,6 +476,11 @@ bool vgpu_engine_has_answered(struct vgpu *gpu, unsigned int node, u64 request)
 		   READ_ONCE(engine->answered) >= request;
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 	return answered;
+}
+
+u64 vgpu_engine_waited_ns(struct vgpu *gpu, unsigned int node)
+{
+	return vgpu_thread_waited(&gpu->chip->engine[node].thread);
 }
 
 void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)

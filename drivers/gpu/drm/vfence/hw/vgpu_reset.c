@@ -227,6 +227,25 @@ void vgpu_reset_collect_queue(struct vgpu_queue *queue, struct vgpu_debug_info *
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
+/*
+ * Wait until the function runs nothing on the engine. Time in which the engine's thread waits for a
+ * processor is not part of @timeout. Return false if a queue has not left in time.
+ */
+static bool reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned long timeout)
+{
+	struct vgpu_engine *engine = &gpu->chip->engine[node];
+	bool left;
+	u64 waited;
+
+	do {
+		waited = vgpu_thread_waited(&engine->thread);
+		left = wait_event_timeout(gpu->chip->queue_left, !reset_engine_runs(engine, gpu),
+					  timeout);
+		timeout = vgpu_thread_waited_more(vgpu_thread_waited(&engine->thread), waited);
+	} while (!left && timeout);
+	return left;
+}
+
 /* A knob lets the packet end that makes no progress. On return its queue has left. */
 static void reset_finish(struct vgpu *gpu, unsigned int node, bool *knob)
 {
@@ -236,8 +255,7 @@ static void reset_finish(struct vgpu *gpu, unsigned int node, bool *knob)
 		return;
 	WRITE_ONCE(gpu->knobs.end_hangs, true);
 	wake_up_all(&engine->wait);
-	wait_event_timeout(gpu->chip->queue_left, !reset_engine_runs(engine, gpu),
-			   msecs_to_jiffies(RESET_FINISH_MS));
+	reset_wait_left(gpu, node, msecs_to_jiffies(RESET_FINISH_MS));
 	WRITE_ONCE(gpu->knobs.end_hangs, false);
 }
 
@@ -297,9 +315,7 @@ void vgpu_reset_hold(struct vgpu *gpu, unsigned int ordinal, bool preempt,
 
 bool vgpu_reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned int ms)
 {
-	return wait_event_timeout(gpu->chip->queue_left,
-				  !reset_engine_runs(&gpu->chip->engine[node], gpu),
-				  msecs_to_jiffies(ms));
+	return reset_wait_left(gpu, node, msecs_to_jiffies(ms));
 }
 
 /**
@@ -346,7 +362,7 @@ static bool reset_abort(struct vgpu *gpu, unsigned int node, long timeout, struc
 	if (reset_runs_locked(engine, gpu))
 		reset_abort_locked(engine, hit);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	return wait_event_timeout(gpu->chip->queue_left, !reset_engine_runs(engine, gpu), timeout);
+	return reset_wait_left(gpu, node, timeout);
 }
 
 static void reset_report(struct vgpu *gpu, const struct reset_hit *hit)

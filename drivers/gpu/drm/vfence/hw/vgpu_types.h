@@ -27,8 +27,11 @@
 #include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/mutex.h>
 #include <linux/rbtree.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/siphash.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -43,8 +46,6 @@
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
 #include "vgpu_world.h"
-
-struct task_struct;
 
 /* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
@@ -128,17 +129,48 @@ struct vgpu_cmp_flush {
 };
 
 /**
+ * struct vgpu_thread - a thread of the GPU; written by who starts and stops it
+ */
+struct vgpu_thread {
+	/** @task: The thread, with a reference, also after it has stopped; NULL before. */
+	struct task_struct *task;
+	/** @runs: It was started and not stopped since. */
+	bool runs;
+};
+
+/* How long a thread has waited for a processor, in ns. A kernel may not count that. */
+#ifdef CONFIG_SCHED_INFO
+static inline u64 vgpu_task_waited(const struct task_struct *task)
+{
+	u64 before, since, now;
+
+	/* It waits now if @since is not 0. If it gets a processor meanwhile, look again. */
+	do {
+		before = READ_ONCE(task->sched_info.run_delay);
+		since = READ_ONCE(task->sched_info.last_queued);
+		now = local_clock();
+	} while (READ_ONCE(task->sched_info.run_delay) != before);
+	return before + (since ? now - min(since, now) : 0);
+}
+#else
+static inline u64 vgpu_task_waited(const struct task_struct *task)
+{
+	return 0;
+}
+#endif
+
+/**
  * struct vgpu_cmp - the context management processor
  */
 struct vgpu_cmp {
 	/**
-	 * @lock: Protects all members but @task, @wait and @flushers. The thread reads the counts
+	 * @lock: Protects all members but @thread, @wait and @flushers. The thread reads the counts
 	 * without it.
 	 */
 	spinlock_t lock;
 
-	/** @task: Thread of the CMP. */
-	struct task_struct *task;
+	/** @thread: Thread of the CMP. */
+	struct vgpu_thread thread;
 	/** @wait: The thread sleeps here. */
 	wait_queue_head_t wait;
 	/** @flushes: &struct vgpu_cmp_flush of callers that sleep, in the order of their posts. */
@@ -372,8 +404,8 @@ struct vgpu_engine {
 	/** @class_id: &enum drm_vfence_node_class. */
 	unsigned int class_id;
 
-	/** @task: Thread of the engine. */
-	struct task_struct *task;
+	/** @thread: Thread of the engine. */
+	struct vgpu_thread thread;
 	/**
 	 * @wait: The thread sleeps here until there is work, or until the charged time has
 	 * passed.
@@ -1148,6 +1180,14 @@ void vgpu_fence_unblock_locked(struct vgpu_queue *queue);
 /* vgpu_clock.c */
 u64 vgpu_clock_at(u64 ns);
 u64 vgpu_clock_ns(u64 ticks);
+
+/* vgpu_thread.c */
+int vgpu_thread_start(struct vgpu_thread *thread, int (*run)(void *data), void *data,
+		      const char *name);
+void vgpu_thread_stop(struct vgpu_thread *thread);
+void vgpu_thread_fini(struct vgpu_thread *thread);
+u64 vgpu_thread_waited(const struct vgpu_thread *thread);
+unsigned long vgpu_thread_waited_more(u64 now, u64 before);
 
 /* vgpu_time.c */
 void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);

@@ -146,7 +146,7 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 	vfence_step(EDGE);
 	/* If the engine reports it, its thread may do so after the time of its packets ended. */
 	if (edge && chip->world)
-		world_report_locked(gpu, group, busy, current == engine->task ?
+		world_report_locked(gpu, group, busy, current == engine->thread.task ?
 				    vgpu_time_end(engine) : ktime_get_ns());
 }
 

@@ -33,7 +33,7 @@
 
 /*
  * The next check. An engine answers at once, but its thread needs a processor: a short TdrDelay
- * must not turn a busy machine into a hang.
+ * must not turn a busy machine into a hang, where the kernel does not count that time.
  */
 static void watch_begin_check_locked(struct vfence_adapter *adapter)
 {
@@ -110,6 +110,7 @@ static void watch_engine(struct vfence_adapter *adapter, struct vfence_sign *sig
 		vfence_ask_end(adapter, &sign->ask);
 	}
 	sign->request = vgpu_engine_ask(adapter->gpu, sign->ask.node);
+	vfence_ask_stamp(adapter, &sign->ask);
 }
 
 static void watch_cmp(struct vfence_adapter *adapter)
