@@ -635,6 +635,7 @@ TEST_F(holds, a_page_that_moves_outlives_its_fences)
 	churn();
 }
 
+#define MONITORED_SHARED	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 #define ACROSS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 
 /* Open a fence on an adapter, by a client of this process. Return: 0, or an error. */
@@ -991,6 +992,54 @@ TEST_F(holds, a_wait_sets_events_that_come_from_another_adapter)
 	vf_queue_destroy(queue);
 	client_close(&there);
 	client_close(&here);
+	close(efd);
+}
+
+static void *destroy_it(void *fence)
+{
+	vf_fence_destroy(fence);
+	return NULL;
+}
+
+/*
+ * Who closes a handle of a monitored fence ends the waits of then. Others may begin waits as fast as it
+ * ends them, so these end, too, and it has an end.
+ */
+TEST_F(holds, WDDM_125_waits_that_begin_meanwhile_do_not_keep_the_closing_of_a_handle)
+{
+	enum { WAITS = 70 };
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd;
+	struct vf_fence *fence, *again;
+	uint64_t count, seen = 0;
+	struct client c;
+	pthread_t thread;
+	unsigned int i;
+
+	ASSERT_EQ(0, client_open(&c));
+	ASSERT_EQ(0, vf_monitored_fence_create(c.device, MONITORED_SHARED, 0, &fence));
+	fd = vf_fence_export(fence);
+	ASSERT_EQ(0, vf_fence_open(c.device, fd, &again));
+	close(fd);
+	for (i = 0; i < WAITS; i++)
+		ASSERT_EQ(0, arm(c.adapter, fence, 1, efd));
+	ASSERT_EQ(0, hold("ENDING"));
+	ASSERT_EQ(0, pthread_create(&thread, NULL, destroy_it, again));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	EXPECT_EQ(-ECANCELED, arm(c.adapter, fence, 1, efd));
+	EXPECT_EQ(-ECANCELED, vf_fence_wait(fence, 1, DEADLINE));
+	ASSERT_EQ(0, hold("none"));
+	ASSERT_EQ(0, pthread_join(thread, NULL));
+	while (seen < WAITS && EVENTUALLY(read(efd, &count, 8) == 8))
+		seen += count;
+	EXPECT_EQ(WAITS, seen);
+
+	/* Waits that begin afterwards do not. */
+	EXPECT_EQ(0, arm(c.adapter, fence, 1, efd));
+	EXPECT_EQ(0, vf_fence_signal(fence, 1));
+	EXPECT_EQ(0, vf_fence_wait(fence, 1, DEADLINE));
+	EXPECT_TRUE(EVENTUALLY(read(efd, &count, 8) == 8));
+	vf_fence_destroy(fence);
+	client_close(&c);
 	close(efd);
 }
 

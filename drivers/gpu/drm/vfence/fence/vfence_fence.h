@@ -129,6 +129,8 @@ struct vfence_fence {
 	u64 monitored;
 	/** @error: Error that new waits return, or 0; read without @lock by CPU signals. */
 	int error;
+	/** @ending: Number of threads that end all CPU waits. New ones return ECANCELED then. */
+	unsigned int ending;
 	/** @always_signaled: No signal has an effect any more (WDDM-66); set once, unlocked. */
 	bool always_signaled;
 

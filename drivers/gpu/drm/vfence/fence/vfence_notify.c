@@ -126,10 +126,9 @@ static void notify_native_hard(struct vfence_adapter *adapter,
  */
 static bool notify_complete_deferred(struct vfence_fence *fence)
 {
-	unsigned int taken;
 	unsigned long flags;
-	LIST_HEAD(done);
 	u64 value;
+	bool more;
 
 	mutex_lock(&fence->rescan_lock);
 	/* Take the value, so that it cannot complete a wait that begins after a rewind. */
@@ -138,20 +137,18 @@ static bool notify_complete_deferred(struct vfence_fence *fence)
 	fence->deferred_value = 0;
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
-	if (taken == VFENCE_POINT_BATCH) {
+	more = vfence_point_complete_batch(fence, value) == VFENCE_POINT_BATCH;
+	if (more) {
 		/* There may be more points for the next portion. */
 		spin_lock_irqsave(&fence->lock, flags);
 		fence->deferred_value = max(fence->deferred_value, value);
 		spin_unlock_irqrestore(&fence->lock, flags);
 	}
-
-	vfence_point_finish_all(&done, 0);
 	if (READ_ONCE(fence->linked))
 		vfence_cross_propagate_noted(fence);
 	mutex_unlock(&fence->rescan_lock);
 
-	return taken == VFENCE_POINT_BATCH;
+	return more;
 }
 
 /* Return true if the fence needs no other pass: no signal was deferred meanwhile. */

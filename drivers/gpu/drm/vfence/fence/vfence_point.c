@@ -20,6 +20,7 @@
 
 #include <linux/slab.h>
 
+#include "core/vfence_wake.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
@@ -213,7 +214,7 @@ static void point_finish(struct vfence_point *point, int error)
  * @done: list of the points, from vfence_point_take()
  * @error: 0 if the points are reached, or the error of their waits
  *
- * Any context, no lock held.
+ * Any context, no lock held, between vfence_wake_begin() and vfence_wake_end().
  */
 void vfence_point_finish_all(struct list_head *done, int error)
 {
@@ -221,6 +222,7 @@ void vfence_point_finish_all(struct list_head *done, int error)
 	struct vfence_point *point, *next;
 	unsigned int finished = 0;
 
+	vfence_wake_assert();
 	list_for_each_entry_safe(point, next, done, link) {
 		adapter = point->wait->adapter;
 		point_finish(point, error);
@@ -238,7 +240,7 @@ void vfence_point_finish_all(struct list_head *done, int error)
  * @budget: maximal number of points to take, at least 1
  * @done: list to which the points are added, for vfence_point_finish_all()
  *
- * Any context.
+ * Any context, after vfence_wake_begin().
  *
  * Return: number of points taken; if it is @budget, there may be more.
  */
@@ -256,6 +258,27 @@ unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned i
 }
 
 /**
+ * vfence_point_complete_batch - complete a batch of the points that a signaled value satisfies
+ * @fence: the fence
+ * @value: the signaled value, which may have been rewound meanwhile
+ *
+ * Process context.
+ *
+ * Return: number of points completed; if it is %VFENCE_POINT_BATCH, there may be more.
+ */
+unsigned int vfence_point_complete_batch(struct vfence_fence *fence, u64 value)
+{
+	unsigned int taken;
+	LIST_HEAD(done);
+
+	vfence_wake_begin();
+	taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
+	vfence_point_finish_all(&done, 0);
+	vfence_wake_end();
+	return taken;
+}
+
+/**
  * vfence_point_complete - complete all points that a signaled value satisfies
  * @fence: the fence
  * @value: the signaled value
@@ -269,10 +292,7 @@ unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value)
 	unsigned int taken, total = 0;
 
 	do {
-		LIST_HEAD(done);
-
-		taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
-		vfence_point_finish_all(&done, 0);
+		taken = vfence_point_complete_batch(fence, value);
 		total += taken;
 		cond_resched();
 	} while (taken == VFENCE_POINT_BATCH);
@@ -353,11 +373,13 @@ void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct v
 	do {
 		LIST_HEAD(done);
 
+		vfence_wake_begin();
 		taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
 		ended = taken < VFENCE_POINT_BATCH ||
 			(!point_list_has(&done, caller) && point_leave(fence, value));
-		vfence_hold(TAKEN);
+		vfence_hold_in_wake(TAKEN);
 		vfence_point_finish_all(&done, 0);
+		vfence_wake_end();
 		cond_resched();
 	} while (!ended);
 }
@@ -455,14 +477,35 @@ static unsigned int point_take_ended_locked(struct vfence_fence *fence, bool gpu
 }
 
 /*
+ * Take a batch of the points that end. While there are more, new CPU waits end, too, so that
+ * whoever adds some does not keep the caller busy. Return true if there may be more.
+ */
+static bool point_take_ending(struct vfence_fence *fence, bool gpu, int new_error, bool ending,
+			      struct list_head *done)
+{
+	unsigned long flags;
+	bool more;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	if (new_error && !fence->error)
+		WRITE_ONCE(fence->error, new_error);
+	more = point_take_ended_locked(fence, gpu, done) == VFENCE_POINT_BATCH;
+	point_update_monitored_locked(fence);
+	fence->ending += more;
+	fence->ending -= ending;
+	spin_unlock_irqrestore(&fence->lock, flags);
+
+	return more;
+}
+
+/*
  * End all waits with @error, or CPU waits only if not @gpu. If @new_error is not 0, new
  * waits return it, or the first such error. Complete reached points first, so that they do not
  * fail.
  */
 static void point_end_waits(struct vfence_fence *fence, int error, int new_error, bool gpu)
 {
-	unsigned long flags;
-	unsigned int taken;
+	bool more = false;
 
 	if (fence->current_value)
 		vfence_point_complete(fence, READ_ONCE(fence->deferred_value));
@@ -470,16 +513,14 @@ static void point_end_waits(struct vfence_fence *fence, int error, int new_error
 	do {
 		LIST_HEAD(done);
 
-		spin_lock_irqsave(&fence->lock, flags);
-		if (new_error && !fence->error)
-			WRITE_ONCE(fence->error, new_error);
-		taken = point_take_ended_locked(fence, gpu, &done);
-		point_update_monitored_locked(fence);
-		spin_unlock_irqrestore(&fence->lock, flags);
-
+		vfence_wake_begin();
+		more = point_take_ending(fence, gpu, new_error, more, &done);
 		vfence_point_finish_all(&done, error);
+		vfence_wake_end();
+		if (more)
+			vfence_hold(ENDING);
 		cond_resched();
-	} while (taken == VFENCE_POINT_BATCH);
+	} while (more);
 }
 
 /**
@@ -508,25 +549,19 @@ static unsigned int point_sample_locked(struct vfence_fence *fence, struct list_
 	return point_take_locked(fence, vfence_fence_current(fence), VFENCE_POINT_BATCH, done);
 }
 
-/* Finish the points that point_sample_locked() has taken, and all that it has not. */
+/*
+ * Finish the points that point_sample_locked() has taken after vfence_wake_begin(), which ends
+ * here, and all that it has not.
+ */
 static unsigned int point_finish_sampled(struct vfence_fence *fence, unsigned int taken,
 					 struct list_head *done)
 {
-	unsigned int total = taken;
-	unsigned long flags;
-
 	vfence_point_finish_all(done, 0);
-	while (taken == VFENCE_POINT_BATCH) {
-		LIST_HEAD(more);
-
-		cond_resched();
-		spin_lock_irqsave(&fence->lock, flags);
-		taken = point_sample_locked(fence, &more);
-		spin_unlock_irqrestore(&fence->lock, flags);
-		vfence_point_finish_all(&more, 0);
-		total += taken;
-	}
-	return total;
+	vfence_wake_end();
+	if (taken < VFENCE_POINT_BATCH)
+		return taken;
+	cond_resched();
+	return taken + vfence_point_complete(fence, 0);
 }
 
 /**
@@ -544,6 +579,7 @@ void vfence_point_link(struct vfence_fence *fence)
 	unsigned long flags;
 	LIST_HEAD(done);
 
+	vfence_wake_begin();
 	spin_lock_irqsave(&fence->lock, flags);
 	WRITE_ONCE(fence->linked, true);
 	vfence_fence_list_for_scan_locked(fence);
@@ -567,6 +603,8 @@ static int point_queue_locked(struct vfence_point *point)
 		return 0;
 	if (fence->error)
 		return fence->error;
+	if (fence->ending && !point->wait->gpu)
+		return -ECANCELED;
 	if (READ_ONCE(fence->adapter->lost))
 		return -EIO;
 	vfence_step(WAITER_INSERT);
@@ -604,6 +642,9 @@ int vfence_point_arm(struct vfence_point *point)
 	/* Handshake (a): store the monitored value, sample the current value. */
 	if (ret > 0 && point_update_monitored_locked(fence))
 		taken = point_sample_locked(fence, &done);
+	/* The lock has kept the processor so far. Most points find none. */
+	if (taken)
+		vfence_wake_begin();
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	if (ret < 0 && !point_error_satisfies(point->wait, ret))

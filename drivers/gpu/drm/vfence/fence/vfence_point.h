@@ -17,6 +17,7 @@ unsigned int vfence_point_take(struct vfence_fence *fence, u64 value, unsigned i
 			       struct list_head *done);
 bool vfence_point_is_due_locked(struct vfence_fence *fence, u64 value);
 void vfence_point_finish_all(struct list_head *done, int error);
+unsigned int vfence_point_complete_batch(struct vfence_fence *fence, u64 value);
 unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value);
 void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct vfence_file *caller);
 void vfence_point_defer_locked(struct vfence_fence *fence, u64 value);

@@ -108,6 +108,7 @@ enum vfence_hold {
 	VFENCE_HOLD_SIGNALED,
 	VFENCE_HOLD_DEFERRED,
 	VFENCE_HOLD_TAKEN,
+	VFENCE_HOLD_ENDING,
 	VFENCE_HOLD_IMPORT,
 	VFENCE_HOLD_MOVE,
 	VFENCE_HOLD_EVICT,
@@ -125,6 +126,12 @@ extern unsigned long vfence_step_seed;
 void vfence_hold_pass(enum vfence_hold hold);
 
 #define vfence_hold(name)	vfence_hold_pass(VFENCE_HOLD_##name)
+/* The same in vfence_wake_begin(): a hold sleeps. */
+#define vfence_hold_in_wake(name) do {	\
+	vfence_wake_end();		\
+	vfence_hold(name);		\
+	vfence_wake_begin();		\
+} while (0)
 void vfence_step_hit(enum vfence_step step);
 void vfence_step_window(unsigned int us);
 
@@ -135,6 +142,7 @@ void vfence_step_window(unsigned int us);
 #else
 #define vfence_step(name) do { } while (0)
 #define vfence_hold(name) do { } while (0)
+#define vfence_hold_in_wake(name) do { } while (0)
 #endif
 
 #endif

@@ -21,6 +21,7 @@
 #include <linux/wait_bit.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_wake.h"
 #include "irq/vfence_irq.h"
 #include "irq/vfence_vector.h"
 #include "vfence_step.h"
@@ -107,6 +108,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 	/* Records report the ends of submissions whose dma_fences are published. */
 	signalling = dma_fence_begin_signalling();
 
+	vfence_wake_begin();
 	spin_lock_irqsave(&adapter->irq.lock, flags);
 	/* Before anything leaves the ring. Partner: vfence_irq_is_quiet(). */
 	atomic_inc(&adapter->irq.finishing);
@@ -134,6 +136,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		batch.finish(&batch.done);
 	if (atomic_dec_and_test(&adapter->irq.finishing))
 		wake_up_var(&adapter->irq.finishing);
+	vfence_wake_end();
 	dma_fence_end_signalling(signalling);
 	return batch.work <= 0;
 }
