@@ -282,14 +282,47 @@ void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes)
 	vfence_vector_raise(&adapter->irq.vector);
 }
 
+static void irq_begin_run_locked(struct vfence_irq *irq)
+{
+	lockdep_assert_held(&irq->settle_lock);
+	spin_lock_irq(&irq->lock);
+	irq->begun++;
+	spin_unlock_irq(&irq->lock);
+}
+
+static void irq_end_run_locked(struct vfence_irq *irq)
+{
+	lockdep_assert_held(&irq->settle_lock);
+	/* Release: what the halves have put back. Partner: vfence_irq_is_quiet(). */
+	smp_store_release(&irq->runs, irq->runs + 1);
+	vfence_wake_all(&irq->ran);
+}
+
+static void irq_scan(struct vfence_adapter *adapter, u32 nodes)
+{
+	unsigned int i;
+
+	for (i = 0; i < adapter->irq.sources; i++)
+		if (adapter->irq.source[i]->scan)
+			adapter->irq.source[i]->scan(adapter, nodes);
+}
+
+static void irq_catch_up(struct vfence_adapter *adapter)
+{
+	unsigned int i;
+
+	for (i = 0; i < adapter->irq.sources; i++)
+		if (adapter->irq.source[i]->catch_up)
+			adapter->irq.source[i]->catch_up(adapter);
+}
+
 static void irq_settle_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	unsigned int i;
 	u32 nodes;
 
-	lockdep_assert_held(&irq->settle_lock);
-
+	irq_begin_run_locked(irq);
 	vfence_irq_flush(adapter);
 	/*
 	 * Others may have taken records before, and still complete their waiters. Acquire: what
@@ -302,11 +335,11 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
 			irq->source[i]->thread(adapter);
 
 	nodes = atomic_xchg(&irq->scan_due, 0);
-	for (i = 0; nodes && i < irq->sources; i++)
-		if (irq->source[i]->scan)
-			irq->source[i]->scan(adapter, nodes);
-	/* Release: what the halves have put back. Partner: vfence_irq_is_quiet(). */
-	smp_store_release(&irq->runs, irq->runs + 1);
+	if (nodes)
+		irq_scan(adapter, nodes);
+	if (atomic_xchg(&irq->catch_up_due, 0))
+		irq_catch_up(adapter);
+	irq_end_run_locked(irq);
 }
 
 /**
@@ -321,10 +354,6 @@ void vfence_irq_run_again(struct vfence_adapter *adapter)
 	struct vfence_irq *irq = &adapter->irq;
 
 	lockdep_assert_held(&irq->settle_lock);
-	/*
-	 * The caller may be another thread than that of the interrupt, which may sleep: an
-	 * interrupt that came before the rest was noted has found no work for it.
-	 */
 	if (!irq->stopped)
 		vfence_vector_wake_thread(&irq->vector, adapter);
 }
@@ -358,40 +387,70 @@ bool vfence_irq_leave(struct vfence_adapter *adapter, void (*note)(const void *a
 	return !stopped;
 }
 
+/*
+ * Wake the thread of the interrupt. Return false if there is none any more, or the number of a run
+ * that has not begun.
+ */
+static bool irq_ask_for_run(struct vfence_adapter *adapter, u32 *run)
+{
+	struct vfence_irq *irq = &adapter->irq;
+	bool asked;
+
+	spin_lock_irq(&irq->lock);
+	*run = irq->begun + 1;
+	asked = !irq->stopped;
+	if (asked)
+		vfence_vector_wake_thread(&irq->vector, adapter);
+	spin_unlock_irq(&irq->lock);
+	return asked;
+}
+
+static bool irq_has_run(struct vfence_irq *irq, u32 run)
+{
+	/* Acquire: all that the run has done. Partner: irq_end_run_locked(). */
+	return (s32)(smp_load_acquire(&irq->runs) - run) >= 0;
+}
+
 /**
- * vfence_irq_settle - run the threaded half's work here; process context
+ * vfence_irq_settle - wait for a run of the threaded halves
  * @adapter: the adapter
  *
  * On return the threaded halves have handled what the records before the call name, except for
  * waiters beyond the first portion of a fence: vfence_notify_settle() handles those of one
- * fence. The thread of the interrupt does the rest.
+ * fence. The caller, which may be a thread of a client that gets a processor rarely, does not run
+ * them itself: they hold locks that all clients need. It waits for as long as that thread has no
+ * processor, as all others do whose waits the thread completes. Process context, without a lock that
+ * the halves take.
  */
 void vfence_irq_settle(struct vfence_adapter *adapter)
 {
-	/* Serialise: on return no other thread is still handling records it took earlier. */
-	mutex_lock(&adapter->irq.settle_lock);
+	struct vfence_irq *irq = &adapter->irq;
+	u32 run;
+
+	lockdep_assert_not_held(&irq->settle_lock);
+	if (irq_ask_for_run(adapter, &run)) {
+		wait_event(irq->ran, irq_has_run(irq, run));
+		return;
+	}
+
+	/* The adapter is unplugged. */
+	mutex_lock(&irq->settle_lock);
 	irq_settle_locked(adapter);
-	mutex_unlock(&adapter->irq.settle_lock);
+	mutex_unlock(&irq->settle_lock);
 }
 
 /**
  * vfence_irq_catch_up - handle every hardware event that occurred before the call
  * @adapter: the adapter
  *
- * This includes events that no record names yet. Process context.
+ * This includes events that no record names yet. Process context, as vfence_irq_settle().
  */
 void vfence_irq_catch_up(struct vfence_adapter *adapter)
 {
-	unsigned int i;
-
 	vgpu_cmp_flush(adapter->gpu);
-
-	mutex_lock(&adapter->irq.settle_lock);
-	irq_settle_locked(adapter);
-	for (i = 0; i < adapter->irq.sources; i++)
-		if (adapter->irq.source[i]->catch_up)
-			adapter->irq.source[i]->catch_up(adapter);
-	mutex_unlock(&adapter->irq.settle_lock);
+	/* Release: what the run finds. Partner: the exchange in irq_settle_locked(). */
+	atomic_set_release(&adapter->irq.catch_up_due, 1);
+	vfence_irq_settle(adapter);
 }
 
 static irqreturn_t irq_handler(int irq, void *data)
@@ -425,7 +484,9 @@ static irqreturn_t irq_thread(int irq, void *data)
 		sched_set_normal(current, 0);
 	}
 
-	vfence_irq_settle(adapter);
+	mutex_lock(&adapter->irq.settle_lock);
+	irq_settle_locked(adapter);
+	mutex_unlock(&adapter->irq.settle_lock);
 	return IRQ_HANDLED;
 }
 
@@ -434,6 +495,7 @@ void vfence_irq_init(struct vfence_adapter *adapter)
 {
 	spin_lock_init(&adapter->irq.lock);
 	mutex_init(&adapter->irq.settle_lock);
+	init_waitqueue_head(&adapter->irq.ran);
 }
 
 /** vfence_irq_fini - undo vfence_irq_init() */

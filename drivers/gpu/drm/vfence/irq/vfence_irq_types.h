@@ -5,6 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
+#include <linux/wait.h>
 
 #include "irq/vfence_vector_types.h"
 
@@ -27,7 +28,7 @@ struct vfence_irq {
 	 * waiters yet; incremented under @lock
 	 */
 	atomic_t finishing;
-	/** @settle_lock: serialises threaded halves */
+	/** @settle_lock: held over a run of the threaded half, by its thread until @stopped */
 	struct mutex settle_lock;
 
 	/** @source: sources in the order of vfence_irq_add(); constant once interrupts can come */
@@ -48,6 +49,12 @@ struct vfence_irq {
 
 	/** @runs: number of runs of the threaded half; written under @settle_lock */
 	u32 runs;
+	/** @begun: the same, with the run that has begun and not ended; @lock */
+	u32 begun;
+	/** @ran: threads sleep here until a run has ended, see vfence_irq_settle() */
+	wait_queue_head_t ran;
+	/** @catch_up_due: the next run handles what no record has named yet */
+	atomic_t catch_up_due;
 
 	/** @thread_normal: the threaded half has left SCHED_FIFO; used by its thread alone */
 	bool thread_normal;
