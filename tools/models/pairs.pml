@@ -7,14 +7,13 @@
  * a model names each barrier of the driver.
  *
  *   one party                                the other
- *   barrier point_update_monitored_locked    barrier notify_monitored_thread
  *   barrier vfence_local_add                 an atomic of vfence_loss_fail_device()
  *   barrier queue_create_locked              an atomic of vfence_loss_fail_device()
  *   barrier vfence_kernel_queue_destroy      an atomic of vfence_kernel_queue_enter()
  *   barrier vector_deliver_call              an atomic of vector_call_cpu()
  *   barrier vector_unmask                    an atomic of vector_deliver()
  *   barrier vgpu_cmp_update_shadow           barrier exec_signal_fence
- *   barrier point_propagate signal_batch     a lock of vgpu_fence_block()
+ *   barrier notify_propagate signal_batch     a lock of vgpu_fence_block()
  *
  * Mutants: NO_BARRIER_LEFT NO_BARRIER_RIGHT
  */

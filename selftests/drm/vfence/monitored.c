@@ -877,4 +877,47 @@ TEST_F(mixed, who_ends_which_waits)
 	EXPECT_EQ(!variant->created_native, fired_on(self->i_adapter, self->efd));
 }
 
+/*
+ * Packets of two adapters write one fence. The engines of the first one do not report that, and those of
+ * the second one do, whatever the first one has done with the fence before.
+ */
+TEST(WDDM_130_each_adapter_reports_what_it_has_written_itself)
+{
+	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), fd;
+	struct client silent, reporting;
+	struct vf_fence *here, *there;
+	struct vf_queue *first, *second;
+
+	if (access("/sys/bus/platform/devices/vfence.6/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(5, &silent.adapter));
+	ASSERT_EQ(0, vf_device_create(silent.adapter, &silent.device));
+	ASSERT_EQ(0, vf_adapter_open(6, &reporting.adapter));
+	ASSERT_EQ(0, vf_device_create(reporting.adapter, &reporting.device));
+	ASSERT_EQ(0, vf_monitored_fence_create(reporting.device, CROSS_MONITORED, 0, &here));
+	fd = vf_fence_export(here);
+	ASSERT_EQ(0, vf_fence_open(silent.device, fd, &there));
+	close(fd);
+	ASSERT_EQ(0, vf_kernel_queue_create(silent.device, DRM_VFENCE_NODE_GFX, &first));
+	ASSERT_EQ(0, vf_kernel_queue_create(reporting.device, DRM_VFENCE_NODE_GFX, &second));
+	vf_cmd_signal(first, there, 1);
+	ASSERT_EQ(0, vf_queue_submit(first));
+	ASSERT_EQ(0, vf_queue_wait_idle(first, DEADLINE));
+
+	ASSERT_EQ(0, arm(reporting.adapter, here, 2, efd));
+	vf_cmd_signal(second, here, 2);
+	vf_cmd_draw(second, 1, SECOND / 2);
+	ASSERT_EQ(0, vf_queue_submit(second));
+	EXPECT_TRUE(EVENTUALLY(fired(efd)));
+	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(second)) == 1);
+	EXPECT_EQ(0, vf_queue_wait_idle(second, DEADLINE));
+	vf_queue_destroy(second);
+	vf_queue_destroy(first);
+	vf_fence_destroy(there);
+	vf_fence_destroy(here);
+	client_close(&reporting);
+	client_close(&silent);
+	close(efd);
+}
+
 TEST_HARNESS_MAIN

@@ -253,6 +253,31 @@ FIXTURE_TEARDOWN(crowd)
 	victim_close(&self->victim);
 }
 
+/* The adapter whose engines interrupt for monitored fences. */
+#define MONITORED	6
+
+FIXTURE(crowd_alone) {
+	struct vf_adapter *adapter;
+};
+
+FIXTURE_SETUP(crowd_alone)
+{
+	NEEDS_PROCESSOR_TIME();
+	if (access("/sys/bus/platform/devices/vfence.6/drm", F_OK))
+		SKIP(return, "needs the adapters of the guests");
+	ASSERT_EQ(0, vf_adapter_open(MONITORED, &self->adapter));
+	if (!thread_count)
+		each_kthread("irq/", open_thread, 0);
+	scheduler_keeps_sleepers(false);
+}
+
+FIXTURE_TEARDOWN(crowd_alone)
+{
+	scheduler_keeps_sleepers(true);
+	/* The process of the test ends here, and with it the objects of the other client. */
+	vf_adapter_close(self->adapter);
+}
+
 TEST_F_TIMEOUT(crowd, idle_queues_of_others_cost_a_signal_nothing, 300)
 {
 	uint64_t alone = victim_measure(&self->victim), beside;
@@ -280,6 +305,53 @@ TEST_F_TIMEOUT(crowd, fences_of_others_that_had_waiters_cost_a_signal_nothing, 3
 	ASSERT_TRUE(crowd_of_fences(&self->crowd, variant->index, deterministic() ? 10000 : 500,
 				    true));
 	beside = victim_measure(&self->victim);
+	EXPECT_WITHIN(5, alone, beside);
+}
+
+/* Return: time of the interrupt for a signal of a monitored fence, which its record does not name. */
+static uint64_t monitored_measure(struct vf_adapter *adapter)
+{
+	struct victim v = { .adapter = adapter };
+	uint64_t ns = 0;
+
+	if (!vf_device_create(adapter, &v.device) &&
+	    !vf_kernel_queue_create(v.device, DRM_VFENCE_NODE_COPY, &v.queue) &&
+	    !vf_monitored_fence_create(v.device, 0, 0, &v.fence))
+		ns = victim_measure(&v);
+	vf_queue_destroy(v.queue);
+	vf_fence_destroy(v.fence);
+	vf_device_destroy(v.device);
+	return ns;
+}
+
+/* A client that sleeps, and waits for @count monitored fences. */
+static int await_monitored(unsigned int count, int efd)
+{
+	struct vf_adapter *adapter;
+	struct vf_device *device;
+	struct vf_fence *fence;
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < count; i++) {
+		if (i % 500 == 0) {
+			ret = vf_adapter_open(MONITORED, &adapter);
+			ret = ret ? ret : vf_device_create(adapter, &device);
+		}
+		ret = ret ? ret : vf_monitored_fence_create(device, 0, 0, &fence);
+		ret = ret ? ret : arm(adapter, fence, 1, efd);
+	}
+	return ret;
+}
+
+TEST_F_TIMEOUT(crowd_alone, WDDM_130_monitored_fences_of_others_cost_a_signal_nothing, 300)
+{
+	unsigned int count = deterministic() ? 10000 : 500;
+	uint64_t alone, beside;
+
+	alone = monitored_measure(self->adapter);
+	ASSERT_EQ(0, await_monitored(count, eventfd(0, EFD_CLOEXEC)));
+	beside = monitored_measure(self->adapter);
 	EXPECT_WITHIN(5, alone, beside);
 }
 

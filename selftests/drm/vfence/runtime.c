@@ -331,6 +331,55 @@ TEST_F(runtime, a_queue_that_is_idle_has_delivered_its_signals)
 	EXPECT_EQ(ENDS, values);
 }
 
+/* What the thread that destroys fences needs. */
+struct destroyer {
+	struct vf_device *device;
+	pthread_t thread;
+	bool stop;
+	int ret;
+};
+
+/* The destruction of a fence takes all records of interrupts, and completes the waits that they end. */
+static void *destroy_fences(void *arg)
+{
+	struct destroyer *d = arg;
+	struct vf_fence *fence;
+
+	while (!__atomic_load_n(&d->stop, __ATOMIC_RELAXED) && !d->ret) {
+		d->ret = vf_fence_create(d->device, 0, 0, &fence);
+		vf_fence_destroy(fence);
+	}
+	return NULL;
+}
+
+TEST_F(runtime, a_queue_that_is_idle_has_delivered_what_another_thread_completes)
+{
+	struct destroyer d = { .device = self->device };
+	unsigned int i, events = 0;
+	struct vf_fence *native;
+	uint64_t count;
+
+	if (vf_fence_create(self->device, 0, 0, &native) == -EOPNOTSUPP)
+		SKIP(return, "needs native fences");
+	vf_fence_destroy(native);
+	pin_kthread("vfence", 1);
+	ASSERT_EQ(0, pthread_create(&d.thread, NULL, destroy_fences, &d));
+	for (i = 1; i <= ENDS; i++) {
+		ASSERT_EQ(0, arm(self->adapter, self->fence[0], i, self->efd));
+		ASSERT_EQ(0, submit_signal(self->adapter, self->queue[0], self->fence[0], i, NULL));
+		ASSERT_TRUE(EVENTUALLY(vf_fence_current(vf_queue_progress(self->queue[0])) == i));
+		if (fired(self->efd))
+			events++;
+		else
+			ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
+		ASSERT_EQ(sizeof(count), (size_t)read(self->efd, &count, sizeof(count)));
+	}
+	__atomic_store_n(&d.stop, true, __ATOMIC_RELAXED);
+	ASSERT_EQ(0, pthread_join(d.thread, NULL));
+	EXPECT_EQ(0, d.ret);
+	EXPECT_EQ(ENDS, events);
+}
+
 /* More waiters than the interrupt handler and its thread complete in a portion. */
 #define MANY	4000
 

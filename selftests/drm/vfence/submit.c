@@ -608,6 +608,84 @@ TEST_F(advanced, WDDM_130_advanced_engines_interrupt_and_all_waiters_are_looked_
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 }
 
+TEST_F(advanced, WDDM_130_monitored_fences_that_are_written_again_are_looked_at_again)
+{
+	uint64_t i;
+
+	for (i = 1; i <= 3; i++) {
+		ASSERT_EQ(0, arm(self->adapter, self->fence, i, self->efd));
+		vf_cmd_signal(self->gfx, self->fence, i);
+		vf_cmd_draw(self->gfx, 1, LONG);
+		ASSERT_EQ(0, vf_queue_submit(self->gfx));
+		EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+		EXPECT_NOT_YET(reached(self->gfx, i));
+		EXPECT_EQ(8, read(self->efd, &(uint64_t){ 0 }, 8));
+		ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	}
+}
+
+/* One run of the interrupt's thread looks at some of them, and the next one at others. */
+TEST_F(advanced, WDDM_130_all_monitored_fences_that_are_written_at_once_are_looked_at)
+{
+	enum { FENCES = 40 };
+	struct vf_fence *fence[FENCES];
+	uint64_t count, seen = 0;
+	struct vf_queue *other;
+	unsigned int i;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	for (i = 0; i < FENCES; i++) {
+		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &fence[i]));
+		ASSERT_EQ(0, arm(self->adapter, fence[i], 1, self->efd));
+		vf_cmd_signal(self->gfx, fence[i], 1);
+	}
+	vf_cmd_draw(self->gfx, 3, LONG);
+	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "1"));
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence[FENCES - 1]) == 1));
+	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
+	/* The knob wakes nobody: another post does. */
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &other));
+	vf_cmd_signal(other, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(other));
+	while (seen < FENCES && EVENTUALLY(fired(self->efd)) &&
+	       read(self->efd, &count, 8) == 8)
+		seen += count;
+	EXPECT_EQ(FENCES, seen);
+	EXPECT_NOT_YET(reached(self->gfx, 1));
+	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+	for (i = 0; i < FENCES; i++)
+		vf_fence_destroy(fence[i]);
+	vf_queue_destroy(other);
+}
+
+/* The interrupt comes late, and the fence has gone. */
+TEST_F(advanced, a_monitored_fence_is_destroyed_that_nobody_has_looked_at)
+{
+	struct drm_vfence_destroy args = { 0 };
+	struct vf_fence *fence;
+
+	if (geteuid())
+		SKIP(return, "needs root");
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &fence));
+	args.handle = vf_fence_handle(fence);
+	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "1"));
+	vf_cmd_signal(self->gfx, fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
+	/* The library would wait until the queue has passed the packet. */
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
+
+	/* The next one that is written stands alone on the list. */
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
+	EXPECT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
+}
+
 TEST_F(indistinct, WDDM_74_an_array_that_is_not_there_may_mean_both_kinds)
 {
 	struct vf_counters before, after;

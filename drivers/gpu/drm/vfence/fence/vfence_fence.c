@@ -105,7 +105,6 @@ void vfence_fence_init(struct vfence_adapter *adapter)
 	xa_init_flags(&adapter->fences.table, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	spin_lock_init(&adapter->fences.scan_lock);
 	INIT_LIST_HEAD(&adapter->fences.scan);
-	INIT_LIST_HEAD(&adapter->fences.monitored_scan);
 	init_llist_head(&adapter->fences.deferred);
 	adapter->mem.segment.moved = fence_storage_moved;
 }
@@ -167,18 +166,13 @@ static int fence_create_hw(struct vfence_fence *fence, const struct vfence_fence
 	return 0;
 }
 
-static struct list_head *fence_scan_list(struct vfence_adapter *adapter, bool is_monitored)
-{
-	return is_monitored ? &adapter->fences.monitored_scan : &adapter->fences.scan;
-}
-
 /**
  * vfence_fence_list_for_scan_locked - put a fence on its list of scans
  * @fence: the fence, locked; vfence_fence_needs_scan() has become true
  *
- * A scan visits the fences of a list, so that its cost does not depend on fences that never had a
- * waiter. It takes those off that need no scan any more, so that it finds each of them once. A
- * fence that gets a waiter again and again stays, and its waiters take no lock that other fences
+ * A scan visits the native fences of a list, so that its cost does not depend on fences that never
+ * had a waiter. It takes those off that need no scan any more, so that it finds each of them once.
+ * A fence that gets a waiter again and again stays, and its waiters take no lock that other fences
  * need. Any context.
  */
 void vfence_fence_list_for_scan_locked(struct vfence_fence *fence)
@@ -188,13 +182,13 @@ void vfence_fence_list_for_scan_locked(struct vfence_fence *fence)
 
 	lockdep_assert_held(&fence->lock);
 
-	if (fence->scanned)
+	/* The GPU says which monitored fences it has written. */
+	if (fence->scanned || vfence_fence_is_monitored(fence))
 		return;
 	fence->scanned = true;
 
 	spin_lock_irqsave(&fences->scan_lock, flags);
-	list_add_tail(&fence->scan_link,
-		      fence_scan_list(fence->adapter, vfence_fence_is_monitored(fence)));
+	list_add_tail(&fence->scan_link, &fences->scan);
 	spin_unlock_irqrestore(&fences->scan_lock, flags);
 }
 
@@ -214,7 +208,7 @@ static void fence_take_off_scan_list(struct vfence_fence *fence)
 }
 
 /* Take the first fence of @pass back to its list. Return it with a reference, or NULL. */
-static struct vfence_fence *fence_next_of_scan(struct vfence_adapter *adapter, bool is_monitored,
+static struct vfence_fence *fence_next_of_scan(struct vfence_adapter *adapter,
 					       struct list_head *pass)
 {
 	struct vfence_fences *fences = &adapter->fences;
@@ -225,7 +219,7 @@ static struct vfence_fence *fence_next_of_scan(struct vfence_adapter *adapter, b
 	spin_lock_irqsave(&fences->scan_lock, flags);
 	while (!found && visits-- && !list_empty(pass)) {
 		fence = list_first_entry(pass, struct vfence_fence, scan_link);
-		list_move_tail(&fence->scan_link, fence_scan_list(adapter, is_monitored));
+		list_move_tail(&fence->scan_link, &fences->scan);
 		if (kref_get_unless_zero(&fence->ref))
 			found = fence;
 	}
@@ -247,32 +241,36 @@ static bool fence_scan_is_over(struct vfence_adapter *adapter, const struct list
 }
 
 /**
- * vfence_fence_scan - rescan the fences for which vfence_fence_needs_scan() holds
+ * vfence_fence_scan - rescan the native fences for which vfence_fence_needs_scan() holds
  * @adapter: the adapter
- * @is_monitored: true for monitored fences, false for native ones
+ *
+ * A record was lost, or named none (WDDM-72).
  *
  * A waiter that is added meanwhile either lowers the monitored value, and samples the current
  * value itself, or finds its fence on the list, with a waiter that monitors as low. Both happen
  * under the lock that the rescan takes after the signal: a waiter that comes later sees the value.
  * Called with &vfence_irq.settle_lock held.
  */
-void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored)
+void vfence_fence_scan(struct vfence_adapter *adapter)
 {
 	struct vfence_fences *fences = &adapter->fences;
 	struct vfence_fence *fence;
+	unsigned int completed = 0;
 	unsigned long flags;
 	LIST_HEAD(pass);
 
 	lockdep_assert_held(&adapter->irq.settle_lock);
 
+	vfence_count(adapter, VFENCE_COUNT_SCANS);
 	spin_lock_irqsave(&fences->scan_lock, flags);
-	list_splice_init(fence_scan_list(adapter, is_monitored), &pass);
+	list_splice_init(&fences->scan, &pass);
 	spin_unlock_irqrestore(&fences->scan_lock, flags);
 
 	while (!fence_scan_is_over(adapter, &pass)) {
-		fence = fence_next_of_scan(adapter, is_monitored, &pass);
+		fence = fence_next_of_scan(adapter, &pass);
 		if (fence) {
-			vfence_point_rescan(fence);
+			/* What exceeds a portion is left to notify_native_thread(). */
+			vfence_notify_look(fence, &completed);
 			fence_take_off_scan_list(fence);
 			vfence_fence_put(fence);
 		}
@@ -280,7 +278,7 @@ void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored)
 	}
 }
 
-/* A new fence has no waiters, but may need scans all the same. */
+/* A new fence has no waiters, but needs scans if it joins a cross-adapter fence. */
 static void fence_list_for_scan(struct vfence_fence *fence)
 {
 	unsigned long flags;
@@ -350,7 +348,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	kref_init(&fence->ref);
 	atomic_set(&fence->signalers, !args->cross);
 	vfence_signal_init_lock(&fence->signal_lock);
-	mutex_init(&fence->rescan_lock);
+	spin_lock_init(&fence->rescan_lock);
+	mutex_init(&fence->propagate_lock);
 	spin_lock_init(&fence->lock);
 	INIT_LIST_HEAD(&fence->scan_link);
 	INIT_LIST_HEAD(&fence->cross_link);
@@ -405,7 +404,7 @@ free:
 	return ERR_PTR(ret);
 }
 
-/* A fence that had a waiter may be on a list, and a narrow or a linked one is. */
+/* A native fence that had a waiter may be on the list, and a linked one is. */
 static void fence_forget_scan(struct vfence_fence *fence)
 {
 	unsigned long flags;
@@ -460,7 +459,7 @@ static void fence_destroy(struct kref *ref)
 		vgpu_word_destroy(fence->word);
 	fence_free_slot(fence);
 
-	mutex_destroy(&fence->rescan_lock);
+	mutex_destroy(&fence->propagate_lock);
 	ww_mutex_destroy(&fence->signal_lock);
 	vfence_object_free_rcu(FENCE, fence);
 	drm_dev_put(&adapter->drm);
@@ -607,6 +606,19 @@ void vfence_fence_private_data(struct vfence_fence *fence, u8 *data)
 {
 	if (fence->hw)
 		memcpy(data, vgpu_fence_private_data(fence->hw), DRM_VFENCE_PRIVATE_DATA);
+}
+
+/** vfence_fence_find - return the fence of a global handle with a reference, or NULL */
+struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 global)
+{
+	struct vfence_fence *fence;
+
+	rcu_read_lock();
+	fence = xa_load(&adapter->fences.table, global);
+	if (fence && !kref_get_unless_zero(&fence->ref))
+		fence = NULL;
+	rcu_read_unlock();
+	return fence;
 }
 
 /**

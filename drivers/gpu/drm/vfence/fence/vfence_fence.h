@@ -115,8 +115,13 @@ struct vfence_fence {
 	 */
 	u64 *monitored_value;
 
-	/** @rescan_lock: Serialises rescans, each with the propagation of its result. */
-	struct mutex rescan_lock;
+	/**
+	 * @rescan_lock: Who takes a value that no record named, or that interrupts have left, holds
+	 * it until a batch of the points is completed and the rest is left.
+	 */
+	spinlock_t rescan_lock;
+	/** @propagate_lock: The same for members of a cross-adapter fence, with propagation. */
+	struct mutex propagate_lock;
 
 	/** @lock: Protects all members below, except @settled. */
 	spinlock_t lock;
@@ -138,7 +143,7 @@ struct vfence_fence {
 	u64 waiter_count;
 	/**
 	 * @linked: @cross has another member, so that each signal interrupts and is propagated
-	 * (WDDM-104). Set once; read without @lock.
+	 * (WDDM-104). Set once, under @rescan_lock, too; read without a lock.
 	 */
 	bool linked;
 	/**
@@ -179,7 +184,8 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args);
 void vfence_fence_put(struct vfence_fence *fence);
 void vfence_fence_list_for_scan_locked(struct vfence_fence *fence);
-void vfence_fence_scan(struct vfence_adapter *adapter, bool is_monitored);
+void vfence_fence_scan(struct vfence_adapter *adapter);
+struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 global);
 bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights);
 void vfence_fence_put_share(struct vfence_fence *fence, u32 rights);
 bool vfence_fence_get_holder(struct vfence_fence *fence, u32 rights);
@@ -212,13 +218,12 @@ static inline struct vfence_fence *vfence_fence_get(struct vfence_fence *fence)
 u64 vfence_fence_widen(const struct vfence_fence *fence);
 
 /*
- * A scan includes each fence that has waiters. It includes each linked fence, as members on
- * other adapters may have waiters. It includes each narrow fence to update
- * fence->wide: a 32-bit value is widened to the nearest to the last one read (WDDM-128).
+ * A scan includes each native fence that has waiters. It includes each linked fence, as members on
+ * other adapters may have waiters.
  */
 static inline bool vfence_fence_needs_scan(const struct vfence_fence *fence)
 {
-	return READ_ONCE(fence->waiter_count) || READ_ONCE(fence->linked) || fence->narrow;
+	return READ_ONCE(fence->waiter_count) || READ_ONCE(fence->linked);
 }
 
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)

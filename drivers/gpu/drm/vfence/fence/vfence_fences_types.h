@@ -19,20 +19,15 @@ struct vfence_fences {
 	/** @next: Allocation hint of @table, so that a handle is reused as late as possible. */
 	u32 next;
 
-	/**
-	 * @scan_lock: Protects @scan and @monitored_scan; irqsave, taken inside
-	 * vfence_fence.lock.
-	 */
+	/** @scan_lock: Protects @scan; irqsave, taken inside vfence_fence.lock. */
 	spinlock_t scan_lock;
 	/** @scan: Native fences for which vfence_fence_needs_scan() holds. */
 	struct list_head scan;
-	/** @monitored_scan: Monitored fences for which it holds. */
-	struct list_head monitored_scan;
 
 	/** @deferred: Fences whose waiters the threaded half of the interrupt completes. */
 	struct llist_head deferred;
-	/** @monitored_scan_due: 1 if the threaded half must rescan all monitored fences. */
-	atomic_t monitored_scan_due;
+	/** @written_due: 1 if the threaded half must look at monitored fences that were written. */
+	atomic_t written_due;
 
 	/**
 	 * @writing: Number of submissions on a ring whose packets may store values, and whose waits

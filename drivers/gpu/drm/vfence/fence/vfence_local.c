@@ -14,6 +14,7 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_local.h"
+#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
@@ -52,7 +53,7 @@ static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fe
 		return;
 
 	vfence_irq_catch_up(adapter);
-	vfence_point_rescan(fence);
+	vfence_notify_rescan(fence);
 }
 
 /* Number of fences that a file finds without a look-up in its table: a page of pointers. */
@@ -83,20 +84,26 @@ static bool local_is_addressable(const struct vfence_local *local)
 static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 {
 	struct vfence_fence *fence = local->fence;
+	struct vgpu_open_args args = {
+		.fence = fence->hw,
+		.word = fence->word,
+		.os_handle = fence->global,
+		.rights = local->rights,
+	};
 	int ret;
 
 	if (!local_is_addressable(local))
 		return 0;
 
-	ret = vfence_address_add(file, local_va(&local->map->current_node, fence), fence);
+	args.current_va = local_va(&local->map->current_node, fence);
+	args.monitored_va = local_va(&local->map->monitored_node, fence);
+	ret = vfence_address_add(file, args.current_va, fence);
 	if (ret)
 		return ret;
 
-	ret = vgpu_vm_open_fence(file->vm, fence->hw, fence->word,
-				 local_va(&local->map->current_node, fence),
-				 local_va(&local->map->monitored_node, fence), local->rights);
+	ret = vgpu_vm_open_fence(file->vm, &args);
 	if (ret)
-		vfence_address_remove(file, local_va(&local->map->current_node, fence));
+		vfence_address_remove(file, args.current_va);
 	if (!ret && fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 		vfence_client_count(file, VFENCE_COUNT_FENCE_OPENED, 1);

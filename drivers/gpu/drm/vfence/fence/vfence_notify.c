@@ -82,8 +82,8 @@ static void notify_signaled_locked(struct vfence_adapter *adapter,
 }
 
 /*
- * A record without an array: rescan all native fences (WDDM-72), and monitored fences only
- * if the record asks for it (WDDM-73).
+ * A record without an array: rescan all native fences (WDDM-72), and look at monitored fences only
+ * if the record asks for it (WDDM-73, WDDM-74).
  */
 static void notify_null_record(struct vfence_adapter *adapter,
 			       const struct vgpu_irq_record *record)
@@ -92,7 +92,7 @@ static void notify_null_record(struct vfence_adapter *adapter,
 	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
 	vfence_irq_scan_later(adapter, BIT(record->node));
 	if (record->flags & VGPU_IRQ_EVALUATE_LEGACY)
-		atomic_set(&adapter->fences.monitored_scan_due, 1);
+		atomic_set(&adapter->fences.written_due, 1);
 }
 
 /* Finish the points of a batch after the interrupt lock was dropped. */
@@ -121,33 +121,190 @@ static void notify_native_hard(struct vfence_adapter *adapter,
 }
 
 /*
- * Complete a portion of the points that the hard half has left on a fence. The lock keeps a
- * thread that settles the fence out meanwhile. Return true if there may be more.
+ * Propagate the missed signal and the current value to the other adapters. A queue there
+ * that began to wait after the time of a signal has read the value by itself.
  */
-static bool notify_complete_deferred(struct vfence_fence *fence)
+static void notify_propagate(struct vfence_fence *fence, const struct vgpu_missed *missed)
+{
+	u64 now = vgpu_clock_now(fence->adapter->gpu);
+
+	/*
+	 * Read the clock before the value: a value that was rewound before then must not
+	 * release a queue that began to wait after the rewind.
+	 * Partner: the lock in vgpu_fence_block().
+	 */
+	smp_mb();
+	if (missed->value)
+		vfence_cross_propagate(fence, missed->value, missed->time);
+
+	vfence_cross_propagate(fence, vfence_fence_current(fence), now);
+}
+
+/*
+ * Remember the 64-bit value of a narrow fence, as the GPU writes 32 bits only. If a CPU
+ * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
+ */
+static void notify_update_wide(struct vfence_fence *fence)
+{
+	s64 anchor = atomic64_read(&fence->wide);
+
+	atomic64_try_cmpxchg(&fence->wide, &anchor,
+			     vfence_widen(anchor, READ_ONCE(*(u32 *)fence->current_value)));
+}
+
+/*
+ * Take the highest value that no record named, if the hardware remembers one: it may have been
+ * rewound since.
+ */
+static void notify_take_missed_locked(struct vfence_fence *fence, struct vgpu_missed *missed)
+{
+	bool signaled = false;
+
+	lockdep_assert_held(&fence->rescan_lock);
+	if (fence->hw)
+		vgpu_fence_take_missed(fence->hw, missed);
+	else if (fence->word)
+		signaled = vgpu_word_take(fence->word, missed);
+	if (fence->narrow) {
+		notify_update_wide(fence);
+		if (signaled)
+			missed->value = vfence_widen(vfence_fence_current(fence), missed->value);
+	}
+}
+
+/* Take the value up to which interrupts have left points: it must end no wait of a later round. */
+static u64 notify_take_deferred(struct vfence_fence *fence)
 {
 	unsigned long flags;
 	u64 value;
-	bool more;
 
-	mutex_lock(&fence->rescan_lock);
-	/* Take the value, so that it cannot complete a wait that begins after a rewind. */
 	spin_lock_irqsave(&fence->lock, flags);
 	value = fence->deferred_value;
 	fence->deferred_value = 0;
 	spin_unlock_irqrestore(&fence->lock, flags);
+	return value;
+}
 
-	more = vfence_point_complete_batch(fence, value) == VFENCE_POINT_BATCH;
-	if (more) {
-		/* There may be more points for the next portion. */
-		spin_lock_irqsave(&fence->lock, flags);
-		fence->deferred_value = max(fence->deferred_value, value);
-		spin_unlock_irqrestore(&fence->lock, flags);
+static void notify_put_deferred(struct vfence_fence *fence, u64 value)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&fence->lock, flags);
+	fence->deferred_value = max(fence->deferred_value, value);
+	spin_unlock_irqrestore(&fence->lock, flags);
+}
+
+/*
+ * Complete a batch of the points up to @missed, up to what interrupts have left, and up to the
+ * current value. The rest is left to the thread of the interrupt, and to who calls this again.
+ */
+static bool notify_portion_locked(struct vfence_fence *fence, u64 missed, unsigned int *completed)
+{
+	u64 value = max(notify_take_deferred(fence), missed);
+	unsigned int taken = vfence_point_complete_batch(fence, value);
+
+	lockdep_assert_held(&fence->rescan_lock);
+	*completed += taken;
+	if (taken < VFENCE_POINT_BATCH)
+		return false;
+	if (!vfence_point_leave(fence, value))
+		notify_put_deferred(fence, value);
+	return true;
+}
+
+/*
+ * Complete a batch of the points that interrupts have left. Whoever has called this before has
+ * completed its batch by the return. The lock is held without preemption: the thread of the
+ * interrupt takes it, and so do clients that get a processor rarely. Return true if there may be
+ * more, which the thread of the interrupt completes, too.
+ */
+static bool notify_portion(struct vfence_fence *fence, unsigned int *completed)
+{
+	bool more;
+
+	spin_lock(&fence->rescan_lock);
+	more = notify_portion_locked(fence, 0, completed);
+	spin_unlock(&fence->rescan_lock);
+	return more;
+}
+
+/**
+ * vfence_notify_look - complete a batch of points when no record says which values were signaled
+ * @fence: the fence
+ * @completed: the number of points is added to it
+ *
+ * Otherwise as vfence_notify_rescan().
+ *
+ * Return: true if there may be more, which the thread of the interrupt completes.
+ */
+bool vfence_notify_look(struct vfence_fence *fence, unsigned int *completed)
+{
+	struct vgpu_missed missed = {};
+	bool linked = READ_ONCE(fence->linked);
+	bool more;
+
+	/* An INTRA_GPU fence has no CPU waiters. */
+	if (!fence->current_value)
+		return false;
+
+	if (linked)
+		mutex_lock(&fence->propagate_lock);
+	spin_lock(&fence->rescan_lock);
+	if (!linked && fence->linked) {
+		/* Another adapter has joined it meanwhile: what is taken must be propagated. */
+		spin_unlock(&fence->rescan_lock);
+		mutex_lock(&fence->propagate_lock);
+		spin_lock(&fence->rescan_lock);
+		linked = true;
 	}
-	if (READ_ONCE(fence->linked))
-		vfence_cross_propagate_noted(fence);
-	mutex_unlock(&fence->rescan_lock);
+	notify_take_missed_locked(fence, &missed);
+	more = notify_portion_locked(fence, missed.value, completed);
+	spin_unlock(&fence->rescan_lock);
+	if (!linked)
+		return more;
 
+	vfence_cross_propagate_noted(fence);
+	notify_propagate(fence, &missed);
+	mutex_unlock(&fence->propagate_lock);
+	return more;
+}
+
+/**
+ * vfence_notify_rescan - complete points when no record says which values were signaled
+ * @fence: the fence
+ *
+ * Completes the points that the current value satisfies, and those that a value satisfied
+ * which was rewound since, if the hardware remembers it. Propagates both to the other
+ * adapters of a cross-adapter fence. Serialised: on return each missed signal from before
+ * the call is handled, even if another thread took it. Process context.
+ *
+ * Return: number of points that this call completed.
+ */
+unsigned int vfence_notify_rescan(struct vfence_fence *fence)
+{
+	unsigned int completed = 0;
+	bool more = vfence_notify_look(fence, &completed);
+
+	while (more) {
+		cond_resched();
+		more = notify_portion(fence, &completed);
+	}
+	return completed;
+}
+
+/* Complete a portion of what interrupts have left of a fence. Return true if there may be more. */
+static bool notify_complete_deferred(struct vfence_fence *fence)
+{
+	unsigned int completed = 0;
+	bool more;
+
+	if (!READ_ONCE(fence->linked))
+		return notify_portion(fence, &completed);
+
+	mutex_lock(&fence->propagate_lock);
+	more = notify_portion(fence, &completed);
+	vfence_cross_propagate_noted(fence);
+	mutex_unlock(&fence->propagate_lock);
 	return more;
 }
 
@@ -213,21 +370,11 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 	}
 }
 
-/*
- * Rescan the fences of one kind that have waiters: native fences after a record without an array
- * (WDDM-72), monitored fences only if a record asks for it (WDDM-73, WDDM-74).
- */
-static void notify_scan(struct vfence_adapter *adapter, bool is_monitored)
-{
-	vfence_count(adapter, is_monitored ? VFENCE_COUNT_LEGACY_SCANS : VFENCE_COUNT_SCANS);
-	vfence_fence_scan(adapter, is_monitored);
-}
-
 /* If interrupts name queues, the logs name the fences of all signals that have an entry. */
 static void notify_native_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (!adapter->optimized || nodes & VGPU_OVERFLOW_UNLOGGED)
-		notify_scan(adapter, false);
+		vfence_fence_scan(adapter);
 }
 
 static const struct vfence_irq_source notify_native_source = {
@@ -246,32 +393,64 @@ static const struct vfence_irq_source notify_optimized_source = {
 	.scan = notify_native_scan,
 };
 
-/* The GPU wrote a monitored fence: rescan all that have waiters (WDDM-130). */
+/* The GPU wrote monitored fences, of which the record names none (WDDM-130). */
 static void notify_monitored_hard(struct vfence_adapter *adapter,
 				  const struct vgpu_irq_record *record,
 				  struct vfence_irq_batch *batch)
 {
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
-	atomic_set(&adapter->fences.monitored_scan_due, 1);
+	atomic_set(&adapter->fences.written_due, 1);
 }
 
 static bool notify_monitored_due(struct vfence_adapter *adapter)
 {
-	return atomic_read(&adapter->fences.monitored_scan_due);
+	return atomic_read(&adapter->fences.written_due);
+}
+
+static void notify_look_at(struct vfence_adapter *adapter, u32 global)
+{
+	struct vfence_fence *fence = vfence_fence_find(adapter, global);
+	unsigned int completed = 0;
+
+	/* Nobody waits for a fence without references. */
+	if (!fence)
+		return;
+	/* What exceeds a portion is left to notify_native_thread(). */
+	vfence_notify_look(fence, &completed);
+	vfence_fence_put(fence);
+}
+
+/*
+ * Look at the fences that were written: a pass has few of them, as threads of other clients wait
+ * for the runs of the threaded half.
+ */
+static void notify_look_at_written(struct vfence_adapter *adapter)
+{
+	unsigned int left = NOTIFY_PASS;
+	u32 global;
+
+	vfence_count(adapter, VFENCE_COUNT_LEGACY_SCANS);
+	while (left && vgpu_word_next_written(adapter->gpu, &global)) {
+		notify_look_at(adapter, global);
+		left--;
+		cond_resched();
+	}
+	if (!left) {
+		atomic_set(&adapter->fences.written_due, 1);
+		vfence_irq_run_again(adapter);
+	}
 }
 
 static void notify_monitored_thread(struct vfence_adapter *adapter)
 {
-	/* Full barrier before the list is read. Partner: point_update_monitored_locked(). */
-	if (atomic_xchg(&adapter->fences.monitored_scan_due, 0))
-		notify_scan(adapter, true);
+	if (atomic_xchg(&adapter->fences.written_due, 0))
+		notify_look_at_written(adapter);
 }
 
-/* Full barrier: vfence_irq_settle() has taken @nodes by an atomic_xchg(). */
 static void notify_monitored_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (nodes & VGPU_OVERFLOW_MONITORED)
-		notify_scan(adapter, true);
+		notify_look_at_written(adapter);
 }
 
 static const struct vfence_irq_source notify_monitored_source = {
@@ -326,10 +505,9 @@ void vfence_notify_settle(struct vfence_fence *fence)
 		vfence_irq_catch_up(adapter);
 	else
 		notify_settle_records(fence);
-	vfence_notify_complete(fence);
 
-	/* Complete up to the highest value that no record named. */
-	vfence_point_rescan(fence);
+	/* What records have left, and up to the highest value that none named. */
+	vfence_notify_rescan(fence);
 }
 
 /**

@@ -101,16 +101,12 @@ static bool point_update_monitored_locked(struct vfence_fence *fence)
 
 	lockdep_assert_held(&fence->lock);
 
-	/* A monitored fence has no monitored value: signals and interrupts rescan it. */
-	if (vfence_fence_is_monitored(fence)) {
-		/*
-		 * Full barrier: count the waiter and list the fence before the value is
-		 * sampled. Partner: notify_monitored_thread(). The end of a submission takes
-		 * @fence->lock instead.
-		 */
-		smp_mb();
+	/*
+	 * A monitored fence has no monitored value. Whoever has stored one takes @fence->lock
+	 * afterwards, to look at the waiters: who comes later finds the value.
+	 */
+	if (vfence_fence_is_monitored(fence))
 		return true;
-	}
 
 	value = point_monitored(fence);
 	/* fence_destroy() has taken @hw away. */
@@ -338,7 +334,16 @@ static void point_leave_rest(const void *arg)
 	spin_unlock_irqrestore(&rest->fence->lock, flags);
 }
 
-static bool point_leave(struct vfence_fence *fence, u64 value)
+/**
+ * vfence_point_leave - leave points to the thread of the interrupt
+ * @fence: the fence
+ * @value: the value up to which they are complete
+ *
+ * Process context.
+ *
+ * Return: false if there is no such thread any more.
+ */
+bool vfence_point_leave(struct vfence_fence *fence, u64 value)
 {
 	const struct point_rest rest = { .fence = fence, .value = value };
 
@@ -376,83 +381,12 @@ void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct v
 		vfence_wake_begin();
 		taken = vfence_point_take(fence, value, VFENCE_POINT_BATCH, &done);
 		ended = taken < VFENCE_POINT_BATCH ||
-			(!point_list_has(&done, caller) && point_leave(fence, value));
+			(!point_list_has(&done, caller) && vfence_point_leave(fence, value));
 		vfence_hold_in_wake(TAKEN);
 		vfence_point_finish_all(&done, 0);
 		vfence_wake_end();
 		cond_resched();
 	} while (!ended);
-}
-
-/*
- * Propagate the missed signal and the current value to the other adapters. A queue there
- * that began to wait after the time of a signal has read the value by itself.
- */
-static void point_propagate(struct vfence_fence *fence, const struct vgpu_missed *missed)
-{
-	u64 now = vgpu_clock_now(fence->adapter->gpu);
-
-	/*
-	 * Read the clock before the value: a value that was rewound before then must not
-	 * release a queue that began to wait after the rewind.
-	 * Partner: the lock in vgpu_fence_block().
-	 */
-	smp_mb();
-	if (missed->value)
-		vfence_cross_propagate(fence, missed->value, missed->time);
-
-	vfence_cross_propagate(fence, vfence_fence_current(fence), now);
-}
-
-/*
- * Remember the 64-bit value of a narrow fence, as the GPU writes 32 bits only. If a CPU
- * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
- */
-static void point_update_wide(struct vfence_fence *fence)
-{
-	s64 anchor = atomic64_read(&fence->wide);
-
-	atomic64_try_cmpxchg(&fence->wide, &anchor,
-			     vfence_widen(anchor, READ_ONCE(*(u32 *)fence->current_value)));
-}
-
-/**
- * vfence_point_rescan - complete points when no record says which values were signaled
- * @fence: the fence
- *
- * Completes the points that the current value satisfies, and those that a value satisfied
- * which was rewound since, if the hardware remembers it. Propagates both to the other
- * adapters of a cross-adapter fence. Serialised: on return each missed signal from before
- * the call is handled, even if another thread took it. Process context.
- *
- * Return: number of points that this call completed.
- */
-unsigned int vfence_point_rescan(struct vfence_fence *fence)
-{
-	struct vgpu_missed missed = {};
-	unsigned int completed;
-	bool signaled = false;
-
-	/* An INTRA_GPU fence has no CPU waiters. */
-	if (!fence->current_value)
-		return 0;
-
-	mutex_lock(&fence->rescan_lock);
-	if (fence->hw)
-		vgpu_fence_take_missed(fence->hw, &missed);
-	else if (fence->word)
-		signaled = vgpu_word_take(fence->word, &missed);
-	if (fence->narrow) {
-		point_update_wide(fence);
-		if (signaled)
-			missed.value = vfence_widen(vfence_fence_current(fence), missed.value);
-	}
-	completed = vfence_point_complete(fence, missed.value);
-	if (READ_ONCE(fence->linked))
-		point_propagate(fence, &missed);
-	mutex_unlock(&fence->rescan_lock);
-
-	return completed;
 }
 
 /* Move up to a batch of points to @done: all points, or CPU waits only if not @gpu. */
@@ -579,13 +513,17 @@ void vfence_point_link(struct vfence_fence *fence)
 	unsigned long flags;
 	LIST_HEAD(done);
 
-	vfence_wake_begin();
+	/* Who takes a value that no record named finds it linked: then it propagates the value. */
+	spin_lock(&fence->rescan_lock);
 	spin_lock_irqsave(&fence->lock, flags);
 	WRITE_ONCE(fence->linked, true);
 	vfence_fence_list_for_scan_locked(fence);
 	if (point_update_monitored_locked(fence))
 		taken = point_sample_locked(fence, &done);
+	/* The locks have kept the processor so far. */
+	vfence_wake_begin();
 	spin_unlock_irqrestore(&fence->lock, flags);
+	spin_unlock(&fence->rescan_lock);
 
 	point_finish_sampled(fence, taken, &done);
 }

@@ -21,7 +21,7 @@ unsigned int vfence_point_complete_batch(struct vfence_fence *fence, u64 value);
 unsigned int vfence_point_complete(struct vfence_fence *fence, u64 value);
 void vfence_point_signaled(struct vfence_fence *fence, u64 value, const struct vfence_file *caller);
 void vfence_point_defer_locked(struct vfence_fence *fence, u64 value);
-unsigned int vfence_point_rescan(struct vfence_fence *fence);
+bool vfence_point_leave(struct vfence_fence *fence, u64 value);
 void vfence_point_fail_all(struct vfence_fence *fence, int error);
 void vfence_point_cancel_all(struct vfence_fence *fence);
 void vfence_point_link(struct vfence_fence *fence);

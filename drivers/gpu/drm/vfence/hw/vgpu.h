@@ -1183,13 +1183,27 @@ struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_a
 /** vgpu_fence_private_data - return the DRM_VFENCE_PRIVATE_DATA bytes of the creator */
 const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
 /**
+ * struct vgpu_open_args - arguments of vgpu_vm_open_fence()
+ */
+struct vgpu_open_args {
+	/** @fence: The fence; NULL for the value of a monitored fence. */
+	struct vgpu_fence *fence;
+	/** @word: The value of a monitored fence, which kernel rings write; or NULL. */
+	struct vgpu_word *word;
+	/** @os_handle: Handle by which vgpu_word_next_written() names @word; constant. */
+	u32 os_handle;
+	/** @current_va: GPU address of the current value. */
+	u64 current_va;
+	/** @monitored_va: GPU address of the monitored value. */
+	u64 monitored_va;
+	/** @rights: DRM_VFENCE_RIGHT_* flags of this holder. */
+	u32 rights;
+};
+
+/**
  * vgpu_vm_open_fence - DxgkDdiOpenNativeFence: let the queues of an address space use a fence
  * @vm: the address space
- * @fence: the fence; NULL for the value of a monitored fence
- * @word: the value of a monitored fence, which kernel rings write; NULL for a native fence
- * @current_va: GPU address of its current value
- * @monitored_va: GPU address of its monitored value
- * @rights: DRM_VFENCE_RIGHT_* flags of this holder
+ * @args: the fence, and how the address space sees it
  *
  * Call it once for each holder. All holders in one address space use one pair of addresses,
  * so a packet may do what any of the holders may do. The caller serialises opens and closes
@@ -1197,8 +1211,7 @@ const u8 *vgpu_fence_private_data(struct vgpu_fence *fence);
  *
  * Return: 0 or -ENOMEM.
  */
-int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, struct vgpu_word *word,
-		       u64 current_va, u64 monitored_va, u32 rights);
+int vgpu_vm_open_fence(struct vgpu_vm *vm, const struct vgpu_open_args *args);
 /**
  * vgpu_vm_close_fence - DxgkDdiCloseNativeFence
  * @vm: the address space
@@ -1275,6 +1288,18 @@ void vgpu_word_store(struct vgpu_word *word, void *slot, u64 value);
  * Return: false if there are none: @missed is unchanged then.
  */
 bool vgpu_word_take(struct vgpu_word *word, struct vgpu_missed *missed);
+/**
+ * vgpu_word_next_written - take one of the words that packets of a GPU have stored
+ * @gpu: the GPU
+ * @handle: output: handle of the word, as the address space of the queue was given it
+ *
+ * The record of a monitored fence names none (WDDM-130). Instead of a look at all the driver
+ * takes those that were written since it took them last: the cost follows what was signaled.
+ * Any context.
+ *
+ * Return: false if there are none.
+ */
+bool vgpu_word_next_written(struct vgpu *gpu, u32 *handle);
 /** vgpu_word_rewinds - as vgpu_fence_rewinds(), for stores by packets and by vgpu_word_store() */
 u64 vgpu_word_rewinds(struct vgpu_word *word);
 /** vgpu_cmp_flush - wait until every signal executed before the call is in the interrupt ring */

@@ -677,7 +677,7 @@ static u64 cmp_waited(struct vgpu *gpu)
 	unsigned int node;
 
 	for (node = 0; node < gpu->config.nodes; node++)
-		waited += vgpu_engine_waited_ns(gpu, node);
+		waited += vgpu_thread_waited(&gpu->chip->engine[node].thread);
 	return waited;
 }
 

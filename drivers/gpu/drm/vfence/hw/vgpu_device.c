@@ -90,6 +90,8 @@ struct vgpu *vgpu_device_create(struct vgpu_chip *chip, const struct vgpu_config
 	spin_lock_init(&gpu->logged_lock);
 	init_waitqueue_head(&gpu->cmp.wait);
 	INIT_LIST_HEAD(&gpu->cmp.flushes);
+	spin_lock_init(&gpu->written_lock);
+	INIT_LIST_HEAD(&gpu->written);
 
 	for (node = 0; node < config->nodes; node++)
 		device_init_node(gpu, node);

@@ -428,7 +428,8 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 }
 
 /* Report that a monitored fence was written. The post does not name the fence (WDDM-130). */
-static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue,
+				  struct vgpu_slot *slot)
 {
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
@@ -436,8 +437,10 @@ static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue 
 		.node = engine->node,
 	};
 
-	if (queue->gpu->config.monitored_signal == VGPU_MONITORED_SIGNAL_ADVANCED)
-		vgpu_cmp_post_in_step(queue->gpu, engine, &post);
+	if (queue->gpu->config.monitored_signal != VGPU_MONITORED_SIGNAL_ADVANCED)
+		return;
+	vgpu_word_list_written(queue->gpu, slot);
+	vgpu_cmp_post_in_step(queue->gpu, engine, &post);
 }
 
 /* Store 32 or 64 bits to memory, as the GPU supports (WDDM-116, WDDM-128). */
@@ -458,7 +461,7 @@ static enum vgpu_step exec_signal_monitored(struct vgpu_engine *engine, struct v
 	trace_vgpu_write(queue, packet->current_va, packet->value);
 	vgpu_word_signal(queue->gpu, slot->word, value, packet->value);
 	exec_complete(engine, queue);
-	exec_notify_monitored(engine, queue);
+	exec_notify_monitored(engine, queue, slot);
 
 	return VGPU_STEP_MORE;
 }

@@ -609,6 +609,10 @@ struct vgpu {
 	struct list_head queues;
 	/** @queue_count: Number of them. */
 	unsigned int queue_count;
+	/** @written_lock: Protects @written; irqsave. */
+	spinlock_t written_lock;
+	/** @written: &struct vgpu_slot whose words packets have stored, and interrupted for it. */
+	struct list_head written;
 	/** @mail: Mask of the messages of the host that the driver has not taken. */
 	atomic_t mail;
 	/** @save: Context save areas, by group. */
@@ -798,6 +802,10 @@ struct vgpu_slot {
 	struct vgpu_fence *fence;
 	/** @word: The value of a monitored fence; NULL for a native one. */
 	struct vgpu_word *word;
+	/** @os_handle: Handle by which the driver knows @word. */
+	u32 os_handle;
+	/** @written: Entry in &vgpu.written, or empty; under &vgpu.written_lock. */
+	struct list_head written;
 	/** @monitored_va: GPU address of its monitored value. */
 	u64 monitored_va;
 
@@ -1167,6 +1175,8 @@ static inline u64 *vgpu_value_slot(const struct vgpu_fence *fence,
 void vgpu_value_count_rewind(struct vgpu_fence *fence, u64 from, u64 to);
 u64 vgpu_value_monitored(struct vgpu_fence *fence);
 void vgpu_word_signal(struct vgpu *gpu, struct vgpu_word *word, void *slot, u64 value);
+void vgpu_word_list_written(struct vgpu *gpu, struct vgpu_slot *slot);
+void vgpu_word_unlist_written(struct vgpu *gpu, struct vgpu_slot *slot);
 void vgpu_value_note_missed(struct vgpu_fence *fence, u64 value, u64 time);
 bool vgpu_value_reached(struct vgpu_fence *fence, u64 value);
 

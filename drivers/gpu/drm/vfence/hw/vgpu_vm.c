@@ -144,14 +144,14 @@ static void vm_add_rights(struct vgpu_slot *slot, u32 rights, int n)
 		WRITE_ONCE(slot->signals, slot->signals + n);
 }
 
-int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, struct vgpu_word *word,
-		       u64 current_va, u64 monitored_va, u32 rights)
+int vgpu_vm_open_fence(struct vgpu_vm *vm, const struct vgpu_open_args *args)
 {
-	struct vgpu_slot *slot = xa_load(&vm->slots, vm_slot_index(vm, current_va));
+	unsigned long index = vm_slot_index(vm, args->current_va);
+	struct vgpu_slot *slot = xa_load(&vm->slots, index);
 	int ret;
 
 	if (slot) {
-		vm_add_rights(slot, rights, 1);
+		vm_add_rights(slot, args->rights, 1);
 		return 0;
 	}
 
@@ -159,11 +159,13 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, struct vgpu_fence *fence, struct vgpu
 	if (!slot)
 		return -ENOMEM;
 
-	slot->fence = fence;
-	slot->word = word;
-	slot->monitored_va = monitored_va;
-	vm_add_rights(slot, rights, 1);
-	ret = xa_err(xa_store(&vm->slots, vm_slot_index(vm, current_va), slot, GFP_KERNEL_ACCOUNT));
+	slot->fence = args->fence;
+	slot->word = args->word;
+	slot->os_handle = args->os_handle;
+	INIT_LIST_HEAD(&slot->written);
+	slot->monitored_va = args->monitored_va;
+	vm_add_rights(slot, args->rights, 1);
+	ret = xa_err(xa_store(&vm->slots, index, slot, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		vfence_object_free(HW_SLOT, slot);
 	return ret;
@@ -177,6 +179,8 @@ void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights)
 	if (!slot->opens)
 		xa_erase(&vm->slots, vm_slot_index(vm, current_va));
 	vm_flush_tlb(vm);
-	if (!slot->opens)
+	if (!slot->opens) {
+		vgpu_word_unlist_written(vm->gpu, slot);
 		vfence_object_free(HW_SLOT, slot);
+	}
 }

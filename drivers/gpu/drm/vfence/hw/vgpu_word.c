@@ -3,7 +3,7 @@
  * The words of monitored fences: values in memory that packets of kernel-mode queues store, and the
  * CPU. No record names what a packet has stored, and the CPU may store a lower value before the
  * driver has looked. So the GPU keeps the highest value that packets have stored, until the driver
- * takes it.
+ * takes it, and says which words were written.
  *
  * One lock makes one step of a store and of what is noted about it. A thread that has seen a value
  * therefore finds it noted, and a thread that has not seen it does not: whether a value was stored
@@ -67,6 +67,46 @@ void vgpu_word_signal(struct vgpu *gpu, struct vgpu_word *word, void *slot, u64 
 	noted->time = vgpu_clock_now(gpu);
 	word->signaled = true;
 	spin_unlock_irqrestore(&word->lock, flags);
+}
+
+/*
+ * Note for vgpu_word_next_written() that a packet has stored the word of a slot: after the store,
+ * and before the interrupt. A word may have slots on several GPUs. Each of them says what it has
+ * written.
+ */
+void vgpu_word_list_written(struct vgpu *gpu, struct vgpu_slot *slot)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->written_lock, flags);
+	if (list_empty(&slot->written))
+		list_add_tail(&slot->written, &gpu->written);
+	spin_unlock_irqrestore(&gpu->written_lock, flags);
+}
+
+/* The slot is about to be freed, and no engine finds it any more. */
+void vgpu_word_unlist_written(struct vgpu *gpu, struct vgpu_slot *slot)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->written_lock, flags);
+	list_del_init(&slot->written);
+	spin_unlock_irqrestore(&gpu->written_lock, flags);
+}
+
+bool vgpu_word_next_written(struct vgpu *gpu, u32 *handle)
+{
+	struct vgpu_slot *slot;
+	unsigned long flags;
+
+	spin_lock_irqsave(&gpu->written_lock, flags);
+	slot = list_first_entry_or_null(&gpu->written, struct vgpu_slot, written);
+	if (slot) {
+		*handle = slot->os_handle;
+		list_del_init(&slot->written);
+	}
+	spin_unlock_irqrestore(&gpu->written_lock, flags);
+	return slot;
 }
 
 void vgpu_word_store(struct vgpu_word *word, void *slot, u64 value)

@@ -419,8 +419,8 @@ static bool irq_has_run(struct vfence_irq *irq, u32 run)
  * waiters beyond the first portion of a fence: vfence_notify_settle() handles those of one
  * fence. The caller, which may be a thread of a client that gets a processor rarely, does not run
  * them itself: they hold locks that all clients need. It waits for as long as that thread has no
- * processor, as all others do whose waits the thread completes. Process context, without a lock that
- * the halves take.
+ * processor, and so does everybody whose waits the thread completes. Process context, without a
+ * lock that the halves take.
  */
 void vfence_irq_settle(struct vfence_adapter *adapter)
 {

@@ -15,6 +15,7 @@
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
+#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_vm.h"
@@ -324,7 +325,7 @@ static unsigned int log_complete_entry(struct vfence_file *owner,
 		return 0;
 
 	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
-		completed = vfence_point_rescan(fence);
+		completed = vfence_notify_rescan(fence);
 	} else if (fence->current_value) {
 		completed = vfence_point_complete(fence, entry->fence_value);
 		if (fence->cross)
@@ -355,7 +356,7 @@ static unsigned int log_read_live_locked(struct vfence_queue *queue, struct vfen
 		if (IS_ERR(fence))
 			continue;
 		vfence_count(queue->adapter, VFENCE_COUNT_LIVE_READS);
-		completed += vfence_point_rescan(fence);
+		completed += vfence_notify_rescan(fence);
 		vfence_fence_put(fence);
 		cond_resched();
 	}

@@ -15,7 +15,6 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_notify.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_target.h"
@@ -190,7 +189,7 @@ static void stage_rescan_written(struct vfence_targets *written)
 	for (i = 0; i < written->count; i++) {
 		if (!vfence_fence_is_monitored(list[i].fence))
 			continue;
-		vfence_point_rescan(list[i].fence);
+		vfence_notify_rescan(list[i].fence);
 		count++;
 	}
 	if (count)
