@@ -686,6 +686,11 @@ static void cmp_wait_flush(struct vgpu *gpu, struct vgpu_cmp_flush *flush, long 
 {
 	u64 waited;
 
+	if (timeout == MAX_SCHEDULE_TIMEOUT) {
+		wait_for_completion(&flush->done);
+		return;
+	}
+
 	do {
 		waited = cmp_waited(gpu);
 		if (wait_for_completion_timeout(&flush->done, timeout))
