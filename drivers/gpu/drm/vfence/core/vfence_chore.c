@@ -168,7 +168,7 @@ static void chore_begin(struct vfence_chore *chore)
 	spin_unlock_irq(&user->lock);
 }
 
-/* Replace what was reserved for a run by the time that it took. */
+/* Charge the time that a run took, and release the time that was reserved for it. */
 static void chore_charge_locked(struct vfence_chore_process *process, u64 spent_ns, u64 now)
 {
 	struct vfence_chore_user *user = process->user;

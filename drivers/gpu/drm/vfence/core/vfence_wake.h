@@ -11,9 +11,9 @@
 /**
  * vfence_wake_begin - waits of others will be taken off their fences, and their threads woken
  *
- * Nobody but the caller wakes them then. It may be a thread of a client that gets a processor
- * rarely, so it keeps the one it has until vfence_wake_end(). A kernel with PREEMPT_RT does not
- * allow this, as its locks sleep.
+ * Only the caller wakes them then. The caller may be a thread of a client that gets a processor
+ * rarely, so this disables preemption until vfence_wake_end(). A kernel with PREEMPT_RT does not
+ * allow that, as its locks sleep.
  */
 static inline void vfence_wake_begin(void)
 {

@@ -213,10 +213,10 @@ static bool notify_portion_locked(struct vfence_fence *fence, u64 missed, unsign
 }
 
 /*
- * Complete a batch of the points that interrupts have left. Whoever has called this before has
- * completed its batch by the return. The lock is held without preemption: the thread of the
- * interrupt takes it, and so do clients that get a processor rarely. Return true if there may be
- * more, which the thread of the interrupt completes, too.
+ * Complete a batch of the points that interrupts have deferred. The lock serialises callers: on
+ * return each earlier caller has completed its batch. It is a spinlock, so that a thread that holds
+ * it is not preempted: clients take it that get a processor rarely, and the interrupt's thread
+ * waits for it. Return true if points may remain, which the interrupt's thread completes, too.
  */
 static bool notify_portion(struct vfence_fence *fence, unsigned int *completed)
 {

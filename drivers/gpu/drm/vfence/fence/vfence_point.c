@@ -411,8 +411,8 @@ static unsigned int point_take_ended_locked(struct vfence_fence *fence, bool gpu
 }
 
 /*
- * Take a batch of the points that end. While there are more, new CPU waits end, too, so that
- * whoever adds some does not keep the caller busy. Return true if there may be more.
+ * Take a batch of the points that end. While points remain, new CPU waits fail with ECANCELED, so
+ * that clients that add waits cannot keep the caller busy. Return true if points may remain.
  */
 static bool point_take_ending(struct vfence_fence *fence, bool gpu, int new_error, bool ending,
 			      struct list_head *done)

@@ -1293,8 +1293,8 @@ bool vgpu_word_take(struct vgpu_word *word, struct vgpu_missed *missed);
  * @gpu: the GPU
  * @handle: output: handle of the word, as the address space of the queue was given it
  *
- * The record of a monitored fence names none (WDDM-130). Instead of a look at all the driver
- * takes those that were written since it took them last: the cost follows what was signaled.
+ * The record of a monitored fence does not name the fence (WDDM-130). The driver takes the words
+ * that were written since the last call, so that its cost depends only on what was signaled.
  * Any context.
  *
  * Return: false if there are none.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads of the GPU: an engine or the CMP, which hardware would be. A thread needs a processor,
- * and who waits for it with a time-out must not take a busy machine for a GPU that hangs.
+ * Threads of the GPU: each engine and the CMP is a thread, which needs a processor. A time-out must
+ * not count the time in which the thread waits for one: the GPU does not hang then.
  */
 
 #include <linux/jiffies.h>
