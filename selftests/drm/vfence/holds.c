@@ -958,6 +958,63 @@ TEST_F(holds, a_wait_sets_events_that_another_thread_has_taken)
 	signals_close(&s);
 }
 
+/* A wait for the second fence of a client, in a thread of its own. */
+struct late_wait {
+	struct signals *s;
+	int ret;
+	pid_t tid;
+};
+
+static void *wait_for_second(void *arg)
+{
+	struct late_wait *wait = arg;
+	uint64_t count;
+
+	pin(0, 0);
+	__atomic_store_n(&wait->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	wait->ret = vf_fence_wait(wait->s->fence[1], 1, DEADLINE);
+	if (!wait->ret && read(wait->s->efd, &count, 8) != 8)
+		wait->ret = -ENODATA;
+	return NULL;
+}
+
+static void *signal_first_elsewhere(void *arg)
+{
+	pin(0, 1);
+	return signal_first(arg);
+}
+
+/* A thread decides that an event fires before it fires it. It keeps its processor meanwhile. */
+TEST_F(holds, a_wait_sets_events_that_another_thread_has_decided)
+{
+	struct signals s;
+	struct late_wait wait = { .s = &s };
+	pthread_t signals, waits;
+	uint64_t count;
+	void *ret;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP(return, "needs two processors");
+	pin(0, 0);
+	ASSERT_EQ(0, signals_open(&s));
+	ASSERT_EQ(0, arm(s.client.adapter, s.fence[0], 1, s.efd));
+	ASSERT_EQ(0, hold("DECIDED"));
+	ASSERT_EQ(0, pthread_create(&signals, NULL, signal_first_elsewhere, &s));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	ASSERT_EQ(0, vf_fence_signal(s.fence[1], 1));
+	EXPECT_NE(8, read(s.efd, &count, 8));
+	ASSERT_EQ(0, pthread_create(&waits, NULL, wait_for_second, &wait));
+	EXPECT_TRUE(EVENTUALLY(sleeps_in(&wait.tid, SYS_ioctl)));
+	EXPECT_TRUE(is_held());
+	ASSERT_EQ(0, hold("none"));
+	ASSERT_EQ(0, pthread_join(waits, NULL));
+	EXPECT_EQ(0, wait.ret);
+	ASSERT_EQ(0, pthread_join(signals, &ret));
+	EXPECT_EQ(NULL, ret);
+	EXPECT_NE(8, read(s.efd, &count, 8));
+	signals_close(&s);
+}
+
 /* The values of a cross-adapter fence are those of all adapters, and the interrupt is that of one. */
 TEST_F(holds, a_wait_sets_events_that_come_from_another_adapter)
 {

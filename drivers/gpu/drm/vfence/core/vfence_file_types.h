@@ -137,6 +137,8 @@ struct vfence_file {
 	unsigned int fired_count;
 	/** @firing: number of events that have fired and whose eventfd is not signaled; atomic */
 	atomic_t firing;
+	/** @settling: number of calls that fire events which are reached; atomic */
+	atomic_t settling;
 	/** @deliver_lock: serialises deliveries, so that events keep their order */
 	struct mutex deliver_lock;
 	/**

@@ -122,6 +122,7 @@ static const char *const hold_names[VFENCE_HOLDS_COUNT] = {
 	[VFENCE_HOLD_SIGNALED] = "SIGNALED",
 	[VFENCE_HOLD_DEFERRED] = "DEFERRED",
 	[VFENCE_HOLD_TAKEN] = "TAKEN",
+	[VFENCE_HOLD_DECIDED] = "DECIDED",
 	[VFENCE_HOLD_ENDING] = "ENDING",
 	[VFENCE_HOLD_MEMBER] = "MEMBER",
 	[VFENCE_HOLD_STOP_DEVICE] = "STOP_DEVICE",
@@ -132,6 +133,8 @@ static const char *const hold_names[VFENCE_HOLDS_COUNT] = {
 
 /* The longest hold: a test that is killed does not release its thread. */
 #define HOLD_MAX_MS	30000
+/* The same for a loop: the kernel warns of one that takes 20 s. */
+#define HOLD_MAX_BUSY_MS	10000
 
 /* The hold that is set, or -1, and a number that changes with it. */
 static int hold_set = -1;
@@ -184,14 +187,34 @@ static const struct kernel_param_ops holds_param_ops = { .get = holds_param_get 
 module_param_cb(holds, &holds_param_ops, NULL, 0400);
 MODULE_PARM_DESC(holds, "the names of all holds");
 
+/* Return true if the thread is the first of its turn at the hold that is set. */
+static bool hold_takes(enum vfence_hold hold, unsigned int turn)
+{
+	if (READ_ONCE(hold_set) != (int)hold || atomic_xchg(&hold_taken, 1))
+		return false;
+	WRITE_ONCE(hold_held, turn);
+	return true;
+}
+
 /** vfence_hold_pass - pass a hold; process context, without a lock that others need */
 void vfence_hold_pass(enum vfence_hold hold)
 {
 	unsigned int turn = READ_ONCE(hold_turn);
 
-	if (READ_ONCE(hold_set) != (int)hold || atomic_xchg(&hold_taken, 1))
+	if (!hold_takes(hold, turn))
 		return;
-	WRITE_ONCE(hold_held, turn);
 	wait_event_timeout(hold_wait, READ_ONCE(hold_turn) != turn, msecs_to_jiffies(HOLD_MAX_MS));
+	cmpxchg(&hold_held, turn, 0);
+}
+
+/** vfence_hold_pass_busy - pass a hold in a loop; any context, another processor ends it */
+void vfence_hold_pass_busy(enum vfence_hold hold)
+{
+	unsigned int turn = READ_ONCE(hold_turn), ms;
+
+	if (!hold_takes(hold, turn))
+		return;
+	for (ms = 0; ms < HOLD_MAX_BUSY_MS && READ_ONCE(hold_turn) == turn; ms++)
+		mdelay(1);
 	cmpxchg(&hold_held, turn, 0);
 }

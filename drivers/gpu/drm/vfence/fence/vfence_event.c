@@ -7,6 +7,8 @@
 #include <linux/ktime.h>
 #include <linux/minmax.h>
 #include <linux/preempt.h>
+#include <linux/processor.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
 
@@ -25,6 +27,8 @@
 
 /* Points that are looked at with the table of events locked, but each event as a whole. */
 #define EVENT_PORTION	64
+/* Turns of a loop for which a call waits until another thread has fired an event that it decided. */
+#define EVENT_SPIN	256
 /* Most events that a thread of the kernel delivers before others have their turn. */
 #define EVENT_TURN	16
 
@@ -47,6 +51,8 @@ struct vfence_event {
 	u32 points;
 	/** @cross: A point is one of a cross-adapter fence. */
 	bool cross;
+	/** @to_fire: The thread that decides @wait has yet to fire the event. */
+	bool to_fire;
 
 	/** @fired_link: Entry in file->fired or file->delivered; who takes it there frees it. */
 	struct list_head fired_link;
@@ -284,11 +290,14 @@ static void event_fire(struct vfence_wait *wait)
 	struct vfence_file *file = event->file;
 	unsigned long flags;
 
+	vfence_hold_busy(DECIDED);
 	vfence_wait_account(wait);
 	trace_vfence_event(wait, event->id, VFENCE_EVENT_FIRED);
 
 	spin_lock_irqsave(&file->fired_lock, flags);
 	atomic_inc(&file->firing);
+	/* Release: the counter. Partner: event_is_being_fired(). */
+	smp_store_release(&event->to_fire, false);
 	file->fired_count++;
 	list_add_tail(&event->fired_link, &file->fired);
 	/* An interrupt may come while the signaler waits for a lock of another client. */
@@ -318,12 +327,32 @@ static bool event_is_reached(const struct vfence_wait *wait)
 	return !wait->any;
 }
 
-/* Fire reached events from @id on, up to a portion of points. Return false after the last event. */
-static bool event_settle_portion(struct vfence_file *file, unsigned long *id)
+/* Has another thread decided the wait of an event without firing it, as it is still about to do? */
+static bool event_is_being_fired(const struct vfence_event *event, int state)
+{
+	unsigned int turns = EVENT_SPIN;
+
+	if (state != VFENCE_WAIT_REACHED && state != VFENCE_WAIT_FAILED)
+		return false;
+	/* Acquire: that the event counts as firing. Partner: event_fire(). */
+	while (smp_load_acquire(&event->to_fire)) {
+		if (!turns--)
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+/*
+ * Fire reached events from @id on, up to a portion of points. Return false after the last event.
+ * @firing is set if another thread has not fired one that it has decided.
+ */
+static bool event_settle_portion(struct vfence_file *file, unsigned long *id, bool *firing)
 {
 	XA_STATE(xas, &file->events.objects, *id);
 	unsigned int points = 0;
 	struct vfence_event *event;
+	int state;
 
 	/* An event that is found under the lock cannot be freed before the unlock. */
 	xas_lock(&xas);
@@ -334,8 +363,11 @@ static bool event_settle_portion(struct vfence_file *file, unsigned long *id)
 			continue;
 		points++;
 		/* Acquire: the points. Partner: event_arm_points() moves the wait to ARMED. */
-		if (atomic_read_acquire(&event->wait->state) != VFENCE_WAIT_ARMED)
+		state = atomic_read_acquire(&event->wait->state);
+		if (state != VFENCE_WAIT_ARMED) {
+			*firing |= event_is_being_fired(event, state);
 			continue;
+		}
 		points += event->wait->count;
 		if (event_is_reached(event->wait))
 			vfence_wait_finish(event->wait, VFENCE_WAIT_REACHED);
@@ -359,12 +391,13 @@ static bool event_may_be_late(struct vfence_file *file)
 	if (atomic_read(&file->cross_events) || !vfence_irq_is_quiet(adapter))
 		return true;
 	/*
-	 * Acquire: what has ended. Partners: stage_signal(), signal_batch() and
-	 * vfence_point_finish_all().
+	 * Acquire: what has ended. Partners: stage_signal(), signal_batch(),
+	 * vfence_point_finish_all() and vfence_event_settle().
 	 */
 	return atomic_read_acquire(&adapter->fences.writing) ||
 	       atomic_read_acquire(&adapter->fences.signaling) ||
-	       atomic_read_acquire(&adapter->fences.taken);
+	       atomic_read_acquire(&adapter->fences.taken) ||
+	       atomic_read_acquire(&file->settling);
 }
 
 /**
@@ -379,12 +412,22 @@ static bool event_may_be_late(struct vfence_file *file)
 void vfence_event_settle(struct vfence_file *file)
 {
 	unsigned long id = 0;
+	bool firing = false;
 
 	if (!event_may_be_late(file))
 		return;
 	vfence_event_begin_signals(file);
-	while (event_settle_portion(file, &id))
+	atomic_inc(&file->settling);
+	while (event_settle_portion(file, &id, &firing))
 		cond_resched();
+	/* Release: what has fired. Partner: event_may_be_late(). */
+	(void)atomic_sub_return_release(1, &file->settling);
+	/*
+	 * A thread that has decided a wait and has lost its processor is in an RCU section: see
+	 * vfence_wait_finish(). It may be one of this client's, so do not wait for it in a loop.
+	 */
+	if (firing)
+		synchronize_rcu();
 }
 
 static struct vfence_event *event_create(struct vfence_file *file, int fd)
@@ -455,8 +498,10 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 	vfence_targets_move(&request->waits, wait, request->any);
 	vfence_point_arm_all(wait);
 	trace_vfence_event(wait, event->id, VFENCE_EVENT_ARMED);
+	WRITE_ONCE(event->to_fire, true);
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
 		return 0;
+	WRITE_ONCE(event->to_fire, false);
 	ret = vfence_wait_account(wait);
 	return ret ? ret : 1;
 }

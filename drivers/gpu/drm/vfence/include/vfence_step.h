@@ -108,6 +108,7 @@ enum vfence_hold {
 	VFENCE_HOLD_SIGNALED,
 	VFENCE_HOLD_DEFERRED,
 	VFENCE_HOLD_TAKEN,
+	VFENCE_HOLD_DECIDED,
 	VFENCE_HOLD_ENDING,
 	VFENCE_HOLD_IMPORT,
 	VFENCE_HOLD_MOVE,
@@ -124,6 +125,7 @@ enum vfence_hold {
 #ifdef VFENCE_STEPS
 extern unsigned long vfence_step_seed;
 void vfence_hold_pass(enum vfence_hold hold);
+void vfence_hold_pass_busy(enum vfence_hold hold);
 
 #define vfence_hold(name)	vfence_hold_pass(VFENCE_HOLD_##name)
 /* The same in vfence_wake_begin(): a hold sleeps. */
@@ -132,6 +134,8 @@ void vfence_hold_pass(enum vfence_hold hold);
 	vfence_hold(name);		\
 	vfence_wake_begin();		\
 } while (0)
+/* The same where a thread may not sleep. */
+#define vfence_hold_busy(name)	vfence_hold_pass_busy(VFENCE_HOLD_##name)
 void vfence_step_hit(enum vfence_step step);
 void vfence_step_window(unsigned int us);
 
@@ -143,6 +147,7 @@ void vfence_step_window(unsigned int us);
 #define vfence_step(name) do { } while (0)
 #define vfence_hold(name) do { } while (0)
 #define vfence_hold_in_wake(name) do { } while (0)
+#define vfence_hold_busy(name) do { } while (0)
 #endif
 
 #endif
