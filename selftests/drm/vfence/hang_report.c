@@ -233,6 +233,88 @@ TEST_F(engine, TDR_14_a_name_is_no_line_of_the_uevent)
 	close(events);
 }
 
+/* Return: the number between @before and @after in a new line of the kernel's log, or 0. */
+static unsigned long number_in_log(int log, const char *before, const char *after)
+{
+	char line[8192], *at, *end;
+	unsigned long number;
+	ssize_t n;
+
+	while ((n = read(log, line, sizeof(line) - 1)) > 0) {
+		line[n] = 0;
+		at = strstr(line, before);
+		number = at ? strtoul(at + strlen(before), &end, 10) : 0;
+		if (number && !strncmp(end, after, strlen(after)))
+			return number;
+	}
+	return 0;
+}
+
+TEST_F(engine, a_line_of_the_log_names_who_was_on_an_engine_that_is_reset)
+{
+	char after[128], queue[32];
+	unsigned long number;
+
+	if (access(DUMPS, F_OK))
+		SKIP(return, "needs a kernel with device core dumps");
+	ASSERT_TRUE(release_dump(HANGS));
+	ASSERT_EQ(0, prctl(PR_SET_NAME, HOSTILE_NAME));
+	snprintf(after, sizeof(after), " of x?ring:??[2J? [%d]: it did not give back its work in time",
+		 getpid());
+	ASSERT_EQ(0, hang_on(self->gfx));
+	EXPECT_TRUE(EVENTUALLY((number = number_in_log(self->log,
+				"engine 0 was reset, on which was queue ", after)) > 0));
+	snprintf(queue, sizeof(queue), "\nqueue: %lu\n", number);
+	EXPECT_TRUE(dump_says(HANGS, queue));
+}
+
+TEST_F(engine, a_line_of_the_log_says_why_the_adapter_was_reset)
+{
+	ASSERT_EQ(0, knob(HANGS, "reset_adapter", "1"));
+	EXPECT_TRUE(kernel_said(self->log, "adapter was reset, and all devices of before are lost: "
+				"root has asked for it"));
+}
+
+/* Return: how many lines of the kernel's log since the last call have @text. */
+static unsigned int lines_with(int log, const char *text)
+{
+	unsigned int count = 0;
+	char line[8192];
+	ssize_t n;
+
+	while ((n = read(log, line, sizeof(line) - 1)) > 0) {
+		line[n] = 0;
+		count += !!strstr(line, text);
+	}
+	return count;
+}
+
+/* An adapter writes ten lines in ten seconds. */
+TEST_F(engine, hangs_of_a_client_do_not_fill_the_log)
+{
+	const int64_t begun = vf_deadline(0), interval = 10 * SECOND;
+	struct vf_counters after;
+	struct vf_device *device;
+	struct vf_queue *queue;
+	unsigned int i, lines;
+
+	ASSERT_EQ(0, tdr_configure(HANGS, "limit_count", "32"));
+	for (i = 0; i < 30; i++) {
+		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
+		ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+		ASSERT_EQ(0, hang_on(queue));
+		ASSERT_TRUE(EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG));
+		vf_queue_abort(queue);
+		vf_queue_destroy(queue);
+		vf_device_destroy(device);
+	}
+	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
+				after.engine_resets == self->before.engine_resets + 30)));
+	lines = lines_with(self->log, "vfence");
+	EXPECT_LE(1, lines);
+	EXPECT_GE(10 * (2 + (vf_deadline(0) - begun) / interval), lines);
+}
+
 TEST_F(engine, TDR_13_a_name_is_no_part_of_the_dump)
 {
 	static char text[16384];
@@ -331,6 +413,7 @@ TEST_F(engine, TDR_13_a_submission_that_takes_too_long_leaves_a_dump)
 TEST_F(engine, TDR_13_14_a_queue_that_kept_others_off_leaves_a_dump_and_is_told)
 {
 	unsigned int count = 0;
+	char after[128];
 	int events = uevents();
 
 	if (access(DUMPS, F_OK))
@@ -349,6 +432,9 @@ TEST_F(engine, TDR_13_14_a_queue_that_kept_others_off_leaves_a_dump_and_is_told)
 	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(self->gfx));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(self->copy));
 	EXPECT_EQ(1, count + told_of_me(events));
+	snprintf(after, sizeof(after), " of hang_report [%d] was stopped: it took too long on engine 0",
+		 getpid());
+	EXPECT_LT(0, number_in_log(self->log, "queue ", after));
 	close(events);
 }
 

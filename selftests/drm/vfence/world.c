@@ -1286,6 +1286,32 @@ TEST_F(world, VF_16_TDR_19_a_timeout_counts_for_a_switch_that_waits)
  * A command of the switch fails for good: nobody knows whose work is on the engines. All functions
  * of the GPU are lost, other GPUs do not notice, and the functions can be removed.
  */
+/* Give the host a fresh account of lines: it writes ten in ten seconds. */
+static int host_begins_anew(void)
+{
+	int ret = driver("unbind", PHYSICAL);
+
+	return ret ? ret : driver("bind", PHYSICAL);
+}
+
+TEST_F(blame, a_line_of_the_log_names_the_function_that_was_reset)
+{
+	struct guest *guest = self->world.guest;
+	int number = variant->outgoing ? 1 : 2, log = kernel_log();
+	char line[64];
+
+	ASSERT_LE(0, log);
+	ASSERT_EQ(0, host_begins_anew());
+	ASSERT_EQ(0, world_make(&self->world, 2));
+	ASSERT_TRUE(first_one_begins(guest, variant->saved));
+	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
+	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
+	ASSERT_TRUE(submitted_before_a_reset(guest[1].gfx));
+	snprintf(line, sizeof(line), "function %d was reset: it did not leave its engines", number);
+	EXPECT_TRUE(EVENTUALLY(kernel_said(log, line)));
+	close(log);
+}
+
 FIXTURE(broken) {
 	FIXTURE_DATA(world) world;
 };
@@ -1306,20 +1332,23 @@ FIXTURE_SETUP(broken)
 	if (geteuid() || access(DEVICE "drm", F_OK))
 		SKIP(return, "needs root and the adapters of the guests");
 	memset(self, 0, sizeof(*self));
+	ASSERT_EQ(0, host_begins_anew());
 }
 
 FIXTURE_TEARDOWN(broken)
 {
 	EXPECT_EQ(0, world_end(&self->world));
-	EXPECT_EQ(0, driver("unbind", PHYSICAL));
-	EXPECT_EQ(0, driver("bind", PHYSICAL));
+	EXPECT_EQ(0, host_begins_anew());
 }
 
 TEST_F(broken, TDR_22_a_switch_that_fails_for_good_loses_all_functions)
 {
 	struct guest *guest = self->world.guest, physical = {}, elsewhere = {};
+	int log[2] = { kernel_log(), kernel_log() };
+	char line[80];
 	unsigned int i;
 
+	ASSERT_LE(0, log[1]);
 	ASSERT_EQ(0, world_make(&self->world, 2));
 	ASSERT_EQ(0, guest_open(&physical, PHYSICAL));
 	ASSERT_EQ(0, guest_open(&elsewhere, 0));
@@ -1339,8 +1368,14 @@ TEST_F(broken, TDR_22_a_switch_that_fails_for_good_loses_all_functions)
 	EXPECT_FALSE(working(guest[1].adapter));
 	EXPECT_FALSE(working(physical.adapter));
 	EXPECT_TRUE(working(elsewhere.adapter));
+	snprintf(line, sizeof(line), "the whole GPU was reset: a reset of function %d was not enough",
+		 variant->number);
+	EXPECT_TRUE(kernel_said(log[0], line));
+	EXPECT_TRUE(kernel_said(log[1], "all functions are lost: engine group 0 does not switch"));
 	guest_close(&physical);
 	guest_close(&elsewhere);
+	close(log[0]);
+	close(log[1]);
 }
 
 /*

@@ -13,6 +13,7 @@
 #include "core/vfence_gate.h"
 #include "core/vfence_power.h"
 #include "core/vfence_process.h"
+#include "core/vfence_report.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_notify.h"
 #include "irq/vfence_irq.h"
@@ -191,6 +192,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 
 static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
+	vfence_report_init(adapter);
 	vfence_ask_init(adapter);
 	vfence_account_init(adapter);
 	vfence_process_init(adapter);

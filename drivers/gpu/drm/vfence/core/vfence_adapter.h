@@ -5,6 +5,7 @@
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/list.h>
+#include <linux/ratelimit_types.h>
 #include <linux/percpu-refcount.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
@@ -232,6 +233,8 @@ struct vfence_adapter {
 	 */
 	unsigned int resets;
 
+	/** @reports: limits the lines of the kernel's log; owned by core/vfence_report.c */
+	struct ratelimit_state reports;
 	/** @lost: the hardware has failed for good; vfence_adapter_lose() sets it once */
 	bool lost;
 

@@ -27,7 +27,7 @@
 
 /* Points that are looked at with the table of events locked, but each event as a whole. */
 #define EVENT_PORTION	64
-/* Turns of a loop for which a call waits until another thread has fired an event that it decided. */
+/* Turns of a loop in which a call waits until another thread fires an event that is decided. */
 #define EVENT_SPIN	256
 /* Most events that a thread of the kernel delivers before others have their turn. */
 #define EVENT_TURN	16

@@ -844,7 +844,7 @@ void vgpu_world_flush(struct vgpu *gpu);
 /** vgpu_world_was_saved - does LOAD find something of the function in a group */
 bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group);
 /** vgpu_world_index - index of a function that has started */
-unsigned int vgpu_world_index(struct vgpu *gpu);
+unsigned int vgpu_world_index(const struct vgpu *gpu);
 /** vgpu_world_set_switch_ns - configure the time that a world switch takes, in ns */
 void vgpu_world_set_switch_ns(struct vgpu *gpu, u64 ns);
 

@@ -525,7 +525,7 @@ bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group)
 	return READ_ONCE(gpu->save[group].saved);
 }
 
-unsigned int vgpu_world_index(struct vgpu *gpu)
+unsigned int vgpu_world_index(const struct vgpu *gpu)
 {
 	return gpu->index;
 }

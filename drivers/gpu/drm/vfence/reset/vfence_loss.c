@@ -23,6 +23,7 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
 #include "core/vfence_process.h"
+#include "core/vfence_report.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_local.h"
 #include "mem/vfence_paging.h"
@@ -283,10 +284,20 @@ static void loss_adapter_lost(struct vfence_adapter *adapter)
 	queue_work(adapter->reset.loss_wq, &adapter->reset.lost_work);
 }
 
+static void loss_queue_stuck(struct vfence_adapter *adapter, struct vfence_queue *queue)
+{
+	char name[VFENCE_REPORT_NAME];
+
+	vfence_dump_queue(adapter, queue);
+	vfence_report_name(queue->device->pid, name);
+	vfence_report(adapter, "queue %u of %s was stopped: it took too long on engine %u",
+		      queue->global, name, queue->node);
+}
+
 static const struct vfence_loss_ops loss_ops = {
 	.device_hung = loss_device_hung,
 	.device_failed = loss_device_failed,
-	.queue_stuck = vfence_dump_queue,
+	.queue_stuck = loss_queue_stuck,
 	.stop_device = loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
 	.asked = vfence_watch_asked,

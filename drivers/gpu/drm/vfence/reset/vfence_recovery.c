@@ -24,7 +24,9 @@
 #include <linux/ktime.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_device.h"
 #include "core/vfence_gate.h"
+#include "core/vfence_report.h"
 #include "core/vfence_trace.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_paging.h"
@@ -271,6 +273,36 @@ static enum vfence_timeout_type recovery_type(const struct vfence_recovery_cause
 	return cause->hung || cause->ask ? VFENCE_TIMEOUT_ENGINE : VFENCE_TIMEOUT_FORCED;
 }
 
+static const char *recovery_reason(enum vfence_timeout_type type)
+{
+	switch (type) {
+	case VFENCE_TIMEOUT_FORCED:
+		return "root has asked for it";
+	case VFENCE_TIMEOUT_PROMOTED:
+		return "the reset of an engine did not help";
+	case VFENCE_TIMEOUT_PAGE_FAULT:
+	case VFENCE_TIMEOUT_ENGINE_PAGE_FAULT:
+		return "a page fault needs it";
+	default:
+		return "it did not give back its work in time";
+	}
+}
+
+static void recovery_report_engine(const struct recovery *recovery)
+{
+	const struct vgpu_engine_status *status = &recovery->snapshot;
+	struct vfence_adapter *adapter = recovery->adapter;
+	struct vfence_context *context = vfence_context_find(adapter, status->context);
+	char name[VFENCE_REPORT_NAME];
+
+	vfence_report_name(context ? context->device->pid : NULL, name);
+	if (context)
+		vfence_context_put(context);
+	vfence_report(adapter, "engine %u was reset, on which was queue %u of %s: %s",
+		      recovery->node, status->queue, name,
+		      recovery_reason(recovery_type(recovery->cause)));
+}
+
 /* Returns 0, or an error if the whole adapter has to be reset. */
 static int recovery_run(struct recovery *recovery)
 {
@@ -317,8 +349,10 @@ static int recovery_run(struct recovery *recovery)
 		return -EIO;
 
 	ret = recovery_resume(recovery);
-	if (!ret)
+	if (!ret) {
 		recovery_trace(recovery, VFENCE_RECOVERY_RECOVERED, 0);
+		recovery_report_engine(recovery);
+	}
 	return ret;
 }
 
@@ -419,8 +453,10 @@ static int recovery_reset_adapter_locked(struct vfence_adapter *adapter, bool re
 }
 
 /* After a reset of the adapter: handle progress records again, and stop the queues of before. */
-static void recovery_end_reset(struct vfence_adapter *adapter)
+static void recovery_end_reset(struct vfence_adapter *adapter, enum vfence_timeout_type type)
 {
+	vfence_report(adapter, "adapter was reset, and all devices of before are lost: %s",
+		      recovery_reason(type));
 	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
 	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_loss_reset_all_later(adapter);
@@ -455,7 +491,7 @@ static int recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_t
 			vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
 		vgpu_reset_give_up(adapter->gpu);
 	} else {
-		recovery_end_reset(adapter);
+		recovery_end_reset(adapter, type);
 	}
 	trace_vfence_adapter_reset(adapter, type, 'E', ret);
 	return 0;
@@ -501,7 +537,7 @@ static int recovery_revive_locked(struct vfence_adapter *adapter)
 	} else {
 		/* Earlier resets do not count against the limit any more. */
 		memset(&adapter->reset.hangs, 0, sizeof(adapter->reset.hangs));
-		recovery_end_reset(adapter);
+		recovery_end_reset(adapter, VFENCE_TIMEOUT_FORCED);
 	}
 	trace_vfence_adapter_reset(adapter, VFENCE_TIMEOUT_FORCED, 'E', ret);
 	return ret;

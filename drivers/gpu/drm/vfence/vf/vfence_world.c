@@ -26,6 +26,7 @@
 #include <linux/wait.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_report.h"
 #include "core/vfence_trace.h"
 #include "vf/vfence_flr.h"
 #include "vf/vfence_world.h"
@@ -253,16 +254,23 @@ static void world_reset_chip_locked(struct world_group *g, const struct vgpu *bl
 		gpu[i] = g->function[i]->gpu;
 	}
 	vfence_flr_chip(&g->world->flr, gpu, ARRAY_SIZE(gpu), blame);
+	vfence_report(g->world->physical,
+		      "the whole GPU was reset: a reset of function %u was not enough",
+		      vgpu_world_index(blame));
 }
 
 /* The function was reset, if @done; if not, it cannot be reset alone. */
 static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool done)
 {
 	lockdep_assert_held(&g->lock);
-	if (done)
+	if (done) {
 		g->usage[vgpu_world_index(gpu)].resets++;
-	else
+		vfence_report(g->world->physical,
+			      "function %u was reset: it did not leave its engines",
+			      vgpu_world_index(gpu));
+	} else {
 		world_reset_chip_locked(g, gpu);
+	}
 }
 
 /**
@@ -332,6 +340,8 @@ static void world_give_up_locked(struct world_group *g)
 
 	lockdep_assert_held(&g->lock);
 	g->broken = true;
+	vfence_report(g->world->physical, "all functions are lost: engine group %u does not switch",
+		      g->index);
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
 		if (g->function[i])
 			vfence_adapter_lose(g->function[i], VFENCE_STOP_TDR_FAILURE,
