@@ -364,13 +364,15 @@ static bool event_settle_portion(struct vfence_file *file, unsigned long *id, bo
 		points++;
 		/* Acquire: the points. Partner: event_arm_points() moves the wait to ARMED. */
 		state = atomic_read_acquire(&event->wait->state);
-		if (state != VFENCE_WAIT_ARMED) {
-			*firing |= event_is_being_fired(event, state);
-			continue;
-		}
-		points += event->wait->count;
-		if (event_is_reached(event->wait))
+		if (state == VFENCE_WAIT_ARMED) {
+			points += event->wait->count;
+			if (!event_is_reached(event->wait))
+				continue;
 			vfence_wait_finish(event->wait, VFENCE_WAIT_REACHED);
+			/* Another thread may have decided it meanwhile. */
+			state = atomic_read_acquire(&event->wait->state);
+		}
+		*firing = *firing || event_is_being_fired(event, state);
 	}
 	*id = xas.xa_index;
 	xas_unlock(&xas);
