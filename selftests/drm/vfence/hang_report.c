@@ -240,8 +240,8 @@ static unsigned long number_in_log(int log, const char *before, const char *afte
 	unsigned long number;
 	ssize_t n;
 
-	while ((n = read(log, line, sizeof(line) - 1)) > 0) {
-		line[n] = 0;
+	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		line[n < 0 ? 0 : n] = 0;
 		at = strstr(line, before);
 		number = at ? strtoul(at + strlen(before), &end, 10) : 0;
 		if (number && !strncmp(end, after, strlen(after)))
@@ -259,11 +259,11 @@ TEST_F(engine, a_line_of_the_log_names_who_was_on_an_engine_that_is_reset)
 		SKIP(return, "needs a kernel with device core dumps");
 	ASSERT_TRUE(release_dump(HANGS));
 	ASSERT_EQ(0, prctl(PR_SET_NAME, HOSTILE_NAME));
-	snprintf(after, sizeof(after), " of x?ring:??[2J? [%d]: it did not give back its work in time",
+	snprintf(after, sizeof(after), " of x?ring:??[2J? [%d]: it did not end its work in time",
 		 getpid());
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY((number = number_in_log(self->log,
-				"engine 0 was reset, on which was queue ", after)) > 0));
+				"engine 0 was reset with queue ", after)) > 0));
 	snprintf(queue, sizeof(queue), "\nqueue: %lu\n", number);
 	EXPECT_TRUE(dump_says(HANGS, queue));
 }
@@ -273,6 +273,26 @@ TEST_F(engine, a_line_of_the_log_says_why_the_adapter_was_reset)
 	ASSERT_EQ(0, knob(HANGS, "reset_adapter", "1"));
 	EXPECT_TRUE(kernel_said(self->log, "adapter was reset, and all devices of before are lost: "
 				"root has asked for it"));
+	/* COMPUTE and MM are reset together; on MM is nothing. */
+	ASSERT_EQ(0, knob(HANGS, "reset_engine", "3"));
+	EXPECT_TRUE(kernel_said(self->log, "engine 3 was reset: root has asked for it"));
+}
+
+TEST_F(engine, a_line_of_the_log_names_the_engine_that_hung_and_why_the_adapter_was_reset)
+{
+	struct vf_queue *queue;
+	char after[64];
+
+	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &queue));
+	ASSERT_EQ(0, hang_on(queue));
+	snprintf(after, sizeof(after), " of hang_report [%d]: it did not end its work in time", getpid());
+	EXPECT_TRUE(EVENTUALLY(number_in_log(self->log, "engine 1 was reset with queue ", after)));
+	ASSERT_EQ(0, knob(HANGS, "fail_engine_resume", "1"));
+	ASSERT_EQ(0, hang_on(self->other_gfx));
+	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter was reset, and all devices of before are "
+					   "lost: the reset of an engine was not enough")));
+	vf_queue_abort(queue);
+	vf_queue_destroy(queue);
 }
 
 /* Return: how many lines of the kernel's log since the last call have @text. */
@@ -282,8 +302,8 @@ static unsigned int lines_with(int log, const char *text)
 	char line[8192];
 	ssize_t n;
 
-	while ((n = read(log, line, sizeof(line) - 1)) > 0) {
-		line[n] = 0;
+	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
+		line[n < 0 ? 0 : n] = 0;
 		count += !!strstr(line, text);
 	}
 	return count;
@@ -432,7 +452,7 @@ TEST_F(engine, TDR_13_14_a_queue_that_kept_others_off_leaves_a_dump_and_is_told)
 	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, queue_verdict(self->gfx));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_INNOCENT, queue_verdict(self->copy));
 	EXPECT_EQ(1, count + told_of_me(events));
-	snprintf(after, sizeof(after), " of hang_report [%d] was stopped: it took too long on engine 0",
+	snprintf(after, sizeof(after), " of hang_report [%d] was stopped: its work on engine 0 took too long",
 		 getpid());
 	EXPECT_LT(0, number_in_log(self->log, "queue ", after));
 	close(events);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lines of the kernel's log about what the GPU has done to clients: one for each reset and for each
- * queue that was stopped because it kept an engine. A client can cause them, so an adapter writes a few
- * in a row and then one now and then.
+ * Lines of the kernel's log about what the GPU has done to clients: one for each hang that led to a
+ * reset, and for each queue that was stopped because its work took too long. A client can cause them, so
+ * an adapter writes a few, and then none for some time.
  */
 
 #include <linux/pid.h>
 #include <linux/printk.h>
 #include <linux/ratelimit.h>
+#include <linux/string.h>
 
 #include <drm/drm_print.h>
 
@@ -29,15 +30,17 @@ void vfence_report_init(struct vfence_adapter *adapter)
 
 /**
  * vfence_report_name - what a report calls a process: its name and number, in this form: "name [12]"
- * @pid: the process, or NULL for the kernel
+ * @pid: the process, or NULL if it has ended, and nothing knows its number any more
  * @name: out: the text
  */
 void vfence_report_name(struct pid *pid, char name[VFENCE_REPORT_NAME])
 {
-	char comm[TASK_COMM_LEN] = "kernel";
+	char comm[TASK_COMM_LEN] = "";
 
 	if (pid)
 		vfence_process_name(pid, comm);
+	if (!*comm)
+		strscpy(comm, "(ended)", sizeof(comm));
 	snprintf(name, VFENCE_REPORT_NAME, "%s [%d]", comm, pid_nr(pid));
 }
 

@@ -121,7 +121,7 @@ static void dump_find_process(struct vfence_adapter *adapter, struct vfence_dump
 		return;
 	dump->pid = pid_nr(context->device->pid);
 	vfence_process_name(context->device->pid, dump->name);
-	vfence_context_put(context);
+	vfence_context_put_later(context);
 }
 
 static void dump_end(struct vfence_adapter *adapter, struct vfence_dump *dump)

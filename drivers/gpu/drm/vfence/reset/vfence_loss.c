@@ -290,7 +290,7 @@ static void loss_queue_stuck(struct vfence_adapter *adapter, struct vfence_queue
 
 	vfence_dump_queue(adapter, queue);
 	vfence_report_name(queue->device->pid, name);
-	vfence_report(adapter, "queue %u of %s was stopped: it took too long on engine %u",
+	vfence_report(adapter, "queue %u of %s was stopped: its work on engine %u took too long",
 		      queue->global, name, queue->node);
 }
 

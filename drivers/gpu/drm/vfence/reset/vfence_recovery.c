@@ -57,6 +57,8 @@ struct recovery {
 	bool paging;
 	/** @snapshot: status of the engine when it was held */
 	struct vgpu_engine_status snapshot;
+	/** @name: the process whose queue was on the engine then; after the reset it may be gone */
+	char name[VFENCE_REPORT_NAME];
 };
 
 static void recovery_trace(const struct recovery *recovery, enum vfence_recovery_step step,
@@ -279,28 +281,35 @@ static const char *recovery_reason(enum vfence_timeout_type type)
 	case VFENCE_TIMEOUT_FORCED:
 		return "root has asked for it";
 	case VFENCE_TIMEOUT_PROMOTED:
-		return "the reset of an engine did not help";
+		return "the reset of an engine was not enough";
 	case VFENCE_TIMEOUT_PAGE_FAULT:
 	case VFENCE_TIMEOUT_ENGINE_PAGE_FAULT:
 		return "a page fault needs it";
 	default:
-		return "it did not give back its work in time";
+		return "it did not end its work in time";
 	}
 }
 
+static void recovery_find_process(struct recovery *recovery)
+{
+	struct vfence_context *context = vfence_context_find(recovery->adapter,
+							     recovery->snapshot.context);
+
+	vfence_report_name(context ? context->device->pid : NULL, recovery->name);
+	if (context)
+		vfence_context_put_later(context);
+}
+
+/* A page fault has taken its queue off the engine before. */
 static void recovery_report_engine(const struct recovery *recovery)
 {
-	const struct vgpu_engine_status *status = &recovery->snapshot;
-	struct vfence_adapter *adapter = recovery->adapter;
-	struct vfence_context *context = vfence_context_find(adapter, status->context);
-	char name[VFENCE_REPORT_NAME];
+	const char *reason = recovery_reason(recovery_type(recovery->cause));
 
-	vfence_report_name(context ? context->device->pid : NULL, name);
-	if (context)
-		vfence_context_put(context);
-	vfence_report(adapter, "engine %u was reset, on which was queue %u of %s: %s",
-		      recovery->node, status->queue, name,
-		      recovery_reason(recovery_type(recovery->cause)));
+	if (recovery->snapshot.turn)
+		vfence_report(recovery->adapter, "engine %u was reset with queue %u of %s: %s",
+			      recovery->node, recovery->snapshot.queue, recovery->name, reason);
+	else
+		vfence_report(recovery->adapter, "engine %u was reset: %s", recovery->node, reason);
 }
 
 /* Returns 0, or an error if the whole adapter has to be reset. */
@@ -321,6 +330,7 @@ static int recovery_run(struct recovery *recovery)
 	recovery_trace(recovery, VFENCE_RECOVERY_SNAPSHOT, 0);
 	if (recovery_is_over(recovery))
 		return recovery_resume(recovery);
+	recovery_find_process(recovery);
 
 	ret = recovery_flush(adapter);
 	if (ret)
@@ -453,17 +463,18 @@ static int recovery_reset_adapter_locked(struct vfence_adapter *adapter, bool re
 }
 
 /* After a reset of the adapter: handle progress records again, and stop the queues of before. */
-static void recovery_end_reset(struct vfence_adapter *adapter, enum vfence_timeout_type type)
+static void recovery_end_reset(struct vfence_adapter *adapter, const char *reason)
 {
-	vfence_report(adapter, "adapter was reset, and all devices of before are lost: %s",
-		      recovery_reason(type));
 	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
 	wake_up_all(&adapter->queues.suspend_wait);
 	vfence_loss_reset_all_later(adapter);
+	vfence_report(adapter, "adapter was reset, and all devices of before are lost: %s", reason);
 }
 
 static int recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_timeout_type type)
 {
+	const char *reason = READ_ONCE(adapter->reset.collateral) ? "another function needed it" :
+								    recovery_reason(type);
 	int ret;
 
 	lockdep_assert_held(&adapter->reset.lock);
@@ -491,7 +502,7 @@ static int recovery_adapter_locked(struct vfence_adapter *adapter, enum vfence_t
 			vfence_adapter_lose(adapter, VFENCE_STOP_TDR_FAILURE, type);
 		vgpu_reset_give_up(adapter->gpu);
 	} else {
-		recovery_end_reset(adapter, type);
+		recovery_end_reset(adapter, reason);
 	}
 	trace_vfence_adapter_reset(adapter, type, 'E', ret);
 	return 0;
@@ -537,7 +548,7 @@ static int recovery_revive_locked(struct vfence_adapter *adapter)
 	} else {
 		/* Earlier resets do not count against the limit any more. */
 		memset(&adapter->reset.hangs, 0, sizeof(adapter->reset.hangs));
-		recovery_end_reset(adapter, VFENCE_TIMEOUT_FORCED);
+		recovery_end_reset(adapter, recovery_reason(VFENCE_TIMEOUT_FORCED));
 	}
 	trace_vfence_adapter_reset(adapter, VFENCE_TIMEOUT_FORCED, 'E', ret);
 	return ret;

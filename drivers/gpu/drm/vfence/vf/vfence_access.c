@@ -225,7 +225,7 @@ static void access_handle_locked(struct vfence_access *a, unsigned int i)
 	if (mail & ACCESS_REFUSED)
 		vgpu_mailbox_notify(a->function[i].gpu, VGPU_MAIL_FAIL);
 	if (mail & BIT(VGPU_MAIL_REQUEST_RESET) && access_admits(a, i, VFENCE_GUARD_FLR))
-		vfence_world_reset(a->world, a->function[i].gpu);
+		vfence_world_reset(a->world, a->function[i].gpu, "its driver has asked for it");
 	if (mail & ACCESS_REQUESTS)
 		access_ask_locked(a, i);
 }
@@ -307,7 +307,8 @@ static void access_limit_work(struct work_struct *work)
 		/* Only records the time: a function over this limit gets no access. */
 		access_admits(a, i, VFENCE_GUARD_TIMEOUT);
 		access_end_locked(a);
-		vfence_world_reset(a->world, a->function[i].gpu);
+		vfence_world_reset(a->world, a->function[i].gpu,
+				   "it kept the engines for itself for too long");
 	}
 	access_grant_next_locked(a);
 	mutex_unlock(&a->lock);

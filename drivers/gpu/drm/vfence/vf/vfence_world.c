@@ -255,19 +255,19 @@ static void world_reset_chip_locked(struct world_group *g, const struct vgpu *bl
 	}
 	vfence_flr_chip(&g->world->flr, gpu, ARRAY_SIZE(gpu), blame);
 	vfence_report(g->world->physical,
-		      "the whole GPU was reset: a reset of function %u was not enough",
+		      "the whole GPU was reset: a reset of function %u failed or was not enough",
 		      vgpu_world_index(blame));
 }
 
 /* The function was reset, if @done; if not, it cannot be reset alone. */
-static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool done)
+static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool done,
+				   const char *reason)
 {
 	lockdep_assert_held(&g->lock);
 	if (done) {
 		g->usage[vgpu_world_index(gpu)].resets++;
-		vfence_report(g->world->physical,
-			      "function %u was reset: it did not leave its engines",
-			      vgpu_world_index(gpu));
+		vfence_report(g->world->physical, "function %u was reset: %s",
+			      vgpu_world_index(gpu), reason);
 	} else {
 		world_reset_chip_locked(g, gpu);
 	}
@@ -277,15 +277,16 @@ static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool
  * vfence_world_reset - reset a function that the world may have given the engines to, or not
  * @world: the world
  * @gpu: the function, which has not stopped
+ * @reason: why, for the kernel's log
  */
-void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu)
+void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu, const char *reason)
 {
 	struct world_group *g = &world->group[0];
 	/* The thread of a group may hold its lock until this has taken the function's queue off. */
 	bool done = vfence_flr_function(&world->flr, gpu);
 
 	mutex_lock(&g->lock);
-	world_end_reset_locked(g, gpu, done);
+	world_end_reset_locked(g, gpu, done, reason);
 	mutex_unlock(&g->lock);
 }
 
@@ -322,7 +323,7 @@ static int world_order(struct world_group *g, unsigned int command,
 	if (!ret || ret == -EINVAL)
 		return ret;
 	done = vfence_flr_function(&g->world->flr, blame->gpu);
-	world_end_reset_locked(g, blame->gpu, done);
+	world_end_reset_locked(g, blame->gpu, done, "it failed a switch of its engines");
 	ret = world_try(g, command, about, blame, WORLD_PREEMPT_US);
 	if (!done || !ret || ret == -EINVAL)
 		return ret;

@@ -129,7 +129,7 @@ void vfence_world_own_together(struct vfence_world *world);
 u32 vfence_world_paused(struct vfence_world *world);
 int vfence_world_pause(struct vfence_world *world, unsigned int function);
 void vfence_world_resume(struct vfence_world *world, unsigned int function);
-void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu);
+void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu, const char *reason);
 void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
 			struct vfence_world_usage *usage);
 void vfence_world_query_times(struct vfence_world *world, unsigned int group,
