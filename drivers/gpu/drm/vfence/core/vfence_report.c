@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Lines of the kernel's log about what the GPU has done to clients: one for each hang that led to a
- * reset, and for each queue that was stopped because its work took too long. A client can cause them, so
- * an adapter writes a few, and then none for some time.
+ * reset, and for each queue that was stopped because its work took too long. A client can cause
+ * them, so an adapter writes a few, and then none for some time.
  */
 
 #include <linux/pid.h>
@@ -29,7 +29,7 @@ void vfence_report_init(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_report_name - what a report calls a process: its name and number, in this form: "name [12]"
+ * vfence_report_name - what a report calls a process: its name and number, as in "name [12]"
  * @pid: the process, or NULL if it has ended, and nothing knows its number any more
  * @name: out: the text
  */

@@ -254,23 +254,29 @@ static void world_reset_chip_locked(struct world_group *g, const struct vgpu *bl
 		gpu[i] = g->function[i]->gpu;
 	}
 	vfence_flr_chip(&g->world->flr, gpu, ARRAY_SIZE(gpu), blame);
-	vfence_report(g->world->physical,
-		      "the whole GPU was reset: a reset of function %u failed or was not enough",
-		      vgpu_world_index(blame));
 }
 
 /* The function was reset, if @done; if not, it cannot be reset alone. */
-static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool done,
-				   const char *reason)
+static void world_end_reset_locked(struct world_group *g, struct vgpu *gpu, bool done)
 {
 	lockdep_assert_held(&g->lock);
-	if (done) {
+	if (done)
 		g->usage[vgpu_world_index(gpu)].resets++;
+	else
+		world_reset_chip_locked(g, gpu);
+}
+
+/* @done: the function was reset alone, for @reason. Call it late: a console may be slow. */
+static void world_report_reset(struct world_group *g, struct vgpu *gpu, bool done,
+			       const char *reason)
+{
+	if (done)
 		vfence_report(g->world->physical, "function %u was reset: %s",
 			      vgpu_world_index(gpu), reason);
-	} else {
-		world_reset_chip_locked(g, gpu);
-	}
+	else
+		vfence_report(g->world->physical,
+			      "the whole GPU was reset: a reset of function %u failed or was not enough",
+			      vgpu_world_index(gpu));
 }
 
 /**
@@ -286,8 +292,9 @@ void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu, const char
 	bool done = vfence_flr_function(&world->flr, gpu);
 
 	mutex_lock(&g->lock);
-	world_end_reset_locked(g, gpu, done, reason);
+	world_end_reset_locked(g, gpu, done);
 	mutex_unlock(&g->lock);
+	world_report_reset(g, gpu, done, reason);
 }
 
 /* Give a command again, after a reset that has taken the queues of a function off the engines. */
@@ -323,12 +330,15 @@ static int world_order(struct world_group *g, unsigned int command,
 	if (!ret || ret == -EINVAL)
 		return ret;
 	done = vfence_flr_function(&g->world->flr, blame->gpu);
-	world_end_reset_locked(g, blame->gpu, done, "it failed a switch of its engines");
+	world_end_reset_locked(g, blame->gpu, done);
 	ret = world_try(g, command, about, blame, WORLD_PREEMPT_US);
+	world_report_reset(g, blame->gpu, done, "it failed a switch of its engines");
 	if (!done || !ret || ret == -EINVAL)
 		return ret;
 	world_reset_chip_locked(g, blame->gpu);
-	return world_try(g, command, about, blame, WORLD_PREEMPT_US);
+	ret = world_try(g, command, about, blame, WORLD_PREEMPT_US);
+	world_report_reset(g, blame->gpu, false, NULL);
+	return ret;
 }
 
 /*
