@@ -396,6 +396,31 @@ TEST(VF_37_a_cap_holds_when_the_time_goes_back)
 	EXPECT_EQ(0, policy_cap_left(&policy, &policy.function[0], now));
 }
 
+TEST(VF_37_a_cap_holds_at_once)
+{
+	uint64_t ms = 1000000, now = 1000 * VFENCE_POLICY_WINDOW_NS;
+	struct vfence_policy_decision decision;
+	struct vfence_policy policy;
+
+	vfence_policy_init(&policy, VFENCE_POLICY_ON_DEMAND, 0);
+	vfence_policy_add(&policy, 0, 200 * ms);
+	policy.function[0].busy = true;
+	vfence_policy_own(&policy, 0, now);
+	decision = vfence_policy_decide(&policy, now);
+	EXPECT_EQ(now + 200 * ms, decision.until);
+	now += 10 * ms;
+	vfence_policy_charge(&policy, 10 * ms, 0, now);
+	policy.function[0].cap_percent = 25;
+	vfence_policy_cap_changed(&policy, 0, now);
+	decision = vfence_policy_decide(&policy, now);
+	EXPECT_EQ(VFENCE_POLICY_KEEP, decision.action);
+	EXPECT_EQ(now + 15 * ms, decision.until);
+	/* A cap that it has used up already. */
+	policy.function[0].cap_percent = 5;
+	vfence_policy_cap_changed(&policy, 0, now);
+	EXPECT_EQ(VFENCE_POLICY_SWITCH, vfence_policy_decide(&policy, now).action);
+}
+
 /* Times in which function 0 has had the engines. */
 static struct {
 	uint64_t begun, ended;

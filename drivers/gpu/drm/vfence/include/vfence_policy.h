@@ -419,6 +419,20 @@ static inline __u64 policy_slice(struct vfence_policy *policy, int i, __u64 now)
 	return left < slice ? left : slice;
 }
 
+/**
+ * vfence_policy_cap_changed - a function has another cap: end its slice as early as that wants it
+ * @policy: the policy; the owner has been charged up to @now
+ * @i: index of the function
+ * @now: the time in ns
+ */
+static inline void vfence_policy_cap_changed(struct vfence_policy *policy, int i, __u64 now)
+{
+	__u64 left = policy_cap_left(policy, &policy->function[i], now);
+
+	if (policy->owner == i && now < policy->slice_end && left < policy->slice_end - now)
+		policy->slice_end = now + left;
+}
+
 /* Choose the function that follows the owner, and note the time when the choice changes. */
 static inline void policy_prepare(struct vfence_policy *policy, __u64 now)
 {

@@ -811,9 +811,13 @@ void vfence_world_set_share(struct vfence_world *world, unsigned int function,
 	world->share[function] = *share;
 	for (k = 0; k < VGPU_WORLD_GROUPS; k++) {
 		struct world_group *g = &world->group[k];
+		u64 now;
 
 		mutex_lock(&g->lock);
+		now = ktime_get_ns();
+		world_settle_locked(g, now);
 		world_apply_share_locked(g, function);
+		vfence_policy_cap_changed(&g->policy, function, now);
 		mutex_unlock(&g->lock);
 		world_ask(g);
 	}
