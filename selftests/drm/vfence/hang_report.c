@@ -295,20 +295,6 @@ TEST_F(engine, a_line_of_the_log_names_the_engine_that_hung_and_why_the_adapter_
 	vf_queue_destroy(queue);
 }
 
-/* Return: how many lines of the kernel's log since the last call have @text. */
-static unsigned int lines_with(int log, const char *text)
-{
-	unsigned int count = 0;
-	char line[8192];
-	ssize_t n;
-
-	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
-		line[n < 0 ? 0 : n] = 0;
-		count += !!strstr(line, text);
-	}
-	return count;
-}
-
 /* An adapter writes ten lines in ten seconds. */
 TEST_F(engine, hangs_of_a_client_do_not_fill_the_log)
 {
@@ -330,7 +316,7 @@ TEST_F(engine, hangs_of_a_client_do_not_fill_the_log)
 	}
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.engine_resets == self->before.engine_resets + 30)));
-	lines = lines_with(self->log, "vfence");
+	lines = kernel_lines(self->log, "vfence");
 	EXPECT_LE(1, lines);
 	EXPECT_GE(10 * (2 + (vf_deadline(0) - begun) / interval), lines);
 }

@@ -865,19 +865,25 @@ static inline int kernel_log(void)
 	return fd;
 }
 
-/* Return: true if the kernel has logged @text since the last call. */
-static inline bool kernel_said(int log, const char *text)
+/* Return: how many lines with @text the kernel has logged since the last call. */
+static inline unsigned int kernel_lines(int log, const char *text)
 {
-	bool said = false;
+	unsigned int count = 0;
 	char line[8192];
 	ssize_t n;
 
 	/* EPIPE: the kernel has overwritten messages that we have not read. */
 	while ((n = read(log, line, sizeof(line) - 1)) > 0 || (n < 0 && errno == EPIPE)) {
 		line[n < 0 ? 0 : n] = 0;
-		said |= !!strstr(line, text);
+		count += !!strstr(line, text);
 	}
-	return said;
+	return count;
+}
+
+/* Return: true if the kernel has logged @text since the last call. */
+static inline bool kernel_said(int log, const char *text)
+{
+	return kernel_lines(log, text) > 0;
 }
 
 /* Members for an adapter with a device, a queue on GFX and a queue on COPY. */
