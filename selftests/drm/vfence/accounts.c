@@ -751,6 +751,54 @@ TEST_F(accounts, WDDM_142_a_throttled_submission_is_not_timed_out)
 	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
 }
 
+#define WAITING		10
+
+/* Submit to queues of the second device, one each @ns. A busy queue of that device delays them. */
+static int throttled_submit(struct party *party, struct throttled *t, int64_t ns,
+			    struct vf_queue *queue[WAITING])
+{
+	unsigned int i;
+	int ret = 0;
+
+	for (i = 0; i < WAITING && !ret; i++) {
+		ret = vf_kernel_queue_create(t->device[1], DRM_VFENCE_NODE_GFX, &queue[i]);
+		if (ret)
+			break;
+		vf_cmd_draw(queue[i], 1, MS);
+		ret = vf_queue_submit(queue[i]);
+		pass_time(party->adapter[0], ns);
+	}
+	return ret;
+}
+
+/*
+ * The user is throttled for two delays, and a draw of 300 ms is on the engine when it ends. Each
+ * 100 ms the delay of one submission is over: those within the draw have waited for the user.
+ */
+TEST_F(accounts, WDDM_142_no_submission_is_timed_out_when_the_throttling_ends)
+{
+	struct vf_queue *queue, *waiting[WAITING];
+	struct throttled t;
+	unsigned int i;
+
+	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
+	ASSERT_EQ(0, party_queue(&self->party[0], &queue));
+	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "1000"));
+	EXPECT_EQ(0, hang_compute(self->party[1].adapter[0]));
+	vf_cmd_draw(queue, 1, MS);
+	EXPECT_EQ(0, vf_queue_submit(queue));
+	EXPECT_TRUE(drained(queue));
+	vf_cmd_draw(t.queue[1], 20, 300 * MS);
+	EXPECT_EQ(0, vf_queue_submit(t.queue[1]));
+	EXPECT_EQ(0, hang_compute(self->party[1].adapter[0]));
+	EXPECT_EQ(0, throttled_submit(&self->party[1], &t, 100 * MS, waiting));
+	for (i = 0; i < WAITING; i++)
+		EXPECT_TRUE(drained(waiting[i]));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(t.device[1]));
+	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
+}
+
 /* Who sent a file to another user goes on. */
 TEST_F(accounts, WDDM_164_a_user_does_not_pay_for_others)
 {

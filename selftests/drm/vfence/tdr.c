@@ -881,6 +881,30 @@ TEST_F(tdr, WDDM_164_a_submission_that_is_kept_off_the_engine_does_not_count)
 	vf_device_destroy(device);
 }
 
+/* Ten turns of 100 ms and their own go before the last one: none of them is the delay. */
+TEST_F(tdr, WDDM_142_a_submission_waits_for_turns_of_its_client)
+{
+	struct vf_submit what = {};
+	struct vf_queue *queue[10];
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "500"));
+	vf_cmd_draw(self->gfx, 20, SECOND / 10);
+	ASSERT_EQ(0, vf_queue_submit(self->gfx));
+	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
+	for (i = 0; i < ARRAY_SIZE(queue); i++) {
+		ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue[i]));
+		vf_cmd_draw(queue[i], 1, SECOND / 1000);
+		ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
+	}
+	for (i = 0; i < ARRAY_SIZE(queue); i++)
+		EXPECT_TRUE(drained(queue[i]));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	EXPECT_EQ(0, vf_queue_abort(self->gfx));
+	for (i = 0; i < ARRAY_SIZE(queue); i++)
+		vf_queue_destroy(queue[i]);
+}
+
 /* A process without an open file. */
 FIXTURE(closed) {
 	char none;

@@ -1491,12 +1491,14 @@ void vgpu_queue_abort(struct vgpu_queue *queue);
 /** vgpu_queue_query - copy the state and the counters of a queue. Any context. */
 void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status);
 /**
- * vgpu_queue_is_kept_off - does the engine execute another queue that nothing takes off it
- * @queue: the queue
+ * vgpu_queue_kept_off_ns - for how long has a queue had the engine that nothing takes off it
+ * @queue: the queue that waits for the engine
  *
  * That is a queue of the same client, or any queue if preempt_us is 0. Any context.
+ *
+ * Return: time of the present turn of that queue in ns, or 0.
  */
-bool vgpu_queue_is_kept_off(struct vgpu_queue *queue);
+u64 vgpu_queue_kept_off_ns(struct vgpu_queue *queue);
 /**
  * vgpu_queue_take_kept_ns - how long did an aborted queue not leave the engine to others
  * @queue: the queue

@@ -146,18 +146,20 @@ bool vgpu_queue_is_idle(struct vgpu_queue *queue)
 	return idle;
 }
 
-bool vgpu_queue_is_kept_off(struct vgpu_queue *queue)
+u64 vgpu_queue_kept_off_ns(struct vgpu_queue *queue)
 {
+	struct vgpu_engine *engine = queue->engine;
 	struct vgpu_chip *chip = queue->gpu->chip;
 	struct vgpu_queue *running;
 	unsigned long flags;
-	bool kept_off;
+	u64 ns = 0;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	running = queue->engine->running;
+	running = engine->running;
 	/* One whose user is throttled gets the engine without anybody's help. */
-	kept_off = running && running != queue && !vgpu_share_is_throttled_locked(queue) &&
-		   (running->vm == queue->vm || !chip->preempt_us);
+	if (running && running != queue && !vgpu_share_is_throttled_locked(queue) &&
+	    (running->vm == queue->vm || !chip->preempt_us))
+		ns = ktime_get_ns() - engine->keeps_from;
 	spin_unlock_irqrestore(&chip->sched, flags);
-	return kept_off;
+	return ns;
 }

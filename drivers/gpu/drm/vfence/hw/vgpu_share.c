@@ -314,8 +314,13 @@ void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 rece
 
 static void share_unthrottle_locked(struct vgpu_node *node, struct vgpu_share *user)
 {
+	struct vgpu_queue *running = node->engine->running;
+
 	lockdep_assert_held(&node->engine->chip->sched);
 	user->throttled = false;
+	/* What its other queues waited for until now was no turn of the running one. */
+	if (running && share_of_user(share_of(running)) == user)
+		node->engine->keeps_from = ktime_get_ns();
 	if (share_is_ready(user))
 		share_list(user);
 	vgpu_world_update_locked(node);

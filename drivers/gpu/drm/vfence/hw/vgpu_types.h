@@ -431,6 +431,11 @@ struct vgpu_engine {
 	unsigned int turn;
 	/** @running: Queue that the engine executes; changes under vgpu_chip.sched. */
 	struct vgpu_queue *running;
+	/**
+	 * @keeps_from: From when on @running keeps other queues off, in ns: since it was picked, or
+	 * since its user was unthrottled; under vgpu_chip.sched.
+	 */
+	u64 keeps_from;
 	/** @hung: @running makes no progress, which is reported; written under vgpu_chip.sched. */
 	bool hung;
 	/**

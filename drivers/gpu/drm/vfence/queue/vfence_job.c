@@ -165,15 +165,15 @@ static bool job_was_guilty(struct vfence_kernel_queue *kernel)
 }
 
 /*
- * Return true if the queue has not used the engine since the last call, and never will without
- * the help of a client.
+ * Return true if the queue has not used the engine since the last call, and one turn of another
+ * queue has kept it off for @delay_ns. Shorter turns are no reason: the queue gets its own then.
  */
-static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns)
+static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns, u64 delay_ns)
 {
 	bool idle = kernel->timer_busy_ns == busy_ns;
 
 	kernel->timer_busy_ns = busy_ns;
-	return idle && vgpu_queue_is_kept_off(kernel->queue->hw);
+	return idle && vgpu_queue_kept_off_ns(kernel->queue->hw) >= delay_ns;
 }
 
 static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
@@ -196,13 +196,13 @@ static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
  */
 static bool job_used_up(struct vfence_kernel_queue *kernel, bool *starved)
 {
-	s64 delay_ms = READ_ONCE(kernel->queue->adapter->tdr.delay_ms);
+	s64 delay_ns = READ_ONCE(kernel->queue->adapter->tdr.delay_ms) * (s64)NSEC_PER_MSEC;
 	u64 busy_ns = job_busy_ns(kernel);
 	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw) +
 		   job_suspended_ns(kernel);
 
-	*starved = job_starved(kernel, busy_ns);
-	return *starved || used >= delay_ms * NSEC_PER_MSEC;
+	*starved = job_starved(kernel, busy_ns, delay_ns);
+	return *starved || used >= delay_ns;
 }
 
 /*
