@@ -896,28 +896,59 @@ TEST_F_TIMEOUT(world, VF_37_a_cap_holds_for_any_100_ms, 300)
 	}
 }
 
-/* A queue that a switch stops goes on with its turn, and begins no other one. */
-TEST_F(world, clients_of_a_function_share_its_slices)
-{
-	int64_t first = 0, other = 0;
-	struct guest second;
-	unsigned int i;
+FIXTURE(sharing) {
+	FIXTURE_DATA(world) world;
+};
 
-	ASSERT_EQ(0, world_make(self, 2));
+FIXTURE_VARIANT(sharing) {
+	/* Draws of one client of the function, and of the other one: times in ns. */
+	uint64_t draw[2];
+};
+
+FIXTURE_SETUP(sharing)
+{
+	if (geteuid() || access(DEVICE "drm", F_OK))
+		SKIP(return, "needs root and the adapters of the guests");
+	memset(self, 0, sizeof(*self));
+}
+
+FIXTURE_TEARDOWN(sharing)
+{
+	EXPECT_EQ(0, world_end(&self->world));
+}
+
+FIXTURE_VARIANT_ADD(sharing, with_short_draws) {
+	.draw = { MS / 10, MS / 10 },
+};
+
+/* Each draw lasts longer than a slice and a turn: a switch ends each turn. */
+FIXTURE_VARIANT_ADD(sharing, with_long_draws) {
+	.draw = { 10 * MS, MS / 10 },
+};
+
+/* A queue that a switch stops goes on with its turn, and begins no other one. */
+TEST_F(sharing, clients_of_a_function_share_its_slices)
+{
+	struct guest second, *guest = self->world.guest;
+	int64_t first = 0, other = 0;
+
+	ASSERT_EQ(0, world_make(&self->world, 2));
 	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
-	ASSERT_EQ(0, guest_open(&second, VF(1)));
-	vf_cmd_draw(second.gfx, UINT32_MAX, MS / 10);
+	/* As another process: those of one process have turns, however long. */
+	ASSERT_EQ(0, adapter_open_apart(VF(1), 0, &second.adapter));
+	ASSERT_EQ(0, guest_begin(&second));
+	vf_cmd_draw(second.gfx, UINT32_MAX, variant->draw[1]);
 	ASSERT_EQ(0, vf_queue_submit(second.gfx));
-	for (i = 0; i < 2; i++) {
-		vf_cmd_draw(self->guest[i].gfx, UINT32_MAX, MS / 10);
-		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
-	}
-	EXPECT_TRUE(EVENTUALLY((first = gfx_time(&self->guest[0]), other = gfx_time(&second),
+	vf_cmd_draw(guest[0].gfx, UINT32_MAX, variant->draw[0]);
+	ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
+	vf_cmd_draw(guest[1].gfx, UINT32_MAX, MS / 10);
+	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
+	EXPECT_TRUE(EVENTUALLY((first = gfx_time(&guest[0]), other = gfx_time(&second),
 				first + other > 200 * MS)));
 	TH_LOG("%lld and %lld us", (long long)first / 1000, (long long)other / 1000);
 	/* Time passes between the reads: compare with what is read later. */
 	EXPECT_LT(first, 3 * other);
-	EXPECT_LT(other, 3 * gfx_time(&self->guest[0]));
+	EXPECT_LT(other, 3 * gfx_time(&guest[0]));
 	guest_close(&second);
 }
 

@@ -23,13 +23,19 @@ struct guest {
 	struct vf_fence *fence;
 };
 
+static int guest_begin(struct guest *g)
+{
+	int ret = vf_device_create(g->adapter, &g->device);
+
+	ret = ret ? ret : vf_queue_create(g->device, DRM_VFENCE_NODE_GFX, 65536, &g->gfx);
+	return ret ? ret : vf_fence_create(g->device, 0, 0, &g->fence);
+}
+
 static int guest_open(struct guest *g, unsigned int number)
 {
 	int ret = vf_adapter_open(number, &g->adapter);
 
-	ret = ret ? ret : vf_device_create(g->adapter, &g->device);
-	ret = ret ? ret : vf_queue_create(g->device, DRM_VFENCE_NODE_GFX, 65536, &g->gfx);
-	return ret ? ret : vf_fence_create(g->device, 0, 0, &g->fence);
+	return ret ? ret : guest_begin(g);
 }
 
 static void guest_close(struct guest *g)

@@ -304,11 +304,14 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	return queue;
 }
 
-/* A queue that a world switch has stopped is the first one when its function is back. */
+/*
+ * A queue that a world switch has stopped is the first one when its function is back, if its turn
+ * is not over: with draws that are longer than a turn it would have the engine for ever.
+ */
 static void sched_preempted_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&engine->chip->sched);
-	if (vgpu_world_must_leave(engine) && !vgpu_queue_is_suspended(queue)) {
+	if (queue->quantum_ns && vgpu_world_must_leave(engine) && !vgpu_queue_is_suspended(queue)) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
 		vgpu_share_add_first_locked(queue);
 		vgpu_world_update_locked(queue->node);

@@ -1099,7 +1099,7 @@ struct vgpu_queue {
 	 * was resumed; under vgpu_chip.sched.
 	 */
 	u64 ready_at;
-	/** @quantum_ns: What was left of its turn at a world switch, in ns, or 0. */
+	/** @quantum_ns: What was left of its turn at a world switch, in ns; 0: it is over. */
 	u64 quantum_ns;
 
 	/** @wait_observed: GPU clock when the engine began the last wait, in ticks. */
