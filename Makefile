@@ -93,7 +93,7 @@ $(OUT)/lib/libvfence.a: $(LIB_OBJ)
 	ar rcs $@ $^
 
 $(OUT)/lib/libvfence.so: $(LIB_OBJ) tools/lib/libvfence.map
-	$(CC) $(LDFLAGS) -shared -Wl,-soname,libvfence.so.1 \
+	$(CC) $(LDFLAGS) -shared -Wl,-soname,libvfence.so.2 \
 		-Wl,--version-script,tools/lib/libvfence.map -o $@ $(LIB_OBJ) -ldrm -lpthread
 
 # The calls of a user-mode driver of Windows, for programs that link both libraries.
@@ -141,8 +141,8 @@ ZSHDIR ?= $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,s
 install: lib tool
 	install -D -m 644 $(OUT)/lib/libvfence.a $(DESTDIR)$(LIBDIR)/libvfence.a
 	install -D -m 644 $(OUT)/lib/libvfence-d3dkmt.a $(DESTDIR)$(LIBDIR)/libvfence-d3dkmt.a
-	install -D -m 644 $(OUT)/lib/libvfence.so $(DESTDIR)$(LIBDIR)/libvfence.so.1
-	ln -sf libvfence.so.1 $(DESTDIR)$(LIBDIR)/libvfence.so
+	install -D -m 644 $(OUT)/lib/libvfence.so $(DESTDIR)$(LIBDIR)/libvfence.so.2
+	ln -sf libvfence.so.2 $(DESTDIR)$(LIBDIR)/libvfence.so
 	install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	sed 's#@PREFIX@#$(PREFIX)#; s#@LIBDIR@#$(LIBDIR)#; s#@VERSION@#$(VERSION)#' tools/lib/libvfence.pc.in \
 		>$(DESTDIR)$(LIBDIR)/pkgconfig/libvfence.pc

@@ -68,7 +68,7 @@ int vf_adapter_find_node(struct vf_adapter *adapter, enum drm_vfence_node_class 
  * @limits: out: limits by &enum drm_vfence_limit_id; an id may be one of a newer driver
  * @count: in: room, out: number of limits
  *
- * -EINVAL if the driver is older than version 1.32.
+ * Return: 0 or a negative error.
  */
 int vf_adapter_limits(struct vf_adapter *adapter, struct drm_vfence_limit *limits,
 		      unsigned int *count);
@@ -215,7 +215,7 @@ struct vf_counters {
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have is 0
  *
- * The function makes one system call. -EINVAL if the driver is older than version 1.18.
+ * The function makes one system call.
  * -EACCES without CAP_PERFMON: the values are those of all clients.
  */
 int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters);
@@ -224,7 +224,7 @@ int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have for a client is 0
  *
- * The caller needs no privilege. -EINVAL if the driver is older than version 1.23.
+ * The caller needs no privilege.
  */
 int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters);
 

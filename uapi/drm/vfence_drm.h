@@ -53,85 +53,7 @@ extern "C" {
 /**
  * DOC: Version history
  *
- * - 1.0: devices, contexts, buffers, GPU address space, native fences of type
- *   DEFAULT, waits and events, user-mode hardware queues, doorbells, logs.
- * - 1.1: rights of a shared fence: flags of &struct drm_vfence_fence_export,
- *   rights in &struct drm_vfence_fence_query.
- * - 1.2: engine_affinity and private_data in &struct drm_vfence_fence_create and
- *   &struct drm_vfence_fence_open.
- * - 1.3: %DRM_VFENCE_QUERY_FEATURES, %DRM_VFENCE_QUERY_FENCE_CAPS; addresses for
- *   the system process in &struct drm_vfence_fence_query; counters of updates.
- * - 1.4: %DRM_VFENCE_FENCE_INTRA_GPU; the paging node; counters of video memory.
- * - 1.5: %DRM_VFENCE_FENCE_CROSS_ADAPTER.
- * - 1.6: logs that grow: %DRM_VFENCE_CONNECT_LOGS and the geometry in &struct
- *   drm_vfence_doorbell_connect, %DRM_VFENCE_LOG_MARKER, the logging level in the
- *   status page, counters of log buffers.
- * - 1.7: forms of the interrupt: %DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT and counters.
- * - 1.8: NOTIFY_WORK_SUBMISSION, secondary doorbell addresses, sizes of doorbells in
- *   &struct drm_vfence_adapter_info.
- * - 1.9: CONTEXT_SUSPEND, CONTEXT_RESUME.
- * - 1.10: counters of power transitions.
- * - 1.11: %DRM_VFENCE_DEVICE_RESET, counter of engine resets.
- * - 1.12: MONITORED_FENCE_CREATE, %DRM_VFENCE_FENCE_MONITORED, flags of &struct
- *   drm_vfence_fence_open, %DRM_VFENCE_SIGNAL_ALLOW_REWIND.
- * - 1.13: cross-adapter fences where native fences are not supported:
- *   %DRM_VFENCE_MONITORED_CROSS_ADAPTER.
- * - 1.14: flags of &struct drm_vfence_adapter_info.
- * - 1.15: FENCE_IMPORT.
- * - 1.16: kernel-mode queues: QUEUE_CREATE without USER_MODE, SUBMIT, submissions in
- *   &struct drm_vfence_queue_query and their counters, %DRM_VFENCE_OP_MONITORED_SIGNAL,
- *   %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
- *   %DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR.
- * - 1.17: counters of the time in the interrupt handler; dma-bufs of other devices in
- *   the GPU address space.
- * - 1.18: counters by id: %DRM_VFENCE_QUERY_COUNTER_VALUES and
- *   %DRM_VFENCE_QUERY_COUNTER_INFOS. Removed: query 3, QUERY_COUNTERS, with its structure;
- *   the ids 1 to 60 are its members in their order.
- * - 1.19: clients share engines in equal parts; %DRM_VFENCE_FAULT_PREEMPTION.
- * - 1.20: the waits of a submission begin when it is queued, also behind a submission that
- *   waits.
- * - 1.21: closing a handle without the right to signal ends no CPU wait.
- * - 1.22: an interrupted WAIT goes on where it was: restart in &struct drm_vfence_wait. The
- *   kernel no longer clears signals.count.
- * - 1.23: %DRM_VFENCE_QUERY_CLIENT_COUNTERS. The adapter's totals, also those of
- *   &struct drm_vfence_node_info, are for CAP_PERFMON.
- * - 1.24: array elements may be shorter than the driver's: stride in
- *   &struct drm_vfence_obj_array and &struct drm_vfence_query. Structures with outputs can
- *   be passed again as they are.
- * - 1.25: handles are given out in a cycle.
- * - 1.26: poll() of a fence's descriptor returns POLLERR; a file that is open for reading only
- *   maps pages that are read only.
- * - 1.27: FENCE_EXPORT names the rights: %DRM_VFENCE_EXPORT_SAME_RIGHTS, and EINVAL for 0.
- * - 1.28: %DRM_VFENCE_WAIT_ALLOW_REWIND.
- * - 1.29: EVENT_ARM also signals the eventfd if the points are already reached.
- * - 1.30: %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT and
- *   %DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR. Without the last one a native fence, too,
- *   gets its maximum when a device that may signal it is lost.
- * - 1.31: %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
- * - 1.32: %DRM_VFENCE_QUERY_LIMITS.
- * - 1.33: a process whose devices hang too often is blocked: EACCES from DEVICE_CREATE,
- *   %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED.
- * - 1.34: the whole adapter can be reset: all its devices are %DRM_VFENCE_DEVICE_RESET then, and
- *   new ones work. %DRM_VFENCE_COUNTER_ADAPTER_RESETS, %DRM_VFENCE_COUNTER_FALSE_ALARMS.
- * - 1.35: %DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT.
- * - 1.36: fences also get their maximum when a device has executed an illegal packet or address.
- * - 1.37: verdict in &struct drm_vfence_queue_query.
- * - 1.38: %DRM_VFENCE_OP_SET_REGISTER, %DRM_VFENCE_OP_READ_REGISTER.
- * - 1.39: %DRM_VFENCE_LIMIT_SUBMIT_POINTS.
- * - 1.40: native fences that a lost device has created are always signaled.
- * - 1.41: CONTEXT_QUERY.
- * - 1.42: wait sets: WAIT_SET_CREATE, WAIT_SET_DESTROY, WAIT_SET_WAIT, %DRM_VFENCE_LIMIT_WAIT_SETS
- *   and %DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES.
- * - 1.43: LOG_READ: the driver keeps 1024 entries of a log from the first call on.
- * - 1.44: an import whose dma_fence fails takes its fence to the maximum, and does not end it; CPU
- *   signals of a fence that has ended return EIO.
- * - 1.45: waits for a fence that nobody can signal any more end with ECANCELED, also those of
- *   holders that remain; imports and signals of submissions keep them. A doorbell page has at most
- *   %DRM_VFENCE_DOORBELL_MAPPINGS mappings; a further mmap() returns ENOSPC.
- * - 1.46: %DRM_VFENCE_LIMIT_USER_MEMORY bounds the fences, submissions and buffers of a user.
- *   A file may have 65536 fences, and a queue 8192 submissions, and as many of which signals are
- *   due. When a wait returns 0, the events of earlier signals of the same queue are set. What a
- *   child hangs counts for its parent, see &struct drm_vfence_device_create.
+ * - 2.0: the first version.
  */
 
 /* ------------------------------------------------------------------ limits */
@@ -536,25 +458,24 @@ enum drm_vfence_query_type {
 	DRM_VFENCE_QUERY_NODES = 1,
 	/** @DRM_VFENCE_QUERY_CLOCK: &struct drm_vfence_clock_info. */
 	DRM_VFENCE_QUERY_CLOCK = 2,
-	/* 3 was DRM_VFENCE_QUERY_COUNTERS in versions 1.0 to 1.17; it returns EINVAL now. */
 	/** @DRM_VFENCE_QUERY_FEATURES: Array of &struct drm_vfence_feature_info. */
-	DRM_VFENCE_QUERY_FEATURES = 4,
+	DRM_VFENCE_QUERY_FEATURES = 3,
 	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps. */
-	DRM_VFENCE_QUERY_FENCE_CAPS = 5,
+	DRM_VFENCE_QUERY_FENCE_CAPS = 4,
 	/**
 	 * @DRM_VFENCE_QUERY_COUNTER_VALUES: Array of &struct drm_vfence_counter; EACCES without
 	 * CAP_PERFMON, because the totals of the adapter show what other clients do.
 	 */
-	DRM_VFENCE_QUERY_COUNTER_VALUES = 6,
+	DRM_VFENCE_QUERY_COUNTER_VALUES = 5,
 	/** @DRM_VFENCE_QUERY_COUNTER_INFOS: Array of &struct drm_vfence_counter_info. */
-	DRM_VFENCE_QUERY_COUNTER_INFOS = 7,
+	DRM_VFENCE_QUERY_COUNTER_INFOS = 6,
 	/**
 	 * @DRM_VFENCE_QUERY_CLIENT_COUNTERS: Array of &struct drm_vfence_counter, with what the
 	 * caller's open file did itself.
 	 */
-	DRM_VFENCE_QUERY_CLIENT_COUNTERS = 8,
+	DRM_VFENCE_QUERY_CLIENT_COUNTERS = 7,
 	/** @DRM_VFENCE_QUERY_LIMITS: Array of &struct drm_vfence_limit. */
-	DRM_VFENCE_QUERY_LIMITS = 9,
+	DRM_VFENCE_QUERY_LIMITS = 8,
 };
 
 /**

@@ -5,7 +5,7 @@
 
 #include "vfence_test.h"
 
-/* The counters of version 1.18. A newer driver may have more. */
+/* The counters. A newer driver may have more. */
 #define K(id, name, kind, unit) {						\
 	DRM_VFENCE_COUNTER_##id, #name, offsetof(struct vf_counters, name),	\
 	DRM_VFENCE_COUNTER_KIND_##kind, DRM_VFENCE_COUNTER_UNIT_##unit,		\

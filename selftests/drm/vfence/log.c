@@ -345,7 +345,7 @@ TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, knob(0, "logging_level", "1"));
-	/* Connect without the library, as a client of version 1.0 does. */
+	/* Connect without the library, as any client can. */
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect));
 	EXPECT_EQ((4096 - 40) / 48, connect.signal_log_entries);
 	EXPECT_EQ(0, connect.log_restart);

@@ -70,9 +70,8 @@ TEST_F(reject, query)
 	struct drm_vfence_query small = Q;
 	char big[sizeof(out) + 64];
 
-	/* This is the number of the retired structure of counters. */
-	REJECT(EINVAL, QUERY, query, Q, a.type = 3);
-	REJECT(EINVAL, QUERY, query, Q, (a.type = 3, a.data = 0, a.size = 0));
+	REJECT(EINVAL, QUERY, query, Q, a.type = DRM_VFENCE_QUERY_LIMITS + 1);
+	REJECT(EINVAL, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_LIMITS + 1, a.data = 0, a.size = 0));
 	REJECT(EINVAL, QUERY, query, Q, a.type = BAD);
 	REJECT(EINVAL, QUERY, query, Q, a.type = UINT32_MAX);
 	REJECT(EINVAL, QUERY, query, Q, a.size = 65537);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The functions of libvfence.so.1 that the module uses, with their types."""
+"""The functions of libvfence.so.2 that the module uses, with their types."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FENCE_SHAREABLE = 1 << 0
 WAIT_ANY = 1 << 0
 DEVICE_ACTIVE = 1
 
-_library = ctypes.CDLL("libvfence.so.1")
+_library = ctypes.CDLL("libvfence.so.2")
 # Python 3.9 has no os.eventfd().
 _libc = ctypes.CDLL(None, use_errno=True)
 

@@ -6,7 +6,7 @@
 #ifndef _VFENCE_VERSION_H_
 #define _VFENCE_VERSION_H_
 
-#define VFENCE_MAJOR	1
-#define VFENCE_MINOR	46
+#define VFENCE_MAJOR	2
+#define VFENCE_MINOR	0
 
 #endif
