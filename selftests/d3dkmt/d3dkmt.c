@@ -361,6 +361,33 @@ TEST_F(d3dkmt, WDDM_198_199_user_mode_submission)
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTDestroyDoorbell(&destroy));
 }
 
+static NTSTATUS make_monitored(D3DKMT_HANDLE device, UINT flags)
+{
+	D3DKMT_CREATESYNCHRONIZATIONOBJECT2 create = {
+		.hDevice = device, .Info.Type = D3DDDI_MONITORED_FENCE, .Info.Flags.Value = flags,
+	};
+
+	return D3DKMTCreateSynchronizationObject2(&create);
+}
+
+/* Shared and NtSecuritySharing go together. CrossAdapter needs them. */
+TEST_F(d3dkmt, WDDM_119_120_flags_of_monitored_fences)
+{
+	static const UINT legal[] = {
+		0, 1 << 0 | 1 << 1, 1 << 0 | 1 << 1 | 1 << 2, 1 << 3, 1 << 4, 1 << 5, 1 << 6,
+		1 << 7, 1 << 10,
+	};
+	UINT i;
+
+	for (i = 0; i < sizeof(legal) / sizeof(*legal); i++)
+		EXPECT_EQ(STATUS_SUCCESS, make_monitored(self->device, legal[i]));
+	for (i = 0; i < 32; i++)
+		if (i < 3 || i == 8 || i == 9 || i > 10)
+			EXPECT_EQ(STATUS_INVALID_PARAMETER, make_monitored(self->device, 1U << i));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, make_monitored(self->device, 1 << 4 | 1 << 5));
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, make_monitored(self->device, 1 << 0 | 1 << 2));
+}
+
 TEST_F(d3dkmt, WDDM_120_fences_are_shared_by_descriptor_with_rights)
 {
 	/* Another open file, as another process has it. */
@@ -495,6 +522,9 @@ TEST_F(d3dkmt, flags_that_nobody_knows_are_refused)
 	for (flag = 0; flag < 32; flag++)
 		if (flag < 4 || flag > 6)
 			EXPECT_EQ(0, make_native(self->device, 0, 1U << flag).hSyncObject);
+	create.Flags = 0;
+	create.Info.Type = (D3DDDI_NATIVEFENCE_TYPE)2;
+	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateNativeFence(&create));
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence.hSyncObject, 1, 1 << 0));
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence.hSyncObject, 1, 1 << 1));
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, cpu_signal(self->device, fence.hSyncObject, 1, 1 << 3));

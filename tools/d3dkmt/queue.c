@@ -53,17 +53,15 @@ void kmt_queue_end(struct kmt_object *queue)
 static int queue_create_progress(struct kmt_object *queue, uint32_t device,
 				 struct drm_vfence_fence_mapping *mapping)
 {
-	struct drm_vfence_fence_create native = { .device = device };
-	struct drm_vfence_monitored_fence_create monitored = { .device = device };
-	int ret = kmt_ioctl(queue->adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &native);
+	struct drm_vfence_fence_create create = { .device = device };
+	int ret = kmt_ioctl(queue->adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &create);
 
-	*mapping = native.mapping;
-	queue->queue.progress_fence = native.handle;
-	if (ret != -EOPNOTSUPP)
-		return ret;
-	ret = kmt_ioctl(queue->adapter, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &monitored);
-	*mapping = monitored.mapping;
-	queue->queue.progress_fence = monitored.handle;
+	if (ret == -EOPNOTSUPP) {
+		create.type = DRM_VFENCE_FENCE_MONITORED;
+		ret = kmt_ioctl(queue->adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &create);
+	}
+	*mapping = create.mapping;
+	queue->queue.progress_fence = create.handle;
 	return ret;
 }
 

@@ -55,11 +55,40 @@ static NTSTATUS sync_finish(const struct kmt_object *device, D3DKMT_HANDLE devic
 	return status;
 }
 
-/* The flags of monitored fences have the values of WDDM, whose lowest bits are those here. */
+/* Of the flags of an open fence those count that are about the handle. */
+static uint32_t sync_open_flags(D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS from)
+{
+	return (from.NoSignal ? DRM_VFENCE_FENCE_NO_SIGNAL : 0) |
+	       (from.NoWait ? DRM_VFENCE_FENCE_NO_WAIT : 0);
+}
+
+/*
+ * Translate the flags of a fence. A fence is shared by NT handles alone, which are descriptors.
+ * Return: false if vfence has no such fence.
+ */
+static bool sync_flags(D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS from, uint32_t *flags)
+{
+	D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS known = {
+		.Shared = 1, .NtSecuritySharing = 1, .CrossAdapter = 1, .TopOfPipeline = 1,
+		.NoSignal = 1, .NoWait = 1, .NoSignalMaxValueOnTdr = 1, .NoGPUAccess = 1,
+		.UnwaitCpuWaitersOnlyOnDestroy = 1,
+	};
+
+	*flags = sync_open_flags(from) |
+		 (from.Shared ? DRM_VFENCE_FENCE_SHAREABLE : 0) |
+		 (from.CrossAdapter ? DRM_VFENCE_FENCE_CROSS_ADAPTER : 0) |
+		 (from.TopOfPipeline ? DRM_VFENCE_FENCE_TOP_OF_PIPELINE : 0) |
+		 (from.NoSignalMaxValueOnTdr ? DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR : 0) |
+		 (from.NoGPUAccess ? DRM_VFENCE_FENCE_NO_GPU_ACCESS : 0) |
+		 (from.UnwaitCpuWaitersOnlyOnDestroy ?
+		  DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY : 0);
+	return !(from.Value & ~known.Value) && from.Shared == from.NtSecuritySharing;
+}
+
 KMT_EXPORT NTSTATUS D3DKMTCreateSynchronizationObject2(D3DKMT_CREATESYNCHRONIZATIONOBJECT2 *args)
 {
-	struct drm_vfence_monitored_fence_create create = {
-		.flags = args->Info.Flags.Value,
+	struct drm_vfence_fence_create create = {
+		.type = DRM_VFENCE_FENCE_MONITORED,
 		.engine_affinity = args->Info.MonitoredFence.EngineAffinity,
 		.initial_value = args->Info.MonitoredFence.InitialFenceValue,
 	};
@@ -71,8 +100,10 @@ KMT_EXPORT NTSTATUS D3DKMTCreateSynchronizationObject2(D3DKMT_CREATESYNCHRONIZAT
 		return STATUS_INVALID_PARAMETER;
 	if (args->Info.Type != D3DDDI_MONITORED_FENCE)
 		return STATUS_NOT_SUPPORTED;
+	if (!sync_flags(args->Info.Flags, &create.flags))
+		return STATUS_INVALID_PARAMETER;
 	create.device = device.handle;
-	ret = kmt_ioctl(device.adapter, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &create);
+	ret = kmt_ioctl(device.adapter, DRM_IOCTL_VFENCE_FENCE_CREATE, &create);
 	status = sync_finish(&device, args->hDevice, ret, create.handle, &create.mapping,
 			     &args->hSyncObject, &sync);
 	if (!NT_SUCCESS(status))
@@ -91,22 +122,6 @@ static D3DDDI_NATIVEFENCEMAPPING sync_mapping(const struct kmt_object *sync)
 	};
 }
 
-/* Translate the flags of a native fence. Return: false if vfence has no such fence. */
-static bool sync_native_flags(D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS from, uint32_t *flags)
-{
-	D3DDDI_SYNCHRONIZATIONOBJECT_FLAGS left = from;
-
-	*flags = from.Value & (DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT |
-			       DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR);
-	left.Value &= ~*flags;
-	if (from.Shared != from.NtSecuritySharing)
-		return false;
-	*flags |= from.Shared ? DRM_VFENCE_FENCE_SHAREABLE : 0;
-	*flags |= from.CrossAdapter ? DRM_VFENCE_FENCE_CROSS_ADAPTER : 0;
-	left.Shared = left.NtSecuritySharing = left.CrossAdapter = 0;
-	return !left.Value;
-}
-
 KMT_EXPORT NTSTATUS D3DKMTCreateNativeFence(D3DKMT_CREATENATIVEFENCE *args)
 {
 	struct drm_vfence_fence_create create = {
@@ -118,7 +133,8 @@ KMT_EXPORT NTSTATUS D3DKMTCreateNativeFence(D3DKMT_CREATENATIVEFENCE *args)
 	int ret;
 
 	if (!kmt_get(args->hDevice, KMT_DEVICE, &device) || args->Flags ||
-	    !sync_native_flags(args->Info.Flags, &create.flags))
+	    args->Info.Type > D3DDDI_NATIVEFENCE_TYPE_INTRA_GPU ||
+	    !sync_flags(args->Info.Flags, &create.flags))
 		return STATUS_INVALID_PARAMETER;
 	create.device = device.handle;
 	memcpy(create.private_data, args->PrivateDriverData, sizeof(create.private_data));
@@ -198,13 +214,10 @@ static NTSTATUS sync_open(D3DKMT_HANDLE device_handle, HANDLE shared, uint32_t f
 	return STATUS_SUCCESS;
 }
 
-/* Of the flags of an open fence those count that are about the handle. */
-#define OPEN_FLAGS	(DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT)
-
 KMT_EXPORT NTSTATUS D3DKMTOpenSyncObjectFromNtHandle2(D3DKMT_OPENSYNCOBJECTFROMNTHANDLE2 *args)
 {
 	struct kmt_object sync;
-	NTSTATUS status = sync_open(args->hDevice, args->hNtHandle, args->Flags.Value & OPEN_FLAGS,
+	NTSTATUS status = sync_open(args->hDevice, args->hNtHandle, sync_open_flags(args->Flags),
 				    args->MonitoredFence.EngineAffinity, NULL, &args->hSyncObject,
 				    &sync);
 
@@ -218,7 +231,7 @@ KMT_EXPORT NTSTATUS D3DKMTOpenSyncObjectFromNtHandle2(D3DKMT_OPENSYNCOBJECTFROMN
 KMT_EXPORT NTSTATUS D3DKMTOpenNativeFenceFromNtHandle(D3DKMT_OPENNATIVEFENCEFROMNTHANDLE *args)
 {
 	struct kmt_object sync;
-	NTSTATUS status = sync_open(args->hDevice, args->hNtHandle, args->Flags.Value & OPEN_FLAGS,
+	NTSTATUS status = sync_open(args->hDevice, args->hNtHandle, sync_open_flags(args->Flags),
 				    args->EngineAffinity, args->PrivateDriverData,
 				    &args->hSyncObject, &sync);
 

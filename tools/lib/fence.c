@@ -84,16 +84,11 @@ VF_EXPORT int vf_fence_create(struct vf_device *device, uint32_t flags, uint64_t
 VF_EXPORT int vf_monitored_fence_create(struct vf_device *device, uint32_t flags,
 					uint64_t initial_value, struct vf_fence **fence)
 {
-	static const unsigned char none[DRM_VFENCE_PRIVATE_DATA];
-	struct drm_vfence_monitored_fence_create args = {
-		.device = device->handle, .flags = flags, .initial_value = initial_value,
+	struct vf_fence_desc desc = {
+		.type = DRM_VFENCE_FENCE_MONITORED, .flags = flags, .initial_value = initial_value,
 	};
-	int ret;
 
-	ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args);
-	if (ret)
-		return ret;
-	return wrap(device->adapter, args.handle, &args.mapping, none, fence);
+	return vf_fence_create_desc(device, &desc, fence);
 }
 
 VF_EXPORT int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence)

@@ -326,11 +326,14 @@ struct vf_fence_desc {
 	uint32_t flags;
 	/** @initial_value: first current value */
 	uint64_t initial_value;
-	/** @private_data: DRM_VFENCE_PRIVATE_DATA bytes that each opener receives, or NULL */
+	/**
+	 * @private_data: DRM_VFENCE_PRIVATE_DATA bytes that each opener of a native fence
+	 * receives, or NULL
+	 */
 	const void *private_data;
 };
 
-/** vf_fence_create_desc - create a native fence of any type */
+/** vf_fence_create_desc - create a fence of any type */
 int vf_fence_create_desc(struct vf_device *device, const struct vf_fence_desc *desc,
 			 struct vf_fence **fence);
 /** vf_fence_private_data - private data that the creator of a fence supplied */
@@ -338,7 +341,7 @@ const void *vf_fence_private_data(struct vf_fence *fence);
 /**
  * vf_monitored_fence_create - create a monitored fence
  * @device: parent
- * @flags: DRM_VFENCE_MONITORED_*
+ * @flags: DRM_VFENCE_FENCE_*
  * @initial_value: first current value
  * @fence: out: the fence; it is used like a native fence, but not by user-mode queues
  */
@@ -346,7 +349,7 @@ int vf_monitored_fence_create(struct vf_device *device, uint32_t flags, uint64_t
 			      struct vf_fence **fence);
 /** vf_fence_open - open a shared fence; the caller keeps the descriptor */
 int vf_fence_open(struct vf_device *device, int fd, struct vf_fence **fence);
-/** vf_fence_open_flags - open a monitored fence with DRM_VFENCE_MONITORED_NO_SIGNAL or NO_WAIT */
+/** vf_fence_open_flags - open a monitored fence with DRM_VFENCE_FENCE_NO_SIGNAL or NO_WAIT */
 int vf_fence_open_flags(struct vf_device *device, int fd, uint32_t flags,
 			struct vf_fence **fence);
 /**

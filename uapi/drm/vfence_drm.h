@@ -1281,18 +1281,25 @@ struct drm_vfence_vm_unbind {
  * enum drm_vfence_fence_type - types of fences
  */
 enum drm_vfence_fence_type {
-	/** @DRM_VFENCE_FENCE_DEFAULT: Native fence for all waits and signals (WDDM-30). */
+	/** @DRM_VFENCE_FENCE_DEFAULT: Native fence for all waits and signals. */
 	DRM_VFENCE_FENCE_DEFAULT = 0,
 	/**
 	 * @DRM_VFENCE_FENCE_INTRA_GPU: Native fence for queues of one GPU only. Its values can
 	 * be in video memory that the CPU cannot access: there is no mapping, and CPU waits and
 	 * CPU signals return EOPNOTSUPP. The first value is the first one that a packet of the
-	 * client stores (WDDM-31..33).
+	 * client stores.
 	 */
 	DRM_VFENCE_FENCE_INTRA_GPU = 1,
 	/**
-	 * @DRM_VFENCE_FENCE_MONITORED: Monitored fence. FENCE_QUERY returns this type;
-	 * FENCE_CREATE does not take it, MONITORED_FENCE_CREATE creates these fences.
+	 * @DRM_VFENCE_FENCE_MONITORED: Monitored fence, a value in memory. The hardware has no
+	 * monitored value for it, so the CPU rescans the waiters whenever the value may have
+	 * changed. Waits, events, signals and exports take handles of monitored and of native
+	 * fences, also in one list. User-mode queues cannot use a monitored fence. Monitored
+	 * fences need no feature and exist on all adapters.
+	 *
+	 * A fence of 32 bits takes a given value for the nearest value, up or down from the
+	 * current one, with that low half. So waits work across the wrap as long as waits and
+	 * signals stay within 2^31 of the last signal.
 	 */
 	DRM_VFENCE_FENCE_MONITORED = 2,
 };
@@ -1319,42 +1326,57 @@ struct drm_vfence_fence_mapping {
 #define DRM_VFENCE_FENCE_SHAREABLE	(1 << 0)
 /**
  * DRM_VFENCE_FENCE_CROSS_ADAPTER: Other adapters can open the fence too. The flag needs
- * SHAREABLE and type DEFAULT (WDDM-45). All adapters share one current value. Every GPU
- * signal other than 0 interrupts the CPU, which notifies the other adapters. An adapter
- * without native fences opens a monitored fence instead (WDDM-109).
+ * SHAREABLE, and is not for type INTRA_GPU. All adapters share one current value. Every GPU
+ * signal other than 0 interrupts the CPU, which notifies the other adapters. The fence is a
+ * native one on each adapter that has native fences, and a monitored one on the others,
+ * whichever of the two types is given.
  */
 #define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
 /**
- * DRM_VFENCE_FENCE_NO_SIGNAL: This handle cannot signal (WDDM-117), nor can those that are opened
- * from it, so the fence keeps its first value. The flag, and those below, have the values of
- * DRM_VFENCE_MONITORED_*.
+ * DRM_VFENCE_FENCE_NO_SIGNAL: This handle cannot signal, nor can those that are opened from it,
+ * so the fence keeps its first value.
  */
-#define DRM_VFENCE_FENCE_NO_SIGNAL	(1 << 4)
-/** DRM_VFENCE_FENCE_NO_WAIT: This handle cannot wait (WDDM-118). */
-#define DRM_VFENCE_FENCE_NO_WAIT	(1 << 5)
+#define DRM_VFENCE_FENCE_NO_SIGNAL	(1 << 2)
+/** DRM_VFENCE_FENCE_NO_WAIT: This handle cannot wait. */
+#define DRM_VFENCE_FENCE_NO_WAIT	(1 << 3)
 /**
  * DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
- * lost. Without the flag a fence of type DEFAULT gets its maximum when a device that has a
- * handle with the right to signal it is lost and the adapter is not (WDDM-123, WDDM-124,
- * WDDM-173), so that no wait for it hangs. If that device has created the fence, and may signal
- * it, every wait of a queue for it passes from then on and signals have no effect, whatever its
- * type (WDDM-66, WDDM-67), unless it is a cross-adapter fence.
+ * lost. Without the flag a fence whose value the CPU can access gets its maximum when a device
+ * that has a handle with the right to signal it is lost and the adapter is not, so that no wait
+ * for it hangs. If that device has created the fence, and may signal it, and the fence is a
+ * native one, every wait of a queue for it passes from then on and signals have no effect,
+ * unless it is a cross-adapter fence.
  */
-#define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
+#define DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 4)
+/** DRM_VFENCE_FENCE_NO_GPU_ACCESS: The fence has no GPU address; type MONITORED only. */
+#define DRM_VFENCE_FENCE_NO_GPU_ACCESS	(1 << 5)
+/**
+ * DRM_VFENCE_FENCE_TOP_OF_PIPELINE: A submission signals the fence when the GPU has fetched all
+ * work in front of the signal, even if that work is not done. Type MONITORED only.
+ */
+#define DRM_VFENCE_FENCE_TOP_OF_PIPELINE (1 << 6)
+/**
+ * DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end when nobody can signal the
+ * fence any more, as those of native fences do; see &struct drm_vfence_wait. Type MONITORED
+ * only. Without the flag the destruction of any handle with the right to signal ends all CPU
+ * waits of all processes on that adapter.
+ */
+#define DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 7)
 
 /**
- * struct drm_vfence_fence_create - create a native fence (WDDM-37)
+ * struct drm_vfence_fence_create - create a fence
  *
- * Errors: EINVAL for an unknown @type, for a bit of @engine_affinity without a physical
- * adapter, for CROSS_ADAPTER with INTRA_GPU or without SHAREABLE, for NO_SIGNAL with NO_WAIT
- * (WDDM-119), or for an @initial_value of an INTRA_GPU fence; EOPNOTSUPP if the adapter does
- * not support @type or native fences; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or
- * %DRM_VFENCE_LIMIT_USER_MEMORY.
+ * Errors: EINVAL for an unknown @type, for a flag that is not for @type, for CROSS_ADAPTER
+ * without SHAREABLE or with NO_GPU_ACCESS, for NO_SIGNAL with NO_WAIT, for a bit of
+ * @engine_affinity without a physical adapter, for an @initial_value of an INTRA_GPU fence, or
+ * for @private_data of a MONITORED one; EOPNOTSUPP if the adapter does not support @type, or
+ * for CROSS_ADAPTER with type MONITORED if its fences have 32 bits; ENOSPC at
+ * %DRM_VFENCE_LIMIT_FENCES or %DRM_VFENCE_LIMIT_USER_MEMORY.
  */
 struct drm_vfence_fence_create {
 	/** @device: Handle of the parent. */
 	__u32 device;
-	/** @type: &enum drm_vfence_fence_type, DEFAULT or INTRA_GPU. */
+	/** @type: &enum drm_vfence_fence_type. */
 	__u32 type;
 	/** @flags: DRM_VFENCE_FENCE_*. */
 	__u32 flags;
@@ -1362,95 +1384,21 @@ struct drm_vfence_fence_create {
 	__u32 handle;
 	/** @initial_value: First current value; zero for INTRA_GPU. */
 	__u64 initial_value;
-	/** @mapping: Out: Places of the values. */
+	/** @mapping: Out: Places of the values. The CPU maps the current value read only. */
 	struct drm_vfence_fence_mapping mapping;
 	/**
 	 * @engine_affinity: Mask of the physical adapters on which the addresses are mapped;
-	 * 0: all. An adapter has one physical adapter, bit 0, because adapters are not linked
-	 * (WDDM-40). The member is here because WDDM has it: a runtime passes on what it gets.
+	 * 0: all. An adapter has one physical adapter, bit 0, because adapters are not linked.
+	 * The member is here because WDDM has it: a runtime passes on what it gets.
 	 */
 	__u32 engine_affinity;
 	/** @pad: Zero. */
 	__u32 pad;
 	/**
-	 * @private_data: In/out: The client writes any bytes. The virtual GPU keeps them with
-	 * the fence, and the kernel writes what it keeps.
+	 * @private_data: In/out: The client writes any bytes, zero for MONITORED. The virtual GPU
+	 * keeps them with the fence, and the kernel writes what it keeps.
 	 */
 	__u8 private_data[DRM_VFENCE_PRIVATE_DATA];
-};
-
-/**
- * DRM_VFENCE_MONITORED_SHARED: The fence can be exported. The flag needs
- * NT_SECURITY_SHARING. DRM_VFENCE_MONITORED_* have WDDM's values.
- */
-#define DRM_VFENCE_MONITORED_SHARED		(1 << 0)
-/**
- * DRM_VFENCE_MONITORED_NT_SECURITY_SHARING: The fence is shared by descriptor only. The flag
- * needs SHARED (WDDM-120).
- */
-#define DRM_VFENCE_MONITORED_NT_SECURITY_SHARING (1 << 1)
-/**
- * DRM_VFENCE_MONITORED_CROSS_ADAPTER: Other adapters can open the fence too. On an adapter
- * with native fences it is a native fence (WDDM-110). The flag needs SHARED and GPU access.
- */
-#define DRM_VFENCE_MONITORED_CROSS_ADAPTER	(1 << 2)
-/**
- * DRM_VFENCE_MONITORED_TOP_OF_PIPELINE: A submission signals the fence when the GPU has
- * fetched all work in front of the signal, even if that work is not done (WDDM-122).
- */
-#define DRM_VFENCE_MONITORED_TOP_OF_PIPELINE	(1 << 3)
-/** DRM_VFENCE_MONITORED_NO_SIGNAL: This handle cannot signal (WDDM-117). */
-#define DRM_VFENCE_MONITORED_NO_SIGNAL		(1 << 4)
-/** DRM_VFENCE_MONITORED_NO_WAIT: This handle cannot wait (WDDM-118). */
-#define DRM_VFENCE_MONITORED_NO_WAIT		(1 << 5)
-/**
- * DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR: The fence keeps its value when a device is
- * lost. Without the flag a monitored fence gets its maximum when a device that has a handle
- * with the right to signal it is lost and the adapter is not (WDDM-123, WDDM-124, WDDM-173).
- */
-#define DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR (1 << 6)
-/** DRM_VFENCE_MONITORED_NO_GPU_ACCESS: The fence has no GPU address (WDDM-121). */
-#define DRM_VFENCE_MONITORED_NO_GPU_ACCESS	(1 << 7)
-/**
- * DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY: CPU waits end when nobody can signal
- * the fence any more, as those of native fences do; see &struct drm_vfence_wait. Without the flag
- * the destruction of any handle with the right to signal ends all CPU waits of all processes on
- * that adapter (WDDM-125, WDDM-126).
- */
-#define DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY (1 << 10)
-
-/**
- * struct drm_vfence_monitored_fence_create - create a monitored fence (WDDM-114)
- *
- * A monitored fence is a value in memory. The hardware has no monitored value for it, so the
- * CPU rescans the waiters whenever the value may have changed. Waits, events, signals and
- * exports take handles of monitored and of native fences, also in one list. User-mode queues
- * cannot use a monitored fence (WDDM-113). Monitored fences need no feature and exist on all
- * adapters.
- *
- * A fence of 32 bits takes a given value for the nearest value, up or down from the current
- * one, with that low half. So waits work across the wrap as long as waits and signals stay
- * within 2^31 of the last signal.
- *
- * Errors: EINVAL for NO_SIGNAL with NO_WAIT (WDDM-119), for SHARED without
- * NT_SECURITY_SHARING or the reverse, for CROSS_ADAPTER without SHARED or with NO_GPU_ACCESS,
- * or for a bit of @engine_affinity without a physical adapter; EOPNOTSUPP for CROSS_ADAPTER on
- * an adapter whose fences have 32 bits; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or
- * %DRM_VFENCE_LIMIT_USER_MEMORY.
- */
-struct drm_vfence_monitored_fence_create {
-	/** @device: Handle of the parent. */
-	__u32 device;
-	/** @flags: DRM_VFENCE_MONITORED_*. */
-	__u32 flags;
-	/** @handle: Out: Handle of the fence. */
-	__u32 handle;
-	/** @engine_affinity: As in &struct drm_vfence_fence_create. */
-	__u32 engine_affinity;
-	/** @initial_value: First current value. */
-	__u64 initial_value;
-	/** @mapping: Out: Place of the value, which the CPU maps read only (WDDM-115). */
-	struct drm_vfence_fence_mapping mapping;
 };
 
 /** DRM_VFENCE_RIGHT_READ: Right to open, map and query the fence. */
@@ -1510,7 +1458,7 @@ struct drm_vfence_fence_open {
 	__s32 fd;
 	/**
 	 * @flags: For a fence that is monitored on this adapter
-	 * %DRM_VFENCE_MONITORED_NO_SIGNAL, %DRM_VFENCE_MONITORED_NO_WAIT or zero; the flag
+	 * %DRM_VFENCE_FENCE_NO_SIGNAL, %DRM_VFENCE_FENCE_NO_WAIT or zero; the flag
 	 * takes a right from the handle. Zero for a native fence.
 	 */
 	__u32 flags;
@@ -2225,7 +2173,7 @@ struct drm_vfence_syncobj {
  *
  * The CPU signals the fences of @signals when all queues have executed what was queued before
  * (WDDM-133) and, with one queue, the commands. It signals a fence with
- * %DRM_VFENCE_MONITORED_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
+ * %DRM_VFENCE_FENCE_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
  * before, the CPU does not signal them. Until then the waits for these fences go on, even if all
  * handles are closed.
  *
@@ -2381,20 +2329,18 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_CONTEXT_SUSPEND = 0x1b,
 	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume. */
 	DRM_VFENCE_CONTEXT_RESUME = 0x1c,
-	/** @DRM_VFENCE_MONITORED_FENCE_CREATE: &struct drm_vfence_monitored_fence_create. */
-	DRM_VFENCE_MONITORED_FENCE_CREATE = 0x1d,
 	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import. */
-	DRM_VFENCE_FENCE_IMPORT = 0x1e,
+	DRM_VFENCE_FENCE_IMPORT = 0x1d,
 	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit. */
-	DRM_VFENCE_SUBMIT = 0x1f,
+	DRM_VFENCE_SUBMIT = 0x1e,
 	/** @DRM_VFENCE_CONTEXT_QUERY: &struct drm_vfence_context_query. */
-	DRM_VFENCE_CONTEXT_QUERY = 0x20,
+	DRM_VFENCE_CONTEXT_QUERY = 0x1f,
 	/** @DRM_VFENCE_WAIT_SET_CREATE: &struct drm_vfence_wait_set_create. */
-	DRM_VFENCE_WAIT_SET_CREATE = 0x21,
+	DRM_VFENCE_WAIT_SET_CREATE = 0x20,
 	/** @DRM_VFENCE_WAIT_SET_DESTROY: &struct drm_vfence_destroy. */
-	DRM_VFENCE_WAIT_SET_DESTROY = 0x22,
+	DRM_VFENCE_WAIT_SET_DESTROY = 0x21,
 	/** @DRM_VFENCE_WAIT_SET_WAIT: &struct drm_vfence_wait_set_wait. */
-	DRM_VFENCE_WAIT_SET_WAIT = 0x23,
+	DRM_VFENCE_WAIT_SET_WAIT = 0x22,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -2458,8 +2404,6 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(WR, CONTEXT_SUSPEND, context_suspend)
 #define DRM_IOCTL_VFENCE_CONTEXT_RESUME \
 	DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
-#define DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE \
-	DRM_IOCTL_VFENCE(WR, MONITORED_FENCE_CREATE, monitored_fence_create)
 #define DRM_IOCTL_VFENCE_FENCE_IMPORT \
 	DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
 #define DRM_IOCTL_VFENCE_SUBMIT \

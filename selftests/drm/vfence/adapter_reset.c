@@ -827,12 +827,12 @@ TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &done.fence));
 	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &queue));
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &shared));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &shared));
 	ASSERT_EQ(0, vf_adapter_open(LOCAL, &other.adapter));
 	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
 	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &theirs));
 	fd = vf_fence_export(shared);
-	ASSERT_EQ(0, vf_fence_open_flags(other.device, fd, DRM_VFENCE_MONITORED_NO_SIGNAL,
+	ASSERT_EQ(0, vf_fence_open_flags(other.device, fd, DRM_VFENCE_FENCE_NO_SIGNAL,
 					 &opened));
 	close(fd);
 	for (i = 0; i < armed; i++)

@@ -399,7 +399,7 @@ TEST_F(clients, a_close_without_the_right_to_signal_ends_no_waits)
 	struct sleeper s = { .ret = 1 };
 	pthread_t thread;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->owner.device, SHARED_MONITORED, 0, &s.fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->owner.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &s.fence));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
 	ASSERT_EQ(0, arm(self->owner.adapter, s.fence, 10, self->efd));
 	ASSERT_TRUE(EVENTUALLY(waiters(s.fence) == 2));
@@ -419,7 +419,7 @@ TEST_F(clients, WDDM_125_a_close_with_the_right_to_signal_ends_all_waits)
 {
 	struct vf_fence *fence;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->owner.device, SHARED_MONITORED, 0, &fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->owner.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
 	ASSERT_EQ(0, arm(self->owner.adapter, fence, 10, self->efd));
 	EXPECT_EQ(0, open_and_close(&self->guest, fence,
 				    DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_SIGNAL));

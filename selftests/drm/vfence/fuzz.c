@@ -400,9 +400,12 @@ static void do_buffer(struct attacker *c)
 
 static void do_fence(struct attacker *c)
 {
+	/* Mostly use flags that are valid together. */
+	static const uint32_t flags[] = { 0, 1, 1, 3, 4, 8, 0x10, 0x20, 0x40, 0x83 };
+	static const uint32_t types[] = { 0, 0, 0, 0, 1, 2, 2, 2 };
 	struct drm_vfence_fence_create create = {
-		.device = pick(&c->device), .type = (uint32_t)(dice(4) == 0),
-		.flags = (uint32_t)dice(4), .initial_value = dice(3) ? 0 : value(),
+		.device = pick(&c->device), .type = types[dice(8)], .flags = flags[dice(10)],
+		.initial_value = dice(3) ? 0 : value(),
 	};
 	struct drm_vfence_fence_export export = { .handle = pick(&c->fence),
 						  .flags = (uint32_t)(dice(2) ? 8 : dice(8)) };
@@ -410,15 +413,9 @@ static void do_fence(struct attacker *c)
 					      .fd = fence_fd[dice(POOL)] };
 	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
-	/* Mostly use flags that are valid together. */
-	static const uint32_t flags[] = { 0, 3, 7, 0x18, 0x17, 0x20, 0x80, 0x83, 0x448, 0x407 };
-	struct drm_vfence_monitored_fence_create monitored = {
-		.device = pick(&c->device), .flags = flags[dice(10)],
-		.initial_value = dice(3) ? 0 : value(),
-	};
 
 	if (!dice(6))
-		open.flags = 0x10;
+		open.flags = DRM_VFENCE_FENCE_NO_SIGNAL;
 	switch (dice(10)) {
 	case 0:
 	case 1:
@@ -435,13 +432,6 @@ static void do_fence(struct attacker *c)
 		break;
 	case 5:
 		CALL(c, FENCE_QUERY, query);
-		break;
-	case 6:
-	case 7:
-		if (CALL(c, MONITORED_FENCE_CREATE, monitored))
-			break;
-		put(&c->fence, monitored.handle);
-		ring.fence_va = monitored.mapping.current_va;
 		break;
 	default:
 		if (CALL(c, FENCE_CREATE, create))

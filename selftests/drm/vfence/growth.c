@@ -137,7 +137,6 @@ TEST_F(growth, a_structure_can_be_passed_again)
 	TWICE(0, CONTEXT_QUERY, context_query, { .context = context.handle });
 	TWICE(0, BO_CREATE, bo_create, { .size = 100 });
 	TWICE(0, FENCE_CREATE, fence_create, { .device = device });
-	TWICE(0, MONITORED_FENCE_CREATE, monitored_fence_create, { .device = device });
 	TWICE(0, FENCE_QUERY, fence_query, { .handle = vf_fence_handle(self->fence) });
 	TWICE(0, WAIT, wait, { .points = DRM_VFENCE_OBJ_ARRAY(1, &point), .flags = 1 });
 	TWICE(0, WAIT_SET_CREATE, wait_set_create, { .entries = 4 });

@@ -67,10 +67,10 @@ TEST_F(hung, WDDM_123_a_reset_takes_monitored_fences_to_the_maximum)
 
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &mine));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
-			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
+			DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, 0, 0, &theirs));
 	/* The device takes an opened fence to the maximum, whichever device created it. */
-	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, SHARED_MONITORED, 0, &ours));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->other_device, DRM_VFENCE_FENCE_SHAREABLE, 0, &ours));
 	fd = vf_fence_export(ours);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &opened));
 	close(fd);

@@ -635,7 +635,6 @@ TEST_F(holds, a_page_that_moves_outlives_its_fences)
 	churn();
 }
 
-#define MONITORED_SHARED	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 #define ACROSS	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 
 /* Open a fence on an adapter, by a client of this process. Return: 0, or an error. */
@@ -1073,7 +1072,7 @@ TEST_F(holds, WDDM_125_waits_that_begin_meanwhile_do_not_keep_the_closing_of_a_h
 	unsigned int i;
 
 	ASSERT_EQ(0, client_open(&c));
-	ASSERT_EQ(0, vf_monitored_fence_create(c.device, MONITORED_SHARED, 0, &fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(c.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, vf_fence_open(c.device, fd, &again));
 	close(fd);

@@ -238,7 +238,7 @@ TEST_F(linear, the_end_of_a_submission_beside_many_fences)
 	}
 	ASSERT_TRUE(costs_of_submissions(both, none));
 	for (i = 0; i < MANY; i++) {
-		ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0,
+		ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0,
 						       &self->fence[i]));
 		ASSERT_EQ(0, watch(&w, self->fence[i], i));
 	}

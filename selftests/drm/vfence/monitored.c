@@ -6,7 +6,7 @@
 
 #include "vfence_test.h"
 
-#define ONLY_ON_DESTROY	DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY
+#define ONLY_ON_DESTROY	DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY
 
 #define MONITORED_SETUP() do {								\
 	if (vf_adapter_open(variant->adapter, &self->adapter))				\
@@ -61,15 +61,15 @@ static void clear_event(int efd)
  * Return: 0, or a negative errno after checking that the driver has not written the
  * structure.
  */
-static int make_on(int fd, struct drm_vfence_monitored_fence_create args)
+static int make_on(int fd, struct drm_vfence_fence_create args)
 {
-	struct drm_vfence_monitored_fence_create before;
+	struct drm_vfence_fence_create before;
 	int ret;
 
 	memset(&args.mapping, POISON, sizeof(args.mapping));
 	args.handle = POISON;
 	before = args;
-	ret = raw(fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &args);
+	ret = raw(fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &args);
 	return ret && memcmp(&args, &before, sizeof(args)) ? 1 : ret;
 }
 
@@ -141,9 +141,9 @@ TEST_F(monitored, WDDM_117_118_what_a_handle_may_not_do)
 {
 	struct vf_fence *no_signal, *no_wait;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_SIGNAL, 0,
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL, 0,
 					       &no_signal));
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_WAIT, 0,
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_NO_WAIT, 0,
 					       &no_wait));
 	EXPECT_EQ(-EACCES, vf_fence_signal(no_signal, 1));
 	EXPECT_EQ(0, vf_fence_current(no_signal));
@@ -157,27 +157,29 @@ TEST_F(monitored, WDDM_117_118_what_a_handle_may_not_do)
 	vf_fence_destroy(no_wait);
 }
 
-TEST_F(monitored, WDDM_119_120_flags_that_do_not_go_together)
+TEST_F(monitored, WDDM_119_flags_that_do_not_go_together)
 {
 	static const uint32_t wrong[] = {
-		DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT,
-		DRM_VFENCE_MONITORED_SHARED, DRM_VFENCE_MONITORED_NT_SECURITY_SHARING,
-		DRM_VFENCE_MONITORED_CROSS_ADAPTER,
-		DRM_VFENCE_MONITORED_CROSS_ADAPTER | SHARED_MONITORED | DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
-		1 << 8, 1 << 9, 1 << 11, UINT32_C(1) << 31,
+		DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT,
+		DRM_VFENCE_FENCE_CROSS_ADAPTER,
+		DRM_VFENCE_FENCE_CROSS_ADAPTER | DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_NO_GPU_ACCESS,
+		1 << 8, 1 << 9, UINT32_C(1) << 31,
 	};
 	uint32_t device = vf_device_handle(self->device);
 	unsigned int i;
 
-#define M(...) (struct drm_vfence_monitored_fence_create){ __VA_ARGS__ }
+#define M(...) \
+	(struct drm_vfence_fence_create){ .type = DRM_VFENCE_FENCE_MONITORED, __VA_ARGS__ }
 	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
 		EXPECT_EQ(-EINVAL, make(self, M(.device = device, .flags = wrong[i]))) {
 			TH_LOG("flags %x", wrong[i]);
 		}
 	EXPECT_EQ(-EINVAL, make(self, M(.device = device, .engine_affinity = 2)));
+	EXPECT_EQ(-EINVAL, make(self, M(.device = device, .pad = 1)));
+	EXPECT_EQ(-EINVAL, make(self, M(.device = device, .private_data[63] = 1)));
 	EXPECT_EQ(-ENOENT, make(self, M(.device = 0x7fffffff)));
 	EXPECT_EQ(0, make(self, M(.device = device, .engine_affinity = 1)));
-	/* A fence without SHARED cannot be exported. */
+	/* A fence without SHAREABLE cannot be exported. */
 	EXPECT_EQ(-EPERM, vf_fence_export(self->fence));
 }
 
@@ -185,7 +187,7 @@ TEST_F(monitored, WDDM_121_without_gpu_access_there_is_no_gpu_address)
 {
 	struct vf_fence *fence;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_NO_GPU_ACCESS,
 					       UINT64_MAX - 1, &fence));
 	EXPECT_EQ(0, vf_fence_mapping(fence)->current_va);
 	EXPECT_NE(vf_fence_mapping(self->fence)->current_offset,
@@ -281,7 +283,7 @@ TEST_F(narrow, values_of_32_bits_are_for_one_adapter)
 	ASSERT_EQ(0, vf_adapter_info(self->adapter, &info));
 	EXPECT_TRUE(info.flags & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS);
 	EXPECT_EQ(-EOPNOTSUPP, make(self, M(.device = vf_device_handle(self->device),
-					    .flags = SHARED_MONITORED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)));
+					    .flags = DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)));
 	ASSERT_EQ(0, vf_adapter_open(0, &other));
 	ASSERT_EQ(0, vf_device_create(other, &device));
 	ASSERT_EQ(0, vf_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE |
@@ -398,7 +400,7 @@ TEST_F(monitored, WDDM_125_a_handle_that_goes_ends_the_waits_of_all)
 	pthread_t thread;
 	int fd;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &s.fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &s.fence));
 	fd = vf_fence_export(s.fence);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &second));
@@ -423,8 +425,8 @@ TEST_F(monitored, WDDM_125_a_handle_that_goes_ends_the_waits_of_all)
 
 TEST_F(monitored, an_open_that_fails_ends_no_waits)
 {
-	struct drm_vfence_monitored_fence_create fill = {
-		.device = vf_device_handle(self->device),
+	struct drm_vfence_fence_create fill = {
+		.device = vf_device_handle(self->device), .type = DRM_VFENCE_FENCE_MONITORED,
 	};
 	struct vf_adapter *other;
 	struct vf_device *device;
@@ -433,10 +435,10 @@ TEST_F(monitored, an_open_that_fails_ends_no_waits)
 
 	ASSERT_EQ(0, vf_adapter_open(variant->adapter, &other));
 	ASSERT_EQ(0, vf_device_create(other, &device));
-	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED_MONITORED, 0, &fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence));
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, arm(other, fence, 1, self->efd));
-	while (!raw(self->fd, DRM_IOCTL_VFENCE_MONITORED_FENCE_CREATE, &fill))
+	while (!raw(self->fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &fill))
 		;
 	EXPECT_EQ(-ENOSPC, vf_fence_open(self->device, fd, &opened));
 	EXPECT_FALSE(fired(self->efd));
@@ -453,7 +455,7 @@ TEST_F(monitored, WDDM_126_or_only_the_last_one_that_goes)
 	pthread_t thread;
 	int fd;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED | ONLY_ON_DESTROY, 0,
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE | ONLY_ON_DESTROY, 0,
 					       &fence));
 	fd = vf_fence_export(fence);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &second));
@@ -483,19 +485,19 @@ TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
 
 	ASSERT_EQ(0, vf_adapter_open(variant->adapter, &other));
 	ASSERT_EQ(0, vf_device_create(other, &device));
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 3, &fence));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 3, &fence));
 	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
 	ASSERT_EQ(0, vf_fence_open(device, fd, &reader));
 	EXPECT_EQ(3, vf_fence_current(reader));
 	EXPECT_EQ(-EACCES, vf_fence_signal(reader, 4));
 	EXPECT_EQ(-ETIME, vf_fence_wait(reader, 4, 0));
 	/* A device's own flags remove rights and never add any. */
-	ASSERT_EQ(0, vf_fence_open_flags(device, fd, DRM_VFENCE_MONITORED_NO_WAIT, &opened));
+	ASSERT_EQ(0, vf_fence_open_flags(device, fd, DRM_VFENCE_FENCE_NO_WAIT, &opened));
 	ASSERT_EQ(0, vf_fence_query(opened, &query));
 	EXPECT_EQ(DRM_VFENCE_RIGHT_READ, query.rights);
 	vf_fence_destroy(opened);
-	EXPECT_EQ(-EINVAL, vf_fence_open_flags(device, fd, DRM_VFENCE_MONITORED_NO_WAIT |
-					       DRM_VFENCE_MONITORED_NO_SIGNAL, &opened));
+	EXPECT_EQ(-EINVAL, vf_fence_open_flags(device, fd, DRM_VFENCE_FENCE_NO_WAIT |
+					       DRM_VFENCE_FENCE_NO_SIGNAL, &opened));
 	close(fd);
 	fd = vf_fence_export_rights(fence, DRM_VFENCE_RIGHT_WAIT);
 	EXPECT_EQ(-EACCES, vf_fence_open(device, fd, &opened));
@@ -529,7 +531,7 @@ TEST_F(both_kinds, both_kinds_in_one_call)
 
 TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 {
-	const uint32_t stays = DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR;
+	const uint32_t stays = DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR;
 	const struct drm_vfence_fence_mapping *at;
 	struct drm_vfence_queue_query query;
 	struct vf_queue *queue;
@@ -565,7 +567,7 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
  * Fences across two adapters. In the names of the contract, the dGPU has native fences
  * and the iGPU has none.
  */
-#define CROSS_MONITORED	(SHARED_MONITORED | DRM_VFENCE_MONITORED_CROSS_ADAPTER)
+#define CROSS_MONITORED	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 #define CROSS_NATIVE	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 
 #define MIXED_MEMBERS	\
@@ -678,9 +680,9 @@ TEST_F(mixed, WDDM_109_110_it_is_what_the_adapter_supports)
 	EXPECT_EQ(4, vf_fence_current(self->i));
 	/* The flags of a device are valid only where the fence is a monitored one. */
 	EXPECT_EQ(-EINVAL, vf_fence_open_flags(self->device, self->fence_fd,
-					       DRM_VFENCE_MONITORED_NO_SIGNAL, &fence));
+					       DRM_VFENCE_FENCE_NO_SIGNAL, &fence));
 	ASSERT_EQ(0, vf_fence_open_flags(self->i_device, self->fence_fd,
-					 DRM_VFENCE_MONITORED_NO_SIGNAL, &fence));
+					 DRM_VFENCE_FENCE_NO_SIGNAL, &fence));
 	EXPECT_EQ(-EACCES, vf_fence_signal(fence, 5));
 	vf_fence_destroy(fence);
 }

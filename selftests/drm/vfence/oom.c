@@ -240,13 +240,13 @@ static void destroy_fence(FIXTURE_DATA(oom) *self)
 
 static int create_monitored(FIXTURE_DATA(oom) *self)
 {
-	return vf_monitored_fence_create(self->device, SHARED_MONITORED, 1, &self->fence_made);
+	return vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 1, &self->fence_made);
 }
 
 static int create_monitored_cross(FIXTURE_DATA(oom) *self)
 {
-	return vf_monitored_fence_create(self->device, SHARED_MONITORED |
-					 DRM_VFENCE_MONITORED_CROSS_ADAPTER, 1, &self->fence_made);
+	return vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE |
+					 DRM_VFENCE_FENCE_CROSS_ADAPTER, 1, &self->fence_made);
 }
 
 TEST_F(oom, fence_create)
@@ -504,7 +504,7 @@ TEST_F(oom, submit)
 	ASSERT_EQ(0, create_kernel_queue(self));
 	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &self->second));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
-			DRM_VFENCE_MONITORED_TOP_OF_PIPELINE, 0, &self->top));
+			DRM_VFENCE_FENCE_TOP_OF_PIPELINE, 0, &self->top));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, DRM_SYNCOBJ_CREATE_SIGNALED, &self->syncobj));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &self->timeline));
 	inject(_metadata, self, submit, nothing);

@@ -119,7 +119,7 @@ static int scene_open(struct scene *s, unsigned int index)
 	ret = ret ? ret : vf_queue_create(s->device, DRM_VFENCE_NODE_GFX, 4096, &s->user);
 	ret = ret ? ret : vf_queue_create(s->device, DRM_VFENCE_NODE_COMPUTE, 4096, &s->blocked);
 	ret = ret ? ret : vf_fence_create(s->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &s->native);
-	ret = ret ? ret : vf_monitored_fence_create(s->device, SHARED_MONITORED, 0, &s->monitored);
+	ret = ret ? ret : vf_monitored_fence_create(s->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &s->monitored);
 	ret = ret ? ret : vf_buffer_create(s->adapter, 4096, &s->buffer);
 	ret = ret ? ret : vf_wait_set_create(s->adapter, 4, &s->set);
 	ret = ret ? ret : drmSyncobjCreate(s->fd, 0, &s->syncobj);
@@ -239,15 +239,6 @@ static int call_FENCE_CREATE(struct scene *s)
 	struct drm_vfence_fence_create create = { .device = vf_device_handle(s->device) };
 
 	return CALL(s, FENCE_CREATE, create);
-}
-
-static int call_MONITORED_FENCE_CREATE(struct scene *s)
-{
-	struct drm_vfence_monitored_fence_create create = {
-		.device = vf_device_handle(s->device),
-	};
-
-	return CALL(s, MONITORED_FENCE_CREATE, create);
 }
 
 static int call_FENCE_EXPORT(struct scene *s)
@@ -546,7 +537,7 @@ static const struct call calls[] = {
 	IOCTL(CONTEXT_RESUME), IOCTL(CONTEXT_QUERY), IOCTL(BO_CREATE), IOCTL(VM_BIND),
 	IOCTL(VM_UNBIND), IOCTL(FENCE_CREATE), IOCTL(FENCE_DESTROY), IOCTL(FENCE_EXPORT),
 	IOCTL(FENCE_OPEN), IOCTL(FENCE_SIGNAL), IOCTL(FENCE_QUERY), IOCTL(FENCE_IMPORT),
-	IOCTL(MONITORED_FENCE_CREATE), IOCTL(WAIT), IOCTL(EVENT_ARM), IOCTL(EVENT_CANCEL),
+	IOCTL(WAIT), IOCTL(EVENT_ARM), IOCTL(EVENT_CANCEL),
 	IOCTL(QUEUE_CREATE), IOCTL(QUEUE_DESTROY), IOCTL(QUEUE_QUERY), IOCTL(QUEUE_ABORT),
 	IOCTL(DOORBELL_CREATE), IOCTL(DOORBELL_CONNECT), IOCTL(DOORBELL_DESTROY),
 	IOCTL(NOTIFY_WORK_SUBMISSION), IOCTL(LOG_READ), IOCTL(SUBMIT), IOCTL(WAIT_SET_CREATE),

@@ -222,6 +222,9 @@ TEST_F(reject, a_refused_bind_keeps_no_memory)
 
 TEST_F(reject, WDDM_38_fence_create)
 {
+	const uint32_t only_on_destroy = DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
+	unsigned int i;
+
 #define F { .device = vf_device_handle(self->device) }
 	REJECT(ENOENT, FENCE_CREATE, fence_create, F, a.device = BAD);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.pad = 1);
@@ -230,7 +233,14 @@ TEST_F(reject, WDDM_38_fence_create)
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = 2);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.engine_affinity = UINT32_MAX);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 2);
-	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 4);
+	for (i = 0; i < 2; i++) {
+		REJECT(EINVAL, FENCE_CREATE, fence_create, F,
+		       (a.type = i, a.flags = DRM_VFENCE_FENCE_NO_GPU_ACCESS));
+		REJECT(EINVAL, FENCE_CREATE, fence_create, F,
+		       (a.type = i, a.flags = DRM_VFENCE_FENCE_TOP_OF_PIPELINE));
+		REJECT(EINVAL, FENCE_CREATE, fence_create, F,
+		       (a.type = i, a.flags = only_on_destroy));
+	}
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = DRM_VFENCE_FENCE_NO_SIGNAL |
 							      DRM_VFENCE_FENCE_NO_WAIT);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = DRM_VFENCE_FENCE_NO_SIGNAL |
@@ -238,7 +248,8 @@ TEST_F(reject, WDDM_38_fence_create)
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F,
 	       (a.flags = 3, a.type = DRM_VFENCE_FENCE_INTRA_GPU));
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 1u << 31);
-	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = 2);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = 3);
+	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = UINT32_MAX);
 	REJECT(ENOENT, FENCE_DESTROY, destroy, {}, a.handle = BAD);
 	REJECT(EINVAL, FENCE_DESTROY, destroy, { .handle = vf_fence_handle(self->fence) },
 	       a.pad = 1);
@@ -279,8 +290,8 @@ TEST_F(reject, WDDM_38_fence_share)
 	REJECT(ENOENT, FENCE_OPEN, fence_open, O, a.device = BAD);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = 1);
 	/* Flags of monitored fences are not valid for a native one. */
-	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_MONITORED_NO_SIGNAL);
-	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_MONITORED_NO_WAIT);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_FENCE_NO_SIGNAL);
+	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.flags = DRM_VFENCE_FENCE_NO_WAIT);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.pad = 1);
 	REJECT(EINVAL, FENCE_OPEN, fence_open, O, a.engine_affinity = 2);
 	REJECT(EBADF, FENCE_OPEN, fence_open, O, a.fd = -1);

@@ -58,8 +58,8 @@ static int open_with(struct vf_fence *fence, struct client *c, uint32_t rights,
 static int shared_create(struct client *c, bool monitored, uint32_t flags, struct vf_fence **fence)
 {
 	if (monitored)
-		return vf_monitored_fence_create(c->device, SHARED_MONITORED | flags |
-				DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY, 7, fence);
+		return vf_monitored_fence_create(c->device, DRM_VFENCE_FENCE_SHAREABLE | flags |
+				DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY, 7, fence);
 	return vf_fence_create(c->device, DRM_VFENCE_FENCE_SHAREABLE | flags, 7, fence);
 }
 
@@ -267,7 +267,7 @@ TEST_F(signalers, an_open_that_fails_is_no_holder)
 
 	EXPECT_EQ(-ENOENT, raw(vf_adapter_fd(self->owner.adapter), DRM_IOCTL_VFENCE_FENCE_OPEN, &open));
 	EXPECT_EQ(variant->monitored ? 0 : -EINVAL,
-		  vf_fence_open_flags(self->owner.device, open.fd, DRM_VFENCE_MONITORED_NO_SIGNAL,
+		  vf_fence_open_flags(self->owner.device, open.fd, DRM_VFENCE_FENCE_NO_SIGNAL,
 				      &opened));
 	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &files));
 	none = files;
@@ -369,7 +369,7 @@ TEST_F(signalers, a_signal_at_the_top_of_the_pipeline_keeps_the_waits)
 
 	if (!variant->monitored)
 		SKIP(return, "native fences have no such flag");
-	ASSERT_EQ(0, shared_create(&self->owner, true, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE, &fence));
+	ASSERT_EQ(0, shared_create(&self->owner, true, DRM_VFENCE_FENCE_TOP_OF_PIPELINE, &fence));
 	ASSERT_EQ(0, open_with(fence, &self->other, READER, &reader));
 	ASSERT_EQ(0, vf_kernel_queue_create(self->owner.device, DRM_VFENCE_NODE_GFX, &queue));
 	ASSERT_EQ(0, hold_back(&self->owner, queue, fence, &start));

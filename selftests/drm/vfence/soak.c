@@ -132,7 +132,7 @@ static void memory(void)
 	unsigned int i;
 	int fd;
 
-	if (side_open(&s) || vf_monitored_fence_create(s.device, SHARED_MONITORED, 0, &fence))
+	if (side_open(&s) || vf_monitored_fence_create(s.device, DRM_VFENCE_FENCE_SHAREABLE, 0, &fence))
 		return;
 	fd = vf_fence_export(fence);
 	pthread_create(&thread, NULL, wait_and_give_up, fence);

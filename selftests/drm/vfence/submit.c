@@ -10,7 +10,7 @@
 #include "vfence_test.h"
 
 #define LONG	(SECOND / 2)
-#define TOP	DRM_VFENCE_MONITORED_TOP_OF_PIPELINE
+#define TOP	DRM_VFENCE_FENCE_TOP_OF_PIPELINE
 
 #define SUBMIT_MEMBERS				\
 	struct vf_adapter *adapter;		\
@@ -384,7 +384,7 @@ TEST_F(submit, WDDM_127_a_handle_that_goes_ends_no_gpu_wait)
 	struct vf_fence *one, *two;
 	int fd;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &one));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &one));
 	fd = vf_fence_export(one);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &two));
 	close(fd);
@@ -556,7 +556,7 @@ TEST_F(written, WDDM_129_nor_is_a_value_lost_with_its_submission)
 
 TEST_F(written, a_value_is_not_lost_with_the_handle_of_who_wrote_it)
 {
-	uint32_t flags = SHARED_MONITORED | DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
+	uint32_t flags = DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	struct vf_adapter *adapter;
 	struct vf_device *device;
 	struct vf_fence *mine, *theirs;
@@ -795,7 +795,7 @@ TEST_F(submit, WDDM_121_no_gpu_access_leaves_the_lists)
 	struct vf_fence *plain;
 
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
-					       DRM_VFENCE_MONITORED_NO_GPU_ACCESS, 0, &plain));
+					       DRM_VFENCE_FENCE_NO_GPU_ACCESS, 0, &plain));
 	EXPECT_EQ(0, vf_fence_mapping(plain)->current_va);
 	ASSERT_EQ(0, submit_behind(self->copy, plain, UINT64_C(1) << 40));
 	EXPECT_EQ(1, look(self->copy).held);
@@ -912,7 +912,7 @@ TEST_F(written, packets_signal_what_their_file_may)
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue));
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, SHARED_MONITORED, 0, &mine));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_SHAREABLE, 0, &mine));
 	fd = vf_fence_export_rights(mine, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
 	ASSERT_LE(0, fd);
 	ASSERT_EQ(0, vf_fence_open(device, fd, &theirs));
@@ -1651,7 +1651,7 @@ TEST_F(submit, a_submission_signals_a_fence_by_import)
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &good));
 	ASSERT_EQ(0, vf_monitored_fence_create(device,
-			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
+			DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &bad[0]));
 	ASSERT_EQ(0, vf_monitored_fence_create(device, 0, 0, &bad[1]));
 	vf_cmd_draw(self->gfx, 1, LONG);
@@ -1700,9 +1700,9 @@ TEST_F(submit, WDDM_123_124_monitored_fences_of_a_hung_device_jump_to_the_maximu
 	for (i = 0; i < ARRAY_SIZE(more); i++)
 		ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &more[i]));
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device,
-			DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
+			DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR, 0, &stays));
 	/* A fence that the device may only wait for keeps its value, too. */
-	ASSERT_EQ(0, vf_monitored_fence_create(device, SHARED_MONITORED, 0, &theirs));
+	ASSERT_EQ(0, vf_monitored_fence_create(device, DRM_VFENCE_FENCE_SHAREABLE, 0, &theirs));
 	fd = vf_fence_export_rights(theirs, DRM_VFENCE_RIGHT_READ | DRM_VFENCE_RIGHT_WAIT);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &mine));
 	close(fd);
@@ -1774,8 +1774,8 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
 	struct vf_fence *deaf, *mute, *intra;
 
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_WAIT, 0, &deaf));
-	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_MONITORED_NO_SIGNAL, 0,
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_NO_WAIT, 0, &deaf));
+	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL, 0,
 					       &mute));
 	if (!vf_fence_create_desc(self->device, &desc, &intra)) {
 		struct drm_vfence_fence_point unseen = { .fence = vf_fence_handle(intra) };

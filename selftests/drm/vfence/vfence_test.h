@@ -44,8 +44,6 @@
 #define POISON		0xcc
 #define NOT_MONITORED	UINT64_MAX
 /* A call that sets only one of these flags is refused. */
-#define SHARED_MONITORED \
-	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
 
 /* Return: the adapter that tests name 0: VFENCE_TEST_ADAPTER, or 0 without it. */
 static inline unsigned int first_adapter(void)
@@ -326,7 +324,7 @@ static inline int gate_create(struct gate *gate, struct vf_device *device, unsig
 	int ret = vf_adapter_open(index, &gate->owner.adapter), fd;
 
 	ret = ret ? ret : vf_device_create(gate->owner.adapter, &gate->owner.device);
-	ret = ret ? ret : vf_monitored_fence_create(gate->owner.device, SHARED_MONITORED, 0,
+	ret = ret ? ret : vf_monitored_fence_create(gate->owner.device, DRM_VFENCE_FENCE_SHAREABLE, 0,
 						    &gate->fence);
 	if (ret)
 		return ret;

@@ -353,18 +353,12 @@ static int client_make_fence(struct client *c, const struct scripted_fence *fenc
 {
 	uint32_t flags = 0;
 
-	if (fence->monitored) {
-		if (stage_is_shared(fence))
-			flags = DRM_VFENCE_MONITORED_SHARED |
-				DRM_VFENCE_MONITORED_NT_SECURITY_SHARING;
-		if (client_crosses(c, fence))
-			flags |= DRM_VFENCE_MONITORED_CROSS_ADAPTER;
-		return vf_monitored_fence_create(c->device, flags, fence->value, made);
-	}
 	if (stage_is_shared(fence))
 		flags = DRM_VFENCE_FENCE_SHAREABLE;
 	if (client_crosses(c, fence))
 		flags |= DRM_VFENCE_FENCE_CROSS_ADAPTER;
+	if (fence->monitored)
+		return vf_monitored_fence_create(c->device, flags, fence->value, made);
 	return vf_fence_create(c->device, flags, fence->value, made);
 }
 

@@ -134,7 +134,6 @@ DRV_DEFINE_ENTRY(log_read, drv_call)
 DRV_DEFINE_ENTRY(doorbell_notify, drv_call_entered)
 DRV_DEFINE_ENTRY(context_suspend, drv_call)
 DRV_DEFINE_ENTRY(context_resume, drv_call)
-DRV_DEFINE_ENTRY(local_create_monitored, drv_call_entered)
 DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
 DRV_DEFINE_ENTRY(submit, drv_call)
 DRV_DEFINE_ENTRY(queue_query_context, drv_call_entered)
@@ -175,7 +174,6 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(NOTIFY_WORK_SUBMISSION, doorbell_notify),
 	DRV_ENTRY(CONTEXT_SUSPEND, context_suspend),
 	DRV_ENTRY(CONTEXT_RESUME, context_resume),
-	DRV_ENTRY(MONITORED_FENCE_CREATE, local_create_monitored),
 	DRV_ENTRY(FENCE_IMPORT, sync_import),
 	DRV_ENTRY(SUBMIT, submit),
 	DRV_ENTRY(CONTEXT_QUERY, queue_query_context),

@@ -63,7 +63,7 @@ int vfence_cross_create(struct vfence_fence *fence)
 	INIT_LIST_HEAD(&cross->members);
 	/* The waits of a native fence end when nobody can signal it any more, and not before. */
 	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :
-		       fence->flags | DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
+		       fence->flags | DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	cross->page = virt_to_page(fence->current_value);
 	get_page(cross->page);
 

@@ -32,7 +32,7 @@ struct vfence_cross {
 	/** @members: &struct vfence_fence; the list has a reference to each, see @holders. */
 	struct list_head members;
 
-	/** @flags: DRM_VFENCE_MONITORED_* for members that are monitored fences. */
+	/** @flags: DRM_VFENCE_FENCE_* for members that are monitored fences. */
 	u32 flags;
 	/** @settled: Sum of the members' vfence_fence_rewinds() at the last settlement. */
 	u64 settled;

@@ -335,7 +335,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 {
 	const struct vfence_slots_args slots = {
 		.type = args->type,
-		.no_gpu_access = args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS,
+		.no_gpu_access = args->flags & DRM_VFENCE_FENCE_NO_GPU_ACCESS,
 		.shareable = args->shareable,
 		.shared_page = args->cross ? args->cross->page : NULL,
 	};
@@ -361,7 +361,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->type = args->type;
 	fence->flags = args->flags;
 	fence->narrow = args->type == DRM_VFENCE_FENCE_MONITORED &&
-			!(args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS) &&
+			!(args->flags & DRM_VFENCE_FENCE_NO_GPU_ACCESS) &&
 			file->adapter->config.gpu.no_64bit_atomics;
 
 	fence->slots = vfence_slots_get(file, &slots, &fence->index);

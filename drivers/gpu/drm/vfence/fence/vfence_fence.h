@@ -26,7 +26,7 @@ struct vfence_fence_args {
 	enum drm_vfence_fence_type type;
 	/** @shareable: True if the fence may be exported. */
 	bool shareable;
-	/** @flags: DRM_VFENCE_MONITORED_*; of a native fence NO_SIGNAL_MAX_VALUE_ON_TDR alone. */
+	/** @flags: DRM_VFENCE_FENCE_*. */
 	u32 flags;
 
 	/** @cross_adapter: True if other adapters may open the fence. */
@@ -89,7 +89,7 @@ struct vfence_fence {
 	/** @word: Value of a monitored fence, that of @cross if it is a member; else NULL. */
 	struct vgpu_word *word;
 
-	/** @flags: DRM_VFENCE_MONITORED_*; of a native fence NO_SIGNAL_MAX_VALUE_ON_TDR alone. */
+	/** @flags: DRM_VFENCE_FENCE_*. */
 	u32 flags;
 	/** @narrow: True if the GPU writes 32 bits; all values below are widened to 64. */
 	bool narrow;

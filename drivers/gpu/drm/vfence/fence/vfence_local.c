@@ -21,19 +21,24 @@
 #include "mem/vfence_map.h"
 #include "mem/vfence_page.h"
 
-#define LOCAL_NATIVE_SHARED	(DRM_VFENCE_FENCE_SHAREABLE | DRM_VFENCE_FENCE_CROSS_ADAPTER)
 /* What a handle takes, with its fence as if no other handle had it, beside pages, about. */
 #define LOCAL_BYTES		1024
-#define LOCAL_NATIVE_NOTHING	(DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT)
-#define LOCAL_NATIVE_FLAGS \
-	(LOCAL_NATIVE_SHARED | LOCAL_NATIVE_NOTHING | DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR)
-#define LOCAL_MONITORED_SHARED \
-	(DRM_VFENCE_MONITORED_SHARED | DRM_VFENCE_MONITORED_NT_SECURITY_SHARING)
-#define LOCAL_MONITORED_FLAGS \
-	(LOCAL_MONITORED_SHARED | VFENCE_MONITORED_NOTHING | DRM_VFENCE_MONITORED_NO_GPU_ACCESS | \
-	 DRM_VFENCE_MONITORED_CROSS_ADAPTER | DRM_VFENCE_MONITORED_TOP_OF_PIPELINE | \
-	 DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR | \
-	 DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY)
+#define LOCAL_FLAGS \
+	(DRM_VFENCE_FENCE_SHAREABLE | VFENCE_FENCE_NOTHING | \
+	 DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR)
+#define LOCAL_CROSS \
+	(DRM_VFENCE_FENCE_CROSS_ADAPTER | DRM_VFENCE_FENCE_SHAREABLE | \
+	 DRM_VFENCE_FENCE_NO_GPU_ACCESS)
+
+/* The flags that a fence may have, by its type. */
+static const u32 local_flags[] = {
+	[DRM_VFENCE_FENCE_DEFAULT] = LOCAL_FLAGS | DRM_VFENCE_FENCE_CROSS_ADAPTER,
+	[DRM_VFENCE_FENCE_INTRA_GPU] = LOCAL_FLAGS,
+	[DRM_VFENCE_FENCE_MONITORED] =
+		LOCAL_FLAGS | DRM_VFENCE_FENCE_CROSS_ADAPTER | DRM_VFENCE_FENCE_NO_GPU_ACCESS |
+		DRM_VFENCE_FENCE_TOP_OF_PIPELINE |
+		DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY,
+};
 
 static u64 local_va(const struct drm_mm_node *node, const struct vfence_fence *fence)
 {
@@ -148,7 +153,7 @@ static void local_add_loss(struct vfence_local *local)
 
 	INIT_LIST_HEAD(&local->loss_link);
 	if (!(local->rights & DRM_VFENCE_RIGHT_SIGNAL) ||
-	    local->fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR)
+	    local->fence->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR)
 		return;
 
 	spin_lock(&device->lock);
@@ -338,7 +343,7 @@ static void local_cancel_waits(const struct vfence_local *local)
 	struct vfence_fence *fence = local->fence;
 
 	if (vfence_fence_is_monitored(fence) && local->rights & DRM_VFENCE_RIGHT_SIGNAL &&
-	    !(fence->flags & DRM_VFENCE_MONITORED_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY))
+	    !(fence->flags & DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY))
 		vfence_point_cancel_all(fence);
 }
 
@@ -468,17 +473,49 @@ static int local_create_locked(struct vfence_file *file, u32 parent, struct vfen
 /**
  * vfence_local_rights_without - take away the rights that the flags of a fence exclude
  * @rights: DRM_VFENCE_RIGHT_*
- * @flags: DRM_VFENCE_MONITORED_*, whose values the flags of native fences have, too
+ * @flags: DRM_VFENCE_FENCE_*
  *
  * Return: the rest of @rights.
  */
 u32 vfence_local_rights_without(u32 rights, u32 flags)
 {
-	if (flags & DRM_VFENCE_MONITORED_NO_SIGNAL)
+	if (flags & DRM_VFENCE_FENCE_NO_SIGNAL)
 		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
-	if (flags & DRM_VFENCE_MONITORED_NO_WAIT)
+	if (flags & DRM_VFENCE_FENCE_NO_WAIT)
 		rights &= ~DRM_VFENCE_RIGHT_WAIT;
 	return rights;
+}
+
+/* Can there be such a fence? */
+static int local_check_create(struct drm_device *drm, const struct drm_vfence_fence_create *args)
+{
+	if (vfence_reject(drm, args->type >= ARRAY_SIZE(local_flags) || args->pad) ||
+	    vfence_reject(drm, args->flags & ~local_flags[args->type]) ||
+	    vfence_reject(drm, args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER &&
+			  (args->flags & LOCAL_CROSS) != (DRM_VFENCE_FENCE_CROSS_ADAPTER |
+							  DRM_VFENCE_FENCE_SHAREABLE)) ||
+	    vfence_reject(drm, (args->flags & VFENCE_FENCE_NOTHING) == VFENCE_FENCE_NOTHING) ||
+	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
+	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU && args->initial_value) ||
+	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_MONITORED &&
+			  memchr_inv(args->private_data, 0, sizeof(args->private_data))))
+		return -EINVAL;
+	return 0;
+}
+
+/* Has the adapter such fences? */
+static bool local_supports(const struct vfence_adapter *adapter,
+			   const struct drm_vfence_fence_create *args)
+{
+	switch (args->type) {
+	case DRM_VFENCE_FENCE_DEFAULT:
+		return adapter->native_fence;
+	case DRM_VFENCE_FENCE_INTRA_GPU:
+		return adapter->native_fence && adapter->config.intra_gpu_fences;
+	default:
+		return !(args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER) ||
+		       !adapter->config.gpu.no_64bit_atomics;
+	}
 }
 
 int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -487,27 +524,16 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_vfence_fence_create *args = data;
 	struct vfence_fence_args create = {
 		.type = args->type,
-		.flags = args->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR,
+		.flags = args->flags,
 		.shareable = args->flags & DRM_VFENCE_FENCE_SHAREABLE,
 		.cross_adapter = args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER,
 		.initial_value = args->initial_value,
 	};
-	int ret;
+	int ret = local_check_create(drm, args);
 
-	if (vfence_reject(drm, args->flags & ~LOCAL_NATIVE_FLAGS || args->pad) ||
-	    vfence_reject(drm, (args->flags & LOCAL_NATIVE_SHARED) ==
-			  DRM_VFENCE_FENCE_CROSS_ADAPTER) ||
-	    vfence_reject(drm, (args->flags & LOCAL_NATIVE_NOTHING) == LOCAL_NATIVE_NOTHING) ||
-	    vfence_reject(drm, args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER &&
-			  args->type != DRM_VFENCE_FENCE_DEFAULT) ||
-	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS) ||
-	    vfence_reject(drm, args->type > DRM_VFENCE_FENCE_INTRA_GPU) ||
-	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU && args->initial_value))
-		return -EINVAL;
-
-	if (vfence_reject(drm, !file->adapter->native_fence) ||
-	    vfence_reject(drm, args->type == DRM_VFENCE_FENCE_INTRA_GPU &&
-			  !file->adapter->config.intra_gpu_fences))
+	if (ret)
+		return ret;
+	if (vfence_reject(drm, !local_supports(file->adapter, args)))
 		return -EOPNOTSUPP;
 
 	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
@@ -520,43 +546,6 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 
 	if (!ret)
 		memcpy(args->private_data, create.private_data, sizeof(args->private_data));
-	return ret;
-}
-
-int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
-					struct drm_file *drm_file)
-{
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_monitored_fence_create *args = data;
-	u32 shared = args->flags & LOCAL_MONITORED_SHARED;
-	struct vfence_fence_args create = {
-		.type = DRM_VFENCE_FENCE_MONITORED,
-		.flags = args->flags,
-		.shareable = shared,
-		.cross_adapter = args->flags & DRM_VFENCE_MONITORED_CROSS_ADAPTER,
-		.initial_value = args->initial_value,
-	};
-	int ret;
-
-	if (vfence_reject(drm, args->flags & ~LOCAL_MONITORED_FLAGS) ||
-	    vfence_reject(drm, create.cross_adapter &&
-			  (!shared || args->flags & DRM_VFENCE_MONITORED_NO_GPU_ACCESS)) ||
-	    vfence_reject(drm, (args->flags & VFENCE_MONITORED_NOTHING) ==
-			  VFENCE_MONITORED_NOTHING) ||
-	    vfence_reject(drm, shared && shared != LOCAL_MONITORED_SHARED) ||
-	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
-		return -EINVAL;
-
-	if (vfence_reject(drm, create.cross_adapter &&
-			  file->adapter->config.gpu.no_64bit_atomics))
-		return -EOPNOTSUPP;
-
-	mutex_lock(&file->lock);
-	ret = local_create_locked(file, args->device, &create,
-				  vfence_local_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags),
-				  &args->handle, &args->mapping);
-	mutex_unlock(&file->lock);
-
 	return ret;
 }
 

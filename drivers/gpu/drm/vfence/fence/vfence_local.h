@@ -44,9 +44,9 @@ struct vfence_local {
 	struct list_head loss_link;
 };
 
-/** VFENCE_MONITORED_NOTHING: flags that a handle must not combine: it could do nothing */
-#define VFENCE_MONITORED_NOTHING \
-	(DRM_VFENCE_MONITORED_NO_SIGNAL | DRM_VFENCE_MONITORED_NO_WAIT)
+/** VFENCE_FENCE_NOTHING: flags that a handle must not combine: it could do nothing */
+#define VFENCE_FENCE_NOTHING \
+	(DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT)
 
 int vfence_local_init(struct vfence_file *file);
 void vfence_local_fini(struct vfence_file *file);
@@ -61,8 +61,6 @@ void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *de
 struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights);
 int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_local_create_monitored_ioctl(struct drm_device *drm, void *data,
-					struct drm_file *file);
 int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_local_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 

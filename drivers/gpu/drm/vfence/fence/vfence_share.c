@@ -195,8 +195,8 @@ int vfence_share_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	u32 rights;
 	int ret;
 
-	if (vfence_reject(drm, args->flags & ~VFENCE_MONITORED_NOTHING || args->pad) ||
-	    vfence_reject(drm, args->flags == VFENCE_MONITORED_NOTHING) ||
+	if (vfence_reject(drm, args->flags & ~VFENCE_FENCE_NOTHING || args->pad) ||
+	    vfence_reject(drm, args->flags == VFENCE_FENCE_NOTHING) ||
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
 

@@ -83,7 +83,7 @@ static void sync_perform_import(struct vfence_import *import)
 	if (!sync_foreign_failed(vfence_foreign_fence(import->foreign)))
 		vfence_signal_one(fence, import->value,
 				  DRM_VFENCE_SIGNAL_ALLOW_REWIND | VFENCE_SIGNAL_LATE);
-	else if (!(fence->flags & DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR))
+	else if (!(fence->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR))
 		vfence_signal_one(fence, U64_MAX, VFENCE_SIGNAL_MAX);
 }
 

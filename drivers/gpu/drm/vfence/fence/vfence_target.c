@@ -68,7 +68,7 @@ void __vfence_targets_free(struct vfence_targets *targets)
 /**
  * vfence_targets_split - move the targets of fences with certain flags to a list of their own
  * @targets: the list
- * @fence_flags: DRM_VFENCE_MONITORED_*; fences with at least one of them are moved
+ * @fence_flags: DRM_VFENCE_FENCE_*; fences with at least one of them are moved
  * @split: an empty list; output: the moved targets in their order
  *
  * Return: 0, or -ENOMEM, and nothing has changed.

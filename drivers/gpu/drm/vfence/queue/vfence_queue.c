@@ -521,7 +521,7 @@ static int queue_create_progress(struct vfence_queue *queue,
 		.type = queue->adapter->native_fence ? DRM_VFENCE_FENCE_DEFAULT :
 						       DRM_VFENCE_FENCE_MONITORED,
 		/* Waits for the progress of a lost queue end with an error instead. */
-		.flags = DRM_VFENCE_MONITORED_NO_SIGNAL_MAX_VALUE_ON_TDR,
+		.flags = DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR,
 	};
 	struct vfence_fence *fence = vfence_fence_create(queue->file, &args);
 	int ret;

@@ -72,7 +72,7 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 		ret = vfence_targets_pledge(signals);
 	if (ret || at_submission)
 		return ret;
-	return vfence_targets_split(signals, DRM_VFENCE_MONITORED_TOP_OF_PIPELINE,
+	return vfence_targets_split(signals, DRM_VFENCE_FENCE_TOP_OF_PIPELINE,
 				    &stages->stage[VFENCE_STAGE_FETCHED].signals);
 }
 
