@@ -1788,17 +1788,12 @@ struct drm_vfence_wait_set_wait {
 /** DRM_VFENCE_QUEUE_USER_MODE: The client fills the queue and rings its doorbell. */
 #define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
 /**
- * DRM_VFENCE_QUEUE_NATIVE_PROGRESS: Out: The progress fence is a native fence. On an adapter
- * without native fences the progress fence of a kernel-mode queue is monitored (WDDM-200).
- */
-#define DRM_VFENCE_QUEUE_NATIVE_PROGRESS (1 << 1)
-/**
  * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than TdrDelay
  * (WDDM-166). They have no dma_fence, whose waiters rely on an end: SUBMIT refuses
  * @signal_syncobjs. The queue must still leave its engine when another client wants it or its
  * context is suspended (TDR-27). A user-mode queue has no limit of its own in any case.
  */
-#define DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT (1 << 2)
+#define DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT (1 << 1)
 
 /**
  * struct drm_vfence_queue_create - create a hardware queue with its progress fence
@@ -1814,14 +1809,14 @@ struct drm_vfence_wait_set_wait {
 struct drm_vfence_queue_create {
 	/** @context: Handle of the parent. */
 	__u32 context;
-	/**
-	 * @flags: In/out: The client writes DRM_VFENCE_QUEUE_*. The kernel writes
-	 * NATIVE_PROGRESS or clears it, whatever the client has written there.
-	 */
+	/** @flags: DRM_VFENCE_QUEUE_*. */
 	__u32 flags;
 	/** @handle: Out: Handle of the queue. */
 	__u32 handle;
-	/** @progress_fence: Out: Handle of the progress fence (WDDM-200). */
+	/**
+	 * @progress_fence: Out: Handle of the progress fence. It is a native fence, and a
+	 * monitored one on an adapter without native fences; FENCE_QUERY returns its type.
+	 */
 	__u32 progress_fence;
 	/** @progress: Out: Places of the progress fence's values. */
 	struct drm_vfence_fence_mapping progress;

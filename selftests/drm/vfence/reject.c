@@ -485,7 +485,8 @@ TEST_F(reject, queue)
 	struct drm_vfence_destroy abort = { .handle = BAD };
 #define U { .context = self->context, .flags = DRM_VFENCE_QUEUE_USER_MODE }
 	REJECT(ENOENT, QUEUE_CREATE, queue_create, U, a.context = BAD);
-	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 8);
+	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 4);
+	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 1u << 31);
 	/* The kernel's own node accepts queues of neither kind. */
 	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U, a.context = self->paging);
 	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U,

@@ -604,9 +604,6 @@ static void queue_describe(struct vfence_queue *queue, struct drm_vfence_queue_c
 	struct vfence_log *signals = vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
 
 	args->progress_fence = queue->progress;
-	if (!vfence_fence_is_monitored(queue->progress_fence))
-		args->flags |= DRM_VFENCE_QUEUE_NATIVE_PROGRESS;
-
 	args->wait_log_va = 0;
 	args->signal_log_va = 0;
 	args->wait_log_entries = 0;
@@ -723,8 +720,6 @@ int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	struct drm_vfence_queue_create *args = data;
 	int ret;
 
-	/* The kernel writes NATIVE_PROGRESS itself, and may find what it wrote before. */
-	args->flags &= ~DRM_VFENCE_QUEUE_NATIVE_PROGRESS;
 	if (vfence_reject(drm, args->flags & ~(DRM_VFENCE_QUEUE_USER_MODE |
 					       DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT)))
 		return -EINVAL;
