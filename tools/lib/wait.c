@@ -146,7 +146,7 @@ VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *po
 		return ret;
 	if (event)
 		*event = args.event;
-	return args.reached ? 1 : 0;
+	return args.event ? 0 : 1;
 }
 
 VF_EXPORT int vf_event_cancel(struct vf_adapter *adapter, uint32_t event)

@@ -1657,9 +1657,9 @@ struct drm_vfence_wait {
  * struct drm_vfence_event_arm - signal an eventfd when fences reach values
  *
  * The driver signals the eventfd once when the points are reached, at whichever time: before
- * the call, during it or after it. If they are already reached it arms nothing and sets
- * @reached to 1 as well. The driver also signals the eventfd when the device is removed or a
- * fence is destroyed while the event is armed. A call that fails does not signal it.
+ * the call, during it or after it. If they are already reached it arms nothing. The driver also
+ * signals the eventfd when the device is removed or a fence is destroyed while the event is
+ * armed. A call that fails does not signal it.
  *
  * Errors: those of &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is not an
  * eventfd; ENOSPC if the file has 4096 armed events, or 65536 points in armed events. On
@@ -1676,8 +1676,8 @@ struct drm_vfence_event_arm {
 	struct drm_vfence_obj_array signals;
 	/** @event: Out: Handle for EVENT_CANCEL; 0 if the points are already reached. */
 	__u32 event;
-	/** @reached: Out: 1 if the points are already reached, else 0. */
-	__u32 reached;
+	/** @pad: Zero. */
+	__u32 pad;
 };
 
 /**

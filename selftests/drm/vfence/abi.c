@@ -305,7 +305,7 @@ AT(event_arm, eventfd, 4);
 AT(event_arm, points, 8);
 AT(event_arm, signals, 24);
 AT(event_arm, event, 40);
-AT(event_arm, reached, 44);
+AT(event_arm, pad, 44);
 
 SIZE(queue_create, 72);
 AT(queue_create, context, 0);

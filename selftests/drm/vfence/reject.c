@@ -406,6 +406,7 @@ TEST_F(reject, event)
 	uint64_t none;
 #define E { .eventfd = self->efd, .points = POINTS }
 	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.flags = 4);
+	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.pad = 1);
 	REJECT(EBADF, EVENT_ARM, event_arm, E, a.eventfd = -1);
 	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.eventfd = self->fd);
 	REJECT(EINVAL, EVENT_ARM, event_arm, E, a.points.count = 0);

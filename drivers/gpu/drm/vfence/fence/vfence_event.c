@@ -558,10 +558,8 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 		event_free(event);
 	}
 
-	if (ret >= 0) {
+	if (ret >= 0)
 		args->event = ret ? 0 : id;
-		args->reached = ret;
-	}
 	return min(ret, 0);
 
 end:
@@ -577,7 +575,7 @@ int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_vfence_event_arm *args = data;
 	struct vfence_event *event;
 
-	if (vfence_reject(drm, args->flags & ~VFENCE_REQUEST_FLAGS))
+	if (vfence_reject(drm, args->flags & ~VFENCE_REQUEST_FLAGS || args->pad))
 		return -EINVAL;
 
 	event = event_create(drm_file->driver_priv, args->eventfd);
