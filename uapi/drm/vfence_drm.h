@@ -68,11 +68,11 @@ extern "C" {
 #define DRM_VFENCE_RING_MIN		4096
 /** DRM_VFENCE_RING_MAX: Size of the largest ring in bytes. */
 #define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
-/** DRM_VFENCE_LOG_SIZE: Size of one log buffer in bytes (WDDM-81). */
+/** DRM_VFENCE_LOG_SIZE: Size of one log buffer in bytes. */
 #define DRM_VFENCE_LOG_SIZE		4096
 /** DRM_VFENCE_LOG_SIZE_VERBOSE: Size of one log buffer in bytes at logging level ALL. */
 #define DRM_VFENCE_LOG_SIZE_VERBOSE	65536
-/** DRM_VFENCE_PRIVATE_DATA: Bytes of private data of a fence (WDDM-39). */
+/** DRM_VFENCE_PRIVATE_DATA: Bytes of private data of a fence. */
 #define DRM_VFENCE_PRIVATE_DATA		64
 /** DRM_VFENCE_MAX_BO_SIZE: Size of the largest buffer object in bytes. */
 #define DRM_VFENCE_MAX_BO_SIZE		(256ull * 1024 * 1024)
@@ -101,7 +101,7 @@ struct drm_vfence_ring_control {
 };
 
 /**
- * enum drm_vfence_doorbell_status - values of the status word of a doorbell (WDDM-183)
+ * enum drm_vfence_doorbell_status - values of the status word of a doorbell
  *
  * The word has 64 bits. Only the kernel writes it; clients map it read only.
  */
@@ -110,7 +110,7 @@ enum drm_vfence_doorbell_status {
 	DRM_VFENCE_DOORBELL_CONNECTED = 0,
 	/**
 	 * @DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY: The doorbell is connected. After each ring
-	 * the client also calls DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION (WDDM-189).
+	 * the client also calls DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION.
 	 */
 	DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY = 1,
 	/**
@@ -125,7 +125,7 @@ enum drm_vfence_doorbell_status {
 /* -------------------------------------------------------------------- logs */
 
 /**
- * enum drm_vfence_log_type - the two logs of a queue (WDDM-85)
+ * enum drm_vfence_log_type - the two logs of a queue
  */
 enum drm_vfence_log_type {
 	/** @DRM_VFENCE_LOG_WAITS: Log of the waits that were satisfied. */
@@ -135,7 +135,7 @@ enum drm_vfence_log_type {
 };
 
 /**
- * enum drm_vfence_log_operation - operation that a log entry reports (WDDM-85)
+ * enum drm_vfence_log_operation - operation that a log entry reports
  */
 enum drm_vfence_log_operation {
 	/** @DRM_VFENCE_LOG_SIGNAL_EXECUTED: The engine stored the value of a signal. */
@@ -144,7 +144,7 @@ enum drm_vfence_log_operation {
 	DRM_VFENCE_LOG_WAIT_UNBLOCKED = 1,
 	/**
 	 * @DRM_VFENCE_LOG_MARKER: The engine reached this LOG packet. The entry goes to the
-	 * signal log, and only while the logging level is ALL (WDDM-100). The packet counts
+	 * signal log, and only while the logging level is ALL. The packet counts
 	 * in the index of the log at every level.
 	 */
 	DRM_VFENCE_LOG_MARKER = 2,
@@ -164,7 +164,7 @@ enum drm_vfence_logging_level {
 };
 
 /**
- * struct drm_vfence_log_header - head of a log buffer (WDDM-83)
+ * struct drm_vfence_log_header - head of a log buffer
  *
  * Only the GPU writes log buffers. Clients cannot map them and read entries with
  * DRM_IOCTL_VFENCE_LOG_READ.
@@ -188,12 +188,12 @@ struct drm_vfence_log_header {
 };
 
 /**
- * struct drm_vfence_log_entry - one executed signal or satisfied wait (WDDM-84)
+ * struct drm_vfence_log_entry - one executed signal or satisfied wait
  */
 struct drm_vfence_log_entry {
 	/** @fence_value: Value that was signaled or waited for, copied from the LOG packet. */
 	__u64 fence_value;
-	/** @fence: The client's handle of the fence (WDDM-86), copied from the LOG packet. */
+	/** @fence: The client's handle of the fence, copied from the LOG packet. */
 	__u32 fence;
 	/** @operation: &enum drm_vfence_log_operation, copied from the LOG packet. */
 	__u32 operation;
@@ -283,8 +283,8 @@ struct drm_vfence_packet_wait {
 /**
  * struct drm_vfence_packet_signal - store a fence's current value
  *
- * The GPU interrupts the CPU only if the value exceeds the monitored value (WDDM-9,
- * WDDM-10). It compares after it has executed the LOG packet that follows, if there is one.
+ * The GPU interrupts the CPU only if the value exceeds the monitored value. It compares after it
+ * has executed the LOG packet that follows, if there is one.
  */
 struct drm_vfence_packet_signal {
 	/** @header: The length is 32. */
@@ -399,10 +399,10 @@ struct drm_vfence_packet_register {
 };
 
 /**
- * struct drm_vfence_packet_monitored - store the value of a monitored fence (WDDM-116)
+ * struct drm_vfence_packet_monitored - store the value of a monitored fence
  *
  * The packet is for kernel-mode queues of adapters with
- * %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL. User-mode queues have no such opcode (WDDM-113).
+ * %DRM_VFENCE_ADAPTER_MONITORED_SIGNAL. User-mode queues have no such opcode.
  */
 struct drm_vfence_packet_monitored {
 	/** @header: The length is 24. */
@@ -511,7 +511,7 @@ struct drm_vfence_query {
 /**
  * DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS: The GPU stores 32 bits at once. Native fences are not
  * supported. A monitored fence without NO_GPU_ACCESS has 32 bits, which wrap: only the low
- * half of a value counts (WDDM-128).
+ * half of a value counts.
  */
 #define DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS	(1 << 0)
 
@@ -521,8 +521,8 @@ struct drm_vfence_query {
  */
 #define DRM_VFENCE_ADAPTER_MONITORED_SIGNAL	(1 << 1)
 /**
- * DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT: Such a packet also interrupts the CPU (WDDM-130).
- * Without the flag the CPU rescans the waiters when a submission is done (WDDM-129).
+ * DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT: Such a packet also interrupts the CPU.
+ * Without the flag the CPU rescans the waiters when a submission is done.
  */
 #define DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT	(1 << 2)
 
@@ -568,7 +568,7 @@ enum drm_vfence_feature_id {
 
 /**
  * DRM_VFENCE_FEATURE_ENABLED: Driver and hardware agree on the feature and on all features
- * that it depends on (WDDM-48).
+ * that it depends on.
  */
 #define DRM_VFENCE_FEATURE_ENABLED		(1 << 0)
 /** DRM_VFENCE_FEATURE_SUPPORTED: The hardware supports the feature. */
@@ -577,7 +577,7 @@ enum drm_vfence_feature_id {
 #define DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG	(1 << 2)
 
 /**
- * struct drm_vfence_feature_info - state of one feature (WDDM-51)
+ * struct drm_vfence_feature_info - state of one feature
  *
  * The kernel writes all members.
  */
@@ -592,23 +592,23 @@ struct drm_vfence_feature_info {
 	__u32 pad;
 };
 
-/** DRM_VFENCE_CAP_NATIVE_FENCE: Clients can create native fences (WDDM-51). */
+/** DRM_VFENCE_CAP_NATIVE_FENCE: Clients can create native fences. */
 #define DRM_VFENCE_CAP_NATIVE_FENCE		(1 << 0)
 /** DRM_VFENCE_CAP_MAP_TO_SYSTEM: The values are also mapped for the system process. */
 #define DRM_VFENCE_CAP_MAP_TO_SYSTEM		(1 << 1)
-/** DRM_VFENCE_CAP_OPTIMIZED: Monitored values can be in video memory (WDDM-36). */
+/** DRM_VFENCE_CAP_OPTIMIZED: Monitored values can be in video memory. */
 #define DRM_VFENCE_CAP_OPTIMIZED		(1 << 2)
-/** DRM_VFENCE_CAP_INTRA_GPU: Clients can create fences of type INTRA_GPU (WDDM-36). */
+/** DRM_VFENCE_CAP_INTRA_GPU: Clients can create fences of type INTRA_GPU. */
 #define DRM_VFENCE_CAP_INTRA_GPU		(1 << 3)
 /**
  * DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT: The interrupt names the queue that signaled, and the
- * queue's signal log names the fences (WDDM-76). A signal without a LOG packet costs a scan
+ * queue's signal log names the fences. A signal without a LOG packet costs a scan
  * of all fences of the file.
  */
 #define DRM_VFENCE_CAP_OPTIMIZED_INTERRUPT	(1 << 4)
 
 /**
- * struct drm_vfence_fence_caps - capabilities of native fences (WDDM-53)
+ * struct drm_vfence_fence_caps - capabilities of native fences
  *
  * The kernel writes all members. They are zero if the feature is not enabled.
  */
@@ -619,7 +619,7 @@ struct drm_vfence_fence_caps {
 	__u32 stride;
 	/** @minimum_address: Lowest GPU address of a fence page; 0: no limit. */
 	__u64 minimum_address;
-	/** @maximum_address: First GPU address above all fence pages; 0: no limit (WDDM-29). */
+	/** @maximum_address: First GPU address above all fence pages; 0: no limit. */
 	__u64 maximum_address;
 };
 
@@ -782,7 +782,7 @@ enum drm_vfence_counter_id {
 	DRM_VFENCE_COUNTER_WAITS_CANCELLED = 17,
 	/**
 	 * @DRM_VFENCE_COUNTER_SECOND_SAMPLE: Waits that the second sample, after arming,
-	 * found satisfied (WDDM-13).
+	 * found satisfied.
 	 */
 	DRM_VFENCE_COUNTER_SECOND_SAMPLE = 18,
 	/** @DRM_VFENCE_COUNTER_LOG_ENTRIES_READ: Log entries that the driver read. */
@@ -809,19 +809,19 @@ enum drm_vfence_counter_id {
 	 */
 	DRM_VFENCE_COUNTER_PAGE_FAULTS = 25,
 	/**
-	 * @DRM_VFENCE_COUNTER_FENCES_CREATED: Create calls to the virtual GPU (WDDM-55).
+	 * @DRM_VFENCE_COUNTER_FENCES_CREATED: Create calls to the virtual GPU.
 	 */
 	DRM_VFENCE_COUNTER_FENCES_CREATED = 26,
 	/**
 	 * @DRM_VFENCE_COUNTER_FENCES_OPENED: Open calls to the virtual GPU, one for each
-	 * holder (WDDM-56).
+	 * holder.
 	 */
 	DRM_VFENCE_COUNTER_FENCES_OPENED = 27,
-	/** @DRM_VFENCE_COUNTER_FENCES_CLOSED: Close calls to the virtual GPU (WDDM-57). */
+	/** @DRM_VFENCE_COUNTER_FENCES_CLOSED: Close calls to the virtual GPU. */
 	DRM_VFENCE_COUNTER_FENCES_CLOSED = 28,
 	/**
 	 * @DRM_VFENCE_COUNTER_FENCES_DESTROYED: Destroy calls to the virtual GPU, after
-	 * the last close (WDDM-58).
+	 * the last close.
 	 */
 	DRM_VFENCE_COUNTER_FENCES_DESTROYED = 29,
 	/** @DRM_VFENCE_COUNTER_QUEUES: Level: hardware queues that exist. */
@@ -836,7 +836,7 @@ enum drm_vfence_counter_id {
 	DRM_VFENCE_COUNTER_MONITORED_UPDATES = 33,
 	/**
 	 * @DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ: Updates of monitored values from a
-	 * hard interrupt (WDDM-61).
+	 * hard interrupt.
 	 */
 	DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ = 34,
 	/**
@@ -855,18 +855,15 @@ enum drm_vfence_counter_id {
 	 */
 	DRM_VFENCE_COUNTER_EVICTIONS = 37,
 	/**
-	 * @DRM_VFENCE_COUNTER_LOG_BUFFERS_SET: Log buffers handed to the virtual GPU
-	 * (WDDM-97).
+	 * @DRM_VFENCE_COUNTER_LOG_BUFFERS_SET: Log buffers handed to the virtual GPU.
 	 */
 	DRM_VFENCE_COUNTER_LOG_BUFFERS_SET = 38,
 	/**
-	 * @DRM_VFENCE_COUNTER_LOG_FLUSHES: Batches of logs that the driver committed
-	 * (WDDM-92).
+	 * @DRM_VFENCE_COUNTER_LOG_FLUSHES: Batches of logs that the driver committed.
 	 */
 	DRM_VFENCE_COUNTER_LOG_FLUSHES = 39,
 	/**
-	 * @DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED: Queues in the batches of logs committed
-	 * (WDDM-93).
+	 * @DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED: Queues in the batches of logs committed.
 	 */
 	DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED = 40,
 	/** @DRM_VFENCE_COUNTER_LOG_MARKERS: Markers that were logged. */
@@ -898,7 +895,7 @@ enum drm_vfence_counter_id {
 	DRM_VFENCE_COUNTER_LOG_SCANS = 46,
 	/**
 	 * @DRM_VFENCE_COUNTER_LIVE_READS: Fences whose value the driver read, because no
-	 * log entry named it (WDDM-80).
+	 * log entry named it.
 	 */
 	DRM_VFENCE_COUNTER_LIVE_READS = 47,
 	/**
@@ -907,22 +904,20 @@ enum drm_vfence_counter_id {
 	 */
 	DRM_VFENCE_COUNTER_LEGACY_SCANS = 48,
 	/**
-	 * @DRM_VFENCE_COUNTER_F1_TRANSITIONS: Transitions of an engine from F0 to F1
-	 * (WDDM-196).
+	 * @DRM_VFENCE_COUNTER_F1_TRANSITIONS: Transitions of an engine from F0 to F1.
 	 */
 	DRM_VFENCE_COUNTER_F1_TRANSITIONS = 49,
 	/** @DRM_VFENCE_COUNTER_ENGINES_IN_F1: Level: engines that are in F1. */
 	DRM_VFENCE_COUNTER_ENGINES_IN_F1 = 50,
 	/**
-	 * @DRM_VFENCE_COUNTER_D3_TRANSITIONS: Transitions of the adapter from D0 to D3
-	 * (WDDM-197).
+	 * @DRM_VFENCE_COUNTER_D3_TRANSITIONS: Transitions of the adapter from D0 to D3.
 	 */
 	DRM_VFENCE_COUNTER_D3_TRANSITIONS = 51,
-	/** @DRM_VFENCE_COUNTER_ENGINE_RESETS: Resets of an engine (WDDM-195, WDDM-204). */
+	/** @DRM_VFENCE_COUNTER_ENGINE_RESETS: Resets of an engine. */
 	DRM_VFENCE_COUNTER_ENGINE_RESETS = 52,
 	/**
 	 * @DRM_VFENCE_COUNTER_RECORDS_MONITORED: Interrupt records for a write to a
-	 * monitored fence (WDDM-130).
+	 * monitored fence.
 	 */
 	DRM_VFENCE_COUNTER_RECORDS_MONITORED = 53,
 	/**
@@ -959,17 +954,16 @@ enum drm_vfence_counter_id {
 	DRM_VFENCE_COUNTER_HANDLER_MAX_NS = 60,
 	/**
 	 * @DRM_VFENCE_COUNTER_PROCESSES_BLOCKED: Processes that were blocked because they
-	 * hung engines too often (WDDM-164).
+	 * hung engines too often.
 	 */
 	DRM_VFENCE_COUNTER_PROCESSES_BLOCKED = 61,
 	/**
-	 * @DRM_VFENCE_COUNTER_ADAPTER_RESETS: Resets of the whole adapter that began
-	 * (WDDM-155).
+	 * @DRM_VFENCE_COUNTER_ADAPTER_RESETS: Resets of the whole adapter that began.
 	 */
 	DRM_VFENCE_COUNTER_ADAPTER_RESETS = 62,
 	/**
 	 * @DRM_VFENCE_COUNTER_FALSE_ALARMS: Resets of an engine that were called off, because
-	 * its work had ended by itself (WDDM-144).
+	 * its work had ended by itself.
 	 */
 	DRM_VFENCE_COUNTER_FALSE_ALARMS = 63,
 };
@@ -1035,8 +1029,7 @@ enum drm_vfence_limit_id {
 	 * @DRM_VFENCE_LIMIT_USER_MEMORY: Bytes of kernel memory for handles of fences,
 	 * submissions that have not ended, and handles of buffers. Unlike the others this limit is
 	 * one for all files of the adapter that processes of a user have opened, and so is the
-	 * number that is in use. An administrator sets it with the module parameter
-	 * user_memory_mib.
+	 * number that is in use. An administrator sets it.
 	 */
 	DRM_VFENCE_LIMIT_USER_MEMORY = 14,
 };
@@ -1118,7 +1111,7 @@ struct drm_vfence_counter_info {
  *
  * Errors: ENOSPC if the file has 64 devices. EACCES if the process is blocked: five of the
  * devices that count for it became %DRM_VFENCE_DEVICE_HUNG within a minute because of what the
- * driver timed out, or as many and as soon as an administrator has configured (WDDM-164).
+ * driver timed out, or as many and as soon as an administrator has configured.
  */
 struct drm_vfence_device_create {
 	/** @flags: Zero. */
@@ -1182,7 +1175,7 @@ struct drm_vfence_context_create {
 };
 
 /**
- * struct drm_vfence_context_suspend - take the queues of a context off the GPU (WDDM-193)
+ * struct drm_vfence_context_suspend - take the queues of a context off the GPU
  *
  * The queues stop, with all work in flight, until the context is resumed. The call returns
  * when the GPU has released them all. Doorbells stay connected and rings stay resident; work
@@ -1190,7 +1183,7 @@ struct drm_vfence_context_create {
  * kernel-mode queue, TdrDelay, the time on the engine and the time of suspensions count. A
  * context that is already suspended stays suspended.
  *
- * TdrDelay is two seconds unless an administrator has changed it (WDDM-142).
+ * TdrDelay is two seconds unless an administrator has changed it.
  *
  * Errors: ETIME if the GPU did not acknowledge within TdrDelay: the engine was reset and
  * the device is %DRM_VFENCE_DEVICE_HUNG. EINTR if a signal interrupted the call: the context
@@ -1201,7 +1194,7 @@ struct drm_vfence_context_suspend {
 	__u32 context;
 	/** @flags: Zero. */
 	__u32 flags;
-	/** @fence: Out: Number of this suspension; the numbers increase (WDDM-194). */
+	/** @fence: Out: Number of this suspension; the numbers increase. */
 	__u64 fence;
 };
 
@@ -1424,7 +1417,7 @@ struct drm_vfence_fence_create {
  * once. See EVENT_ARM.
  *
  * Errors: EINVAL for no right, because a descriptor that gives away more than was meant
- * cannot be taken back; EPERM for a fence that is not shareable (WDDM-41); EACCES for a
+ * cannot be taken back; EPERM for a fence that is not shareable; EACCES for a
  * right that the handle does not have; EMFILE if the process has too many descriptors.
  */
 struct drm_vfence_fence_export {
@@ -1441,7 +1434,7 @@ struct drm_vfence_fence_export {
 /**
  * struct drm_vfence_fence_open - open a shared fence
  *
- * All handles of one file have the addresses of the first one (WDDM-42). A fence of another
+ * All handles of one file have the addresses of the first one. A fence of another
  * adapter becomes the kind of fence that this adapter supports; FENCE_QUERY returns its type.
  *
  * Errors: EINVAL for a bit of @engine_affinity without a physical adapter, for both flags, or
@@ -1487,8 +1480,8 @@ struct drm_vfence_fence_point {
 };
 
 /**
- * DRM_VFENCE_SIGNAL_ALLOW_REWIND: A monitored fence accepts a value below its current value
- * (WDDM-135). A native fence accepts it without the flag.
+ * DRM_VFENCE_SIGNAL_ALLOW_REWIND: A monitored fence accepts a value below its current value.
+ * A native fence accepts it without the flag.
  */
 #define DRM_VFENCE_SIGNAL_ALLOW_REWIND	(1 << 0)
 
@@ -1496,14 +1489,14 @@ struct drm_vfence_fence_point {
  * struct drm_vfence_fence_signal - signal fences from the CPU, in order
  *
  * The driver checks all points before it stores the first value. Calls are serialised: the
- * newest value wins (WDDM-69).
+ * newest value wins.
  *
  * Errors: EINVAL for no points or more than %DRM_VFENCE_MAX_POINTS, or for a smaller value of
  * a monitored fence without ALLOW_REWIND; EACCES for a handle without
  * %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type INTRA_GPU; EINTR if a signal
  * interrupted the call before the first value was stored; EIO, and no value is stored, if a signal
- * of a fence has no effect any more: a native fence whose device is lost is always signaled
- * (WDDM-66), and the progress of a lost queue has ended. The same holds for the signals of WAIT,
+ * of a fence has no effect any more: a native fence whose device is lost is always signaled,
+ * and the progress of a lost queue has ended. The same holds for the signals of WAIT,
  * EVENT_ARM and WAIT_SET_WAIT.
  */
 struct drm_vfence_fence_signal {
@@ -1524,7 +1517,7 @@ struct drm_vfence_fence_signal {
  * The driver takes the dma_fence that the sync_file, or the point of the syncobj, has at the
  * time of the call. When it signals the driver signals the fence, native or monitored, as
  * FENCE_SIGNAL with ALLOW_REWIND does. If the dma_fence fails the fence gets its maximum, on all
- * adapters, as if a device was lost that may signal it (WDDM-123): all waits end, and a smaller
+ * adapters, as if a device was lost that may signal it: all waits end, and a smaller
  * value that is signaled afterwards counts as ever. A fence with NO_SIGNAL_MAX_VALUE_ON_TDR keeps
  * its value then. Closing the file cancels the imports that have not signaled. There is no export:
  * the driver never backs a dma_fence by a fence that clients signal. An import keeps the waits for
@@ -1560,7 +1553,7 @@ struct drm_vfence_fence_query {
 	__u32 flags;
 	/** @current_value: Out: Current value; 0 for INTRA_GPU. */
 	__u64 current_value;
-	/** @monitored_value: Out: Monitored value (WDDM-5, WDDM-6); U64_MAX: none. */
+	/** @monitored_value: Out: Monitored value; U64_MAX: none. */
 	__u64 monitored_value;
 	/** @waiters: Out: Points of CPU waits, events and wait sets that are on the fence. */
 	__u64 waiters;
@@ -1578,12 +1571,12 @@ struct drm_vfence_fence_query {
 	__u32 type;
 	/**
 	 * @current_system_va: Out: Address of the current value in the system process; 0: not
-	 * mapped there (WDDM-60).
+	 * mapped there.
 	 */
 	__u64 current_system_va;
 	/**
 	 * @monitored_system_va: Out: Address of the monitored value in the system process; 0:
-	 * not mapped there (WDDM-60).
+	 * not mapped there.
 	 */
 	__u64 monitored_system_va;
 };
@@ -1788,10 +1781,10 @@ struct drm_vfence_wait_set_wait {
 /** DRM_VFENCE_QUEUE_USER_MODE: The client fills the queue and rings its doorbell. */
 #define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
 /**
- * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than TdrDelay
- * (WDDM-166). They have no dma_fence, whose waiters rely on an end: SUBMIT refuses
+ * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than TdrDelay.
+ * They have no dma_fence, whose waiters rely on an end: SUBMIT refuses
  * @signal_syncobjs. The queue must still leave its engine when another client wants it or its
- * context is suspended (TDR-27). A user-mode queue has no limit of its own in any case.
+ * context is suspended. A user-mode queue has no limit of its own in any case.
  */
 #define DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT (1 << 1)
 
@@ -1799,9 +1792,9 @@ struct drm_vfence_wait_set_wait {
  * struct drm_vfence_queue_create - create a hardware queue with its progress fence
  *
  * Without USER_MODE it is a kernel-mode queue: DRM_IOCTL_VFENCE_SUBMIT fills it, and it has no
- * logs (WDDM-82) and no doorbell.
+ * logs and no doorbell.
  *
- * Errors: EOPNOTSUPP for USER_MODE on a node that does not take user-mode queues (WDDM-178)
+ * Errors: EOPNOTSUPP for USER_MODE on a node that does not take user-mode queues
  * or on an adapter without user-mode submission; EOPNOTSUPP for a kernel-mode queue on a node
  * for the kernel's own work; ENOSPC if the file has 64 queues, or for its progress fence as for
  * FENCE_CREATE.
@@ -1820,7 +1813,7 @@ struct drm_vfence_queue_create {
 	__u32 progress_fence;
 	/** @progress: Out: Places of the progress fence's values. */
 	struct drm_vfence_fence_mapping progress;
-	/** @wait_log_va: Out: GPU address of the wait log (WDDM-99); 0: no logs. */
+	/** @wait_log_va: Out: GPU address of the wait log; 0: no logs. */
 	__u64 wait_log_va;
 	/** @signal_log_va: Out: GPU address of the signal log; 0: no logs. */
 	__u64 signal_log_va;
@@ -1842,12 +1835,12 @@ struct drm_vfence_queue_create {
 /**
  * struct drm_vfence_doorbell_create - give a user-mode queue its ring and its doorbell
  *
- * The doorbell is disconnected and takes no physical doorbell (WDDM-181). The two buffers stay
- * alive as long as the doorbell (WDDM-191).
+ * The doorbell is disconnected and takes no physical doorbell. The two buffers stay
+ * alive as long as the doorbell.
  *
  * Errors: EEXIST if the queue has a doorbell; EINVAL for an illegal ring size, for a buffer
  * that is too small, or if both buffers are one; EOPNOTSUPP for a kernel-mode queue, or for a
- * second address if the adapter has none (WDDM-190); EIO if the queue is lost.
+ * second address if the adapter has none; EIO if the queue is lost.
  */
 struct drm_vfence_doorbell_create {
 	/** @queue: Handle of the queue. */
@@ -1894,8 +1887,8 @@ struct drm_vfence_doorbell_create {
 /**
  * struct drm_vfence_doorbell_connect - connect a doorbell to a physical doorbell
  *
- * The driver may take the physical doorbell from another queue, whose status becomes RETRY
- * (WDDM-186). A change of the logging level disconnects all doorbells, so that clients
+ * The driver may take the physical doorbell from another queue, whose status becomes RETRY.
+ * A change of the logging level disconnects all doorbells, so that clients
  * connect again and read the new level.
  *
  * Errors: ENOENT if the queue has no doorbell; EIO if the queue is lost.
@@ -1978,14 +1971,14 @@ enum drm_vfence_fault {
 	DRM_VFENCE_FAULT_LOG = 8,
 	/**
 	 * @DRM_VFENCE_FAULT_PREEMPTION: Another client waited for the engine, and the queue did
-	 * not come to a point where it can be preempted within the time that the adapter allows
-	 * (100 ms by default, module parameter preempt_us). Its device is HUNG.
+	 * not come to a point where it can be preempted within the time that the adapter allows,
+	 * 100 ms unless an administrator has changed it. Its device is HUNG.
 	 */
 	DRM_VFENCE_FAULT_PREEMPTION = 9,
 };
 
 /**
- * enum drm_vfence_queue_verdict - part of a queue in the loss of its device (TDR-12)
+ * enum drm_vfence_queue_verdict - part of a queue in the loss of its device
  */
 enum drm_vfence_queue_verdict {
 	/** @DRM_VFENCE_QUEUE_OK: The device is not lost. */
@@ -2022,13 +2015,13 @@ struct drm_vfence_queue_query {
 	/** @doorbell_status: Out: &enum drm_vfence_doorbell_status. */
 	__u32 doorbell_status;
 	/**
-	 * @last_queued: Out: Last-queued value that the client published (WDDM-198); for a
+	 * @last_queued: Out: Last-queued value that the client published; for a
 	 * kernel-mode queue the progress value of the last submission.
 	 */
 	__u64 last_queued;
 	/** @progress: Out: Current value of the progress fence. */
 	__u64 progress;
-	/** @pending: Out: 1 if @last_queued exceeds @progress, else 0 (WDDM-198). */
+	/** @pending: Out: 1 if @last_queued exceeds @progress, else 0. */
 	__u64 pending;
 	/** @packets: Out: Number of packets that completed. */
 	__u64 packets;
@@ -2076,10 +2069,10 @@ struct drm_vfence_context_query {
 	__u32 state;
 	/**
 	 * @verdict: Out: &enum drm_vfence_queue_verdict: GUILTY if one of its queues is, also one
-	 * that is destroyed (TDR-12).
+	 * that is destroyed.
 	 */
 	__u32 verdict;
-	/** @fence: Out: Number of its last suspension, or 0 (WDDM-194). */
+	/** @fence: Out: Number of its last suspension, or 0. */
 	__u64 fence;
 	/**
 	 * @suspended_ns: Out: How long it was suspended so far, in ns. Less than a second between
@@ -2117,7 +2110,7 @@ struct drm_vfence_context_query {
 /**
  * DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT: The driver signals @eventfd when all queues have
  * reached the submission; a queue that is lost counts as one that has. The flag excludes
- * @signals and commands (WDDM-134).
+ * @signals and commands.
  */
 #define DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT	(1 << 2)
 /**
@@ -2155,19 +2148,19 @@ struct drm_vfence_syncobj {
  *
  * A queue executes its submissions in the order of the calls. A submission that waits holds
  * back the later submissions of its queue but no other queue. So a call without
- * @signal_syncobjs never sleeps (WDDM-131), unless it asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
- * A submission waits for all its points (WDDM-132), from the call on: a point that was reached
+ * @signal_syncobjs never sleeps, unless it asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
+ * A submission waits for all its points, from the call on: a point that was reached
  * stays reached, even if the value is rewound before the submission is the first of its queue.
  * With @signal_syncobjs the call itself waits for the points. A point of a fence that cannot be
- * signaled any more counts as reached; the destruction of one of several handles changes nothing
- * (WDDM-127). For a syncobj the driver takes the dma_fence that it has at the time of the call,
+ * signaled any more counts as reached; the destruction of one of several handles changes nothing.
+ * For a syncobj the driver takes the dma_fence that it has at the time of the call,
  * and does not care whether that fails.
  *
  * Commands are packets without padding between them. The kernel copies them. They contain no
  * FENCE_WAIT, because waits go by list, and no LOG, because the queue has no logs.
  *
  * The CPU signals the fences of @signals when all queues have executed what was queued before
- * (WDDM-133) and, with one queue, the commands. It signals a fence with
+ * and, with one queue, the commands. It signals a fence with
  * %DRM_VFENCE_FENCE_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
  * before, the CPU does not signal them. Until then the waits for these fences go on, even if all
  * handles are closed.
@@ -2189,8 +2182,8 @@ struct drm_vfence_syncobj {
  * %DRM_VFENCE_MAX_BROADCAST; EINVAL for commands or @signal_syncobjs with more than one queue;
  * EINVAL for commands of an illegal length, or with a packet that is not legal or not for
  * kernel-mode queues; EINVAL for a flag without the members that it needs, or with a member
- * that it excludes; EOPNOTSUPP for a user-mode queue (WDDM-179), for @signal_syncobjs with a
- * queue without a time-out (WDDM-166), for a MONITORED_SIGNAL packet
+ * that it excludes; EOPNOTSUPP for a user-mode queue, for @signal_syncobjs with a
+ * queue without a time-out, for a MONITORED_SIGNAL packet
  * if engines have none, or for a fence of type INTRA_GPU; ENOENT for a syncobj that does not
  * exist; EINVAL for a wait for a syncobj without a fence or for a point that is not submitted
  * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a
@@ -2280,7 +2273,7 @@ enum drm_vfence_ioctl_id {
 	/** @DRM_VFENCE_FENCE_CREATE: &struct drm_vfence_fence_create. */
 	DRM_VFENCE_FENCE_CREATE = 0x09,
 	/**
-	 * @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy (WDDM-44); EBUSY for the
+	 * @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy; EBUSY for the
 	 * progress fence of a queue that exists.
 	 */
 	DRM_VFENCE_FENCE_DESTROY = 0x0a,
