@@ -152,12 +152,12 @@ VF_EXPORT int vf_buffer_export(struct vf_buffer *buffer)
 
 VF_EXPORT void vf_buffer_destroy(struct vf_buffer *buffer)
 {
-	struct drm_vfence_vm_unbind args;
+	struct drm_vfence_vm_bind args = { .op = DRM_VFENCE_VM_UNMAP };
 
 	if (!buffer)
 		return;
 	args.va = buffer->va;
-	vf_ioctl(buffer->adapter, DRM_IOCTL_VFENCE_VM_UNBIND, &args);
+	vf_ioctl(buffer->adapter, DRM_IOCTL_VFENCE_VM_BIND, &args);
 	release(buffer);
 }
 

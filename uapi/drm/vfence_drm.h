@@ -1233,38 +1233,48 @@ struct drm_vfence_bo_create {
 #define DRM_VFENCE_VM_WRITE		(1 << 1)
 
 /**
- * struct drm_vfence_vm_bind - map a buffer into the GPU address space of the file
- *
- * Errors: EINVAL for a range outside the buffer or the address space, or that is not
- * aligned; EEXIST if the range of addresses is in use; ENOSPC if no room is left, or if the
- * file has 1024 mappings; EOPNOTSUPP for a dma-buf that is not plain memory.
+ * enum drm_vfence_vm_op - what VM_BIND does
  */
-struct drm_vfence_vm_bind {
-	/** @handle: GEM handle of the buffer. */
-	__u32 handle;
-	/** @flags: DRM_VFENCE_VM_*, at least one of them. */
-	__u32 flags;
-	/** @offset: First byte of the buffer to map, a multiple of the CPU's page size. */
-	__u64 offset;
-	/** @size: Number of bytes to map, a multiple of the page size that is not zero. */
-	__u64 size;
-	/**
-	 * @va: In/out: The client writes the GPU address, a multiple of the page size, or 0 for any
-	 * address. The kernel writes the address.
-	 */
-	__u64 va;
+enum drm_vfence_vm_op {
+	/** @DRM_VFENCE_VM_MAP: Map a part of a buffer. */
+	DRM_VFENCE_VM_MAP = 0,
+	/** @DRM_VFENCE_VM_UNMAP: Remove a mapping. The GPU no longer uses it on return. */
+	DRM_VFENCE_VM_UNMAP = 1,
 };
 
 /**
- * struct drm_vfence_vm_unbind - remove a mapping from the GPU address space
+ * struct drm_vfence_vm_bind - change the GPU address space of the file
  *
- * When the call returns the GPU no longer uses the mapping.
+ * Errors of MAP: EINVAL for a range outside the buffer or the address space, or that is not
+ * aligned; EEXIST if the range of addresses is in use; ENOSPC if no room is left, or if the
+ * file has 1024 mappings; EOPNOTSUPP for a dma-buf that is not plain memory.
  *
- * Errors: EINVAL for an address that is not a multiple of the page size or not in the
+ * Errors of UNMAP: EINVAL for an address that is not a multiple of the page size or not in the
  * address space; ENOENT if no mapping of a buffer starts there.
  */
-struct drm_vfence_vm_unbind {
-	/** @va: GPU address at which the mapping starts. */
+struct drm_vfence_vm_bind {
+	/** @op: &enum drm_vfence_vm_op. */
+	__u32 op;
+	/** @handle: GEM handle of the buffer; zero for UNMAP. */
+	__u32 handle;
+	/** @flags: DRM_VFENCE_VM_READ, DRM_VFENCE_VM_WRITE or both; zero for UNMAP. */
+	__u32 flags;
+	/** @pad: Zero. */
+	__u32 pad;
+	/**
+	 * @offset: First byte of the buffer to map, a multiple of the CPU's page size; zero for
+	 * UNMAP.
+	 */
+	__u64 offset;
+	/**
+	 * @size: Number of bytes to map, a multiple of the page size that is not zero; zero for
+	 * UNMAP, which removes the whole mapping.
+	 */
+	__u64 size;
+	/**
+	 * @va: In/out: The client writes the GPU address, a multiple of the page size. For MAP it
+	 * can be 0 for any address, and the kernel writes the address.
+	 */
 	__u64 va;
 };
 
@@ -2268,67 +2278,65 @@ enum drm_vfence_ioctl_id {
 	DRM_VFENCE_BO_CREATE = 0x06,
 	/** @DRM_VFENCE_VM_BIND: &struct drm_vfence_vm_bind. */
 	DRM_VFENCE_VM_BIND = 0x07,
-	/** @DRM_VFENCE_VM_UNBIND: &struct drm_vfence_vm_unbind. */
-	DRM_VFENCE_VM_UNBIND = 0x08,
 	/** @DRM_VFENCE_FENCE_CREATE: &struct drm_vfence_fence_create. */
-	DRM_VFENCE_FENCE_CREATE = 0x09,
+	DRM_VFENCE_FENCE_CREATE = 0x08,
 	/**
 	 * @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy; EBUSY for the
 	 * progress fence of a queue that exists.
 	 */
-	DRM_VFENCE_FENCE_DESTROY = 0x0a,
+	DRM_VFENCE_FENCE_DESTROY = 0x09,
 	/** @DRM_VFENCE_FENCE_EXPORT: &struct drm_vfence_fence_export. */
-	DRM_VFENCE_FENCE_EXPORT = 0x0b,
+	DRM_VFENCE_FENCE_EXPORT = 0x0a,
 	/** @DRM_VFENCE_FENCE_OPEN: &struct drm_vfence_fence_open. */
-	DRM_VFENCE_FENCE_OPEN = 0x0c,
+	DRM_VFENCE_FENCE_OPEN = 0x0b,
 	/** @DRM_VFENCE_FENCE_SIGNAL: &struct drm_vfence_fence_signal. */
-	DRM_VFENCE_FENCE_SIGNAL = 0x0d,
+	DRM_VFENCE_FENCE_SIGNAL = 0x0c,
 	/** @DRM_VFENCE_FENCE_QUERY: &struct drm_vfence_fence_query. */
-	DRM_VFENCE_FENCE_QUERY = 0x0e,
+	DRM_VFENCE_FENCE_QUERY = 0x0d,
 	/** @DRM_VFENCE_WAIT: &struct drm_vfence_wait. */
-	DRM_VFENCE_WAIT = 0x0f,
+	DRM_VFENCE_WAIT = 0x0e,
 	/** @DRM_VFENCE_EVENT_ARM: &struct drm_vfence_event_arm. */
-	DRM_VFENCE_EVENT_ARM = 0x10,
+	DRM_VFENCE_EVENT_ARM = 0x0f,
 	/** @DRM_VFENCE_EVENT_CANCEL: &struct drm_vfence_destroy; ENOENT if the event fired. */
-	DRM_VFENCE_EVENT_CANCEL = 0x11,
+	DRM_VFENCE_EVENT_CANCEL = 0x10,
 	/** @DRM_VFENCE_QUEUE_CREATE: &struct drm_vfence_queue_create. */
-	DRM_VFENCE_QUEUE_CREATE = 0x12,
+	DRM_VFENCE_QUEUE_CREATE = 0x11,
 	/** @DRM_VFENCE_QUEUE_DESTROY: &struct drm_vfence_destroy; EBUSY if it has a doorbell. */
-	DRM_VFENCE_QUEUE_DESTROY = 0x13,
+	DRM_VFENCE_QUEUE_DESTROY = 0x12,
 	/** @DRM_VFENCE_QUEUE_QUERY: &struct drm_vfence_queue_query. */
-	DRM_VFENCE_QUEUE_QUERY = 0x14,
+	DRM_VFENCE_QUEUE_QUERY = 0x13,
 	/** @DRM_VFENCE_QUEUE_ABORT: &struct drm_vfence_destroy; the queue stops and is lost. */
-	DRM_VFENCE_QUEUE_ABORT = 0x15,
+	DRM_VFENCE_QUEUE_ABORT = 0x14,
 	/** @DRM_VFENCE_DOORBELL_CREATE: &struct drm_vfence_doorbell_create. */
-	DRM_VFENCE_DOORBELL_CREATE = 0x16,
+	DRM_VFENCE_DOORBELL_CREATE = 0x15,
 	/** @DRM_VFENCE_DOORBELL_CONNECT: &struct drm_vfence_doorbell_connect. */
-	DRM_VFENCE_DOORBELL_CONNECT = 0x17,
+	DRM_VFENCE_DOORBELL_CONNECT = 0x16,
 	/**
 	 * @DRM_VFENCE_DOORBELL_DESTROY: &struct drm_vfence_destroy with the handle of the queue;
 	 * ENOENT if the queue has no doorbell. A queue with work is aborted. A status page that is
 	 * still mapped says %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT from then on.
 	 */
-	DRM_VFENCE_DOORBELL_DESTROY = 0x18,
+	DRM_VFENCE_DOORBELL_DESTROY = 0x17,
 	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read. */
-	DRM_VFENCE_LOG_READ = 0x19,
+	DRM_VFENCE_LOG_READ = 0x18,
 	/** @DRM_VFENCE_NOTIFY_WORK_SUBMISSION: &struct drm_vfence_notify_work_submission. */
-	DRM_VFENCE_NOTIFY_WORK_SUBMISSION = 0x1a,
+	DRM_VFENCE_NOTIFY_WORK_SUBMISSION = 0x19,
 	/** @DRM_VFENCE_CONTEXT_SUSPEND: &struct drm_vfence_context_suspend. */
-	DRM_VFENCE_CONTEXT_SUSPEND = 0x1b,
+	DRM_VFENCE_CONTEXT_SUSPEND = 0x1a,
 	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume. */
-	DRM_VFENCE_CONTEXT_RESUME = 0x1c,
+	DRM_VFENCE_CONTEXT_RESUME = 0x1b,
 	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import. */
-	DRM_VFENCE_FENCE_IMPORT = 0x1d,
+	DRM_VFENCE_FENCE_IMPORT = 0x1c,
 	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit. */
-	DRM_VFENCE_SUBMIT = 0x1e,
+	DRM_VFENCE_SUBMIT = 0x1d,
 	/** @DRM_VFENCE_CONTEXT_QUERY: &struct drm_vfence_context_query. */
-	DRM_VFENCE_CONTEXT_QUERY = 0x1f,
+	DRM_VFENCE_CONTEXT_QUERY = 0x1e,
 	/** @DRM_VFENCE_WAIT_SET_CREATE: &struct drm_vfence_wait_set_create. */
-	DRM_VFENCE_WAIT_SET_CREATE = 0x20,
+	DRM_VFENCE_WAIT_SET_CREATE = 0x1f,
 	/** @DRM_VFENCE_WAIT_SET_DESTROY: &struct drm_vfence_destroy. */
-	DRM_VFENCE_WAIT_SET_DESTROY = 0x21,
+	DRM_VFENCE_WAIT_SET_DESTROY = 0x20,
 	/** @DRM_VFENCE_WAIT_SET_WAIT: &struct drm_vfence_wait_set_wait. */
-	DRM_VFENCE_WAIT_SET_WAIT = 0x22,
+	DRM_VFENCE_WAIT_SET_WAIT = 0x21,
 };
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
@@ -2350,8 +2358,6 @@ enum drm_vfence_ioctl_id {
 	DRM_IOCTL_VFENCE(WR, BO_CREATE, bo_create)
 #define DRM_IOCTL_VFENCE_VM_BIND \
 	DRM_IOCTL_VFENCE(WR, VM_BIND, vm_bind)
-#define DRM_IOCTL_VFENCE_VM_UNBIND \
-	DRM_IOCTL_VFENCE(W, VM_UNBIND, vm_unbind)
 #define DRM_IOCTL_VFENCE_FENCE_CREATE \
 	DRM_IOCTL_VFENCE(WR, FENCE_CREATE, fence_create)
 #define DRM_IOCTL_VFENCE_FENCE_DESTROY \

@@ -689,7 +689,7 @@ FIXTURE_VARIANT_ADD(full, of_event_points) {
 };
 FIXTURE_VARIANT_ADD(full, of_mappings) {
 	.limit = DRM_VFENCE_LIMIT_MAPPINGS, .each = 1,
-	MADE_BY(make_mapping, VM_UNBIND),
+	MADE_BY(make_mapping, VM_BIND),
 };
 FIXTURE_VARIANT_ADD(full, of_wait_sets) {
 	.limit = DRM_VFENCE_LIMIT_WAIT_SETS, .each = 1,
@@ -722,9 +722,9 @@ FIXTURE_TEARDOWN(full)
 
 static void destroy_last(FIXTURE_DATA(full) *self, const FIXTURE_VARIANT(full) *variant)
 {
-	struct drm_vfence_vm_unbind unbind = { .va = self->last };
+	struct drm_vfence_vm_bind unbind = { .op = DRM_VFENCE_VM_UNMAP, .va = self->last };
 
-	if (variant->destroy == DRM_IOCTL_VFENCE_VM_UNBIND)
+	if (variant->destroy == DRM_IOCTL_VFENCE_VM_BIND)
 		raw(self->fd, variant->destroy, &unbind);
 	else
 		destroy_handle(self->fd, variant->destroy, (uint32_t)self->last);

@@ -249,7 +249,7 @@ TEST_F(feature, WDDM_29_a_fence_is_within_the_bounds_or_is_not)
 {
 	struct drm_vfence_bo_create bo = { .size = 1 << 20 };
 	struct drm_vfence_vm_bind bind = { .size = 1 << 20, .flags = DRM_VFENCE_VM_WRITE };
-	struct drm_vfence_vm_unbind unbind;
+	struct drm_vfence_vm_bind unbind;
 	struct drm_vfence_fence_caps caps;
 	int fd = vf_adapter_fd(self->adapter[SHAPED]);
 	struct vf_device *device;
@@ -264,8 +264,8 @@ TEST_F(feature, WDDM_29_a_fence_is_within_the_bounds_or_is_not)
 		ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_BIND, &bind));
 	EXPECT_EQ(-ENOSPC, vf_fence_create(device, 0, 0, &fence));
 	/* The last free address within the bounds can be used, too. */
-	unbind = (struct drm_vfence_vm_unbind){ .va = caps.minimum_address };
-	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind));
+	unbind = (struct drm_vfence_vm_bind){ .op = DRM_VFENCE_VM_UNMAP, .va = caps.minimum_address };
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_VM_BIND, &unbind));
 	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
 	EXPECT_LE(caps.minimum_address, vf_fence_mapping(fence)->current_va);
 	EXPECT_LE(caps.minimum_address, vf_fence_mapping(fence)->monitored_va);

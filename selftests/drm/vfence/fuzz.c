@@ -370,12 +370,12 @@ static void do_buffer(struct attacker *c)
 	struct drm_vfence_bo_create create = { .size = 4096 << dice(6) };
 	struct drm_vfence_vm_bind bind = { .handle = pick(&c->bo), .size = 4096 << dice(4),
 					   .flags = (uint32_t)dice(4) };
-	struct drm_vfence_vm_unbind unbind = { .va = pick_va(c) };
+	struct drm_vfence_vm_bind unbind = { .op = DRM_VFENCE_VM_UNMAP, .va = pick_va(c) };
 	void *map;
 
 	switch (dice(5)) {
 	case 0:
-		CALL(c, VM_UNBIND, unbind);
+		CALL(c, VM_BIND, unbind);
 		break;
 	case 1:
 		say("GEM_CLOSE", drmCloseBufferHandle(c->fd, pick(&c->bo)));

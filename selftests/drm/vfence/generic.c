@@ -145,7 +145,7 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	struct drm_vfence_vm_bind bind = {
 		.flags = DRM_VFENCE_VM_READ | DRM_VFENCE_VM_WRITE, .size = 4096,
 	};
-	struct drm_vfence_vm_unbind unbind;
+	struct drm_vfence_vm_bind unbind;
 	struct drm_mode_map_dumb map = { 0 };
 	uint32_t *theirs, handle, again;
 	int fd;
@@ -180,8 +180,8 @@ TEST_F(generic, buffers_of_another_driver_come_here)
 	EXPECT_EQ(43, theirs[2]);
 	/* The mapping keeps the buffer after its handle is closed. */
 	EXPECT_EQ(0, drmCloseBufferHandle(self->fd, handle));
-	unbind.va = bind.va;
-	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind));
+	unbind = (struct drm_vfence_vm_bind){ .op = DRM_VFENCE_VM_UNMAP, .va = bind.va };
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &unbind));
 	/* The buffer has only one page, so two pages cannot be bound. */
 	ASSERT_EQ(0, drmPrimeHandleToFD(self->vgem, create.handle, DRM_CLOEXEC, &fd));
 	ASSERT_EQ(0, drmPrimeFDToHandle(self->fd, fd, &bind.handle));

@@ -417,9 +417,9 @@ static int create_buffer(FIXTURE_DATA(oom) *self)
 
 static void free_buffer(FIXTURE_DATA(oom) *self)
 {
-	struct drm_vfence_vm_unbind unbind = { .va = self->va };
+	struct drm_vfence_vm_bind unbind = { .op = DRM_VFENCE_VM_UNMAP, .va = self->va };
 
-	raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND, &unbind);
+	raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &unbind);
 	drmCloseBufferHandle(self->fd, self->handle);
 }
 

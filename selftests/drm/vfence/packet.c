@@ -397,8 +397,8 @@ TEST_F(packet, a_span_that_leaves_its_buffer_faults_at_the_border)
 	/* The rights of the mapping count: this mapping must not be read. */
 	STOPS(DRM_VFENCE_FAULT_ACCESS, 0x100000, ((struct drm_vfence_packet_copy){
 		.header = HDR(COPY, 32), .src_va = 0x100000, .dst_va = 0x101000, .size = 4 }));
-	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_UNBIND,
-			 &(struct drm_vfence_vm_unbind){ .va = 0x100000 }));
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND,
+			 &(struct drm_vfence_vm_bind){ .op = DRM_VFENCE_VM_UNMAP, .va = 0x100000 }));
 	STOPS(DRM_VFENCE_FAULT_UNMAPPED, 0x100000, ((struct drm_vfence_packet_fill){
 		.header = HDR(FILL, 32), .dst_va = 0x100000, .size = 4 }));
 }

@@ -227,11 +227,11 @@ static int call_VM_BIND(struct scene *s)
 	return CALL(s, VM_BIND, bind);
 }
 
-static int call_VM_UNBIND(struct scene *s)
+static int call_vm_unmap(struct scene *s)
 {
-	struct drm_vfence_vm_unbind unbind = { .va = vf_buffer_va(s->buffer) };
+	struct drm_vfence_vm_bind unbind = { .op = DRM_VFENCE_VM_UNMAP, .va = vf_buffer_va(s->buffer) };
 
-	return CALL(s, VM_UNBIND, unbind);
+	return CALL(s, VM_BIND, unbind);
 }
 
 static int call_FENCE_CREATE(struct scene *s)
@@ -535,7 +535,7 @@ static const struct call calls[] = {
 	IOCTL(QUERY), IOCTL(DEVICE_CREATE), IOCTL(DEVICE_DESTROY), IOCTL(DEVICE_QUERY),
 	IOCTL(CONTEXT_CREATE), IOCTL(CONTEXT_DESTROY), IOCTL(CONTEXT_SUSPEND),
 	IOCTL(CONTEXT_RESUME), IOCTL(CONTEXT_QUERY), IOCTL(BO_CREATE), IOCTL(VM_BIND),
-	IOCTL(VM_UNBIND), IOCTL(FENCE_CREATE), IOCTL(FENCE_DESTROY), IOCTL(FENCE_EXPORT),
+	IOCTL(FENCE_CREATE), IOCTL(FENCE_DESTROY), IOCTL(FENCE_EXPORT),
 	IOCTL(FENCE_OPEN), IOCTL(FENCE_SIGNAL), IOCTL(FENCE_QUERY), IOCTL(FENCE_IMPORT),
 	IOCTL(WAIT), IOCTL(EVENT_ARM), IOCTL(EVENT_CANCEL),
 	IOCTL(QUEUE_CREATE), IOCTL(QUEUE_DESTROY), IOCTL(QUEUE_QUERY), IOCTL(QUEUE_ABORT),
@@ -548,7 +548,7 @@ static const struct call calls[] = {
 
 static const struct call others[] = {
 	OTHER(submit_for_room, .slow = true, .only_second = true),
-	OTHER(submit_published), OTHER(ring), OTHER(signal_of_crowd), OTHER(cross_open),
+	OTHER(vm_unmap), OTHER(submit_published), OTHER(ring), OTHER(signal_of_crowd), OTHER(cross_open),
 	OTHER(illegal_packet), OTHER(hang),
 	OTHER(suspend_blocked), OTHER(resume_blocked), OTHER(page_fault), OTHER(gem_close),
 	OTHER(syncobj_signal), OTHER(fdinfo), OTHER(fork), OTHER(kill, .ends_process = true),

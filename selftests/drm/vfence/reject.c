@@ -169,11 +169,18 @@ TEST_F(reject, vm_bind)
 	/* The page of a fence is in use, too, and cannot be unbound. */
 	REJECT(EEXIST, VM_BIND, vm_bind, B,
 	       a.va = vf_fence_mapping(self->fence)->current_va & ~UINT64_C(4095));
-	REJECT(ENOENT, VM_UNBIND, vm_unbind, {},
+#define N { .op = DRM_VFENCE_VM_UNMAP, .va = 0x10000 }
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.op = 2);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.pad = 1);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.handle = self->bo);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.flags = DRM_VFENCE_VM_READ);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.offset = 4096);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.size = 4096);
+	REJECT(ENOENT, VM_BIND, vm_bind, N,
 	       a.va = vf_fence_mapping(self->fence)->current_va & ~UINT64_C(4095));
-	REJECT(ENOENT, VM_UNBIND, vm_unbind, {}, a.va = 0x20000);
-	REJECT(EINVAL, VM_UNBIND, vm_unbind, {}, a.va = 0x10008);
-	REJECT(EINVAL, VM_UNBIND, vm_unbind, {}, a.va = UINT64_MAX - 4095);
+	REJECT(ENOENT, VM_BIND, vm_bind, N, a.va = 0x20000);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.va = 0x10008);
+	REJECT(EINVAL, VM_BIND, vm_bind, N, a.va = UINT64_MAX - 4095);
 }
 
 TEST_F(reject, vm_bind_limit)

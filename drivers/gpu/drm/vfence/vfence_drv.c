@@ -113,7 +113,6 @@ DRV_DEFINE_ENTRY(context_create, drv_call_entered)
 DRV_DEFINE_ENTRY(context_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(bo_create, drv_call_entered)
 DRV_DEFINE_ENTRY(vm_bind, drv_call_entered)
-DRV_DEFINE_ENTRY(vm_unbind, drv_call_entered)
 DRV_DEFINE_ENTRY(local_create, drv_call_entered)
 DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(share_export, drv_call_entered)
@@ -153,7 +152,6 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(CONTEXT_DESTROY, context_destroy),
 	DRV_ENTRY(BO_CREATE, bo_create),
 	DRV_ENTRY(VM_BIND, vm_bind),
-	DRV_ENTRY(VM_UNBIND, vm_unbind),
 	DRV_ENTRY(FENCE_CREATE, local_create),
 	DRV_ENTRY(FENCE_DESTROY, local_destroy),
 	DRV_ENTRY(FENCE_EXPORT, share_export),

@@ -97,10 +97,8 @@ remove:
 	return ret;
 }
 
-int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+static int vm_map(struct drm_device *drm, struct vfence_file *file, struct drm_vfence_vm_bind *args)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_vm_bind *args = data;
 	struct vfence_mapping *mapping;
 	u64 end;
 	int ret;
@@ -136,13 +134,13 @@ free:
 	return ret;
 }
 
-int vfence_vm_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+static int vm_unmap(struct drm_device *drm, struct vfence_file *file,
+		    const struct drm_vfence_vm_bind *args)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_vm_unbind *args = data;
 	struct vfence_mapping *mapping;
 
-	if (vfence_reject(drm, args->va % PAGE_SIZE || args->va >= DRM_VFENCE_VA_LIMIT))
+	if (vfence_reject(drm, args->handle || args->flags || args->offset || args->size) ||
+	    vfence_reject(drm, args->va % PAGE_SIZE || args->va >= DRM_VFENCE_VA_LIMIT))
 		return -EINVAL;
 
 	mutex_lock(&file->lock);
@@ -151,6 +149,16 @@ int vfence_vm_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *
 		vm_destroy_mapping(file, mapping);
 	mutex_unlock(&file->lock);
 	return mapping ? 0 : -ENOENT;
+}
+
+int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+{
+	struct vfence_file *file = drm_file->driver_priv;
+	struct drm_vfence_vm_bind *args = data;
+
+	if (vfence_reject(drm, args->op > DRM_VFENCE_VM_UNMAP || args->pad))
+		return -EINVAL;
+	return args->op == DRM_VFENCE_VM_MAP ? vm_map(drm, file, args) : vm_unmap(drm, file, args);
 }
 
 /**

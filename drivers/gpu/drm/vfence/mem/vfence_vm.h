@@ -17,6 +17,5 @@ int vfence_vm_reserve(struct vfence_file *file, struct drm_mm_node *node, u64 si
 		      u64 start, u64 end);
 void vfence_vm_unbind_all(struct vfence_file *file);
 int vfence_vm_bind_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_vm_unbind_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif
