@@ -1579,16 +1579,6 @@ struct drm_vfence_fence_query {
 	__u32 rights;
 	/** @type: Out: &enum drm_vfence_fence_type. */
 	__u32 type;
-	/**
-	 * @current_system_va: Out: Address of the current value in the system process; 0: not
-	 * mapped there.
-	 */
-	__u64 current_system_va;
-	/**
-	 * @monitored_system_va: Out: Address of the monitored value in the system process; 0:
-	 * not mapped there.
-	 */
-	__u64 monitored_system_va;
 };
 
 /** DRM_VFENCE_WAIT_ANY: One reached point is enough. Without the flag all are needed. */

@@ -249,7 +249,7 @@ AT(fence_signal, flags, 0);
 AT(fence_signal, pad, 4);
 AT(fence_signal, points, 8);
 
-SIZE(fence_query, 88);
+SIZE(fence_query, 72);
 AT(fence_query, handle, 0);
 AT(fence_query, flags, 4);
 AT(fence_query, current_value, 8);
@@ -261,8 +261,6 @@ AT(fence_query, woken, 48);
 AT(fence_query, signals, 56);
 AT(fence_query, rights, 64);
 AT(fence_query, type, 68);
-AT(fence_query, current_system_va, 72);
-AT(fence_query, monitored_system_va, 80);
 
 SIZE(wait, 56);
 AT(wait, flags, 0);

@@ -778,7 +778,7 @@ static inline bool find_state(unsigned int index, const char *text, const char *
 		at = strstr(line, key);
 		found = strstr(line, text) && strstr(line, other) && at;
 		if (found)
-			*number = strtoull(at + strlen(key), NULL, 10);
+			*number = strtoull(at + strlen(key), NULL, 0);
 	}
 	if (f)
 		fclose(f);

@@ -14,6 +14,7 @@
 #include "core/vfence_power.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_wait.h"
+#include "mem/vfence_slots.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
@@ -198,6 +199,7 @@ static u64 debugfs_least_locked(const struct rb_root_cached *points, u64 least)
 /* List only fences that threads or submissions wait for: the others do not keep anything back. */
 static void debugfs_show_fence(struct vfence_fence *fence, void *arg)
 {
+	const struct vfence_slots *slots = fence->slots;
 	u64 value, monitored, waiters, least;
 	struct seq_file *m = arg;
 	unsigned long flags;
@@ -210,10 +212,15 @@ static void debugfs_show_fence(struct vfence_fence *fence, void *arg)
 	least = debugfs_least_locked(&fence->gpu_waiters, least);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	if (waiters)
-		seq_printf(m, "fence=%u kind=%s current=%llu monitored=%llu waiters=%llu value=%llu\n",
-			   fence->global, fence->hw ? "native" : "monitored", value, monitored,
-			   waiters, least);
+	if (!waiters)
+		return;
+	seq_printf(m, "fence=%u kind=%s current=%llu monitored=%llu waiters=%llu value=%llu",
+		   fence->global, fence->hw ? "native" : "monitored", value, monitored,
+		   waiters, least);
+	/* Where the values are in the system process of the GPU, if they are mapped there. */
+	seq_printf(m, " system_current=%#llx system_monitored=%#llx\n",
+		   vfence_slots_va(&slots->current_value.system_va, slots, fence->index),
+		   vfence_slots_va(&slots->monitored_value.system_va, slots, fence->index));
 }
 
 /* Print what an engine executes: turn 0 is nothing, context 0 is the kernel's paging ring. */

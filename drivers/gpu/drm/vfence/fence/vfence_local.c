@@ -598,8 +598,6 @@ int vfence_local_query_ioctl(struct drm_device *drm, void *data, struct drm_file
 	args->signals = fence->hw ? vgpu_fence_signals(fence->hw) : 0;
 	args->rights = rights;
 	args->type = fence->type;
-	args->current_system_va = local_va(&fence->slots->current_value.system_va, fence);
-	args->monitored_system_va = local_va(&fence->slots->monitored_value.system_va, fence);
 	vfence_fence_put(fence);
 
 	return 0;
