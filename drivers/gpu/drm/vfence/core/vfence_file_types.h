@@ -111,7 +111,7 @@ struct vfence_file {
 	/** @vm: the GPU's page tables, with locks of their own */
 	struct vgpu_vm *vm;
 
-	/** @addresses: GPU address / stride to &struct vfence_address */
+	/** @addresses: GPU address / stride to &struct vfence_fence_va */
 	struct xarray addresses;
 	/** @maps: &struct vfence_map of the fence pages that this file can address, by page */
 	struct rb_root maps;

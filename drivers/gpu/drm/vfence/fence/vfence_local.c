@@ -10,9 +10,9 @@
 
 #include "core/vfence_account.h"
 #include "core/vfence_device.h"
-#include "fence/vfence_address.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
+#include "fence/vfence_fence_va.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
@@ -102,13 +102,13 @@ static int local_open_hw(struct vfence_file *file, struct vfence_local *local)
 
 	args.current_va = local_va(&local->map->current_node, fence);
 	args.monitored_va = local_va(&local->map->monitored_node, fence);
-	ret = vfence_address_add(file, args.current_va, fence);
+	ret = vfence_fence_va_add(file, args.current_va, fence);
 	if (ret)
 		return ret;
 
 	ret = vgpu_vm_open_fence(file->vm, &args);
 	if (ret)
-		vfence_address_remove(file, args.current_va);
+		vfence_fence_va_remove(file, args.current_va);
 	if (!ret && fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_OPENED);
 		vfence_client_count(file, VFENCE_COUNT_FENCE_OPENED, 1);
@@ -123,7 +123,7 @@ static void local_close_hw(struct vfence_file *file, struct vfence_local *local)
 	if (local_is_addressable(local)) {
 		vgpu_vm_close_fence(file->vm, local_va(&local->map->current_node, fence),
 				    local->rights);
-		vfence_address_remove(file, local_va(&local->map->current_node, fence));
+		vfence_fence_va_remove(file, local_va(&local->map->current_node, fence));
 	}
 	if (fence->hw) {
 		vfence_count(file->adapter, VFENCE_COUNT_FENCE_CLOSED);

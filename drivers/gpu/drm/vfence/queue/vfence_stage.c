@@ -10,9 +10,9 @@
 #include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
 #include "core/vfence_device.h"
-#include "fence/vfence_address.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_va.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_notify.h"
 #include "fence/vfence_request.h"
@@ -23,8 +23,8 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
-#include "vgpu_packet.h"
 #include "vfence_step.h"
+#include "vgpu_packet.h"
 
 /* Most stages that are performed before others have their turn. */
 #define STAGE_PORTION	16
@@ -132,7 +132,7 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_target
 	struct vfence_target *next = vfence_targets_list(written) + written->count;
 	struct vfence_target *last = written->count ? next - 1 : NULL;
 	u64 va = monitored ? packet->monitored.current_va : packet->signal.current_va;
-	struct vfence_fence *fence = vfence_address_lookup(file, va);
+	struct vfence_fence *fence = vfence_fence_va_lookup(file, va);
 
 	/* The GPU faults on the packet, and the submission fails. */
 	if (!fence)

@@ -8,13 +8,13 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
-#include "fence/vfence_address.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_va.h"
 
 /**
- * struct vfence_address - GPU address of the current value of a fence
+ * struct vfence_fence_va - GPU address of the current value of a fence
  */
-struct vfence_address {
+struct vfence_fence_va {
 	/** @fence: the fence, which exists while it has a handle */
 	struct vfence_fence *fence;
 	/** @handles: number of handles of the file for it, which share the address */
@@ -22,23 +22,23 @@ struct vfence_address {
 };
 
 /* Values are a stride apart, which is a power of two: without gaps the array takes less memory. */
-static unsigned long address_index(const struct vfence_file *file, u64 va)
+static unsigned long fence_va_index(const struct vfence_file *file, u64 va)
 {
 	return va >> ilog2(vfence_fence_caps(file->adapter)->stride);
 }
 
 /**
- * vfence_address_add - note the address of a fence for one more handle
+ * vfence_fence_va_add - note the address of a fence for one more handle
  * @file: the file, locked
  * @va: GPU address of the fence's current value
  * @fence: the fence
  *
  * Return: 0 or -ENOMEM.
  */
-int vfence_address_add(struct vfence_file *file, u64 va, struct vfence_fence *fence)
+int vfence_fence_va_add(struct vfence_file *file, u64 va, struct vfence_fence *fence)
 {
-	unsigned long index = address_index(file, va);
-	struct vfence_address *address;
+	unsigned long index = fence_va_index(file, va);
+	struct vfence_fence_va *address;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
@@ -61,30 +61,30 @@ int vfence_address_add(struct vfence_file *file, u64 va, struct vfence_fence *fe
 	return ret;
 }
 
-/** vfence_address_remove - undo vfence_address_add() for one handle; the file is locked */
-void vfence_address_remove(struct vfence_file *file, u64 va)
+/** vfence_fence_va_remove - undo vfence_fence_va_add() for one handle; the file is locked */
+void vfence_fence_va_remove(struct vfence_file *file, u64 va)
 {
-	struct vfence_address *address = xa_load(&file->addresses, address_index(file, va));
+	struct vfence_fence_va *address = xa_load(&file->addresses, fence_va_index(file, va));
 
 	lockdep_assert_held(&file->lock);
 
 	if (--address->handles)
 		return;
-	xa_erase(&file->addresses, address_index(file, va));
+	xa_erase(&file->addresses, fence_va_index(file, va));
 	vfence_object_free(ADDRESS, address);
 }
 
-/** vfence_address_lookup - the fence at an address, with a reference, or NULL */
-struct vfence_fence *vfence_address_lookup(struct vfence_file *file, u64 va)
+/** vfence_fence_va_lookup - the fence at an address, with a reference, or NULL */
+struct vfence_fence *vfence_fence_va_lookup(struct vfence_file *file, u64 va)
 {
 	struct vfence_fence *fence = NULL;
-	struct vfence_address *address;
+	struct vfence_fence_va *address;
 
 	if (!IS_ALIGNED(va, vfence_fence_caps(file->adapter)->stride))
 		return NULL;
 
 	mutex_lock(&file->lock);
-	address = xa_load(&file->addresses, address_index(file, va));
+	address = xa_load(&file->addresses, fence_va_index(file, va));
 	if (address)
 		fence = vfence_fence_get(address->fence);
 	mutex_unlock(&file->lock);
