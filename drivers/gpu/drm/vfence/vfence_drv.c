@@ -25,9 +25,9 @@
 #include "core/vfence_file_types.h"
 #include "core/vfence_gate.h"
 #include "fence/vfence_event.h"
+#include "fence/vfence_fence_fd.h"
 #include "fence/vfence_local.h"
 #include "fence/vfence_request.h"
-#include "fence/vfence_share.h"
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait_set.h"
 #include "mem/vfence_bo.h"
@@ -115,8 +115,8 @@ DRV_DEFINE_ENTRY(bo_create, drv_call_entered)
 DRV_DEFINE_ENTRY(vm_bind, drv_call_entered)
 DRV_DEFINE_ENTRY(local_create, drv_call_entered)
 DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
-DRV_DEFINE_ENTRY(share_export, drv_call_entered)
-DRV_DEFINE_ENTRY(share_open, drv_call_entered)
+DRV_DEFINE_ENTRY(fence_fd_export, drv_call_entered)
+DRV_DEFINE_ENTRY(fence_fd_open, drv_call_entered)
 DRV_DEFINE_ENTRY(request_signal, drv_call)
 DRV_DEFINE_ENTRY(local_query, drv_call_entered)
 DRV_DEFINE_ENTRY(request_wait, drv_call)
@@ -154,8 +154,8 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(VM_BIND, vm_bind),
 	DRV_ENTRY(FENCE_CREATE, local_create),
 	DRV_ENTRY(FENCE_DESTROY, local_destroy),
-	DRV_ENTRY(FENCE_EXPORT, share_export),
-	DRV_ENTRY(FENCE_OPEN, share_open),
+	DRV_ENTRY(FENCE_EXPORT, fence_fd_export),
+	DRV_ENTRY(FENCE_OPEN, fence_fd_open),
 	DRV_ENTRY(FENCE_SIGNAL, request_signal),
 	DRV_ENTRY(FENCE_QUERY, local_query),
 	DRV_ENTRY(WAIT, request_wait),

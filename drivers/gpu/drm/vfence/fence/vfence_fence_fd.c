@@ -14,22 +14,22 @@
 #include "core/vfence_device.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_fd.h"
 #include "fence/vfence_local.h"
-#include "fence/vfence_share.h"
 
 /**
- * struct vfence_share - exported fence of a file descriptor
+ * struct vfence_fence_fd - exported fence of a file descriptor
  */
-struct vfence_share {
+struct vfence_fence_fd {
 	/** @fence: Fence; the descriptor is a holder of it, with @rights. */
 	struct vfence_fence *fence;
 	/** @rights: DRM_VFENCE_RIGHT_* of handles that are opened from the descriptor. */
 	u32 rights;
 };
 
-static int share_release(struct inode *inode, struct file *filp)
+static int fence_fd_release(struct inode *inode, struct file *filp)
 {
-	struct vfence_share *share = filp->private_data;
+	struct vfence_fence_fd *share = filp->private_data;
 
 	vfence_fence_put_share(share->fence, share->rights);
 	vfence_object_free(SHARE, share);
@@ -37,22 +37,22 @@ static int share_release(struct inode *inode, struct file *filp)
 }
 
 /* Without this function poll() would say at once that the fence is readable. */
-static __poll_t share_poll(struct file *filp, struct poll_table_struct *table)
+static __poll_t fence_fd_poll(struct file *filp, struct poll_table_struct *table)
 {
 	return EPOLLERR;
 }
 
-static const struct file_operations share_fops = {
+static const struct file_operations fence_fd_fops = {
 	.owner = THIS_MODULE,
-	.release = share_release,
-	.poll = share_poll,
+	.release = fence_fd_release,
+	.poll = fence_fd_poll,
 	.llseek = noop_llseek,
 };
 
 /* Create a descriptor of @fence. On success it is the holder with @rights that the caller was. */
-static int share_install(struct vfence_fence *fence, u32 rights)
+static int fence_fd_install(struct vfence_fence *fence, u32 rights)
 {
-	struct vfence_share *share = vfence_object_alloc(SHARE, sizeof(*share));
+	struct vfence_fence_fd *share = vfence_object_alloc(SHARE, sizeof(*share));
 	struct file *filp;
 	int fd;
 
@@ -66,7 +66,7 @@ static int share_install(struct vfence_fence *fence, u32 rights)
 	if (fd < 0)
 		goto free;
 
-	filp = anon_inode_getfile("[vfence]", &share_fops, share, O_RDWR);
+	filp = anon_inode_getfile("[vfence]", &fence_fd_fops, share, O_RDWR);
 	if (IS_ERR(filp)) {
 		put_unused_fd(fd);
 		fd = PTR_ERR(filp);
@@ -82,7 +82,7 @@ free:
 	return fd;
 }
 
-int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_fence_fd_export_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_export *args = data;
@@ -108,7 +108,7 @@ int vfence_share_export_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	if (!vfence_fence_get_share(fence, rights))
 		goto put;
 
-	ret = share_install(fence, rights);
+	ret = fence_fd_install(fence, rights);
 	if (ret < 0) {
 		vfence_fence_put_share(fence, rights);
 		goto put;
@@ -122,7 +122,7 @@ put:
 }
 
 /* Return the fence of a descriptor. The caller is a holder of it with the same rights. */
-static struct vfence_fence *share_get_fence(struct vfence_adapter *adapter, int fd, u32 *rights)
+static struct vfence_fence *fence_fd_get_fence(struct vfence_adapter *adapter, int fd, u32 *rights)
 {
 	struct vfence_fence *fence = ERR_PTR(-EINVAL);
 	struct file *filp = fget(fd);
@@ -130,8 +130,8 @@ static struct vfence_fence *share_get_fence(struct vfence_adapter *adapter, int 
 	if (!filp)
 		return ERR_PTR(-EBADF);
 
-	if (filp->f_op == &share_fops) {
-		struct vfence_share *share = filp->private_data;
+	if (filp->f_op == &fence_fd_fops) {
+		struct vfence_fence_fd *share = filp->private_data;
 
 		*rights = share->rights;
 		/* The descriptor keeps the fence, and filp keeps the descriptor. */
@@ -146,7 +146,8 @@ static struct vfence_fence *share_get_fence(struct vfence_adapter *adapter, int 
 }
 
 /* Return the member of @fence on the file's adapter, with a reference. */
-static struct vfence_fence *share_get_member(struct vfence_fence *fence, struct vfence_file *file)
+static struct vfence_fence *fence_fd_get_member(struct vfence_fence *fence,
+						struct vfence_file *file)
 {
 	if (fence->adapter == file->adapter)
 		return vfence_fence_get(fence);
@@ -158,8 +159,8 @@ static struct vfence_fence *share_get_member(struct vfence_fence *fence, struct 
 	return vfence_cross_member(fence, file);
 }
 
-static int share_open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
-			     struct drm_vfence_fence_open *args)
+static int fence_fd_open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
+				struct drm_vfence_fence_open *args)
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
 	struct vfence_fence *member;
@@ -172,7 +173,7 @@ static int share_open_locked(struct vfence_file *file, struct vfence_fence *fenc
 	if (!vfence_device_active(device))
 		return -EIO;
 
-	member = share_get_member(fence, file);
+	member = fence_fd_get_member(fence, file);
 	if (IS_ERR(member))
 		return PTR_ERR(member);
 	if (vfence_reject(&file->adapter->drm,
@@ -187,7 +188,7 @@ static int share_open_locked(struct vfence_file *file, struct vfence_fence *fenc
 	return ret;
 }
 
-int vfence_share_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_fence_fd_open_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_open *args = data;
@@ -200,12 +201,12 @@ int vfence_share_open_ioctl(struct drm_device *drm, void *data, struct drm_file 
 	    vfence_reject(drm, args->engine_affinity & ~VFENCE_PHYSICAL_ADAPTERS))
 		return -EINVAL;
 
-	fence = share_get_fence(file->adapter, args->fd, &rights);
+	fence = fence_fd_get_fence(file->adapter, args->fd, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 
 	mutex_lock(&file->lock);
-	ret = share_open_locked(file, fence, rights, args);
+	ret = fence_fd_open_locked(file, fence, rights, args);
 	mutex_unlock(&file->lock);
 
 	if (!ret) {
