@@ -15,7 +15,7 @@
 #include "core/vfence_process.h"
 #include "core/vfence_report.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_notify.h"
+#include "fence/vfence_fence_irq.h"
 #include "irq/vfence_irq.h"
 #include "irq/vfence_vector.h"
 #include "mem/vfence_page.h"
@@ -25,8 +25,8 @@
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
-#include "reset/vfence_engine.h"
 #include "reset/vfence_dump.h"
+#include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
@@ -182,7 +182,7 @@ static int probe_create_gpu(struct vfence_adapter *adapter)
 /* The threaded halves of the interrupt run in the order of these calls. */
 static void probe_add_sources(struct vfence_adapter *adapter)
 {
-	vfence_notify_add_sources(adapter);
+	vfence_fence_irq_add_sources(adapter);
 	vfence_log_add_source(adapter);
 	vfence_queue_add_sources(adapter);
 	vfence_context_add_source(adapter);

@@ -17,8 +17,8 @@
 
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "vfence_step.h"
@@ -371,11 +371,11 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
 
 static void cross_settle_one(struct vfence_fence *member, const void *unused)
 {
-	vfence_notify_settle(member);
+	vfence_fence_irq_settle(member);
 }
 
 /**
- * vfence_cross_settle_rewinds - vfence_notify_settle_rewinds() for all members
+ * vfence_cross_settle_rewinds - vfence_fence_irq_settle_rewinds() for all members
  * @cross: the cross-adapter fence, a member of which is about to get a waiter
  *
  * A signal that is pending on one adapter may have been rewound on another. The rewinds

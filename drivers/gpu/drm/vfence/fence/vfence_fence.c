@@ -7,7 +7,7 @@
 
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_notify.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
@@ -269,8 +269,8 @@ void vfence_fence_scan(struct vfence_adapter *adapter)
 	while (!fence_scan_is_over(adapter, &pass)) {
 		fence = fence_next_of_scan(adapter, &pass);
 		if (fence) {
-			/* What exceeds a portion is left to notify_native_thread(). */
-			vfence_notify_look(fence, &completed);
+			/* What exceeds a portion is left to fence_irq_native_thread(). */
+			vfence_fence_irq_look(fence, &completed);
 			fence_take_off_scan_list(fence);
 			vfence_fence_put(fence);
 		}
@@ -544,7 +544,7 @@ bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights)
  */
 static void fence_abandon(struct vfence_fence *fence)
 {
-	vfence_notify_settle_rewinds(fence);
+	vfence_fence_irq_settle_rewinds(fence);
 	if (fence->cross)
 		vfence_cross_end(fence->cross);
 	else

@@ -162,7 +162,7 @@ struct vfence_fence {
 
 	/**
 	 * @settled: Value of vfence_fence_rewinds() at the last settlement; unused if @cross
-	 * is set. Written without @lock by vfence_notify_settle_rewinds().
+	 * is set. Written without @lock by vfence_fence_irq_settle_rewinds().
 	 */
 	u64 settled;
 

@@ -11,10 +11,10 @@
 #include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_fence_va.h"
 #include "fence/vfence_local.h"
-#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
@@ -58,7 +58,7 @@ static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fe
 		return;
 
 	vfence_irq_catch_up(adapter);
-	vfence_notify_rescan(fence);
+	vfence_fence_irq_rescan(fence);
 }
 
 /* Number of fences that a file finds without a look-up in its table: a page of pointers. */

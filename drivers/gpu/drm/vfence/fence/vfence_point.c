@@ -23,8 +23,8 @@
 #include "core/vfence_wake.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_wait.h"
 #include "irq/vfence_irq.h"
@@ -574,7 +574,7 @@ int vfence_point_arm(struct vfence_point *point)
 	LIST_HEAD(done);
 	int ret;
 
-	vfence_notify_settle_rewinds(fence);
+	vfence_fence_irq_settle_rewinds(fence);
 	spin_lock_irqsave(&fence->lock, flags);
 	ret = point_queue_locked(point);
 	/* Handshake (a): store the monitored value, sample the current value. */

@@ -14,8 +14,8 @@
 #include "core/vfence_obj_array.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_local.h"
-#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_vm.h"
@@ -325,7 +325,7 @@ static unsigned int log_complete_entry(struct vfence_file *owner,
 		return 0;
 
 	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
-		completed = vfence_notify_rescan(fence);
+		completed = vfence_fence_irq_rescan(fence);
 	} else if (fence->current_value) {
 		completed = vfence_point_complete(fence, entry->fence_value);
 		if (fence->cross)
@@ -356,7 +356,7 @@ static unsigned int log_read_live_locked(struct vfence_queue *queue, struct vfen
 		if (IS_ERR(fence))
 			continue;
 		vfence_count(queue->adapter, VFENCE_COUNT_LIVE_READS);
-		completed += vfence_notify_rescan(fence);
+		completed += vfence_fence_irq_rescan(fence);
 		vfence_fence_put(fence);
 		cond_resched();
 	}

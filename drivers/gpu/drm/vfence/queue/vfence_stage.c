@@ -12,9 +12,9 @@
 #include "core/vfence_device.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_va.h"
 #include "fence/vfence_local.h"
-#include "fence/vfence_notify.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_target.h"
@@ -189,7 +189,7 @@ static void stage_rescan_written(struct vfence_targets *written)
 	for (i = 0; i < written->count; i++) {
 		if (!vfence_fence_is_monitored(list[i].fence))
 			continue;
-		vfence_notify_rescan(list[i].fence);
+		vfence_fence_irq_rescan(list[i].fence);
 		count++;
 	}
 	if (count)
@@ -204,7 +204,7 @@ static void stage_settle_written(struct vfence_targets *written)
 
 	for (i = 0; i < written->count; i++)
 		if (!vfence_fence_is_monitored(list[i].fence))
-			vfence_notify_complete(list[i].fence);
+			vfence_fence_irq_complete(list[i].fence);
 }
 
 /**

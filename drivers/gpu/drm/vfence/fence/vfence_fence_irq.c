@@ -7,22 +7,22 @@
 #include "core/vfence_adapter.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_notify.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
 #include "vfence_step.h"
 
 /* Most fences that one pass of the threaded half visits. */
-#define NOTIFY_PASS	16
+#define FENCE_IRQ_PASS	16
 
 /*
  * Leave the fence to the threaded half, with a reference until then. Return true if the threaded
  * half will complete a waiter for this record.
  */
-static bool notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence,
-				u64 value, u64 time)
+static bool fence_irq_defer_locked(struct vfence_adapter *adapter, struct vfence_fence *fence,
+				   u64 value, u64 time)
 {
 	unsigned long flags;
 	bool useful;
@@ -40,10 +40,10 @@ static bool notify_defer_locked(struct vfence_adapter *adapter, struct vfence_fe
 }
 
 /* Complete the points of a signaled fence, as many as the budget allows. */
-static void notify_signaled_locked(struct vfence_adapter *adapter,
-				   const struct vgpu_irq_record *record,
-				   const struct vgpu_irq_fence *signaled,
-				   struct vfence_irq_batch *batch)
+static void fence_irq_signaled_locked(struct vfence_adapter *adapter,
+				      const struct vgpu_irq_record *record,
+				      const struct vgpu_irq_fence *signaled,
+				      struct vfence_irq_batch *batch)
 {
 	struct vfence_fence *fence;
 	unsigned int completed = 0;
@@ -70,7 +70,7 @@ static void notify_signaled_locked(struct vfence_adapter *adapter,
 
 	useful = completed;
 	if (READ_ONCE(fence->linked) || !batch->budget)
-		useful |= notify_defer_locked(adapter, fence, signaled->value, signaled->time);
+		useful |= fence_irq_defer_locked(adapter, fence, signaled->value, signaled->time);
 
 	spin_lock_irqsave(&fence->lock, flags);
 	fence->interrupts++;
@@ -85,8 +85,8 @@ static void notify_signaled_locked(struct vfence_adapter *adapter,
  * A record without an array: rescan all native fences (WDDM-72), and look at monitored fences only
  * if the record asks for it (WDDM-73, WDDM-74).
  */
-static void notify_null_record(struct vfence_adapter *adapter,
-			       const struct vgpu_irq_record *record)
+static void fence_irq_null_record(struct vfence_adapter *adapter,
+				  const struct vgpu_irq_record *record)
 {
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_NULL);
 	vfence_count_add(adapter, VFENCE_COUNT_SPURIOUS, record->posts);
@@ -96,35 +96,35 @@ static void notify_null_record(struct vfence_adapter *adapter,
 }
 
 /* Finish the points of a batch after the interrupt lock was dropped. */
-static void notify_finish(struct list_head *done)
+static void fence_irq_finish(struct list_head *done)
 {
 	vfence_point_finish_all(done, 0);
 }
 
 /* A NATIVE_FENCE_SIGNALED record in the form that names fences. */
-static void notify_native_hard(struct vfence_adapter *adapter,
-			       const struct vgpu_irq_record *record,
-			       struct vfence_irq_batch *batch)
+static void fence_irq_native_hard(struct vfence_adapter *adapter,
+				  const struct vgpu_irq_record *record,
+				  struct vfence_irq_batch *batch)
 {
 	unsigned int i;
 
 	if (!record->count) {
-		notify_null_record(adapter, record);
+		fence_irq_null_record(adapter, record);
 		return;
 	}
 
-	batch->finish = notify_finish;
+	batch->finish = fence_irq_finish;
 	batch->work -= record->count;
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_ARRAY);
 	for (i = 0; i < record->count; i++)
-		notify_signaled_locked(adapter, record, &record->fence[i], batch);
+		fence_irq_signaled_locked(adapter, record, &record->fence[i], batch);
 }
 
 /*
  * Propagate the missed signal and the current value to the other adapters. A queue there
  * that began to wait after the time of a signal has read the value by itself.
  */
-static void notify_propagate(struct vfence_fence *fence, const struct vgpu_missed *missed)
+static void fence_irq_propagate(struct vfence_fence *fence, const struct vgpu_missed *missed)
 {
 	u64 now = vgpu_clock_now(fence->adapter->gpu);
 
@@ -144,7 +144,7 @@ static void notify_propagate(struct vfence_fence *fence, const struct vgpu_misse
  * Remember the 64-bit value of a narrow fence, as the GPU writes 32 bits only. If a CPU
  * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
  */
-static void notify_update_wide(struct vfence_fence *fence)
+static void fence_irq_update_wide(struct vfence_fence *fence)
 {
 	s64 anchor = atomic64_read(&fence->wide);
 
@@ -156,7 +156,7 @@ static void notify_update_wide(struct vfence_fence *fence)
  * Take the highest value that no record named, if the hardware remembers one: it may have been
  * rewound since.
  */
-static void notify_take_missed_locked(struct vfence_fence *fence, struct vgpu_missed *missed)
+static void fence_irq_take_missed_locked(struct vfence_fence *fence, struct vgpu_missed *missed)
 {
 	bool signaled = false;
 
@@ -166,14 +166,14 @@ static void notify_take_missed_locked(struct vfence_fence *fence, struct vgpu_mi
 	else if (fence->word)
 		signaled = vgpu_word_take(fence->word, missed);
 	if (fence->narrow) {
-		notify_update_wide(fence);
+		fence_irq_update_wide(fence);
 		if (signaled)
 			missed->value = vfence_widen(vfence_fence_current(fence), missed->value);
 	}
 }
 
 /* Take the value up to which interrupts have left points: it must end no wait of a later round. */
-static u64 notify_take_deferred(struct vfence_fence *fence)
+static u64 fence_irq_take_deferred(struct vfence_fence *fence)
 {
 	unsigned long flags;
 	u64 value;
@@ -185,7 +185,7 @@ static u64 notify_take_deferred(struct vfence_fence *fence)
 	return value;
 }
 
-static void notify_put_deferred(struct vfence_fence *fence, u64 value)
+static void fence_irq_put_deferred(struct vfence_fence *fence, u64 value)
 {
 	unsigned long flags;
 
@@ -198,9 +198,10 @@ static void notify_put_deferred(struct vfence_fence *fence, u64 value)
  * Complete a batch of the points up to @missed, up to what interrupts have left, and up to the
  * current value. The rest is left to the thread of the interrupt, and to who calls this again.
  */
-static bool notify_portion_locked(struct vfence_fence *fence, u64 missed, unsigned int *completed)
+static bool fence_irq_portion_locked(struct vfence_fence *fence, u64 missed,
+				     unsigned int *completed)
 {
-	u64 value = max(notify_take_deferred(fence), missed);
+	u64 value = max(fence_irq_take_deferred(fence), missed);
 	unsigned int taken = vfence_point_complete_batch(fence, value);
 
 	lockdep_assert_held(&fence->rescan_lock);
@@ -208,7 +209,7 @@ static bool notify_portion_locked(struct vfence_fence *fence, u64 missed, unsign
 	if (taken < VFENCE_POINT_BATCH)
 		return false;
 	if (!vfence_point_leave(fence, value))
-		notify_put_deferred(fence, value);
+		fence_irq_put_deferred(fence, value);
 	return true;
 }
 
@@ -218,26 +219,26 @@ static bool notify_portion_locked(struct vfence_fence *fence, u64 missed, unsign
  * it is not preempted: clients take it that get a processor rarely, and the interrupt's thread
  * waits for it. Return true if points may remain, which the interrupt's thread completes, too.
  */
-static bool notify_portion(struct vfence_fence *fence, unsigned int *completed)
+static bool fence_irq_portion(struct vfence_fence *fence, unsigned int *completed)
 {
 	bool more;
 
 	spin_lock(&fence->rescan_lock);
-	more = notify_portion_locked(fence, 0, completed);
+	more = fence_irq_portion_locked(fence, 0, completed);
 	spin_unlock(&fence->rescan_lock);
 	return more;
 }
 
 /**
- * vfence_notify_look - complete a batch of points when no record says which values were signaled
+ * vfence_fence_irq_look - complete a batch of points when no record says which values were signaled
  * @fence: the fence
  * @completed: the number of points is added to it
  *
- * Otherwise as vfence_notify_rescan().
+ * Otherwise as vfence_fence_irq_rescan().
  *
  * Return: true if there may be more, which the thread of the interrupt completes.
  */
-bool vfence_notify_look(struct vfence_fence *fence, unsigned int *completed)
+bool vfence_fence_irq_look(struct vfence_fence *fence, unsigned int *completed)
 {
 	struct vgpu_missed missed = {};
 	bool linked = READ_ONCE(fence->linked);
@@ -257,20 +258,20 @@ bool vfence_notify_look(struct vfence_fence *fence, unsigned int *completed)
 		spin_lock(&fence->rescan_lock);
 		linked = true;
 	}
-	notify_take_missed_locked(fence, &missed);
-	more = notify_portion_locked(fence, missed.value, completed);
+	fence_irq_take_missed_locked(fence, &missed);
+	more = fence_irq_portion_locked(fence, missed.value, completed);
 	spin_unlock(&fence->rescan_lock);
 	if (!linked)
 		return more;
 
 	vfence_cross_propagate_noted(fence);
-	notify_propagate(fence, &missed);
+	fence_irq_propagate(fence, &missed);
 	mutex_unlock(&fence->propagate_lock);
 	return more;
 }
 
 /**
- * vfence_notify_rescan - complete points when no record says which values were signaled
+ * vfence_fence_irq_rescan - complete points when no record says which values were signaled
  * @fence: the fence
  *
  * Completes the points that the current value satisfies, and those that a value satisfied
@@ -280,36 +281,36 @@ bool vfence_notify_look(struct vfence_fence *fence, unsigned int *completed)
  *
  * Return: number of points that this call completed.
  */
-unsigned int vfence_notify_rescan(struct vfence_fence *fence)
+unsigned int vfence_fence_irq_rescan(struct vfence_fence *fence)
 {
 	unsigned int completed = 0;
-	bool more = vfence_notify_look(fence, &completed);
+	bool more = vfence_fence_irq_look(fence, &completed);
 
 	while (more) {
 		cond_resched();
-		more = notify_portion(fence, &completed);
+		more = fence_irq_portion(fence, &completed);
 	}
 	return completed;
 }
 
 /* Complete a portion of what interrupts have left of a fence. Return true if there may be more. */
-static bool notify_complete_deferred(struct vfence_fence *fence)
+static bool fence_irq_complete_deferred(struct vfence_fence *fence)
 {
 	unsigned int completed = 0;
 	bool more;
 
 	if (!READ_ONCE(fence->linked))
-		return notify_portion(fence, &completed);
+		return fence_irq_portion(fence, &completed);
 
 	mutex_lock(&fence->propagate_lock);
-	more = notify_portion(fence, &completed);
+	more = fence_irq_portion(fence, &completed);
 	vfence_cross_propagate_noted(fence);
 	mutex_unlock(&fence->propagate_lock);
 	return more;
 }
 
 /* Return true if the fence needs no other pass: no signal was deferred meanwhile. */
-static bool notify_end_deferred(struct vfence_fence *fence)
+static bool fence_irq_end_deferred(struct vfence_fence *fence)
 {
 	unsigned long flags;
 	bool ended;
@@ -324,7 +325,7 @@ static bool notify_end_deferred(struct vfence_fence *fence)
 }
 
 /* Defer fences again, in the order of the list. */
-static void notify_defer_again(struct vfence_adapter *adapter, struct llist_node *list)
+static void fence_irq_defer_again(struct vfence_adapter *adapter, struct llist_node *list)
 {
 	struct vfence_fence *fence, *next;
 
@@ -332,7 +333,7 @@ static void notify_defer_again(struct vfence_adapter *adapter, struct llist_node
 		llist_add(&fence->deferred_node, &adapter->fences.deferred);
 }
 
-static bool notify_native_due(struct vfence_adapter *adapter)
+static bool fence_irq_native_due(struct vfence_adapter *adapter)
 {
 	return !llist_empty(&adapter->fences.deferred);
 }
@@ -343,11 +344,11 @@ static bool notify_native_due(struct vfence_adapter *adapter)
  * pass has few fences, because threads of other clients may wait for the lock of the threaded
  * half. Then it runs again.
  */
-static void notify_native_thread(struct vfence_adapter *adapter)
+static void fence_irq_native_thread(struct vfence_adapter *adapter)
 {
 	/* In the order in which the interrupts deferred the fences. */
 	struct llist_node *list = llist_reverse_order(llist_del_all(&adapter->fences.deferred));
-	unsigned int left = NOTIFY_PASS;
+	unsigned int left = FENCE_IRQ_PASS;
 	LLIST_HEAD(again);
 
 	if (list)
@@ -356,58 +357,58 @@ static void notify_native_thread(struct vfence_adapter *adapter)
 		struct vfence_fence *fence = llist_entry(list, struct vfence_fence, deferred_node);
 
 		list = list->next;
-		if (!notify_complete_deferred(fence) && notify_end_deferred(fence))
+		if (!fence_irq_complete_deferred(fence) && fence_irq_end_deferred(fence))
 			vfence_fence_put(fence);
 		else
 			__llist_add(&fence->deferred_node, &again);
 		cond_resched();
 	}
 	/* Those that had no portion yet come first. */
-	notify_defer_again(adapter, list);
+	fence_irq_defer_again(adapter, list);
 	if (list || !llist_empty(&again)) {
-		notify_defer_again(adapter, llist_reverse_order(__llist_del_all(&again)));
+		fence_irq_defer_again(adapter, llist_reverse_order(__llist_del_all(&again)));
 		vfence_irq_run_again(adapter);
 	}
 }
 
 /* If interrupts name queues, the logs name the fences of all signals that have an entry. */
-static void notify_native_scan(struct vfence_adapter *adapter, u32 nodes)
+static void fence_irq_native_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (!adapter->optimized || nodes & VGPU_OVERFLOW_UNLOGGED)
 		vfence_fence_scan(adapter);
 }
 
-static const struct vfence_irq_source notify_native_source = {
+static const struct vfence_irq_source fence_irq_native_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
-	.hard = notify_native_hard,
-	.due = notify_native_due,
-	.thread = notify_native_thread,
-	.scan = notify_native_scan,
+	.hard = fence_irq_native_hard,
+	.due = fence_irq_native_due,
+	.thread = fence_irq_native_thread,
+	.scan = fence_irq_native_scan,
 };
 
 /* In the optimised form queue/ handles the records, and leaves what exceeds a portion. */
-static const struct vfence_irq_source notify_optimized_source = {
+static const struct vfence_irq_source fence_irq_optimized_source = {
 	.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
-	.due = notify_native_due,
-	.thread = notify_native_thread,
-	.scan = notify_native_scan,
+	.due = fence_irq_native_due,
+	.thread = fence_irq_native_thread,
+	.scan = fence_irq_native_scan,
 };
 
 /* The GPU wrote monitored fences, of which the record names none (WDDM-130). */
-static void notify_monitored_hard(struct vfence_adapter *adapter,
-				  const struct vgpu_irq_record *record,
-				  struct vfence_irq_batch *batch)
+static void fence_irq_monitored_hard(struct vfence_adapter *adapter,
+				     const struct vgpu_irq_record *record,
+				     struct vfence_irq_batch *batch)
 {
 	vfence_count(adapter, VFENCE_COUNT_RECORDS_MONITORED);
 	atomic_set(&adapter->fences.written_due, 1);
 }
 
-static bool notify_monitored_due(struct vfence_adapter *adapter)
+static bool fence_irq_monitored_due(struct vfence_adapter *adapter)
 {
 	return atomic_read(&adapter->fences.written_due);
 }
 
-static void notify_look_at(struct vfence_adapter *adapter, u32 global)
+static void fence_irq_look_at(struct vfence_adapter *adapter, u32 global)
 {
 	struct vfence_fence *fence = vfence_fence_find(adapter, global);
 	unsigned int completed = 0;
@@ -415,8 +416,8 @@ static void notify_look_at(struct vfence_adapter *adapter, u32 global)
 	/* Nobody waits for a fence without references. */
 	if (!fence)
 		return;
-	/* What exceeds a portion is left to notify_native_thread(). */
-	vfence_notify_look(fence, &completed);
+	/* What exceeds a portion is left to fence_irq_native_thread(). */
+	vfence_fence_irq_look(fence, &completed);
 	vfence_fence_put(fence);
 }
 
@@ -424,14 +425,14 @@ static void notify_look_at(struct vfence_adapter *adapter, u32 global)
  * Look at the fences that were written: a pass has few of them, as threads of other clients wait
  * for the runs of the threaded half.
  */
-static void notify_look_at_written(struct vfence_adapter *adapter)
+static void fence_irq_look_at_written(struct vfence_adapter *adapter)
 {
-	unsigned int left = NOTIFY_PASS;
+	unsigned int left = FENCE_IRQ_PASS;
 	u32 global;
 
 	vfence_count(adapter, VFENCE_COUNT_LEGACY_SCANS);
 	while (left && vgpu_word_next_written(adapter->gpu, &global)) {
-		notify_look_at(adapter, global);
+		fence_irq_look_at(adapter, global);
 		left--;
 		cond_resched();
 	}
@@ -441,62 +442,62 @@ static void notify_look_at_written(struct vfence_adapter *adapter)
 	}
 }
 
-static void notify_monitored_thread(struct vfence_adapter *adapter)
+static void fence_irq_monitored_thread(struct vfence_adapter *adapter)
 {
 	if (atomic_xchg(&adapter->fences.written_due, 0))
-		notify_look_at_written(adapter);
+		fence_irq_look_at_written(adapter);
 }
 
-static void notify_monitored_scan(struct vfence_adapter *adapter, u32 nodes)
+static void fence_irq_monitored_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (nodes & VGPU_OVERFLOW_MONITORED)
-		notify_look_at_written(adapter);
+		fence_irq_look_at_written(adapter);
 }
 
-static const struct vfence_irq_source notify_monitored_source = {
+static const struct vfence_irq_source fence_irq_monitored_source = {
 	.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
-	.hard = notify_monitored_hard,
-	.due = notify_monitored_due,
-	.thread = notify_monitored_thread,
-	.scan = notify_monitored_scan,
+	.hard = fence_irq_monitored_hard,
+	.due = fence_irq_monitored_due,
+	.thread = fence_irq_monitored_thread,
+	.scan = fence_irq_monitored_scan,
 };
 
-/** vfence_notify_add_sources - register for fence interrupts, after feature negotiation */
-void vfence_notify_add_sources(struct vfence_adapter *adapter)
+/** vfence_fence_irq_add_sources - register for fence interrupts, after feature negotiation */
+void vfence_fence_irq_add_sources(struct vfence_adapter *adapter)
 {
-	vfence_irq_add(adapter, adapter->optimized ? &notify_optimized_source :
-						     &notify_native_source);
-	vfence_irq_add(adapter, &notify_monitored_source);
+	vfence_irq_add(adapter, adapter->optimized ? &fence_irq_optimized_source :
+						     &fence_irq_native_source);
+	vfence_irq_add(adapter, &fence_irq_monitored_source);
 }
 
 /**
- * vfence_notify_complete - complete what the interrupts of a fence have left
+ * vfence_fence_irq_complete - complete what the interrupts of a fence have left
  * @fence: the fence, all signals of which are handled by vfence_irq_catch_up()
  *
  * This does not wait for the waiters of other fences, which the threaded half completes in
  * portions. Process context.
  */
-void vfence_notify_complete(struct vfence_fence *fence)
+void vfence_fence_irq_complete(struct vfence_fence *fence)
 {
-	while (notify_complete_deferred(fence))
+	while (fence_irq_complete_deferred(fence))
 		cond_resched();
 }
 
 /* Handle the records that name the fence. */
-static void notify_settle_records(struct vfence_fence *fence)
+static void fence_irq_settle_records(struct vfence_fence *fence)
 {
 	vgpu_cmp_flush(fence->adapter->gpu);
 	vfence_irq_flush(fence->adapter);
 }
 
 /**
- * vfence_notify_settle - handle all signals of a fence that are pending
+ * vfence_fence_irq_settle - handle all signals of a fence that are pending
  * @fence: the fence
  *
  * On return each signal before the call, by the CPU or on this adapter, has completed
  * the waits it satisfies, even if its value was rewound since. Process context.
  */
-void vfence_notify_settle(struct vfence_fence *fence)
+void vfence_fence_irq_settle(struct vfence_fence *fence)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 
@@ -504,14 +505,14 @@ void vfence_notify_settle(struct vfence_fence *fence)
 	if (adapter->optimized)
 		vfence_irq_catch_up(adapter);
 	else
-		notify_settle_records(fence);
+		fence_irq_settle_records(fence);
 
 	/* What records have left, and up to the highest value that none named. */
-	vfence_notify_rescan(fence);
+	vfence_fence_irq_rescan(fence);
 }
 
 /**
- * vfence_notify_settle_rewinds - handle the signals before a rewind
+ * vfence_fence_irq_settle_rewinds - handle the signals before a rewind
  * @fence: the fence, which is about to get a waiter
  *
  * Call this before a wait is put on a fence. Interrupts and logs carry values, so that a
@@ -519,7 +520,7 @@ void vfence_notify_settle(struct vfence_fence *fence)
  * a wait that begins after the rewind. If the fence was not rewound since the last call
  * the cost is one comparison. Process context, no lock held.
  */
-void vfence_notify_settle_rewinds(struct vfence_fence *fence)
+void vfence_fence_irq_settle_rewinds(struct vfence_fence *fence)
 {
 	u64 rewinds;
 
@@ -531,7 +532,7 @@ void vfence_notify_settle_rewinds(struct vfence_fence *fence)
 	rewinds = vfence_fence_rewinds(fence);
 	if (READ_ONCE(fence->settled) == rewinds)
 		return;
-	vfence_notify_settle(fence);
+	vfence_fence_irq_settle(fence);
 
 	/* Store the count only now, as others skip the settlement by it. Later rewinds differ. */
 	WRITE_ONCE(fence->settled, rewinds);
