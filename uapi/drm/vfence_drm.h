@@ -436,7 +436,7 @@ struct drm_vfence_obj_array {
  * @p: Pointer to the first element.
  */
 #define DRM_VFENCE_OBJ_ARRAY(n, p) \
-	{ .stride = sizeof((p)[0]), .count = (n), .array = (__u64)(uintptr_t)(p) }
+	{ (__u32)sizeof((p)[0]), (__u32)(n), (__u64)(unsigned long)(p) }
 
 /**
  * struct drm_vfence_destroy - argument of the ioctls that destroy a handle
