@@ -84,10 +84,10 @@ extern "C" {
 /**
  * struct drm_vfence_ring_control - pointers of a queue, at the start of the control buffer
  *
- * Both pointers count bytes since the doorbell object was created and never wrap. The
- * position in the ring is the pointer modulo the size of the ring. Both pointers are
- * multiples of 8, and write_ptr - read_ptr never exceeds the size of the ring. A queue whose
- * client breaks one of these rules stops with %DRM_VFENCE_FAULT_WRITE_POINTER.
+ * Both pointers count bytes since DOORBELL_CREATE; they never wrap and are multiples of 8. The
+ * position in the ring is the pointer modulo the size of the ring. write_ptr - read_ptr must
+ * not exceed the size of the ring. A violation stops the queue with
+ * %DRM_VFENCE_FAULT_WRITE_POINTER.
  */
 struct drm_vfence_ring_control {
 	/** @read_ptr: Bytes consumed. The GPU writes it after each packet. */
@@ -246,8 +246,7 @@ enum drm_vfence_opcode {
 };
 
 /**
- * DRM_VFENCE_REGISTERS: Number of registers that a queue has. They are 0 in a new queue. Whatever
- * else its engine executes does not change them.
+ * DRM_VFENCE_REGISTERS: Registers of a queue. They start at 0; only SET_REGISTER changes them.
  */
 #define DRM_VFENCE_REGISTERS		16
 
@@ -283,8 +282,8 @@ struct drm_vfence_packet_wait {
 /**
  * struct drm_vfence_packet_signal - store a fence's current value
  *
- * The GPU interrupts the CPU only if the value exceeds the monitored value. It compares after it
- * has executed the LOG packet that follows, if there is one.
+ * The GPU interrupts the CPU only if the value exceeds the monitored value. It compares after a
+ * LOG packet that follows directly.
  */
 struct drm_vfence_packet_signal {
 	/** @header: The length is 32. */
@@ -371,8 +370,8 @@ struct drm_vfence_packet_fill {
 /**
  * struct drm_vfence_packet_timestamp - store the GPU clock in a data buffer
  *
- * The time is that at which the GPU has done what is before the packet. If the thread that
- * emulates the engine has woken up late, by at most 50 us, that does not count, except in waits.
+ * The value is the time at which the packets before it were done. The emulation leaves out
+ * wake-up delays of up to 50 us, except in waits.
  */
 struct drm_vfence_packet_timestamp {
 	/** @header: The length is 16. */
@@ -440,9 +439,19 @@ struct drm_vfence_obj_array {
 
 /**
  * struct drm_vfence_destroy - argument of the ioctls that destroy a handle
+ *
+ * @handle is that of the object to destroy; QUEUE_ABORT stops the queue of @handle, which is
+ * lost, and DOORBELL_DESTROY destroys its doorbell.
+ *
+ * DEVICE_DESTROY also destroys all objects of the device. A queue with work whose doorbell is
+ * destroyed is aborted; a status page of the doorbell that is still mapped reads as
+ * %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT.
+ *
+ * Errors: EBUSY for a context with queues, for a queue with a doorbell, and for the progress
+ * fence of a queue; ENOENT for an event that has fired, and for a queue without a doorbell.
  */
 struct drm_vfence_destroy {
-	/** @handle: Handle to destroy. */
+	/** @handle: Handle of the object. */
 	__u32 handle;
 	/** @pad: Zero. */
 	__u32 pad;
@@ -481,12 +490,11 @@ enum drm_vfence_query_type {
 /**
  * struct drm_vfence_query - query the adapter, in two calls
  *
- * With @data 0 the kernel only writes the size of the answer to @size. Otherwise it copies
- * the answer, or the beginning of it if the buffer is shorter, and clears the rest of the
- * buffer.
+ * With @data 0 the kernel only writes @size. Otherwise it copies as much of the answer as fits
+ * and clears the rest of the buffer. It writes all members of an answer.
  *
- * Errors: EINVAL for an unknown @type, an illegal @stride or a buffer of more than 65536
- * bytes; EACCES for %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
+ * Errors: EINVAL for an unknown @type, an illegal @stride or a buffer of more than 65536 bytes;
+ * EACCES for %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
  */
 struct drm_vfence_query {
 	/** @type: &enum drm_vfence_query_type. */
@@ -971,14 +979,12 @@ enum drm_vfence_counter_id {
 /**
  * struct drm_vfence_counter - value of one counter
  *
- * The answer to %DRM_VFENCE_QUERY_COUNTER_VALUES is an array with one element for each
- * counter of the driver, in ascending order of id. The kernel writes all members. The
- * structure keeps its size.
+ * %DRM_VFENCE_QUERY_COUNTER_VALUES has one element for each counter of the driver, by ascending
+ * id.
  *
- * The answer to %DRM_VFENCE_QUERY_CLIENT_COUNTERS has elements for CPU_SIGNALS (those of its
- * calls), WAITS_* (those of WAIT and EVENT_ARM), IOCTLS, DOORBELL_FAULTS, PAGE_FAULTS,
- * FENCES_CREATED, FENCES_OPENED, FENCES_CLOSED and SUBMISSIONS. They start at 0 when the file
- * is opened.
+ * %DRM_VFENCE_QUERY_CLIENT_COUNTERS has those of the open file, which start at 0 when it is
+ * opened: CPU_SIGNALS, WAITS_*, IOCTLS, DOORBELL_FAULTS, PAGE_FAULTS, FENCES_CREATED,
+ * FENCES_OPENED, FENCES_CLOSED and SUBMISSIONS.
  */
 struct drm_vfence_counter {
 	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
@@ -1037,9 +1043,9 @@ enum drm_vfence_limit_id {
 /**
  * struct drm_vfence_limit - a limit, and what the caller's open file has
  *
- * The answer to %DRM_VFENCE_QUERY_LIMITS has one element for each limit, in ascending order of
- * id. The kernel writes all members. A call that would exceed a limit fails with ENOSPC, except
- * for %DRM_VFENCE_LIMIT_RESTARTS and %DRM_VFENCE_LIMIT_RESTART_POINTS.
+ * %DRM_VFENCE_QUERY_LIMITS has one element for each limit, by ascending id. A call that would
+ * exceed a limit fails with ENOSPC, except for %DRM_VFENCE_LIMIT_RESTARTS and
+ * %DRM_VFENCE_LIMIT_RESTART_POINTS.
  */
 struct drm_vfence_limit {
 	/** @id: &enum drm_vfence_limit_id, or an id that only a newer header lists. */
@@ -1104,14 +1110,13 @@ struct drm_vfence_counter_info {
 /**
  * struct drm_vfence_device_create - create a device, the unit of error
  *
- * What the device hangs counts for the process that opened the file if that has started the
- * calling one, itself or through others, and for the calling one otherwise. A process that has
- * not executed a program since it was forked counts for the one that has forked it, if that uses
- * the adapter, too. Processes of different users never count for each other.
+ * A hang of the device counts for the process that opened the file if that process is an
+ * ancestor of the caller, else for the caller. It also counts for the parent of that process if
+ * the parent uses the adapter and the child has not executed a program since it was forked.
+ * Processes of other users are never charged.
  *
- * Errors: ENOSPC if the file has 64 devices. EACCES if the process is blocked: five of the
- * devices that count for it became %DRM_VFENCE_DEVICE_HUNG within a minute because of what the
- * driver timed out, or as many and as soon as an administrator has configured.
+ * Errors: ENOSPC at %DRM_VFENCE_LIMIT_DEVICES; EACCES if the process is blocked: five hangs
+ * within a minute count for it, unless an administrator has changed these limits.
  */
 struct drm_vfence_device_create {
 	/** @flags: Zero. */
@@ -1177,17 +1182,14 @@ struct drm_vfence_context_create {
 /**
  * struct drm_vfence_context_suspend - take the queues of a context off the GPU
  *
- * The queues stop, with all work in flight, until the context is resumed. The call returns
- * when the GPU has released them all. Doorbells stay connected and rings stay resident; work
- * that is submitted meanwhile starts after the resume. For the timeout of a submission of a
- * kernel-mode queue, TdrDelay, the time on the engine and the time of suspensions count. A
- * context that is already suspended stays suspended.
+ * The queues stop, with all work in flight, and the call returns when the GPU has released
+ * them. Doorbells stay connected; work that is submitted meanwhile runs after the resume.
+ * Suspended time counts towards the time-out of a submission, TdrDelay, which is two seconds
+ * unless an administrator has changed it. Suspending a suspended context has no further effect.
  *
- * TdrDelay is two seconds unless an administrator has changed it.
- *
- * Errors: ETIME if the GPU did not acknowledge within TdrDelay: the engine was reset and
- * the device is %DRM_VFENCE_DEVICE_HUNG. EINTR if a signal interrupted the call: the context
- * is suspended, or will be.
+ * Errors: ETIME if the GPU did not acknowledge within TdrDelay: the engine was reset and the
+ * device is %DRM_VFENCE_DEVICE_HUNG. EINTR if a signal interrupted the call: the context is
+ * suspended, or will be.
  */
 struct drm_vfence_context_suspend {
 	/** @context: Handle of the context. */
@@ -1202,6 +1204,8 @@ struct drm_vfence_context_suspend {
  * struct drm_vfence_context_resume - let the queues of a context run again
  *
  * The call does nothing for a context that is not suspended.
+ *
+ * Errors: EINTR if a signal interrupted the call, which has done nothing.
  */
 struct drm_vfence_context_resume {
 	/** @context: Handle of the context. */
@@ -1329,10 +1333,9 @@ struct drm_vfence_fence_mapping {
 #define DRM_VFENCE_FENCE_SHAREABLE	(1 << 0)
 /**
  * DRM_VFENCE_FENCE_CROSS_ADAPTER: Other adapters can open the fence too. The flag needs
- * SHAREABLE, and is not for type INTRA_GPU. All adapters share one current value. Every GPU
- * signal other than 0 interrupts the CPU, which notifies the other adapters. The fence is a
- * native one on each adapter that has native fences, and a monitored one on the others,
- * whichever of the two types is given.
+ * SHAREABLE, and is not for type INTRA_GPU. All adapters share one current value. An adapter that
+ * opens the fence gets a native fence if it has native fences, else a monitored one. Every GPU
+ * signal other than 0 interrupts the CPU, which notifies the other adapters.
  */
 #define DRM_VFENCE_FENCE_CROSS_ADAPTER	(1 << 1)
 /**
@@ -1420,15 +1423,13 @@ struct drm_vfence_fence_create {
 /**
  * struct drm_vfence_fence_export - get a file descriptor of a fence
  *
- * The descriptor has O_CLOEXEC set. It carries rights, and a handle that is opened from it
- * has these rights. The driver checks a call by the handle that it names. It checks a packet
- * by the rights of all handles of the file together, because these share their addresses. The
- * descriptor cannot be polled, because poll() has no value to wait for: it returns POLLERR at
- * once. See EVENT_ARM.
+ * The descriptor has O_CLOEXEC set and carries rights; handles that are opened from it have
+ * these rights. The driver checks an ioctl by the rights of its handle, and a packet by those
+ * of all handles of the file for the fence, because they share an address. poll() of the
+ * descriptor returns POLLERR; use EVENT_ARM.
  *
- * Errors: EINVAL for no right, because a descriptor that gives away more than was meant
- * cannot be taken back; EPERM for a fence that is not shareable; EACCES for a
- * right that the handle does not have; EMFILE if the process has too many descriptors.
+ * Errors: EINVAL without a right; EPERM for a fence that is not shareable; EACCES for a right
+ * that the handle does not have; EMFILE if the process has too many descriptors.
  */
 struct drm_vfence_fence_export {
 	/** @handle: Handle of the fence. */
@@ -1444,15 +1445,15 @@ struct drm_vfence_fence_export {
 /**
  * struct drm_vfence_fence_open - open a shared fence
  *
- * All handles of one file have the addresses of the first one. A fence of another
+ * All handles of one file for a fence have the addresses of the first one. A fence of another
  * adapter becomes the kind of fence that this adapter supports; FENCE_QUERY returns its type.
  *
- * Errors: EINVAL for a bit of @engine_affinity without a physical adapter, for both flags, or
- * for a flag with a native fence; EBADF for a closed descriptor; EINVAL for a descriptor that
- * is not a fence, or for a fence of another adapter without CROSS_ADAPTER; EACCES for a
- * descriptor without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for a fence of another adapter if
- * the fences of this one have 32 bits; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or
- * %DRM_VFENCE_LIMIT_USER_MEMORY.
+ * Errors: EBADF for a closed descriptor; EINVAL for a descriptor that is not a fence, for a
+ * fence of another adapter without CROSS_ADAPTER, for a bit of @engine_affinity without a
+ * physical adapter, for both flags, or for a flag with a native fence; EACCES for a descriptor
+ * without %DRM_VFENCE_RIGHT_READ; EOPNOTSUPP for a fence of another adapter if the fences of
+ * this one have 32 bits; ENOSPC at %DRM_VFENCE_LIMIT_FENCES or %DRM_VFENCE_LIMIT_USER_MEMORY,
+ * or without room for its addresses.
  */
 struct drm_vfence_fence_open {
 	/** @device: Handle of the parent. */
@@ -1498,16 +1499,15 @@ struct drm_vfence_fence_point {
 /**
  * struct drm_vfence_fence_signal - signal fences from the CPU, in order
  *
- * The driver checks all points before it stores the first value. Calls are serialised: the
- * newest value wins.
+ * The driver checks all points before it stores the first value. Concurrent calls are
+ * serialised.
  *
- * Errors: EINVAL for no points or more than %DRM_VFENCE_MAX_POINTS, or for a smaller value of
- * a monitored fence without ALLOW_REWIND; EACCES for a handle without
- * %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type INTRA_GPU; EINTR if a signal
- * interrupted the call before the first value was stored; EIO, and no value is stored, if a signal
- * of a fence has no effect any more: a native fence whose device is lost is always signaled,
- * and the progress of a lost queue has ended. The same holds for the signals of WAIT,
- * EVENT_ARM and WAIT_SET_WAIT.
+ * Errors: EINVAL for no points or more than %DRM_VFENCE_MAX_POINTS, or for a smaller value of a
+ * monitored fence without ALLOW_REWIND; EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL;
+ * EOPNOTSUPP for a fence of type INTRA_GPU; EINTR if a signal interrupted the call; EIO for a
+ * fence that ended with its device or its queue. No value is stored then. If the adapter is
+ * lost during the call, EIO may follow after some values. The same holds for the signals of
+ * WAIT, EVENT_ARM and WAIT_SET_WAIT.
  */
 struct drm_vfence_fence_signal {
 	/** @flags: DRM_VFENCE_SIGNAL_*. */
@@ -1524,19 +1524,17 @@ struct drm_vfence_fence_signal {
 /**
  * struct drm_vfence_fence_import - signal a fence when a dma_fence signals
  *
- * The driver takes the dma_fence that the sync_file, or the point of the syncobj, has at the
- * time of the call. When it signals the driver signals the fence, native or monitored, as
- * FENCE_SIGNAL with ALLOW_REWIND does. If the dma_fence fails the fence gets its maximum, on all
- * adapters, as if a device was lost that may signal it: all waits end, and a smaller
- * value that is signaled afterwards counts as ever. A fence with NO_SIGNAL_MAX_VALUE_ON_TDR keeps
- * its value then. Closing the file cancels the imports that have not signaled. There is no export:
- * the driver never backs a dma_fence by a fence that clients signal. An import keeps the waits for
- * its fence, even if all handles are closed.
+ * The driver signals the fence, as FENCE_SIGNAL with ALLOW_REWIND does, when the dma_fence
+ * signals that the sync_file, or the point of the syncobj, has at the time of the call. If the
+ * dma_fence fails the fence gets its maximum on all adapters, unless it has
+ * NO_SIGNAL_MAX_VALUE_ON_TDR. Until then the import counts as a signaler of the fence, also if
+ * all handles are closed; closing the file cancels it. There is no export, because a client can
+ * delay a fence without limit, and a dma_fence must signal.
  *
- * Errors: EINVAL for a descriptor that is not a sync_file; ENOENT for a syncobj that does not
- * exist; EINVAL for a syncobj without a fence or for a point that is not submitted yet;
- * EACCES for a handle without %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type
- * INTRA_GPU; ENOSPC if 1024 imports of the file wait.
+ * Errors: EINVAL for a descriptor that is not a sync_file, for a syncobj without a fence or for
+ * a point that is not submitted yet; ENOENT for a syncobj that does not exist; EACCES for a
+ * handle without %DRM_VFENCE_RIGHT_SIGNAL; EOPNOTSUPP for a fence of type INTRA_GPU; ENOSPC at
+ * %DRM_VFENCE_LIMIT_IMPORTS.
  */
 struct drm_vfence_fence_import {
 	/** @fence: Handle of the fence to signal. */
@@ -1592,35 +1590,33 @@ struct drm_vfence_fence_query {
 /**
  * struct drm_vfence_wait - sleep until fences reach values
  *
- * A point that was reached once stays reached, even if its fence is rewound. If several
- * outcomes are possible, reached precedes interrupted, and interrupted precedes timed out.
+ * The driver checks all arguments, performs @signals, then waits. A point that was reached
+ * stays reached, even if its fence is rewound. If several outcomes are possible, reached
+ * precedes interrupted, and interrupted precedes timed out.
  *
- * The driver first checks all arguments, then performs @signals, then waits. If a signal
- * interrupts the call while it waits, the wait stays armed and @restart gets its number. The
- * restarted call, by the kernel (SA_RESTART, a stop, a debugger, the freezer) or by a loop
- * on EINTR as in drmIoctl(), passes the structure as it is: it performs no signals and
- * continues the wait, with all that was reached meanwhile. A client that does not call again
- * need not do anything: each file keeps up to 4096 such waits with up to 65536 points, a new
- * one takes the place of the oldest, and a child and its parent share them as they share the
- * file. The call with the number of a wait that is gone begins a new wait, without signals.
+ * If a signal interrupts the call while it waits, the wait stays armed and @restart gets its
+ * number. The kernel (SA_RESTART, a stop, a debugger, the freezer), or a loop on EINTR as in
+ * drmIoctl(), passes the structure again as it is: the call performs no signals and continues
+ * the wait. A file keeps up to %DRM_VFENCE_LIMIT_RESTARTS such waits and drops the oldest
+ * first; a call for a dropped one begins a new wait, without signals.
  *
- * When a call returns 0, the eventfds of the caller's file are signaled whose points were reached
- * by earlier signals of the queue whose signal the call has waited for, unless their values were
- * rewound since. So it is for WAIT_SET_WAIT with entries that are ready.
+ * When the call returns 0, the eventfds of the file are signaled whose points were reached by
+ * earlier signals of the same queue, unless their values were rewound since. The same holds for
+ * WAIT_SET_WAIT that returns entries.
  *
- * Waits for a fence end when nobody can signal it any more. Handles and descriptors with
- * %DRM_VFENCE_RIGHT_SIGNAL can, whichever process or socket has them, imports that have not
- * signaled, and submissions with signals that have not ended, held back or not. Packets signal by
- * handles of their file. Later waits end at once, unless the value is reached; queues that wait go
- * on. No new holder with the right can come, because rights only shrink on the way.
+ * Waits for a fence end with ECANCELED when it has no signaler left. Signalers are handles and
+ * descriptors with %DRM_VFENCE_RIGHT_SIGNAL in any process, imports that have not signaled, and
+ * submissions with signals that have not ended. Queues that wait go on. A signaler cannot come
+ * back, because rights never grow.
  *
- * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED
- * if nobody can signal a fence any more, or any handle of a monitored fence was destroyed that
- * could signal it; EIO for the progress fence of a lost queue; ENODEV if the device is removed;
- * EINVAL for a negative timeout, for no points, or for more than %DRM_VFENCE_MAX_POINTS
- * points or signals; EACCES for a handle without the right to wait or to signal; EOPNOTSUPP
- * for a fence of type INTRA_GPU; EINVAL for a @restart whose wait has another address or
- * count of @points.
+ * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; ECANCELED if
+ * a fence has no signaler left, or if a handle of a monitored fence was destroyed that could
+ * signal it; EIO for the progress fence of a lost queue, or if the adapter is lost; ENODEV if
+ * the device is removed; EINVAL for a negative timeout, for no points, for more than
+ * %DRM_VFENCE_MAX_POINTS points or signals, for a smaller value of a monitored fence without
+ * %DRM_VFENCE_WAIT_ALLOW_REWIND, or for a @restart whose wait has another address or count of
+ * @points; EACCES for a handle without the right to wait or to signal; EOPNOTSUPP for a fence
+ * of type INTRA_GPU.
  */
 struct drm_vfence_wait {
 	/** @flags: DRM_VFENCE_WAIT_*. */
@@ -1649,14 +1645,13 @@ struct drm_vfence_wait {
 /**
  * struct drm_vfence_event_arm - signal an eventfd when fences reach values
  *
- * The driver signals the eventfd once when the points are reached, at whichever time: before
- * the call, during it or after it. If they are already reached it arms nothing. The driver also
- * signals the eventfd when the device is removed or a fence is destroyed while the event is
- * armed. A call that fails does not signal it.
+ * The driver signals the eventfd once when the points are reached, and at once if they already
+ * are. It also signals the eventfd when the device is removed or a wait for these points would
+ * fail. A call that fails does not signal the eventfd.
  *
- * Errors: those of &struct drm_vfence_wait; EBADF or EINVAL for a descriptor that is not an
- * eventfd; ENOSPC if the file has 4096 armed events, or 65536 points in armed events. On
- * ENOSPC and on EINTR the driver has signaled nothing.
+ * Errors: those of &struct drm_vfence_wait, except ETIME and those of @timeout_ns and @restart;
+ * EBADF or EINVAL for a descriptor that is not an eventfd; ENOSPC at %DRM_VFENCE_LIMIT_EVENTS
+ * or %DRM_VFENCE_LIMIT_EVENT_POINTS. On ENOSPC and on EINTR the driver has signaled nothing.
  */
 struct drm_vfence_event_arm {
 	/** @flags: DRM_VFENCE_WAIT_*. */
@@ -1676,16 +1671,14 @@ struct drm_vfence_event_arm {
 /**
  * struct drm_vfence_wait_set_create - create a set of points that outlives a call
  *
- * A thread that waits again and again for one of many fences would pass all of them with each
- * WAIT. An entry of a wait set stays on its fence from one WAIT_SET_WAIT to the next, until it is
- * reached. An entry is in one of three states::
+ * An entry of a wait set stays on its fence from one WAIT_SET_WAIT to the next, so that a thread
+ * that waits again and again for one of many fences need not pass them all with each call::
  *
  *    not in use ----> armed            (the client updates it)
  *    armed ---------> ready            (its value is reached, or its fence fails)
  *    ready ---------> not in use       (WAIT_SET_WAIT returns it, once)
  *
- * An update of an entry that is armed or ready replaces it: what it waited for before is not
- * returned any more.
+ * An update of an entry that is armed or ready replaces it.
  *
  * Errors: EINVAL for no entries or more than %DRM_VFENCE_MAX_WAIT_SET_ENTRIES; ENOSPC at
  * %DRM_VFENCE_LIMIT_WAIT_SETS or %DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES.
@@ -1729,26 +1722,24 @@ struct drm_vfence_wait_set_ready {
 /**
  * struct drm_vfence_wait_set_wait - update entries of a wait set, and sleep until one is ready
  *
- * The driver checks all arguments, performs @signals, then @updates in the order of the list, then
- * waits until at least one entry is ready. It returns ready entries in the order in which they
- * became ready, up to the count of @ready; the next call returns the rest. With a count of 0 the
- * call does not wait. Calls of several threads for one set may update it at any time. One thread
- * at a time may wait.
+ * The driver checks all arguments, performs @signals, then @updates in their order, then waits
+ * until an entry is ready. It returns ready entries, oldest first, up to the count of @ready;
+ * the next call returns the rest. With a count of 0 the call does not wait. Any thread may
+ * update a set at any time; one thread at a time may wait.
  *
  * Reached precedes interrupted, and interrupted precedes timed out. If a signal interrupts the
- * call while it waits, the entries stay as they are, and @performed is 1: the restarted call, by
- * the kernel or by a loop on EINTR as in drmIoctl(), passes the structure as it is, and performs
- * neither signals nor updates again.
+ * call while it waits, @performed is 1. The kernel, or a loop on EINTR as in drmIoctl(), passes
+ * the structure again as it is: the call repeats neither signals nor updates.
  *
- * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; EBUSY if another
- * thread waits; ENODATA if the call would sleep and no entry is armed; ECANCELED if the set is
- * destroyed meanwhile; EINVAL for an index beyond the entries of the set, for a negative timeout,
- * for a smaller value of a monitored fence without %DRM_VFENCE_WAIT_ALLOW_REWIND, or for more than
- * %DRM_VFENCE_MAX_POINTS elements of a list; EACCES for a handle without the right to wait or to
- * signal; EOPNOTSUPP for a fence of type INTRA_GPU; EIO if the adapter is lost, possibly after
- * some of the signals. After ETIME, ENODATA, ECANCELED and an EFAULT of @ready the signals and
- * updates are performed, and no entry is lost; so they are after any error of a call with
- * @performed. After the others, except EINTR and EIO, nothing has changed.
+ * Errors: ETIME when the timeout expires; EINTR if a signal interrupted the call; EBUSY if
+ * another thread waits; ENODATA if the call would sleep and no entry is armed; ECANCELED if the
+ * set is destroyed meanwhile; EINVAL for an index beyond the entries of the set, for a negative
+ * timeout, for a smaller value of a monitored fence without %DRM_VFENCE_WAIT_ALLOW_REWIND, or
+ * for more than %DRM_VFENCE_MAX_POINTS elements of a list; EACCES for a handle without the
+ * right to wait or to signal; EOPNOTSUPP for a fence of type INTRA_GPU; EIO if the adapter is
+ * lost, possibly after some of the signals. After ETIME, ENODATA, ECANCELED and an EFAULT of
+ * @ready the signals and updates are performed, and no entry is lost, and so after any error of
+ * a call with @performed. After the others, except EINTR and EIO, nothing has changed.
  */
 struct drm_vfence_wait_set_wait {
 	/** @set: Handle of the wait set. */
@@ -1781,23 +1772,23 @@ struct drm_vfence_wait_set_wait {
 /** DRM_VFENCE_QUEUE_USER_MODE: The client fills the queue and rings its doorbell. */
 #define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
 /**
- * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than TdrDelay.
- * They have no dma_fence, whose waiters rely on an end: SUBMIT refuses
- * @signal_syncobjs. The queue must still leave its engine when another client wants it or its
- * context is suspended. A user-mode queue has no limit of its own in any case.
+ * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than
+ * TdrDelay. SUBMIT refuses @signal_syncobjs, because a dma_fence must signal. The queue must
+ * still leave its engine when another client wants it or its context is suspended. The flag has
+ * no effect on a user-mode queue, which has no such limit.
  */
 #define DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT (1 << 1)
 
 /**
  * struct drm_vfence_queue_create - create a hardware queue with its progress fence
  *
- * Without USER_MODE it is a kernel-mode queue: DRM_IOCTL_VFENCE_SUBMIT fills it, and it has no
- * logs and no doorbell.
+ * Without USER_MODE it is a kernel-mode queue: SUBMIT fills it, and it has no logs and no
+ * doorbell.
  *
- * Errors: EOPNOTSUPP for USER_MODE on a node that does not take user-mode queues
- * or on an adapter without user-mode submission; EOPNOTSUPP for a kernel-mode queue on a node
- * for the kernel's own work; ENOSPC if the file has 64 queues, or for its progress fence as for
- * FENCE_CREATE.
+ * Errors: EOPNOTSUPP for USER_MODE on a node that does not take user-mode queues or on an
+ * adapter without user-mode submission, and for a kernel-mode queue on a node for the work of
+ * the kernel; ENOSPC at %DRM_VFENCE_LIMIT_QUEUES, without room for the addresses of its logs,
+ * or for its progress fence as for FENCE_CREATE.
  */
 struct drm_vfence_queue_create {
 	/** @context: Handle of the parent. */
@@ -1835,12 +1826,12 @@ struct drm_vfence_queue_create {
 /**
  * struct drm_vfence_doorbell_create - give a user-mode queue its ring and its doorbell
  *
- * The doorbell is disconnected and takes no physical doorbell. The two buffers stay
- * alive as long as the doorbell.
+ * The doorbell is disconnected and takes no physical doorbell. The two buffers stay alive as
+ * long as the doorbell.
  *
- * Errors: EEXIST if the queue has a doorbell; EINVAL for an illegal ring size, for a buffer
- * that is too small, or if both buffers are one; EOPNOTSUPP for a kernel-mode queue, or for a
- * second address if the adapter has none; EIO if the queue is lost.
+ * Errors: EEXIST if the queue has a doorbell; EINVAL for an illegal ring size, for a @ring that
+ * is smaller, or if both buffers are one; EOPNOTSUPP for a kernel-mode queue, for a dma-buf of
+ * another device, or for a second address if the adapter has none; EIO if the queue is lost.
  */
 struct drm_vfence_doorbell_create {
 	/** @queue: Handle of the queue. */
@@ -2086,8 +2077,8 @@ struct drm_vfence_context_query {
 /** DRM_VFENCE_MAX_COMMANDS: Most bytes of packets in one submission. */
 #define DRM_VFENCE_MAX_COMMANDS		16384
 /**
- * DRM_VFENCE_MAX_SUBMISSIONS: Most submissions of one queue, held and queued. A queue takes no more
- * either while the CPU has to perform signals and events of as many that have ended.
+ * DRM_VFENCE_MAX_SUBMISSIONS: Most submissions of one queue, held and queued. Submissions that
+ * have ended, and whose signals and events the CPU has yet to perform, are limited to as many.
  */
 #define DRM_VFENCE_MAX_SUBMISSIONS	8192
 /** DRM_VFENCE_MAX_BROADCAST: Most queues of one submission. */
@@ -2146,34 +2137,29 @@ struct drm_vfence_syncobj {
 /**
  * struct drm_vfence_submit - queue waits, commands and signals, in this order
  *
- * A queue executes its submissions in the order of the calls. A submission that waits holds
- * back the later submissions of its queue but no other queue. So a call without
- * @signal_syncobjs never sleeps, unless it asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
- * A submission waits for all its points, from the call on: a point that was reached
- * stays reached, even if the value is rewound before the submission is the first of its queue.
- * With @signal_syncobjs the call itself waits for the points. A point of a fence that cannot be
- * signaled any more counts as reached; the destruction of one of several handles changes nothing.
- * For a syncobj the driver takes the dma_fence that it has at the time of the call,
- * and does not care whether that fails.
+ * A queue executes its submissions in the order of the calls; one that waits holds back its own
+ * queue only. A point that was reached after the call stays reached, even if the value is
+ * rewound before the submission is the first of its queue. A fence that cannot be signaled any
+ * more counts as reached. For a syncobj the driver takes the dma_fence that it has at the time
+ * of the call, and ignores whether that fails. The call does not sleep for any of that, unless
+ * it has @signal_syncobjs or asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
  *
- * Commands are packets without padding between them. The kernel copies them. They contain no
+ * Commands are packets without padding between them, which the kernel copies. They contain no
  * FENCE_WAIT, because waits go by list, and no LOG, because the queue has no logs.
  *
  * The CPU signals the fences of @signals when all queues have executed what was queued before
- * and, with one queue, the commands. It signals a fence with
- * %DRM_VFENCE_FENCE_TOP_OF_PIPELINE when the GPU has fetched all that. If a queue is lost
- * before, the CPU does not signal them. Until then the waits for these fences go on, even if all
- * handles are closed.
+ * and, with one queue, the commands; a fence with %DRM_VFENCE_FENCE_TOP_OF_PIPELINE when the
+ * GPU has fetched all that. If a queue is lost before, the CPU does not signal them. Until then
+ * the submission counts as a signaler of these fences.
  *
- * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so
- * the submission must not depend on what a client decides. The call with @signal_syncobjs
- * therefore checks all arguments and then sleeps, until its fence points are reached and no
- * submission in front waits for any, or until the queue is lost. The dma_fence signals when
+ * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so the
+ * submission must not depend on what a client decides. A call with @signal_syncobjs therefore
+ * sleeps until its fence points are reached and no submission in front waits for any, or until
+ * the queue is lost. It also sleeps while its function is paused. The dma_fence signals when
  * the commands are done. If they are not, it fails:
  *
- * - ETIME: the commands used their engine for more than TdrDelay, two seconds unless an
- *   administrator has changed it, or kept other clients off it. The queue is aborted and its
- *   device is %DRM_VFENCE_DEVICE_HUNG.
+ * - ETIME: the commands used their engine for more than TdrDelay, or kept other clients off it.
+ *   The queue is aborted and its device is %DRM_VFENCE_DEVICE_HUNG.
  * - ECANCELED: the submission was behind such commands, or the queue was aborted.
  * - EIO: a packet was not legal.
  * - ENODEV: the device is removed.
@@ -2182,16 +2168,15 @@ struct drm_vfence_syncobj {
  * %DRM_VFENCE_MAX_BROADCAST; EINVAL for commands or @signal_syncobjs with more than one queue;
  * EINVAL for commands of an illegal length, or with a packet that is not legal or not for
  * kernel-mode queues; EINVAL for a flag without the members that it needs, or with a member
- * that it excludes; EOPNOTSUPP for a user-mode queue, for @signal_syncobjs with a
- * queue without a time-out, for a MONITORED_SIGNAL packet
- * if engines have none, or for a fence of type INTRA_GPU; ENOENT for a syncobj that does not
- * exist; EINVAL for a wait for a syncobj without a fence or for a point that is not submitted
- * yet; EACCES for a handle without the right to wait or to signal; EBADF or EINVAL for a
- * descriptor that is not an eventfd; EINVAL for a list longer than %DRM_VFENCE_MAX_POINTS or
- * %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has %DRM_VFENCE_MAX_SUBMISSIONS and @flags does
- * not say to wait, or beyond %DRM_VFENCE_LIMIT_SUBMIT_POINTS or
- * %DRM_VFENCE_LIMIT_USER_MEMORY; EIO if a queue is lost; EINTR if a
- * signal interrupted the call.
+ * that it excludes; EOPNOTSUPP for a user-mode queue, for @signal_syncobjs with a queue without
+ * a time-out, for a MONITORED_SIGNAL packet if engines have none, or for a fence of type
+ * INTRA_GPU; ENOENT for a syncobj that does not exist; EINVAL for a wait for a syncobj without
+ * a fence or for a point that is not submitted yet; EACCES for a handle without the right to
+ * wait or to signal; EBADF or EINVAL for a descriptor that is not an eventfd; EINVAL for a list
+ * longer than %DRM_VFENCE_MAX_POINTS or %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has
+ * %DRM_VFENCE_MAX_SUBMISSIONS and @flags does not say to wait, or beyond
+ * %DRM_VFENCE_LIMIT_SUBMIT_POINTS or %DRM_VFENCE_LIMIT_USER_MEMORY; EIO if a queue is lost;
+ * EINTR if a signal interrupted the call.
  */
 struct drm_vfence_submit {
 	/** @flags: DRM_VFENCE_SUBMIT_*. */
@@ -2219,15 +2204,13 @@ struct drm_vfence_submit {
 /**
  * struct drm_vfence_log_read - fetch log entries of a user-mode queue
  *
- * The driver reads the log, then returns the entries that the client has not fetched, oldest
- * first. From the first call for a log on it also reads at the interrupts of signals, and keeps
- * 1024 entries of that log; an older entry counts as dropped. Before, it keeps none. The first call
- * returns those that the log has still, at most 1024: all its places, or one less. An older entry
- * counts as lost, or as dropped if the driver had read it, as for tracing. To get all entries, call
- * it with no room before the first submission.
+ * The call returns the entries that the client has not fetched, oldest first. From the first
+ * call for a log on, the driver keeps its last 1024 entries; older ones count in @dropped, and
+ * entries that the GPU overwrote before the driver read them in @lost. To miss none, call it
+ * with a count of 0 before the first submission.
  *
  * Errors: EINVAL for an unknown @log or more than 1024 entries; EOPNOTSUPP for a kernel-mode
- * queue; ENOMEM if there is no memory for what it keeps.
+ * queue.
  */
 struct drm_vfence_log_read {
 	/** @queue: Handle of the queue. */
@@ -2248,158 +2231,80 @@ struct drm_vfence_log_read {
 
 /* ------------------------------------------------------------------ ioctls */
 
-/**
- * enum drm_vfence_ioctl_id - numbers and arguments of the ioctls
- */
-enum drm_vfence_ioctl_id {
-	/** @DRM_VFENCE_QUERY: &struct drm_vfence_query. */
-	DRM_VFENCE_QUERY = 0x00,
-	/** @DRM_VFENCE_DEVICE_CREATE: &struct drm_vfence_device_create. */
-	DRM_VFENCE_DEVICE_CREATE = 0x01,
-	/** @DRM_VFENCE_DEVICE_DESTROY: &struct drm_vfence_destroy; also destroys its objects. */
-	DRM_VFENCE_DEVICE_DESTROY = 0x02,
-	/** @DRM_VFENCE_DEVICE_QUERY: &struct drm_vfence_device_query. */
-	DRM_VFENCE_DEVICE_QUERY = 0x03,
-	/** @DRM_VFENCE_CONTEXT_CREATE: &struct drm_vfence_context_create. */
-	DRM_VFENCE_CONTEXT_CREATE = 0x04,
-	/** @DRM_VFENCE_CONTEXT_DESTROY: &struct drm_vfence_destroy; EBUSY if it has queues. */
-	DRM_VFENCE_CONTEXT_DESTROY = 0x05,
-	/** @DRM_VFENCE_BO_CREATE: &struct drm_vfence_bo_create. */
-	DRM_VFENCE_BO_CREATE = 0x06,
-	/** @DRM_VFENCE_VM_BIND: &struct drm_vfence_vm_bind. */
-	DRM_VFENCE_VM_BIND = 0x07,
-	/** @DRM_VFENCE_FENCE_CREATE: &struct drm_vfence_fence_create. */
-	DRM_VFENCE_FENCE_CREATE = 0x08,
-	/**
-	 * @DRM_VFENCE_FENCE_DESTROY: &struct drm_vfence_destroy; EBUSY for the
-	 * progress fence of a queue that exists.
-	 */
-	DRM_VFENCE_FENCE_DESTROY = 0x09,
-	/** @DRM_VFENCE_FENCE_EXPORT: &struct drm_vfence_fence_export. */
-	DRM_VFENCE_FENCE_EXPORT = 0x0a,
-	/** @DRM_VFENCE_FENCE_OPEN: &struct drm_vfence_fence_open. */
-	DRM_VFENCE_FENCE_OPEN = 0x0b,
-	/** @DRM_VFENCE_FENCE_SIGNAL: &struct drm_vfence_fence_signal. */
-	DRM_VFENCE_FENCE_SIGNAL = 0x0c,
-	/** @DRM_VFENCE_FENCE_QUERY: &struct drm_vfence_fence_query. */
-	DRM_VFENCE_FENCE_QUERY = 0x0d,
-	/** @DRM_VFENCE_WAIT: &struct drm_vfence_wait. */
-	DRM_VFENCE_WAIT = 0x0e,
-	/** @DRM_VFENCE_EVENT_ARM: &struct drm_vfence_event_arm. */
-	DRM_VFENCE_EVENT_ARM = 0x0f,
-	/** @DRM_VFENCE_EVENT_CANCEL: &struct drm_vfence_destroy; ENOENT if the event fired. */
-	DRM_VFENCE_EVENT_CANCEL = 0x10,
-	/** @DRM_VFENCE_QUEUE_CREATE: &struct drm_vfence_queue_create. */
-	DRM_VFENCE_QUEUE_CREATE = 0x11,
-	/** @DRM_VFENCE_QUEUE_DESTROY: &struct drm_vfence_destroy; EBUSY if it has a doorbell. */
-	DRM_VFENCE_QUEUE_DESTROY = 0x12,
-	/** @DRM_VFENCE_QUEUE_QUERY: &struct drm_vfence_queue_query. */
-	DRM_VFENCE_QUEUE_QUERY = 0x13,
-	/** @DRM_VFENCE_QUEUE_ABORT: &struct drm_vfence_destroy; the queue stops and is lost. */
-	DRM_VFENCE_QUEUE_ABORT = 0x14,
-	/** @DRM_VFENCE_DOORBELL_CREATE: &struct drm_vfence_doorbell_create. */
-	DRM_VFENCE_DOORBELL_CREATE = 0x15,
-	/** @DRM_VFENCE_DOORBELL_CONNECT: &struct drm_vfence_doorbell_connect. */
-	DRM_VFENCE_DOORBELL_CONNECT = 0x16,
-	/**
-	 * @DRM_VFENCE_DOORBELL_DESTROY: &struct drm_vfence_destroy with the handle of the queue;
-	 * ENOENT if the queue has no doorbell. A queue with work is aborted. A status page that is
-	 * still mapped says %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT from then on.
-	 */
-	DRM_VFENCE_DOORBELL_DESTROY = 0x17,
-	/** @DRM_VFENCE_LOG_READ: &struct drm_vfence_log_read. */
-	DRM_VFENCE_LOG_READ = 0x18,
-	/** @DRM_VFENCE_NOTIFY_WORK_SUBMISSION: &struct drm_vfence_notify_work_submission. */
-	DRM_VFENCE_NOTIFY_WORK_SUBMISSION = 0x19,
-	/** @DRM_VFENCE_CONTEXT_SUSPEND: &struct drm_vfence_context_suspend. */
-	DRM_VFENCE_CONTEXT_SUSPEND = 0x1a,
-	/** @DRM_VFENCE_CONTEXT_RESUME: &struct drm_vfence_context_resume. */
-	DRM_VFENCE_CONTEXT_RESUME = 0x1b,
-	/** @DRM_VFENCE_FENCE_IMPORT: &struct drm_vfence_fence_import. */
-	DRM_VFENCE_FENCE_IMPORT = 0x1c,
-	/** @DRM_VFENCE_SUBMIT: &struct drm_vfence_submit. */
-	DRM_VFENCE_SUBMIT = 0x1d,
-	/** @DRM_VFENCE_CONTEXT_QUERY: &struct drm_vfence_context_query. */
-	DRM_VFENCE_CONTEXT_QUERY = 0x1e,
-	/** @DRM_VFENCE_WAIT_SET_CREATE: &struct drm_vfence_wait_set_create. */
-	DRM_VFENCE_WAIT_SET_CREATE = 0x1f,
-	/** @DRM_VFENCE_WAIT_SET_DESTROY: &struct drm_vfence_destroy. */
-	DRM_VFENCE_WAIT_SET_DESTROY = 0x20,
-	/** @DRM_VFENCE_WAIT_SET_WAIT: &struct drm_vfence_wait_set_wait. */
-	DRM_VFENCE_WAIT_SET_WAIT = 0x21,
-};
+/* Numbers of the ioctls. */
+#define DRM_VFENCE_QUERY			0x00
+#define DRM_VFENCE_DEVICE_CREATE		0x01
+#define DRM_VFENCE_DEVICE_DESTROY		0x02
+#define DRM_VFENCE_DEVICE_QUERY			0x03
+#define DRM_VFENCE_CONTEXT_CREATE		0x04
+#define DRM_VFENCE_CONTEXT_DESTROY		0x05
+#define DRM_VFENCE_BO_CREATE			0x06
+#define DRM_VFENCE_VM_BIND			0x07
+#define DRM_VFENCE_FENCE_CREATE			0x08
+#define DRM_VFENCE_FENCE_DESTROY		0x09
+#define DRM_VFENCE_FENCE_EXPORT			0x0a
+#define DRM_VFENCE_FENCE_OPEN			0x0b
+#define DRM_VFENCE_FENCE_SIGNAL			0x0c
+#define DRM_VFENCE_FENCE_QUERY			0x0d
+#define DRM_VFENCE_WAIT				0x0e
+#define DRM_VFENCE_EVENT_ARM			0x0f
+#define DRM_VFENCE_EVENT_CANCEL			0x10
+#define DRM_VFENCE_QUEUE_CREATE			0x11
+#define DRM_VFENCE_QUEUE_DESTROY		0x12
+#define DRM_VFENCE_QUEUE_QUERY			0x13
+#define DRM_VFENCE_QUEUE_ABORT			0x14
+#define DRM_VFENCE_DOORBELL_CREATE		0x15
+#define DRM_VFENCE_DOORBELL_CONNECT		0x16
+#define DRM_VFENCE_DOORBELL_DESTROY		0x17
+#define DRM_VFENCE_LOG_READ			0x18
+#define DRM_VFENCE_NOTIFY_WORK_SUBMISSION	0x19
+#define DRM_VFENCE_CONTEXT_SUSPEND		0x1a
+#define DRM_VFENCE_CONTEXT_RESUME		0x1b
+#define DRM_VFENCE_FENCE_IMPORT			0x1c
+#define DRM_VFENCE_SUBMIT			0x1d
+#define DRM_VFENCE_CONTEXT_QUERY		0x1e
+#define DRM_VFENCE_WAIT_SET_CREATE		0x1f
+#define DRM_VFENCE_WAIT_SET_DESTROY		0x20
+#define DRM_VFENCE_WAIT_SET_WAIT		0x21
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
 	DRM_IO##dir(DRM_COMMAND_BASE + DRM_VFENCE_##id, struct drm_vfence_##type)
 
-#define DRM_IOCTL_VFENCE_QUERY \
-	DRM_IOCTL_VFENCE(WR, QUERY, query)
-#define DRM_IOCTL_VFENCE_DEVICE_CREATE \
-	DRM_IOCTL_VFENCE(WR, DEVICE_CREATE, device_create)
-#define DRM_IOCTL_VFENCE_DEVICE_DESTROY \
-	DRM_IOCTL_VFENCE(W, DEVICE_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_DEVICE_QUERY \
-	DRM_IOCTL_VFENCE(WR, DEVICE_QUERY, device_query)
-#define DRM_IOCTL_VFENCE_CONTEXT_CREATE \
-	DRM_IOCTL_VFENCE(WR, CONTEXT_CREATE, context_create)
-#define DRM_IOCTL_VFENCE_CONTEXT_DESTROY \
-	DRM_IOCTL_VFENCE(W, CONTEXT_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_BO_CREATE \
-	DRM_IOCTL_VFENCE(WR, BO_CREATE, bo_create)
-#define DRM_IOCTL_VFENCE_VM_BIND \
-	DRM_IOCTL_VFENCE(WR, VM_BIND, vm_bind)
-#define DRM_IOCTL_VFENCE_FENCE_CREATE \
-	DRM_IOCTL_VFENCE(WR, FENCE_CREATE, fence_create)
-#define DRM_IOCTL_VFENCE_FENCE_DESTROY \
-	DRM_IOCTL_VFENCE(W, FENCE_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_FENCE_EXPORT \
-	DRM_IOCTL_VFENCE(WR, FENCE_EXPORT, fence_export)
-#define DRM_IOCTL_VFENCE_FENCE_OPEN \
-	DRM_IOCTL_VFENCE(WR, FENCE_OPEN, fence_open)
-#define DRM_IOCTL_VFENCE_FENCE_SIGNAL \
-	DRM_IOCTL_VFENCE(W, FENCE_SIGNAL, fence_signal)
-#define DRM_IOCTL_VFENCE_FENCE_QUERY \
-	DRM_IOCTL_VFENCE(WR, FENCE_QUERY, fence_query)
-#define DRM_IOCTL_VFENCE_WAIT \
-	DRM_IOCTL_VFENCE(WR, WAIT, wait)
-#define DRM_IOCTL_VFENCE_EVENT_ARM \
-	DRM_IOCTL_VFENCE(WR, EVENT_ARM, event_arm)
-#define DRM_IOCTL_VFENCE_EVENT_CANCEL \
-	DRM_IOCTL_VFENCE(W, EVENT_CANCEL, destroy)
-#define DRM_IOCTL_VFENCE_QUEUE_CREATE \
-	DRM_IOCTL_VFENCE(WR, QUEUE_CREATE, queue_create)
-#define DRM_IOCTL_VFENCE_QUEUE_DESTROY \
-	DRM_IOCTL_VFENCE(W, QUEUE_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_QUEUE_QUERY \
-	DRM_IOCTL_VFENCE(WR, QUEUE_QUERY, queue_query)
-#define DRM_IOCTL_VFENCE_QUEUE_ABORT \
-	DRM_IOCTL_VFENCE(W, QUEUE_ABORT, destroy)
-#define DRM_IOCTL_VFENCE_DOORBELL_CREATE \
-	DRM_IOCTL_VFENCE(WR, DOORBELL_CREATE, doorbell_create)
-#define DRM_IOCTL_VFENCE_DOORBELL_CONNECT \
-	DRM_IOCTL_VFENCE(WR, DOORBELL_CONNECT, doorbell_connect)
-#define DRM_IOCTL_VFENCE_DOORBELL_DESTROY \
-	DRM_IOCTL_VFENCE(W, DOORBELL_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_LOG_READ \
-	DRM_IOCTL_VFENCE(WR, LOG_READ, log_read)
+#define DRM_IOCTL_VFENCE_QUERY DRM_IOCTL_VFENCE(WR, QUERY, query)
+#define DRM_IOCTL_VFENCE_DEVICE_CREATE DRM_IOCTL_VFENCE(WR, DEVICE_CREATE, device_create)
+#define DRM_IOCTL_VFENCE_DEVICE_DESTROY DRM_IOCTL_VFENCE(W, DEVICE_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_DEVICE_QUERY DRM_IOCTL_VFENCE(WR, DEVICE_QUERY, device_query)
+#define DRM_IOCTL_VFENCE_CONTEXT_CREATE DRM_IOCTL_VFENCE(WR, CONTEXT_CREATE, context_create)
+#define DRM_IOCTL_VFENCE_CONTEXT_DESTROY DRM_IOCTL_VFENCE(W, CONTEXT_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_BO_CREATE DRM_IOCTL_VFENCE(WR, BO_CREATE, bo_create)
+#define DRM_IOCTL_VFENCE_VM_BIND DRM_IOCTL_VFENCE(WR, VM_BIND, vm_bind)
+#define DRM_IOCTL_VFENCE_FENCE_CREATE DRM_IOCTL_VFENCE(WR, FENCE_CREATE, fence_create)
+#define DRM_IOCTL_VFENCE_FENCE_DESTROY DRM_IOCTL_VFENCE(W, FENCE_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_FENCE_EXPORT DRM_IOCTL_VFENCE(WR, FENCE_EXPORT, fence_export)
+#define DRM_IOCTL_VFENCE_FENCE_OPEN DRM_IOCTL_VFENCE(WR, FENCE_OPEN, fence_open)
+#define DRM_IOCTL_VFENCE_FENCE_SIGNAL DRM_IOCTL_VFENCE(W, FENCE_SIGNAL, fence_signal)
+#define DRM_IOCTL_VFENCE_FENCE_QUERY DRM_IOCTL_VFENCE(WR, FENCE_QUERY, fence_query)
+#define DRM_IOCTL_VFENCE_WAIT DRM_IOCTL_VFENCE(WR, WAIT, wait)
+#define DRM_IOCTL_VFENCE_EVENT_ARM DRM_IOCTL_VFENCE(WR, EVENT_ARM, event_arm)
+#define DRM_IOCTL_VFENCE_EVENT_CANCEL DRM_IOCTL_VFENCE(W, EVENT_CANCEL, destroy)
+#define DRM_IOCTL_VFENCE_QUEUE_CREATE DRM_IOCTL_VFENCE(WR, QUEUE_CREATE, queue_create)
+#define DRM_IOCTL_VFENCE_QUEUE_DESTROY DRM_IOCTL_VFENCE(W, QUEUE_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_QUEUE_QUERY DRM_IOCTL_VFENCE(WR, QUEUE_QUERY, queue_query)
+#define DRM_IOCTL_VFENCE_QUEUE_ABORT DRM_IOCTL_VFENCE(W, QUEUE_ABORT, destroy)
+#define DRM_IOCTL_VFENCE_DOORBELL_CREATE DRM_IOCTL_VFENCE(WR, DOORBELL_CREATE, doorbell_create)
+#define DRM_IOCTL_VFENCE_DOORBELL_CONNECT DRM_IOCTL_VFENCE(WR, DOORBELL_CONNECT, doorbell_connect)
+#define DRM_IOCTL_VFENCE_DOORBELL_DESTROY DRM_IOCTL_VFENCE(W, DOORBELL_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_LOG_READ DRM_IOCTL_VFENCE(WR, LOG_READ, log_read)
 #define DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION \
 	DRM_IOCTL_VFENCE(W, NOTIFY_WORK_SUBMISSION, notify_work_submission)
-#define DRM_IOCTL_VFENCE_CONTEXT_SUSPEND \
-	DRM_IOCTL_VFENCE(WR, CONTEXT_SUSPEND, context_suspend)
-#define DRM_IOCTL_VFENCE_CONTEXT_RESUME \
-	DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
-#define DRM_IOCTL_VFENCE_FENCE_IMPORT \
-	DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
-#define DRM_IOCTL_VFENCE_SUBMIT \
-	DRM_IOCTL_VFENCE(W, SUBMIT, submit)
-#define DRM_IOCTL_VFENCE_CONTEXT_QUERY \
-	DRM_IOCTL_VFENCE(WR, CONTEXT_QUERY, context_query)
-#define DRM_IOCTL_VFENCE_WAIT_SET_CREATE \
-	DRM_IOCTL_VFENCE(WR, WAIT_SET_CREATE, wait_set_create)
-#define DRM_IOCTL_VFENCE_WAIT_SET_DESTROY \
-	DRM_IOCTL_VFENCE(W, WAIT_SET_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_WAIT_SET_WAIT \
-	DRM_IOCTL_VFENCE(WR, WAIT_SET_WAIT, wait_set_wait)
+#define DRM_IOCTL_VFENCE_CONTEXT_SUSPEND DRM_IOCTL_VFENCE(WR, CONTEXT_SUSPEND, context_suspend)
+#define DRM_IOCTL_VFENCE_CONTEXT_RESUME DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
+#define DRM_IOCTL_VFENCE_FENCE_IMPORT DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
+#define DRM_IOCTL_VFENCE_SUBMIT DRM_IOCTL_VFENCE(W, SUBMIT, submit)
+#define DRM_IOCTL_VFENCE_CONTEXT_QUERY DRM_IOCTL_VFENCE(WR, CONTEXT_QUERY, context_query)
+#define DRM_IOCTL_VFENCE_WAIT_SET_CREATE DRM_IOCTL_VFENCE(WR, WAIT_SET_CREATE, wait_set_create)
+#define DRM_IOCTL_VFENCE_WAIT_SET_DESTROY DRM_IOCTL_VFENCE(W, WAIT_SET_DESTROY, destroy)
+#define DRM_IOCTL_VFENCE_WAIT_SET_WAIT DRM_IOCTL_VFENCE(WR, WAIT_SET_WAIT, wait_set_wait)
 
 #if defined(__cplusplus)
 }
