@@ -707,22 +707,35 @@ TEST_F(accounts, WDDM_164_who_had_an_engine_shortly_before_gets_it)
 }
 
 /* Hang the compute engine with a submission, which is found after a time. */
-static int hang_compute(struct vf_adapter *adapter)
+static int hang_begin(struct vf_adapter *adapter, struct vf_device **device, struct vf_queue **queue)
 {
-	struct vf_device *device = NULL;
-	struct vf_queue *queue = NULL;
-	int ret = device_create_as(nobody_yet(), adapter, &device);
+	int ret = device_create_as(nobody_yet(), adapter, device);
 
-	ret = ret ? ret : vf_kernel_queue_create(device, DRM_VFENCE_NODE_COMPUTE, &queue);
-	if (!ret) {
-		cmd_hang(queue);
-		ret = vf_queue_submit(queue);
-	}
-	if (!ret && !EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG))
+	ret = ret ? ret : vf_kernel_queue_create(*device, DRM_VFENCE_NODE_COMPUTE, queue);
+	if (ret)
+		return ret;
+	cmd_hang(*queue);
+	return vf_queue_submit(*queue);
+}
+
+static int hang_end(struct vf_device *device, struct vf_queue *queue)
+{
+	int ret = 0;
+
+	if (!EVENTUALLY(vf_device_state(device) == DRM_VFENCE_DEVICE_HUNG))
 		ret = -ETIME;
 	vf_queue_destroy(queue);
 	vf_device_destroy(device);
 	return ret;
+}
+
+static int hang_compute(struct vf_adapter *adapter)
+{
+	struct vf_device *device = NULL;
+	struct vf_queue *queue = NULL;
+	int ret = hang_begin(adapter, &device, &queue);
+
+	return ret ? ret : hang_end(device, queue);
 }
 
 /* A submission that waits for longer than it may take has not hung, nor is it starved. */
@@ -777,24 +790,35 @@ static int throttled_submit(struct party *party, struct throttled *t, int64_t ns
  */
 TEST_F(accounts, WDDM_142_no_submission_is_timed_out_when_the_throttling_ends)
 {
-	struct vf_queue *queue, *waiting[WAITING];
+	struct vf_queue *queue, *hung = NULL, *waiting[WAITING] = {};
+	struct vf_device *device = NULL;
 	struct throttled t;
 	unsigned int i;
+	int64_t begun;
 
 	ASSERT_EQ(0, party_open(&self->party[0], STRANGER, 1, false));
 	ASSERT_EQ(0, party_queue(&self->party[0], &queue));
 	ASSERT_EQ(0, throttled_open(&self->party[1], &t));
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "1000"));
 	EXPECT_EQ(0, hang_compute(self->party[1].adapter[0]));
+	ASSERT_EQ(0, hang_begin(self->party[1].adapter[0], &device, &hung));
+	pass_time(self->party[1].adapter[0], 600 * MS);
+	/* Another user has had the engine shortly before the hang is found. */
 	vf_cmd_draw(queue, 1, MS);
 	EXPECT_EQ(0, vf_queue_submit(queue));
 	EXPECT_TRUE(drained(queue));
 	vf_cmd_draw(t.queue[1], 20, 300 * MS);
 	EXPECT_EQ(0, vf_queue_submit(t.queue[1]));
-	EXPECT_EQ(0, hang_compute(self->party[1].adapter[0]));
-	EXPECT_EQ(0, throttled_submit(&self->party[1], &t, 100 * MS, waiting));
+	EXPECT_EQ(0, hang_end(device, hung));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, throttled_submit(&self->party[1], &t, 100 * MS, waiting));
+	if (deterministic())
+		EXPECT_EQ(DRM_VFENCE_QUEUE_READY, queue_state(waiting[0]));
 	for (i = 0; i < WAITING; i++)
 		EXPECT_TRUE(drained(waiting[i]));
+	TH_LOG("throttled for %.1f ms", (double)(vf_deadline(0) - begun) / MS);
+	if (deterministic())
+		EXPECT_LT(1900 * MS, vf_deadline(0) - begun);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(t.device[1]));
 	EXPECT_EQ(0, tdr_configure(0, "delay_ms", "2000"));
 }

@@ -881,15 +881,15 @@ TEST_F(tdr, WDDM_164_a_submission_that_is_kept_off_the_engine_does_not_count)
 	vf_device_destroy(device);
 }
 
-/* Ten turns of 100 ms and their own go before the last one: none of them is the delay. */
+/* 16 turns of 100 ms and their own go before the last one: none of them is the delay. */
 TEST_F(tdr, WDDM_142_a_submission_waits_for_turns_of_its_client)
 {
 	struct vf_submit what = {};
-	struct vf_queue *queue[10];
+	struct vf_queue *queue[16];
 	unsigned int i;
 
-	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "500"));
-	vf_cmd_draw(self->gfx, 20, SECOND / 10);
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "700"));
+	vf_cmd_draw(self->gfx, 30, SECOND / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	for (i = 0; i < ARRAY_SIZE(queue); i++) {
@@ -903,6 +903,66 @@ TEST_F(tdr, WDDM_142_a_submission_waits_for_turns_of_its_client)
 	EXPECT_EQ(0, vf_queue_abort(self->gfx));
 	for (i = 0; i < ARRAY_SIZE(queue); i++)
 		vf_queue_destroy(queue[i]);
+}
+
+/* A queue submits four times, and is kept off twice each time: that is no reason for the fourth. */
+TEST_F(tdr, WDDM_142_a_submission_counts_its_own_turns)
+{
+	struct vf_submit what = {};
+	struct vf_queue *queue[6];
+	unsigned int i, k;
+
+	/* A machine that pauses for 150 ms makes a turn as long as the delay. */
+	if (!deterministic())
+		SKIP(return, "needs the deterministic clock");
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "300"));
+	for (i = 0; i < ARRAY_SIZE(queue); i++)
+		ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue[i]));
+	for (k = 0; k < 4; k++) {
+		/* Each has a turn of 150 ms and waits for the five others: two delays and a half. */
+		for (i = 0; i < ARRAY_SIZE(queue); i++) {
+			vf_cmd_draw(queue[i], 1, 150 * (SECOND / 1000));
+			ASSERT_EQ(0, vf_submit(&queue[i], 1, &what));
+		}
+	}
+	for (i = 0; i < ARRAY_SIZE(queue); i++)
+		EXPECT_TRUE(drained(queue[i]));
+	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
+	for (i = 0; i < ARRAY_SIZE(queue); i++)
+		vf_queue_destroy(queue[i]);
+}
+
+/* A dma_fence has to end, so there is an end to such turns: 5 delays, beside 16 queues here. */
+TEST_F(tdr, WDDM_142_turns_of_its_client_keep_no_submission_off_for_ever)
+{
+	struct vf_queue *hog[16], *queue;
+	struct vf_submit what = {};
+	int64_t begun, ns;
+	unsigned int i;
+
+	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "200"));
+	for (i = 0; i < ARRAY_SIZE(hog); i++) {
+		ASSERT_EQ(0, vf_kernel_queue_create_flags(self->device, DRM_VFENCE_NODE_GFX,
+							  DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT,
+							  &hog[i]));
+		vf_cmd_draw(hog[i], 100, 150 * (SECOND / 1000));
+		ASSERT_EQ(0, vf_submit(&hog[i], 1, &what));
+	}
+	ASSERT_TRUE(EVENTUALLY(queue_state(hog[0]) == DRM_VFENCE_QUEUE_RUNNING));
+	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_GFX, &queue));
+	vf_cmd_draw(queue, 1, SECOND / 1000);
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, vf_submit(&queue, 1, &what));
+	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
+	ns = vf_deadline(0) - begun;
+	TH_LOG("ended after %.1f ms", (double)ns / (SECOND / 1000));
+	if (deterministic()) {
+		EXPECT_LT(5 * 200 * (SECOND / 1000), ns);
+		EXPECT_GT(6 * 200 * (SECOND / 1000), ns);
+	}
+	vf_queue_destroy(queue);
+	for (i = 0; i < ARRAY_SIZE(hog); i++)
+		vf_queue_destroy(hog[i]);
 }
 
 /* A process without an open file. */

@@ -1496,7 +1496,7 @@ void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status
  *
  * That is a queue of the same client, or any queue if preempt_us is 0. Any context.
  *
- * Return: time of the present turn of that queue in ns, or 0.
+ * Return: the time in ns for which that queue has had its turn and @queue could have had one; or 0.
  */
 u64 vgpu_queue_kept_off_ns(struct vgpu_queue *queue);
 /**

@@ -152,14 +152,16 @@ u64 vgpu_queue_kept_off_ns(struct vgpu_queue *queue)
 	struct vgpu_chip *chip = queue->gpu->chip;
 	struct vgpu_queue *running;
 	unsigned long flags;
-	u64 ns = 0;
+	u64 now, from, ns = 0;
 
 	spin_lock_irqsave(&chip->sched, flags);
 	running = engine->running;
-	/* One whose user is throttled gets the engine without anybody's help. */
-	if (running && running != queue && !vgpu_share_is_throttled_locked(queue) &&
+	now = ktime_get_ns();
+	/* A throttled user gets the engine without the help of a client. */
+	from = max(engine->keeps_from, vgpu_share_wants_from_locked(queue));
+	if (running && running != queue && from < now &&
 	    (running->vm == queue->vm || !chip->preempt_us))
-		ns = ktime_get_ns() - engine->keeps_from;
+		ns = now - from;
 	spin_unlock_irqrestore(&chip->sched, flags);
 	return ns;
 }

@@ -250,11 +250,16 @@ static bool share_has_rival(struct vgpu_share *share)
 	return first && (first != share || rb_next(&first->link));
 }
 
-/* Does the user of the queue leave the engine to others? */
-bool vgpu_share_is_throttled_locked(struct vgpu_queue *queue)
+/*
+ * Return the time from which on the READY queue can have the engine, in ns; U64_MAX if its user is
+ * throttled.
+ */
+u64 vgpu_share_wants_from_locked(struct vgpu_queue *queue)
 {
+	struct vgpu_share *user = share_of_user(share_of(queue));
+
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	return share_of_user(share_of(queue))->throttled;
+	return user->throttled ? U64_MAX : max(queue->ready_at, user->unthrottled_at);
 }
 
 /*
@@ -314,13 +319,9 @@ void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 rece
 
 static void share_unthrottle_locked(struct vgpu_node *node, struct vgpu_share *user)
 {
-	struct vgpu_queue *running = node->engine->running;
-
 	lockdep_assert_held(&node->engine->chip->sched);
 	user->throttled = false;
-	/* What its other queues waited for until now was no turn of the running one. */
-	if (running && share_of_user(share_of(running)) == user)
-		node->engine->keeps_from = ktime_get_ns();
+	user->unthrottled_at = ktime_get_ns();
 	if (share_is_ready(user))
 		share_list(user);
 	vgpu_world_update_locked(node);

@@ -431,10 +431,7 @@ struct vgpu_engine {
 	unsigned int turn;
 	/** @running: Queue that the engine executes; changes under vgpu_chip.sched. */
 	struct vgpu_queue *running;
-	/**
-	 * @keeps_from: From when on @running keeps other queues off, in ns: since it was picked, or
-	 * since its user was unthrottled; under vgpu_chip.sched.
-	 */
+	/** @keeps_from: Since when @running has the engine, in ns; under vgpu_chip.sched. */
 	u64 keeps_from;
 	/** @hung: @running makes no progress, which is reported; written under vgpu_chip.sched. */
 	bool hung;
@@ -717,6 +714,8 @@ struct vgpu_share {
 	struct vgpu_shares of;
 	/** @throttled: The user has to leave the engine to others, and is not in @in. */
 	bool throttled;
+	/** @unthrottled_at: When a user got the engine back the last time, in ns; or 0. */
+	u64 unthrottled_at;
 	/** @time: Virtual time on this node, in ns. */
 	u64 time;
 };
@@ -1099,7 +1098,7 @@ struct vgpu_queue {
 	 * was resumed; under vgpu_chip.sched.
 	 */
 	u64 ready_at;
-	/** @quantum_ns: What was left of its turn at a world switch, in ns; 0: it is over. */
+	/** @quantum_ns: What was left of its turn at a world switch, in ns, or 0. */
 	u64 quantum_ns;
 
 	/** @wait_observed: GPU clock when the engine began the last wait, in ticks. */
@@ -1228,7 +1227,7 @@ struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node);
 void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns);
 bool vgpu_share_must_yield_locked(struct vgpu_queue *queue);
 bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue);
-bool vgpu_share_is_throttled_locked(struct vgpu_queue *queue);
+u64 vgpu_share_wants_from_locked(struct vgpu_queue *queue);
 
 /* vgpu_sched.c */
 static inline bool vgpu_queue_is_suspended(const struct vgpu_queue *queue)

@@ -27,6 +27,8 @@
 /* Upper limit, in bytes, of the packets behind a submission: fetched, completed. */
 #define JOB_EPILOGUE_SIZE	256
 #define JOB_RING_SIZE		(128 * 1024)
+/* So many times TdrDelay turns of its client keep a submission off the engine at most, about. */
+#define JOB_KEPT_OFF		5
 
 static struct vfence_submission *job_to_submission(struct drm_sched_job *job)
 {
@@ -76,6 +78,7 @@ static void job_begin_head_locked(struct vfence_kernel_queue *kernel)
 {
 	lockdep_assert_held(&kernel->run_lock);
 	kernel->head_suspended_ns = vfence_context_suspended_ns(kernel->queue->context);
+	kernel->kept_off = 0;
 }
 
 static struct dma_fence *job_run(struct drm_sched_job *job)
@@ -165,15 +168,23 @@ static bool job_was_guilty(struct vfence_kernel_queue *kernel)
 }
 
 /*
- * Return true if the queue has not used the engine since the last call, and one turn of another
- * queue has kept it off for @delay_ns. Shorter turns are no reason: the queue gets its own then.
+ * Return true if the queue has not used the engine since the last call because other queues of the
+ * client have it: in one turn of @delay_ns, or in shorter ones for the last time that is allowed.
+ * Waiters for the dma_fence of the submission depend on an end.
  */
 static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns, u64 delay_ns)
 {
-	bool idle = kernel->timer_busy_ns == busy_ns;
+	u64 kept_off_ns = vgpu_queue_kept_off_ns(kernel->queue->hw);
+	bool idle = kernel->timer_busy_ns == busy_ns, often;
 
 	kernel->timer_busy_ns = busy_ns;
-	return idle && vgpu_queue_kept_off_ns(kernel->queue->hw) >= delay_ns;
+	if (!idle || !kept_off_ns)
+		return false;
+
+	spin_lock(&kernel->run_lock);
+	often = ++kernel->kept_off >= JOB_KEPT_OFF;
+	spin_unlock(&kernel->run_lock);
+	return often || kept_off_ns >= delay_ns;
 }
 
 static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)

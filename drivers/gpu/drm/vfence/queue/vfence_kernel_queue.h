@@ -128,6 +128,11 @@ struct vfence_kernel_queue {
 	/** @timer_busy_ns: engine time of the queue when the timer expired last, in ns; its work */
 	u64 timer_busy_ns;
 	/**
+	 * @kept_off: number of times that the timer of the first submission expired while another
+	 * queue of the client had a turn. @run_lock.
+	 */
+	unsigned int kept_off;
+	/**
 	 * @head_suspended_ns: vfence_context_suspended_ns() when the first submission of
 	 * @running became the first. @run_lock.
 	 */
