@@ -29,7 +29,8 @@ void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot
 static bool is_vfence(int fd)
 {
 	drmVersionPtr version = drmGetVersion(fd);
-	bool match = version && !strcmp(version->name, "vfence");
+	/* Another major version gives the numbers of the ioctls to other calls. */
+	bool match = version && !strcmp(version->name, "vfence") && version->version_major == 2;
 
 	drmFreeVersion(version);
 	return match;
