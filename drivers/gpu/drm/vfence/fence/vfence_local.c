@@ -4,6 +4,7 @@
  */
 
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include <drm/drm_file.h>
@@ -489,8 +490,10 @@ u32 vfence_local_rights_without(u32 rights, u32 flags)
 /* Can there be such a fence? */
 static int local_check_create(struct drm_device *drm, const struct drm_vfence_fence_create *args)
 {
+	u32 type = array_index_nospec(args->type, ARRAY_SIZE(local_flags));
+
 	if (vfence_reject(drm, args->type >= ARRAY_SIZE(local_flags) || args->pad) ||
-	    vfence_reject(drm, args->flags & ~local_flags[args->type]) ||
+	    vfence_reject(drm, args->flags & ~local_flags[type]) ||
 	    vfence_reject(drm, args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER &&
 			  (args->flags & LOCAL_CROSS) != (DRM_VFENCE_FENCE_CROSS_ADAPTER |
 							  DRM_VFENCE_FENCE_SHAREABLE)) ||
