@@ -673,7 +673,8 @@ TEST_F(reject, unknown_ioctls)
 {
 	char arg[256] = { 0 };
 
-	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x24, char[64]), arg));
+	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + DRM_VFENCE_WAIT_SET_WAIT + 1,
+					     char[64]), arg));
 	EXPECT_EQ(-EINVAL, raw(self->fd, DRM_IOWR(DRM_COMMAND_BASE + 0x5f, char[64]), arg));
 }
 

@@ -43,7 +43,6 @@
 #define DEADLINE	vf_deadline(patience())
 #define POISON		0xcc
 #define NOT_MONITORED	UINT64_MAX
-/* A call that sets only one of these flags is refused. */
 
 /* Return: the adapter that tests name 0: VFENCE_TEST_ADAPTER, or 0 without it. */
 static inline unsigned int first_adapter(void)
