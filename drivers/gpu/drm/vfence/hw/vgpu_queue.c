@@ -158,7 +158,7 @@ u64 vgpu_queue_kept_off_ns(struct vgpu_queue *queue)
 	running = engine->running;
 	now = ktime_get_ns();
 	/* A throttled user gets the engine without the help of a client. */
-	from = max(engine->keeps_from, vgpu_share_wants_from_locked(queue));
+	from = max_t(u64, READ_ONCE(engine->turn_from), vgpu_share_wants_from_locked(queue));
 	if (running && running != queue && from < now &&
 	    (running->vm == queue->vm || !chip->preempt_us))
 		ns = now - from;

@@ -270,7 +270,7 @@ static void sched_run_locked(struct vgpu_engine *engine, struct vgpu_queue *queu
 		vgpu_time_not_before(engine, engine->group->run_at);
 	vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_RUNNING);
 	WRITE_ONCE(engine->running, queue);
-	engine->keeps_from = ktime_get_ns();
+	WRITE_ONCE(engine->turn_from, KTIME_MAX);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy + 1);
 	if (queue->context)
 		queue->context->running++;

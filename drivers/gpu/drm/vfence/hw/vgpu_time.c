@@ -179,7 +179,7 @@ u64 vgpu_time_charged(const struct vgpu_engine *engine)
 void vgpu_time_begin_turn(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	vgpu_time_charge(engine, queue, 0);
-	engine->turn_from = engine->cost_at;
+	WRITE_ONCE(engine->turn_from, engine->cost_at);
 	engine->worked = false;
 }
 

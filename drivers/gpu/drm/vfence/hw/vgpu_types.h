@@ -431,8 +431,6 @@ struct vgpu_engine {
 	unsigned int turn;
 	/** @running: Queue that the engine executes; changes under vgpu_chip.sched. */
 	struct vgpu_queue *running;
-	/** @keeps_from: Since when @running has the engine, in ns; under vgpu_chip.sched. */
-	u64 keeps_from;
 	/** @hung: @running makes no progress, which is reported; written under vgpu_chip.sched. */
 	bool hung;
 	/**
@@ -466,7 +464,10 @@ struct vgpu_engine {
 	u64 posted;
 	/** @worked: The running queue has done work in this turn; used by the thread only. */
 	bool worked;
-	/** @turn_from: @cost_at when the turn began; used by the thread only. */
+	/**
+	 * @turn_from: @cost_at when the turn began; KTIME_MAX: the turn of @running has not begun.
+	 * Written by the thread only.
+	 */
 	ktime_t turn_from;
 	/** @begun_at: When the last step began, nominally; used by the thread only. */
 	ktime_t begun_at;
