@@ -13,7 +13,7 @@
  *   barrier vector_deliver_call              an atomic of vector_call_cpu()
  *   barrier vector_unmask                    an atomic of vector_deliver()
  *   barrier vgpu_cmp_update_shadow           barrier exec_signal_fence
- *   barrier notify_propagate signal_batch     a lock of vgpu_fence_block()
+ *   barrier fence_irq_propagate signal_batch  a lock of vgpu_fence_block()
  *
  * Mutants: NO_BARRIER_LEFT NO_BARRIER_RIGHT
  */
