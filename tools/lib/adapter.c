@@ -120,6 +120,17 @@ int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *si
 	return ret;
 }
 
+int vf_query_object(struct vf_adapter *adapter, uint32_t type, uint32_t handle, void *info,
+		    uint32_t size)
+{
+	struct drm_vfence_query args = {
+		.type = type, .size = size, .data = (uintptr_t)info, .stride = size,
+		.handle = handle,
+	};
+
+	return vf_ioctl(adapter, DRM_IOCTL_VFENCE_QUERY, &args);
+}
+
 VF_EXPORT int vf_adapter_info(struct vf_adapter *adapter, struct drm_vfence_adapter_info *info)
 {
 	uint32_t size = sizeof(*info);
@@ -245,8 +256,9 @@ VF_EXPORT uint32_t vf_device_handle(struct vf_device *device)
 
 VF_EXPORT int vf_device_state(struct vf_device *device)
 {
-	struct drm_vfence_device_query args = { .handle = device->handle };
-	int ret = vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_DEVICE_QUERY, &args);
+	struct drm_vfence_device_info info;
+	int ret = vf_query_object(device->adapter, DRM_VFENCE_QUERY_DEVICE, device->handle, &info,
+				  sizeof(info));
 
-	return ret ? ret : (int)args.state;
+	return ret ? ret : (int)info.state;
 }

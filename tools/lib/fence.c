@@ -154,8 +154,8 @@ VF_EXPORT uint64_t vf_fence_current(struct vf_fence *fence)
 	return __atomic_load_n(fence->current, __ATOMIC_ACQUIRE);
 }
 
-VF_EXPORT int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query)
+VF_EXPORT int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_info *info)
 {
-	*query = (struct drm_vfence_fence_query){ .handle = fence->handle };
-	return vf_ioctl(fence->adapter, DRM_IOCTL_VFENCE_FENCE_QUERY, query);
+	return vf_query_object(fence->adapter, DRM_VFENCE_QUERY_FENCE, fence->handle, info,
+			       sizeof(*info));
 }

@@ -208,7 +208,7 @@ VF_EXPORT int vf_kernel_queue_create_flags(struct vf_device *device, unsigned in
  */
 static bool is_blocked(struct vf_queue *queue, uint64_t *packets)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 	uint64_t before = *packets;
 
 	if (vf_queue_query(queue, &query))
@@ -279,7 +279,7 @@ uint64_t vf_queue_position(struct vf_queue *queue)
 
 bool vf_queue_is_lost(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(queue, &query) || query.state >= DRM_VFENCE_QUEUE_FAULTED;
 }
@@ -301,17 +301,17 @@ bool vf_queue_has_passed(struct vf_queue *queue, uint64_t position)
 	return done >= position || (done >= all && (!queue->kernel || !build));
 }
 
-VF_EXPORT int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query)
+VF_EXPORT int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_info *info)
 {
-	*query = (struct drm_vfence_queue_query){ .queue = queue->info.handle };
-	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_QUERY, query);
+	return vf_query_object(queue->adapter, DRM_VFENCE_QUERY_QUEUE, queue->info.handle, info,
+			       sizeof(*info));
 }
 
 VF_EXPORT int vf_queue_query_context(struct vf_queue *queue,
-				     struct drm_vfence_context_query *query)
+				     struct drm_vfence_context_info *info)
 {
-	*query = (struct drm_vfence_context_query){ .context = queue->context };
-	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_CONTEXT_QUERY, query);
+	return vf_query_object(queue->adapter, DRM_VFENCE_QUERY_CONTEXT, queue->context, info,
+			       sizeof(*info));
 }
 
 VF_EXPORT int vf_queue_abort(struct vf_queue *queue)

@@ -120,6 +120,9 @@ int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
  */
 int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size,
 	     uint32_t stride);
+/* Query the object of a handle. @size: size of @info, the answer of @type. */
+int vf_query_object(struct vf_adapter *adapter, uint32_t type, uint32_t handle, void *info,
+		    uint32_t size);
 void *vf_mmap(struct vf_adapter *adapter, uint64_t offset, size_t size, int prot);
 /* Map the page at @offset for a fence, or find it mapped already. */
 int vf_mapping_init(struct vf_adapter *adapter, struct vf_mapping *mapping, uint64_t offset, int prot,

@@ -387,7 +387,7 @@ const struct drm_vfence_fence_mapping *vf_fence_mapping(struct vf_fence *fence);
 /** vf_fence_current - current value of a fence, read without a system call; 0 for INTRA_GPU */
 uint64_t vf_fence_current(struct vf_fence *fence);
 /** vf_fence_query - read values, counters and rights of a fence from the kernel */
-int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_query *query);
+int vf_fence_query(struct vf_fence *fence, struct drm_vfence_fence_info *info);
 /** vf_fence_signal - signal a fence from the CPU */
 int vf_fence_signal(struct vf_fence *fence, uint64_t value);
 
@@ -597,9 +597,9 @@ struct vf_fence *vf_queue_progress(struct vf_queue *queue);
 /** vf_queue_last_queued - value that the last submission signals on the progress fence */
 uint64_t vf_queue_last_queued(struct vf_queue *queue);
 /** vf_queue_query - read state, fault and pointers of a queue from the kernel */
-int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_query *query);
+int vf_queue_query(struct vf_queue *queue, struct drm_vfence_queue_info *info);
 /** vf_queue_query_context - read suspension and verdict of the context of a queue */
-int vf_queue_query_context(struct vf_queue *queue, struct drm_vfence_context_query *query);
+int vf_queue_query_context(struct vf_queue *queue, struct drm_vfence_context_info *info);
 /** vf_queue_abort - drop all queued work; the queue is lost then */
 int vf_queue_abort(struct vf_queue *queue);
 /**

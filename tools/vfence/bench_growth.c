@@ -142,7 +142,7 @@ static int block_queues(struct lane *lanes, unsigned int count)
 		ret = vf_queue_submit(lanes[i].queue);
 	}
 	for (i = 0; !ret && i < count; i++) {
-		struct drm_vfence_queue_query query;
+		struct drm_vfence_queue_info query;
 
 		do {
 			ret = vf_queue_query(lanes[i].queue, &query);

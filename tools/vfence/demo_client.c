@@ -156,7 +156,7 @@ static void *pump(void *arg)
 
 static uint64_t lost_so_far(struct client *c)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(c->queue, &query) ? 0 : query.log_lost;
 }
@@ -164,7 +164,7 @@ static uint64_t lost_so_far(struct client *c)
 /* Wait until the queue is idle: the engine writes the log entry after the value. */
 static void wait_for_last_entry(struct client *c, struct demo_act *act)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	do
 		act->ioctls++;

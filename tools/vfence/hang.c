@@ -91,7 +91,7 @@ static int hang_submission(struct hang *hang)
 
 static int await_running(const struct hang *hang)
 {
-	struct drm_vfence_queue_query query = { 0 };
+	struct drm_vfence_queue_info query = { 0 };
 	int ret = 0;
 
 	while (!ret && query.state != DRM_VFENCE_QUEUE_RUNNING) {

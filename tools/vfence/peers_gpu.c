@@ -17,7 +17,7 @@
 
 static void await_state(struct vf_queue *queue, enum drm_vfence_queue_state state)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	while (!vf_queue_query(queue, &query) && query.state != state)
 		sched_yield();

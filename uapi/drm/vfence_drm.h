@@ -485,15 +485,25 @@ enum drm_vfence_query_type {
 	DRM_VFENCE_QUERY_CLIENT_COUNTERS = 7,
 	/** @DRM_VFENCE_QUERY_LIMITS: Array of &struct drm_vfence_limit. */
 	DRM_VFENCE_QUERY_LIMITS = 8,
+	/** @DRM_VFENCE_QUERY_DEVICE: &struct drm_vfence_device_info. */
+	DRM_VFENCE_QUERY_DEVICE = 9,
+	/** @DRM_VFENCE_QUERY_CONTEXT: &struct drm_vfence_context_info. */
+	DRM_VFENCE_QUERY_CONTEXT = 10,
+	/** @DRM_VFENCE_QUERY_QUEUE: &struct drm_vfence_queue_info. */
+	DRM_VFENCE_QUERY_QUEUE = 11,
+	/** @DRM_VFENCE_QUERY_FENCE: &struct drm_vfence_fence_info. */
+	DRM_VFENCE_QUERY_FENCE = 12,
 };
 
 /**
- * struct drm_vfence_query - query the adapter, in two calls
+ * struct drm_vfence_query - query the adapter or an object
  *
  * With @data 0 the kernel only writes @size. Otherwise it copies as much of the answer as fits
- * and clears the rest of the buffer. It writes all members of an answer.
+ * and clears the rest of the buffer. It writes all members of an answer. Devices in error, and
+ * their contexts and queues, can be queried too.
  *
- * Errors: EINVAL for an unknown @type, an illegal @stride or a buffer of more than 65536 bytes;
+ * Errors: EINVAL for an unknown @type, an illegal @stride, a buffer of more than 65536 bytes or
+ * a @handle with a @type that is not for an object; ENOENT for an object that does not exist;
  * EACCES for %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
  */
 struct drm_vfence_query {
@@ -512,8 +522,8 @@ struct drm_vfence_query {
 	 * driver's size. An answer that is no array has one element.
 	 */
 	__u32 stride;
-	/** @pad: Zero. */
-	__u32 pad;
+	/** @handle: Handle of the device, context, queue or fence; zero for other types. */
+	__u32 handle;
 };
 
 /**
@@ -1152,15 +1162,13 @@ enum drm_vfence_device_state {
 };
 
 /**
- * struct drm_vfence_device_query - query the state of a device
- *
- * The call also works for a device in error.
+ * struct drm_vfence_device_info - state of a device
  */
-struct drm_vfence_device_query {
-	/** @handle: Handle of the device. */
-	__u32 handle;
-	/** @state: Out: &enum drm_vfence_device_state. */
+struct drm_vfence_device_info {
+	/** @state: &enum drm_vfence_device_state. */
 	__u32 state;
+	/** @pad: Zero. */
+	__u32 pad;
 };
 
 /**
@@ -1446,7 +1454,8 @@ struct drm_vfence_fence_export {
  * struct drm_vfence_fence_open - open a shared fence
  *
  * All handles of one file for a fence have the addresses of the first one. A fence of another
- * adapter becomes the kind of fence that this adapter supports; FENCE_QUERY returns its type.
+ * adapter becomes the kind of fence that this adapter supports; %DRM_VFENCE_QUERY_FENCE returns
+ * its type.
  *
  * Errors: EBADF for a closed descriptor; EINVAL for a descriptor that is not a fence, for a
  * fence of another adapter without CROSS_ADAPTER, for a bit of @engine_affinity without a
@@ -1552,30 +1561,26 @@ struct drm_vfence_fence_import {
 };
 
 /**
- * struct drm_vfence_fence_query - query the values and totals of a fence
+ * struct drm_vfence_fence_info - values and totals of a fence
  */
-struct drm_vfence_fence_query {
-	/** @handle: Handle of the fence. */
-	__u32 handle;
-	/** @flags: Zero. */
-	__u32 flags;
-	/** @current_value: Out: Current value; 0 for INTRA_GPU. */
+struct drm_vfence_fence_info {
+	/** @current_value: Current value; 0 for INTRA_GPU. */
 	__u64 current_value;
-	/** @monitored_value: Out: Monitored value; U64_MAX: none. */
+	/** @monitored_value: Monitored value; U64_MAX: none. */
 	__u64 monitored_value;
-	/** @waiters: Out: Points of CPU waits, events and wait sets that are on the fence. */
+	/** @waiters: Points of CPU waits, events and wait sets that are on the fence. */
 	__u64 waiters;
-	/** @interrupts: Out: Number of interrupt records that named the fence. */
+	/** @interrupts: Number of interrupt records that named the fence. */
 	__u64 interrupts;
-	/** @spurious: Out: Number of these records that completed no waiter. */
+	/** @spurious: Number of these records that completed no waiter. */
 	__u64 spurious;
-	/** @woken: Out: Number of queued waits that the fence completed. */
+	/** @woken: Number of queued waits that the fence completed. */
 	__u64 woken;
-	/** @signals: Out: Number of GPU signals executed; 0 for a monitored fence. */
+	/** @signals: Number of GPU signals executed; 0 for a monitored fence. */
 	__u64 signals;
-	/** @rights: Out: DRM_VFENCE_RIGHT_* of the handle. */
+	/** @rights: DRM_VFENCE_RIGHT_* of the handle. */
 	__u32 rights;
-	/** @type: Out: &enum drm_vfence_fence_type. */
+	/** @type: &enum drm_vfence_fence_type. */
 	__u32 type;
 };
 
@@ -1799,7 +1804,8 @@ struct drm_vfence_queue_create {
 	__u32 handle;
 	/**
 	 * @progress_fence: Out: Handle of the progress fence. It is a native fence, and a
-	 * monitored one on an adapter without native fences; FENCE_QUERY returns its type.
+	 * monitored one on an adapter without native fences; %DRM_VFENCE_QUERY_FENCE returns its
+	 * type.
 	 */
 	__u32 progress_fence;
 	/** @progress: Out: Places of the progress fence's values. */
@@ -1984,54 +1990,42 @@ enum drm_vfence_queue_verdict {
 };
 
 /**
- * struct drm_vfence_queue_query - query the state of a queue
- *
- * The call also works for a queue that is lost.
+ * struct drm_vfence_queue_info - state of a queue
  */
-struct drm_vfence_queue_query {
-	/** @queue: Handle of the queue. */
-	__u32 queue;
-	/** @flags: Zero. */
-	__u32 flags;
-	/** @state: Out: &enum drm_vfence_queue_state. */
+struct drm_vfence_queue_info {
+	/** @state: &enum drm_vfence_queue_state. */
 	__u32 state;
-	/** @fault: Out: &enum drm_vfence_fault. */
+	/** @verdict: &enum drm_vfence_queue_verdict. */
+	__u32 verdict;
+	/** @fault: &enum drm_vfence_fault. */
 	__u32 fault;
-	/** @fault_ring_ptr: Out: Pointer into the ring at which the faulting packet starts. */
-	__u64 fault_ring_ptr;
-	/** @fault_va: Out: GPU address that caused the fault, if one did. */
-	__u64 fault_va;
-	/** @fault_opcode: Out: Opcode of the faulting packet as the engine read it. */
+	/** @fault_opcode: Opcode of the faulting packet as the engine read it. */
 	__u32 fault_opcode;
-	/** @doorbell_status: Out: &enum drm_vfence_doorbell_status. */
-	__u32 doorbell_status;
+	/** @fault_ring_ptr: Pointer into the ring at which the faulting packet starts. */
+	__u64 fault_ring_ptr;
+	/** @fault_va: GPU address that caused the fault, if one did. */
+	__u64 fault_va;
 	/**
-	 * @last_queued: Out: Last-queued value that the client published; for a
-	 * kernel-mode queue the progress value of the last submission.
+	 * @last_queued: Last-queued value that the client published; for a kernel-mode queue the
+	 * progress value of the last submission. The queue has work if it exceeds @progress.
 	 */
 	__u64 last_queued;
-	/** @progress: Out: Current value of the progress fence. */
+	/** @progress: Current value of the progress fence. */
 	__u64 progress;
-	/** @pending: Out: 1 if @last_queued exceeds @progress, else 0. */
-	__u64 pending;
-	/** @packets: Out: Number of packets that completed. */
-	__u64 packets;
-	/** @log_packets: Out: Number of LOG packets executed. */
-	__u64 log_packets;
-	/** @log_read: Out: Number of log entries that the driver read. */
-	__u64 log_read;
-	/** @log_lost: Out: Number of log entries that the GPU overwrote before that. */
-	__u64 log_lost;
-	/** @notifications: Out: Number of NOTIFY_WORK_SUBMISSION calls that reached the GPU. */
-	__u64 notifications;
-	/** @held: Out: Number of submissions that wait for fences, or behind one that does. */
+	/** @held: Number of submissions that wait for fences, or behind one that does. */
 	__u32 held;
-	/** @queued: Out: Number of submissions on their way to the GPU, on it or back from it. */
+	/** @queued: Number of submissions on their way to the GPU, on it or back from it. */
 	__u32 queued;
-	/** @verdict: Out: &enum drm_vfence_queue_verdict. */
-	__u32 verdict;
-	/** @pad: Zero. */
-	__u32 pad;
+	/** @packets: Number of packets that completed. */
+	__u64 packets;
+	/** @log_packets: Number of LOG packets executed. */
+	__u64 log_packets;
+	/** @log_read: Number of log entries that the driver read. */
+	__u64 log_read;
+	/** @log_lost: Number of log entries that the GPU overwrote before that. */
+	__u64 log_lost;
+	/** @notifications: Number of NOTIFY_WORK_SUBMISSION calls that reached the GPU. */
+	__u64 notifications;
 };
 
 /**
@@ -2047,26 +2041,20 @@ enum drm_vfence_context_state {
 };
 
 /**
- * struct drm_vfence_context_query - query the state of a context
- *
- * The call also works for a context of a device in error.
+ * struct drm_vfence_context_info - state of a context
  */
-struct drm_vfence_context_query {
-	/** @context: Handle of the context. */
-	__u32 context;
-	/** @flags: Zero. */
-	__u32 flags;
-	/** @state: Out: &enum drm_vfence_context_state. */
+struct drm_vfence_context_info {
+	/** @state: &enum drm_vfence_context_state. */
 	__u32 state;
 	/**
-	 * @verdict: Out: &enum drm_vfence_queue_verdict: GUILTY if one of its queues is, also one
+	 * @verdict: &enum drm_vfence_queue_verdict: GUILTY if one of its queues is, also one
 	 * that is destroyed.
 	 */
 	__u32 verdict;
-	/** @fence: Out: Number of its last suspension, or 0. */
+	/** @fence: Number of its last suspension, or 0. */
 	__u64 fence;
 	/**
-	 * @suspended_ns: Out: How long it was suspended so far, in ns. Less than a second between
+	 * @suspended_ns: How long it was suspended so far, in ns. Less than a second between
 	 * two suspensions counts as well, as in the timeout of a submission.
 	 */
 	__u64 suspended_ns;
@@ -2235,37 +2223,33 @@ struct drm_vfence_log_read {
 #define DRM_VFENCE_QUERY			0x00
 #define DRM_VFENCE_DEVICE_CREATE		0x01
 #define DRM_VFENCE_DEVICE_DESTROY		0x02
-#define DRM_VFENCE_DEVICE_QUERY			0x03
-#define DRM_VFENCE_CONTEXT_CREATE		0x04
-#define DRM_VFENCE_CONTEXT_DESTROY		0x05
-#define DRM_VFENCE_BO_CREATE			0x06
-#define DRM_VFENCE_VM_BIND			0x07
-#define DRM_VFENCE_FENCE_CREATE			0x08
-#define DRM_VFENCE_FENCE_DESTROY		0x09
-#define DRM_VFENCE_FENCE_EXPORT			0x0a
-#define DRM_VFENCE_FENCE_OPEN			0x0b
-#define DRM_VFENCE_FENCE_SIGNAL			0x0c
-#define DRM_VFENCE_FENCE_QUERY			0x0d
-#define DRM_VFENCE_WAIT				0x0e
-#define DRM_VFENCE_EVENT_ARM			0x0f
-#define DRM_VFENCE_EVENT_CANCEL			0x10
-#define DRM_VFENCE_QUEUE_CREATE			0x11
-#define DRM_VFENCE_QUEUE_DESTROY		0x12
-#define DRM_VFENCE_QUEUE_QUERY			0x13
-#define DRM_VFENCE_QUEUE_ABORT			0x14
-#define DRM_VFENCE_DOORBELL_CREATE		0x15
-#define DRM_VFENCE_DOORBELL_CONNECT		0x16
-#define DRM_VFENCE_DOORBELL_DESTROY		0x17
-#define DRM_VFENCE_LOG_READ			0x18
-#define DRM_VFENCE_NOTIFY_WORK_SUBMISSION	0x19
-#define DRM_VFENCE_CONTEXT_SUSPEND		0x1a
-#define DRM_VFENCE_CONTEXT_RESUME		0x1b
-#define DRM_VFENCE_FENCE_IMPORT			0x1c
-#define DRM_VFENCE_SUBMIT			0x1d
-#define DRM_VFENCE_CONTEXT_QUERY		0x1e
-#define DRM_VFENCE_WAIT_SET_CREATE		0x1f
-#define DRM_VFENCE_WAIT_SET_DESTROY		0x20
-#define DRM_VFENCE_WAIT_SET_WAIT		0x21
+#define DRM_VFENCE_CONTEXT_CREATE		0x03
+#define DRM_VFENCE_CONTEXT_DESTROY		0x04
+#define DRM_VFENCE_BO_CREATE			0x05
+#define DRM_VFENCE_VM_BIND			0x06
+#define DRM_VFENCE_FENCE_CREATE			0x07
+#define DRM_VFENCE_FENCE_DESTROY		0x08
+#define DRM_VFENCE_FENCE_EXPORT			0x09
+#define DRM_VFENCE_FENCE_OPEN			0x0a
+#define DRM_VFENCE_FENCE_SIGNAL			0x0b
+#define DRM_VFENCE_WAIT				0x0c
+#define DRM_VFENCE_EVENT_ARM			0x0d
+#define DRM_VFENCE_EVENT_CANCEL			0x0e
+#define DRM_VFENCE_QUEUE_CREATE			0x0f
+#define DRM_VFENCE_QUEUE_DESTROY		0x10
+#define DRM_VFENCE_QUEUE_ABORT			0x11
+#define DRM_VFENCE_DOORBELL_CREATE		0x12
+#define DRM_VFENCE_DOORBELL_CONNECT		0x13
+#define DRM_VFENCE_DOORBELL_DESTROY		0x14
+#define DRM_VFENCE_LOG_READ			0x15
+#define DRM_VFENCE_NOTIFY_WORK_SUBMISSION	0x16
+#define DRM_VFENCE_CONTEXT_SUSPEND		0x17
+#define DRM_VFENCE_CONTEXT_RESUME		0x18
+#define DRM_VFENCE_FENCE_IMPORT			0x19
+#define DRM_VFENCE_SUBMIT			0x1a
+#define DRM_VFENCE_WAIT_SET_CREATE		0x1b
+#define DRM_VFENCE_WAIT_SET_DESTROY		0x1c
+#define DRM_VFENCE_WAIT_SET_WAIT		0x1d
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
 	DRM_IO##dir(DRM_COMMAND_BASE + DRM_VFENCE_##id, struct drm_vfence_##type)
@@ -2273,7 +2257,6 @@ struct drm_vfence_log_read {
 #define DRM_IOCTL_VFENCE_QUERY DRM_IOCTL_VFENCE(WR, QUERY, query)
 #define DRM_IOCTL_VFENCE_DEVICE_CREATE DRM_IOCTL_VFENCE(WR, DEVICE_CREATE, device_create)
 #define DRM_IOCTL_VFENCE_DEVICE_DESTROY DRM_IOCTL_VFENCE(W, DEVICE_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_DEVICE_QUERY DRM_IOCTL_VFENCE(WR, DEVICE_QUERY, device_query)
 #define DRM_IOCTL_VFENCE_CONTEXT_CREATE DRM_IOCTL_VFENCE(WR, CONTEXT_CREATE, context_create)
 #define DRM_IOCTL_VFENCE_CONTEXT_DESTROY DRM_IOCTL_VFENCE(W, CONTEXT_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_BO_CREATE DRM_IOCTL_VFENCE(WR, BO_CREATE, bo_create)
@@ -2283,13 +2266,11 @@ struct drm_vfence_log_read {
 #define DRM_IOCTL_VFENCE_FENCE_EXPORT DRM_IOCTL_VFENCE(WR, FENCE_EXPORT, fence_export)
 #define DRM_IOCTL_VFENCE_FENCE_OPEN DRM_IOCTL_VFENCE(WR, FENCE_OPEN, fence_open)
 #define DRM_IOCTL_VFENCE_FENCE_SIGNAL DRM_IOCTL_VFENCE(W, FENCE_SIGNAL, fence_signal)
-#define DRM_IOCTL_VFENCE_FENCE_QUERY DRM_IOCTL_VFENCE(WR, FENCE_QUERY, fence_query)
 #define DRM_IOCTL_VFENCE_WAIT DRM_IOCTL_VFENCE(WR, WAIT, wait)
 #define DRM_IOCTL_VFENCE_EVENT_ARM DRM_IOCTL_VFENCE(WR, EVENT_ARM, event_arm)
 #define DRM_IOCTL_VFENCE_EVENT_CANCEL DRM_IOCTL_VFENCE(W, EVENT_CANCEL, destroy)
 #define DRM_IOCTL_VFENCE_QUEUE_CREATE DRM_IOCTL_VFENCE(WR, QUEUE_CREATE, queue_create)
 #define DRM_IOCTL_VFENCE_QUEUE_DESTROY DRM_IOCTL_VFENCE(W, QUEUE_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_QUEUE_QUERY DRM_IOCTL_VFENCE(WR, QUEUE_QUERY, queue_query)
 #define DRM_IOCTL_VFENCE_QUEUE_ABORT DRM_IOCTL_VFENCE(W, QUEUE_ABORT, destroy)
 #define DRM_IOCTL_VFENCE_DOORBELL_CREATE DRM_IOCTL_VFENCE(WR, DOORBELL_CREATE, doorbell_create)
 #define DRM_IOCTL_VFENCE_DOORBELL_CONNECT DRM_IOCTL_VFENCE(WR, DOORBELL_CONNECT, doorbell_connect)
@@ -2301,7 +2282,6 @@ struct drm_vfence_log_read {
 #define DRM_IOCTL_VFENCE_CONTEXT_RESUME DRM_IOCTL_VFENCE(W, CONTEXT_RESUME, context_resume)
 #define DRM_IOCTL_VFENCE_FENCE_IMPORT DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
 #define DRM_IOCTL_VFENCE_SUBMIT DRM_IOCTL_VFENCE(W, SUBMIT, submit)
-#define DRM_IOCTL_VFENCE_CONTEXT_QUERY DRM_IOCTL_VFENCE(WR, CONTEXT_QUERY, context_query)
 #define DRM_IOCTL_VFENCE_WAIT_SET_CREATE DRM_IOCTL_VFENCE(WR, WAIT_SET_CREATE, wait_set_create)
 #define DRM_IOCTL_VFENCE_WAIT_SET_DESTROY DRM_IOCTL_VFENCE(W, WAIT_SET_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_WAIT_SET_WAIT DRM_IOCTL_VFENCE(WR, WAIT_SET_WAIT, wait_set_wait)

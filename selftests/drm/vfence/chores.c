@@ -462,7 +462,7 @@ TEST_F_TIMEOUT(chores, WDDM_199_progress_comes_after_the_last_turn, 100)
 TEST_F_TIMEOUT(chores, a_queue_has_only_so_many_signals_to_perform, 100)
 {
 	const unsigned int limit = DRM_VFENCE_MAX_SUBMISSIONS;
-	struct drm_vfence_queue_query query = { 0 };
+	struct drm_vfence_queue_info query = { 0 };
 	struct vf_submit what = { .flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT };
 	struct vf_queue *queue;
 	struct client client;

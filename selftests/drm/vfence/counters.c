@@ -322,7 +322,7 @@ TEST_F(counters, values_belong_to_their_ids)
 /* Other queries return some of the totals as well. */
 TEST_F(counters, values_agree_with_nodes_and_queues)
 {
-	struct drm_vfence_queue_query gfx, copy;
+	struct drm_vfence_queue_info gfx, copy;
 	struct drm_vfence_node_info node[32];
 	uint64_t signals = 0, suppressed = 0, log_packets = 0;
 	unsigned int i, count = 32;

@@ -172,7 +172,7 @@ TEST_F(fence, WDDM_9_10_11_12_the_worked_example)
 TEST_F(fence, WDDM_11_all_reached_waiters_complete_in_one_interrupt)
 {
 	struct vf_counters before, after;
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	int efd[200];
 	unsigned int i;
 
@@ -457,11 +457,12 @@ TEST_F(fence, WDDM_44_the_ordinary_destroy_destroys)
 {
 	uint32_t handle = vf_fence_handle(self->fence);
 	struct drm_vfence_destroy args = { .handle = handle };
-	struct drm_vfence_fence_query query = { .handle = handle };
+	struct drm_vfence_fence_info info;
 
-	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_QUERY, &query));
+	EXPECT_EQ(0, query_object(self->fd, DRM_VFENCE_QUERY_FENCE, handle, &info, sizeof(info)));
 	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
-	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_QUERY, &query));
+	EXPECT_EQ(-ENOENT, query_object(self->fd, DRM_VFENCE_QUERY_FENCE, handle, &info,
+					sizeof(info)));
 	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
 }
 
@@ -794,7 +795,7 @@ TEST_F(fence, interrupted_wait_signals_only_once)
 	struct sigaction action = { .sa_handler = on_signal };
 	struct interrupted w = { self->adapter, self->fence, self->gate, 0, 0 };
 	struct vf_counters before, after;
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	pthread_t thread;
 
 	ASSERT_EQ(0, sigaction(SIGUSR1, &action, NULL));

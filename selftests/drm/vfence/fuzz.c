@@ -322,16 +322,27 @@ static void open_client(struct attacker *c)
 	put_fd(&c->fd, fd);
 }
 
+static void query_object_of(struct attacker *c, uint32_t type, uint32_t handle)
+{
+	uint8_t *answer = self->area + 2 * AREA;
+	struct drm_vfence_query query = {
+		.type = dice(8) ? type : (uint32_t)dice(14), .handle = handle,
+		.size = dice(3) ? (uint32_t)dice(4097) : 128,
+		.data = dice(3) ? (uintptr_t)answer : 0,
+	};
+
+	CALL(c, QUERY, query);
+}
+
 static void do_device(struct attacker *c)
 {
 	struct drm_vfence_device_create create = { 0 };
-	struct drm_vfence_device_query query = { .handle = pick(&c->device) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->device) };
 
 	if (dice(12) == 0)
 		CALL(c, DEVICE_DESTROY, destroy);
 	else if (dice(3) == 0)
-		CALL(c, DEVICE_QUERY, query);
+		query_object_of(c, DRM_VFENCE_QUERY_DEVICE, pick(&c->device));
 	else if (!CALL(c, DEVICE_CREATE, create))
 		put(&c->device, create.handle);
 }
@@ -342,7 +353,6 @@ static void do_context(struct attacker *c)
 						    .node = (uint32_t)dice(6) };
 	struct drm_vfence_context_suspend suspend = { .context = pick(&c->context) };
 	struct drm_vfence_context_resume resume = { .context = pick(&c->context) };
-	struct drm_vfence_context_query query = { .context = pick(&c->context) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->context) };
 
 	switch (dice(7)) {
@@ -357,7 +367,7 @@ static void do_context(struct attacker *c)
 		CALL(c, CONTEXT_DESTROY, destroy);
 		break;
 	case 4:
-		CALL(c, CONTEXT_QUERY, query);
+		query_object_of(c, DRM_VFENCE_QUERY_CONTEXT, pick(&c->context));
 		break;
 	default:
 		if (!CALL(c, CONTEXT_CREATE, create))
@@ -411,7 +421,6 @@ static void do_fence(struct attacker *c)
 						  .flags = (uint32_t)(dice(2) ? 8 : dice(8)) };
 	struct drm_vfence_fence_open open = { .device = pick(&c->device),
 					      .fd = fence_fd[dice(POOL)] };
-	struct drm_vfence_fence_query query = { .handle = pick(&c->fence) };
 	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
 
 	if (!dice(6))
@@ -431,7 +440,7 @@ static void do_fence(struct attacker *c)
 		CALL(c, FENCE_DESTROY, destroy);
 		break;
 	case 5:
-		CALL(c, FENCE_QUERY, query);
+		query_object_of(c, DRM_VFENCE_QUERY_FENCE, pick(&c->fence));
 		break;
 	default:
 		if (CALL(c, FENCE_CREATE, create))
@@ -575,7 +584,6 @@ static void make_queue(struct attacker *c)
 static void do_queue(struct attacker *c)
 {
 	struct drm_vfence_destroy queue = { .handle = pick(&c->queue) };
-	struct drm_vfence_queue_query query = { .queue = pick(&c->queue) };
 	struct drm_vfence_doorbell_connect connect = { .queue = pick(&c->queue),
 						       .flags = (uint32_t)dice(2) };
 	struct drm_vfence_notify_work_submission notify = { .queue = pick(&c->queue) };
@@ -593,7 +601,7 @@ static void do_queue(struct attacker *c)
 		CALL(c, QUEUE_ABORT, queue);
 		break;
 	case 2:
-		CALL(c, QUEUE_QUERY, query);
+		query_object_of(c, DRM_VFENCE_QUERY_QUEUE, pick(&c->queue));
 		break;
 	case 3:
 		CALL(c, DOORBELL_CONNECT, connect);
@@ -614,11 +622,7 @@ static void do_queue(struct attacker *c)
 
 static void query_something(struct attacker *c)
 {
-	uint8_t *answer = self->area + 2 * AREA;
-	struct drm_vfence_query query = { .type = (uint32_t)dice(9), .size = (uint32_t)dice(4097),
-					  .data = dice(3) ? (uintptr_t)answer : 0 };
-
-	CALL(c, QUERY, query);
+	query_object_of(c, (uint32_t)dice(9), 0);
 }
 
 static uint64_t address(struct attacker *c)

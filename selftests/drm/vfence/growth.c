@@ -120,6 +120,7 @@ TEST_F(growth, the_answer_of_a_query_comes_in_the_elements_of_the_program)
 TEST_F(growth, a_structure_can_be_passed_again)
 {
 	struct drm_vfence_fence_point point = { .fence = vf_fence_handle(self->fence) };
+	struct drm_vfence_queue_info info;
 	struct drm_vfence_clock_info clock;
 	uint32_t device = vf_device_handle(self->device);
 	struct drm_vfence_context_create context = { .device = device };
@@ -131,13 +132,10 @@ TEST_F(growth, a_structure_can_be_passed_again)
 	TWICE(0, QUERY, query, { .type = DRM_VFENCE_QUERY_CLOCK, .size = sizeof(clock),
 				 .data = (uintptr_t)&clock });
 	TWICE(0, DEVICE_CREATE, device_create, { 0 });
-	TWICE(0, DEVICE_QUERY, device_query, { .handle = device });
 	TWICE(0, CONTEXT_CREATE, context_create, { .device = device });
 	TWICE(0, CONTEXT_SUSPEND, context_suspend, { .context = context.handle });
-	TWICE(0, CONTEXT_QUERY, context_query, { .context = context.handle });
 	TWICE(0, BO_CREATE, bo_create, { .size = 100 });
 	TWICE(0, FENCE_CREATE, fence_create, { .device = device });
-	TWICE(0, FENCE_QUERY, fence_query, { .handle = vf_fence_handle(self->fence) });
 	TWICE(0, WAIT, wait, { .points = DRM_VFENCE_OBJ_ARRAY(1, &point), .flags = 1 });
 	TWICE(0, WAIT_SET_CREATE, wait_set_create, { .entries = 4 });
 	TWICE(0, WAIT_SET_WAIT, wait_set_wait, { .set = set.handle });
@@ -146,7 +144,9 @@ TEST_F(growth, a_structure_can_be_passed_again)
 	TWICE(0, QUEUE_CREATE, queue_create, { .context = context.handle });
 	TWICE(0, QUEUE_CREATE, queue_create, { .context = context.handle,
 					       .flags = DRM_VFENCE_QUEUE_USER_MODE });
-	TWICE(0, QUEUE_QUERY, queue_query, { .queue = vf_queue_handle(self->gfx) });
+	TWICE(0, QUERY, query, { .type = DRM_VFENCE_QUERY_QUEUE, .size = sizeof(info),
+				 .data = (uintptr_t)&info,
+				 .handle = vf_queue_handle(self->gfx) });
 	TWICE(0, DOORBELL_CONNECT, doorbell_connect, { .queue = vf_queue_handle(self->gfx) });
 	close(efd);
 }

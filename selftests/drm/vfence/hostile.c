@@ -54,7 +54,7 @@ static int treasure_make(struct treasure *t, struct guest *guest)
 /* Return: true if nothing of it has changed. */
 static bool treasure_is_whole(struct treasure *t)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	uint8_t *bytes = vf_buffer_map(t->buffer);
 	struct vf_buffer *registers;
 	bool whole = true;

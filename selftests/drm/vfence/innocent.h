@@ -86,7 +86,7 @@ static inline bool innocent_works(struct innocent *me)
  */
 static inline bool innocent_right(struct innocent *me)
 {
-	struct drm_vfence_queue_query query = { 0 };
+	struct drm_vfence_queue_info query = { 0 };
 
 	return EVENTUALLY(!vf_queue_query(me->queue, &query) && query.packets >= 5 * me->value) &&
 	       query.packets == 5 * me->value;

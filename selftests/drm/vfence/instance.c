@@ -323,7 +323,7 @@ static void *wait_for_ever(void *arg)
 /* Return: true once a thread waits for a fence. */
 static bool is_awaited(struct vf_fence *fence)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 
 	return !vf_fence_query(fence, &query) && query.waiters;
 }

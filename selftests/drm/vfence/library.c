@@ -679,7 +679,7 @@ TEST_F(library, a_page_of_values_is_mapped_as_long_as_it_has_fences)
 
 TEST_F(library, a_packet_goes_over_the_end_of_the_ring)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 	const unsigned int fill = sizeof(struct drm_vfence_packet_fill);
 	unsigned int at = 4096 - fill / 2 / 8 * 8, left, packets = 0;
 	volatile uint32_t *word;

@@ -25,9 +25,9 @@ FIXTURE_TEARDOWN(lifetime)
 
 static bool exists(int fd, uint32_t handle)
 {
-	struct drm_vfence_fence_query query = { .handle = handle };
+	struct drm_vfence_fence_info info;
 
-	return !raw(fd, DRM_IOCTL_VFENCE_FENCE_QUERY, &query);
+	return !query_object(fd, DRM_VFENCE_QUERY_FENCE, handle, &info, sizeof(info));
 }
 
 /* The library looks for fences that no packet needs when it creates one. */

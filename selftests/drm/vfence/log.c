@@ -105,7 +105,7 @@ TEST_F(log, WDDM_86_87_88_96_entries_tell_what_happened)
 TEST_F(log, entries_of_both_logs_count)
 {
 	struct drm_vfence_log_entry e[8];
-	struct drm_vfence_queue_query q;
+	struct drm_vfence_queue_info q;
 	unsigned int i, waits = 8, signals = 8;
 	struct vf_counters c;
 
@@ -524,7 +524,7 @@ TEST_F(log, WDDM_94_overrun_overwrites_the_oldest_and_is_counted)
 static bool log_signals(struct vf_adapter *adapter, struct vf_queue *queue, struct vf_fence *fence,
 			uint64_t value, unsigned int count)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 	int efd = eventfd(0, EFD_CLOEXEC);
 	uint64_t wanted;
 	unsigned int i;

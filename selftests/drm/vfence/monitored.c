@@ -78,7 +78,7 @@ static int make_on(int fd, struct drm_vfence_fence_create args)
 TEST_F(monitored, WDDM_114_creation_tells_where_the_value_is)
 {
 	const struct drm_vfence_fence_mapping *at = vf_fence_mapping(self->fence);
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct vf_fence *other;
 
 	EXPECT_NE(0, vf_fence_handle(self->fence));
@@ -200,7 +200,7 @@ TEST_F(monitored, WDDM_121_without_gpu_access_there_is_no_gpu_address)
 
 TEST_F(narrow, WDDM_128_waits_work_across_the_wrap)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct drm_vfence_adapter_info info;
 	struct vf_point list[2];
 	struct vf_fence *fence;
@@ -478,7 +478,7 @@ TEST_F(monitored, WDDM_126_or_only_the_last_one_that_goes)
 TEST_F(monitored, WDDM_141_a_shared_handle_has_rights)
 {
 	struct vf_fence *fence, *reader, *opened;
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct vf_adapter *other;
 	struct vf_device *device;
 	int fd;
@@ -533,7 +533,7 @@ TEST_F(both_kinds, WDDM_113_user_mode_queues_refuse_it)
 {
 	const uint32_t stays = DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR;
 	const struct drm_vfence_fence_mapping *at;
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 	struct vf_queue *queue;
 	unsigned int i;
 
@@ -657,7 +657,7 @@ FIXTURE_VARIANT_ADD(mixed_written, packets_with_interrupts) {
 
 TEST_F(mixed, WDDM_109_110_it_is_what_the_adapter_supports)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct vf_fence *fence;
 
 	ASSERT_EQ(0, vf_fence_query(self->d, &query));
@@ -727,7 +727,7 @@ static int wait_there(struct vf_queue *queue, struct vf_fence *fence, uint64_t v
 
 static uint32_t held(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.held;
 }

@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(notify)
 
 TEST_F(notify, WDDM_71_the_array_names_the_signaled_fences_only)
 {
-	struct drm_vfence_fence_query named, bystander;
+	struct drm_vfence_fence_info named, bystander;
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_point point[2] = { { self->fence, 5 }, { self->other, 5 } };
 	struct vf_counters before, after;

@@ -73,7 +73,7 @@ TEST_F(packet, draws_take_their_time)
 
 /* Submit one packet to a new queue. The queue must stop with fault @want at @want_va. */
 #define STOPS(want, want_va, packet) do {					\
-	struct drm_vfence_queue_query _q;					\
+	struct drm_vfence_queue_info _q;					\
 	__typeof__(packet) _p = (packet);					\
 	ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &queue));		\
 	vf_cmd_nop(queue, 24);							\
@@ -200,7 +200,7 @@ TEST_F(packet, draws_in_succession_take_the_time_that_they_name)
 
 static uint64_t packets_of(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query q = { .packets = 0 };
+	struct drm_vfence_queue_info q = { .packets = 0 };
 
 	return vf_queue_query(queue, &q) ? 0 : q.packets;
 }
@@ -232,7 +232,7 @@ TEST_F(packet, short_packets_take_their_time)
 /* It does not execute so many at once that the queue cannot leave. */
 TEST_F(packet, a_queue_leaves_between_short_packets)
 {
-	struct drm_vfence_queue_query q = { .packets = 0 };
+	struct drm_vfence_queue_info q = { .packets = 0 };
 	struct vf_queue *queue;
 	unsigned int i;
 
@@ -265,7 +265,7 @@ TEST_F(packet, a_log_packet_may_come_after_its_signal)
 	};
 	/* All rounds are of one length, so that old packets are where the ring ends. */
 	unsigned int rest = 128 - 8 - sizeof(signal) - sizeof(log), rounds = 200, i;
-	struct drm_vfence_queue_query q;
+	struct drm_vfence_queue_info q;
 	struct vf_queue *queue;
 
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
@@ -419,7 +419,7 @@ TEST_F(packet, a_mapping_without_write_is_read_only_for_the_gpu)
 TEST_F(packet, impossible_write_pointers_stop_the_queue)
 {
 	static const int64_t wrong[] = { 4, 8192, -8, INT64_MIN };
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 	struct vf_queue *queue;
 	unsigned int i;
 
@@ -461,7 +461,7 @@ static void *wait_idle(void *arg)
 
 TEST_F(packet, waits_for_a_lost_queue_end)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	pthread_t thread;
 	void *ret;
 

@@ -166,7 +166,7 @@ static void scene_close(struct scene *s)
 static int call_handle(struct scene *s, unsigned long request, uint32_t handle)
 {
 	/* All these structures begin with the handle; this one is the largest. */
-	struct drm_vfence_queue_query args = { .queue = handle };
+	struct drm_vfence_queue_create args = { .context = handle };
 
 	return raw(s->fd, request, &args);
 }
@@ -179,21 +179,45 @@ static int call_##NAME(struct scene *s)						\
 
 CALL_OF_HANDLE(DEVICE_CREATE, 0)
 CALL_OF_HANDLE(DEVICE_DESTROY, vf_device_handle(s->device))
-CALL_OF_HANDLE(DEVICE_QUERY, vf_device_handle(s->device))
 CALL_OF_HANDLE(CONTEXT_DESTROY, s->context)
 CALL_OF_HANDLE(CONTEXT_SUSPEND, s->context)
 CALL_OF_HANDLE(CONTEXT_RESUME, s->context)
-CALL_OF_HANDLE(CONTEXT_QUERY, s->context)
 CALL_OF_HANDLE(FENCE_DESTROY, vf_fence_handle(s->native))
 CALL_OF_HANDLE(EVENT_CANCEL, s->event)
 CALL_OF_HANDLE(QUEUE_CREATE, s->context)
 CALL_OF_HANDLE(QUEUE_DESTROY, s->kernel)
-CALL_OF_HANDLE(QUEUE_QUERY, s->kernel)
 CALL_OF_HANDLE(QUEUE_ABORT, s->kernel)
 CALL_OF_HANDLE(DOORBELL_CONNECT, vf_queue_handle(s->user))
 CALL_OF_HANDLE(DOORBELL_DESTROY, vf_queue_handle(s->blocked))
 CALL_OF_HANDLE(NOTIFY_WORK_SUBMISSION, vf_queue_handle(s->user))
 CALL_OF_HANDLE(WAIT_SET_DESTROY, vf_wait_set_handle(s->set))
+
+static int call_query_object(struct scene *s, uint32_t type, uint32_t handle)
+{
+	struct drm_vfence_queue_info info;
+
+	return query_object(s->fd, type, handle, &info, sizeof(info));
+}
+
+static int call_query_device(struct scene *s)
+{
+	return call_query_object(s, DRM_VFENCE_QUERY_DEVICE, vf_device_handle(s->device));
+}
+
+static int call_query_context(struct scene *s)
+{
+	return call_query_object(s, DRM_VFENCE_QUERY_CONTEXT, s->context);
+}
+
+static int call_query_queue(struct scene *s)
+{
+	return call_query_object(s, DRM_VFENCE_QUERY_QUEUE, s->kernel);
+}
+
+static int call_query_fence(struct scene *s)
+{
+	return call_query_object(s, DRM_VFENCE_QUERY_FENCE, vf_fence_handle(s->native));
+}
 
 static int call_QUERY(struct scene *s)
 {
@@ -283,13 +307,6 @@ static int call_FENCE_IMPORT(struct scene *s)
 	stub = (uint32_t)CALL(s, FENCE_IMPORT, import);
 	drmSyncobjDestroy(s->fd, import.source);
 	return (int)stub;
-}
-
-static int call_FENCE_QUERY(struct scene *s)
-{
-	struct drm_vfence_fence_query query = { .handle = vf_fence_handle(s->native) };
-
-	return CALL(s, FENCE_QUERY, query);
 }
 
 /* Nothing but the signal, or the end of the fence, ends these waits. */
@@ -532,13 +549,13 @@ static int call_unbind(struct scene *s)
 #define IOCTL(NAME)	[DRM_VFENCE_##NAME] = { .name = #NAME, .make = call_##NAME }
 
 static const struct call calls[] = {
-	IOCTL(QUERY), IOCTL(DEVICE_CREATE), IOCTL(DEVICE_DESTROY), IOCTL(DEVICE_QUERY),
+	IOCTL(QUERY), IOCTL(DEVICE_CREATE), IOCTL(DEVICE_DESTROY),
 	IOCTL(CONTEXT_CREATE), IOCTL(CONTEXT_DESTROY), IOCTL(CONTEXT_SUSPEND),
-	IOCTL(CONTEXT_RESUME), IOCTL(CONTEXT_QUERY), IOCTL(BO_CREATE), IOCTL(VM_BIND),
+	IOCTL(CONTEXT_RESUME), IOCTL(BO_CREATE), IOCTL(VM_BIND),
 	IOCTL(FENCE_CREATE), IOCTL(FENCE_DESTROY), IOCTL(FENCE_EXPORT),
-	IOCTL(FENCE_OPEN), IOCTL(FENCE_SIGNAL), IOCTL(FENCE_QUERY), IOCTL(FENCE_IMPORT),
+	IOCTL(FENCE_OPEN), IOCTL(FENCE_SIGNAL), IOCTL(FENCE_IMPORT),
 	IOCTL(WAIT), IOCTL(EVENT_ARM), IOCTL(EVENT_CANCEL),
-	IOCTL(QUEUE_CREATE), IOCTL(QUEUE_DESTROY), IOCTL(QUEUE_QUERY), IOCTL(QUEUE_ABORT),
+	IOCTL(QUEUE_CREATE), IOCTL(QUEUE_DESTROY), IOCTL(QUEUE_ABORT),
 	IOCTL(DOORBELL_CREATE), IOCTL(DOORBELL_CONNECT), IOCTL(DOORBELL_DESTROY),
 	IOCTL(NOTIFY_WORK_SUBMISSION), IOCTL(LOG_READ), IOCTL(SUBMIT), IOCTL(WAIT_SET_CREATE),
 	IOCTL(WAIT_SET_DESTROY), IOCTL(WAIT_SET_WAIT),
@@ -548,6 +565,7 @@ static const struct call calls[] = {
 
 static const struct call others[] = {
 	OTHER(submit_for_room, .slow = true, .only_second = true),
+	OTHER(query_device), OTHER(query_context), OTHER(query_queue), OTHER(query_fence),
 	OTHER(vm_unmap), OTHER(submit_published), OTHER(ring), OTHER(signal_of_crowd), OTHER(cross_open),
 	OTHER(illegal_packet), OTHER(hang),
 	OTHER(suspend_blocked), OTHER(resume_blocked), OTHER(page_fault), OTHER(gem_close),

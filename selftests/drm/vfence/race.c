@@ -99,16 +99,16 @@ static void *signaller(void *arg)
 /* Print the lost value and the state of fence and queue. */
 static void lose(struct race *r, const char *what, uint64_t value, int ret)
 {
-	struct drm_vfence_fence_query q = { 0 };
-	struct drm_vfence_queue_query k = { 0 };
+	struct drm_vfence_fence_info q = { 0 };
+	struct drm_vfence_queue_info k = { 0 };
 
 	vf_fence_query(r->fence, &q);
 	vf_queue_query(r->queue, &k);
 	fprintf(stderr, "# lost: %s of %llu: %d; current %llu monitored %llx waiters %llu\n", what,
 		(unsigned long long)value, ret, (unsigned long long)q.current_value,
 		(unsigned long long)q.monitored_value, (unsigned long long)q.waiters);
-	fprintf(stderr, "# lost: queue state %u doorbell %u packets %llu fault %u\n", k.state,
-		k.doorbell_status, (unsigned long long)k.packets, k.fault);
+	fprintf(stderr, "# lost: queue state %u packets %llu fault %u\n", k.state,
+		(unsigned long long)k.packets, k.fault);
 	atomic_fetch_add(&r->lost, 1);
 }
 

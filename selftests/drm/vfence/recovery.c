@@ -406,7 +406,7 @@ TEST_F(engine, WDDM_143_148_TDR_24_a_dependent_engine_that_hangs_is_reset_with_i
 TEST_F(engine, TDR_08_what_is_behind_the_victim_is_executed_once)
 {
 	struct drm_vfence_node_info before[8], after[8];
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 	struct vf_queue *compute, *behind, *mm;
 	unsigned int nodes = 8;
 	uint64_t busy;

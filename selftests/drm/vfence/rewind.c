@@ -407,7 +407,7 @@ TEST_F(rewind, a_fence_destroyed_meanwhile_lets_go_whoever_waits)
 
 	ASSERT_EQ(0, arm(self->adapter, self->other, 100, self->efd));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_thread, &w));
-	ASSERT_TRUE(EVENTUALLY(({ struct drm_vfence_fence_query q;
+	ASSERT_TRUE(EVENTUALLY(({ struct drm_vfence_fence_info q;
 				  !vf_fence_query(self->other, &q) && q.waiters == 2; })));
 	vf_cmd_wait(self->copy, self->other, 100);
 	vf_cmd_signal(self->copy, self->fence, 1);

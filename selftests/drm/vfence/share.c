@@ -31,14 +31,14 @@ FIXTURE_TEARDOWN(share)
 
 TEST_F(share, WDDM_41_only_shareable_fences_and_only_by_descriptor)
 {
-	struct drm_vfence_fence_query query = { .handle = vf_fence_handle(self->fence) };
+	struct drm_vfence_fence_info info;
 	struct vf_fence *private;
 
 	ASSERT_EQ(0, vf_fence_create(self->a.device, 0, 0, &private));
 	EXPECT_EQ(-EPERM, vf_fence_export(private));
 	/* A handle is not valid in another file. */
-	EXPECT_EQ(-ENOENT, raw(vf_adapter_fd(self->b.adapter), DRM_IOCTL_VFENCE_FENCE_QUERY,
-			       &query));
+	EXPECT_EQ(-ENOENT, query_object(vf_adapter_fd(self->b.adapter), DRM_VFENCE_QUERY_FENCE,
+					vf_fence_handle(self->fence), &info, sizeof(info)));
 	EXPECT_EQ(FD_CLOEXEC, fcntl(self->fd, F_GETFD));
 	vf_fence_destroy(private);
 }
@@ -157,7 +157,7 @@ TEST_F(share, WDDM_40_engine_affinity_names_the_one_physical_adapter)
 
 TEST_F(share, rights_of_a_descriptor_hold_for_the_cpu)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct vf_fence *waiter, *signaler;
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_point point;
@@ -251,7 +251,7 @@ TEST_F(share, rights_of_a_descriptor_hold_for_the_gpu)
 
 TEST_F(share, WDDM_117_118_a_native_fence_can_be_created_with_fewer_rights)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct vf_fence *no_signal, *no_wait, *none;
 
 	ASSERT_EQ(0, vf_fence_create(self->a.device, DRM_VFENCE_FENCE_NO_SIGNAL |

@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(scarce)
 
 static uint64_t packets(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(queue, &query) ? 0 : query.packets;
 }
@@ -189,9 +189,9 @@ TEST_F(suspend, WDDM_194_a_stale_acknowledgment_is_none)
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 }
 
-static struct drm_vfence_context_query context_state(struct vf_queue *queue)
+static struct drm_vfence_context_info context_state(struct vf_queue *queue)
 {
-	struct drm_vfence_context_query query;
+	struct drm_vfence_context_info query;
 
 	if (vf_queue_query_context(queue, &query))
 		query.state = UINT32_MAX;
@@ -200,7 +200,7 @@ static struct drm_vfence_context_query context_state(struct vf_queue *queue)
 
 TEST_F(suspend, WDDM_194_a_query_tells_state_number_and_time)
 {
-	struct drm_vfence_context_query query = context_state(self->gfx), later;
+	struct drm_vfence_context_info query = context_state(self->gfx), later;
 	uint64_t number;
 
 	EXPECT_EQ(DRM_VFENCE_CONTEXT_RESUMED, query.state);

@@ -75,7 +75,7 @@ static bool squeeze(struct client *c, uint32_t type, uint64_t evictions)
 TEST_F(types, WDDM_31_32_intra_gpu_is_not_for_the_cpu)
 {
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 	struct vf_fence *fence;
 	struct vf_point point;
 
@@ -156,7 +156,7 @@ TEST_F(types, WDDM_26_27_35_optimised_is_placed_locally_and_looks_the_same)
 	int efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_adapter *plain;
 	struct vf_device *device;
-	struct drm_vfence_fence_query query[2];
+	struct drm_vfence_fence_info query[2];
 	struct vf_fence *here, *there, *intra;
 	struct vf_point point;
 

@@ -188,6 +188,16 @@ static inline int raw(int fd, unsigned long request, void *arg)
 	return drmIoctl(fd, request, arg) ? -errno : 0;
 }
 
+/* Query the object of a handle: @type is one of DRM_VFENCE_QUERY_DEVICE to _FENCE. */
+static inline int query_object(int fd, uint32_t type, uint32_t handle, void *info, size_t size)
+{
+	struct drm_vfence_query args = {
+		.type = type, .size = (uint32_t)size, .data = (uintptr_t)info, .handle = handle,
+	};
+
+	return raw(fd, DRM_IOCTL_VFENCE_QUERY, &args);
+}
+
 static inline void destroy_handle(int fd, unsigned long request, uint32_t handle)
 {
 	struct drm_vfence_destroy args = { .handle = handle };
@@ -348,42 +358,42 @@ static inline void gate_destroy(struct gate *gate)
 
 static inline uint64_t monitored(struct vf_fence *fence)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 
 	return vf_fence_query(fence, &query) ? 0 : query.monitored_value;
 }
 
 static inline uint64_t waiters(struct vf_fence *fence)
 {
-	struct drm_vfence_fence_query query;
+	struct drm_vfence_fence_info query;
 
 	return vf_fence_query(fence, &query) ? 0 : query.waiters;
 }
 
 static inline uint32_t queue_state(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.state;
 }
 
 static inline uint32_t queue_fault(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.fault;
 }
 
 static inline uint32_t context_verdict(struct vf_queue *queue)
 {
-	struct drm_vfence_context_query query;
+	struct drm_vfence_context_info query;
 
 	return vf_queue_query_context(queue, &query) ? UINT32_MAX : query.verdict;
 }
 
 static inline uint32_t queue_verdict(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query;
+	struct drm_vfence_queue_info query;
 
 	return vf_queue_query(queue, &query) ? UINT32_MAX : query.verdict;
 }
@@ -424,17 +434,16 @@ static inline int64_t fdinfo_number(int fd, const char *key)
  */
 static inline bool drained(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query q;
+	struct drm_vfence_queue_info q;
 
 	if (EVENTUALLY(vf_fence_current(vf_queue_progress(queue)) >=
 		       vf_queue_last_queued(queue)))
 		return true;
 	if (!vf_queue_query(queue, &q))
-		fprintf(stderr, "# queue: state %u fault %u opcode %u at %llu va %llx doorbell %u queued %llu progress %llu packets %llu\n",
+		fprintf(stderr, "# queue: state %u fault %u opcode %u at %llu va %llx queued %llu progress %llu packets %llu\n",
 			q.state, q.fault, q.fault_opcode, (unsigned long long)q.fault_ring_ptr,
-			(unsigned long long)q.fault_va, q.doorbell_status,
-			(unsigned long long)q.last_queued, (unsigned long long)q.progress,
-			(unsigned long long)q.packets);
+			(unsigned long long)q.fault_va, (unsigned long long)q.last_queued,
+			(unsigned long long)q.progress, (unsigned long long)q.packets);
 	return false;
 }
 
@@ -619,7 +628,7 @@ static inline int be_expensive(struct vf_device *device, struct vf_queue *queue[
 /* Return: true if all submissions of a kernel-mode queue have ended. */
 static inline bool has_ended(struct vf_queue *queue)
 {
-	struct drm_vfence_queue_query query = { 0 };
+	struct drm_vfence_queue_info query = { 0 };
 
 	return !vf_queue_query(queue, &query) && !query.queued && !query.held;
 }

@@ -271,7 +271,7 @@ TEST_F(world, VF_03_what_is_interrupted_executes_exactly_once)
 		ASSERT_EQ(0, vf_queue_submit(self->guest[i].gfx));
 	EXPECT_TRUE(all_drained(self));
 	for (i = 0; i < 2; i++) {
-		struct drm_vfence_fence_query query;
+		struct drm_vfence_fence_info query;
 
 		ASSERT_EQ(0, vf_fence_query(self->guest[i].fence, &query));
 		EXPECT_EQ(300, query.current_value);

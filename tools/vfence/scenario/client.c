@@ -475,7 +475,7 @@ static bool client_prepare(struct client *c, int sock)
 static void client_report_fence(struct client *c, uint32_t i)
 {
 	struct fence_report *report = &c->stage->fences[i];
-	struct drm_vfence_fence_query q;
+	struct drm_vfence_fence_info q;
 
 	if (!c->fences[i] || vf_fence_query(c->fences[i], &q))
 		return;

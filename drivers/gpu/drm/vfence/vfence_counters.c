@@ -216,15 +216,15 @@ static void sample_levels(struct vfence_adapter *adapter, struct counters_sample
  * @adapter: the adapter
  * @to: zeroed room for the answer, or NULL
  *
- * Return: size of the answer in bytes.
+ * Return: number of elements of the answer.
  */
-size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to)
+unsigned int vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to)
 {
 	struct counters_sample sample = { };
 	unsigned int i;
 
 	if (!to)
-		return ARRAY_SIZE(counter_table) * sizeof(*to);
+		return ARRAY_SIZE(counter_table);
 
 	sample_events(adapter, &sample);
 	for (i = 0; i < ARRAY_SIZE(counter_table); i++) {
@@ -238,7 +238,7 @@ size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_
 		if (counter_table[i].counted == VFENCE_COUNTS)
 			to[i].value = *(const u64 *)((const char *)&sample +
 						     counter_table[i].sampled);
-	return ARRAY_SIZE(counter_table) * sizeof(*to);
+	return ARRAY_SIZE(counter_table);
 }
 
 /**
@@ -246,9 +246,9 @@ size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_
  * @file: the client
  * @to: zeroed room for the answer, or NULL
  *
- * Return: size of the answer in bytes.
+ * Return: number of elements of the answer.
  */
-size_t vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to)
+unsigned int vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to)
 {
 	unsigned int i, n = 0;
 
@@ -261,16 +261,16 @@ size_t vfence_counters_client(struct vfence_file *file, struct drm_vfence_counte
 		}
 		n++;
 	}
-	return n * sizeof(*to);
+	return n;
 }
 
 /**
  * vfence_counters_infos - answer %DRM_VFENCE_QUERY_COUNTER_INFOS
  * @to: zeroed room for the answer, or NULL
  *
- * Return: size of the answer in bytes.
+ * Return: number of elements of the answer.
  */
-size_t vfence_counters_infos(struct drm_vfence_counter_info *to)
+unsigned int vfence_counters_infos(struct drm_vfence_counter_info *to)
 {
 	unsigned int i;
 
@@ -280,5 +280,5 @@ size_t vfence_counters_infos(struct drm_vfence_counter_info *to)
 		to[i].unit = counter_table[i].unit;
 		strscpy(to[i].name, counter_table[i].name, sizeof(to[i].name));
 	}
-	return ARRAY_SIZE(counter_table) * sizeof(*to);
+	return ARRAY_SIZE(counter_table);
 }

@@ -9,8 +9,8 @@
 struct vfence_adapter;
 struct vfence_file;
 
-size_t vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to);
-size_t vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to);
-size_t vfence_counters_infos(struct drm_vfence_counter_info *to);
+unsigned int vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to);
+unsigned int vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to);
+unsigned int vfence_counters_infos(struct drm_vfence_counter_info *to);
 
 #endif

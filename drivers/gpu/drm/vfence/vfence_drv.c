@@ -108,7 +108,6 @@ static __always_inline int drv_call_entered(drm_ioctl_t *ioctl, struct drm_devic
 DRV_DEFINE_ENTRY(query, drv_call)
 DRV_DEFINE_ENTRY(device_create, drv_call_entered)
 DRV_DEFINE_ENTRY(file_destroy_device, drv_call)
-DRV_DEFINE_ENTRY(device_query, drv_call_entered)
 DRV_DEFINE_ENTRY(context_create, drv_call_entered)
 DRV_DEFINE_ENTRY(context_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(bo_create, drv_call_entered)
@@ -118,13 +117,11 @@ DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_export, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_open, drv_call_entered)
 DRV_DEFINE_ENTRY(request_signal, drv_call)
-DRV_DEFINE_ENTRY(local_query, drv_call_entered)
 DRV_DEFINE_ENTRY(request_wait, drv_call)
 DRV_DEFINE_ENTRY(event_arm, drv_call)
 DRV_DEFINE_ENTRY(event_cancel, drv_call_entered)
 DRV_DEFINE_ENTRY(queue_create, drv_call_entered)
 DRV_DEFINE_ENTRY(queue_destroy, drv_call)
-DRV_DEFINE_ENTRY(queue_query, drv_call_entered)
 DRV_DEFINE_ENTRY(queue_abort, drv_call)
 DRV_DEFINE_ENTRY(doorbell_create, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_connect, drv_call)
@@ -135,7 +132,6 @@ DRV_DEFINE_ENTRY(context_suspend, drv_call)
 DRV_DEFINE_ENTRY(context_resume, drv_call)
 DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
 DRV_DEFINE_ENTRY(submit, drv_call)
-DRV_DEFINE_ENTRY(queue_query_context, drv_call_entered)
 DRV_DEFINE_ENTRY(wait_set_create, drv_call)
 DRV_DEFINE_ENTRY(wait_set_destroy, drv_call)
 DRV_DEFINE_ENTRY(wait_set_wait, drv_call)
@@ -147,7 +143,6 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(QUERY, query),
 	DRV_ENTRY(DEVICE_CREATE, device_create),
 	DRV_ENTRY(DEVICE_DESTROY, file_destroy_device),
-	DRV_ENTRY(DEVICE_QUERY, device_query),
 	DRV_ENTRY(CONTEXT_CREATE, context_create),
 	DRV_ENTRY(CONTEXT_DESTROY, context_destroy),
 	DRV_ENTRY(BO_CREATE, bo_create),
@@ -157,13 +152,11 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(FENCE_EXPORT, fence_fd_export),
 	DRV_ENTRY(FENCE_OPEN, fence_fd_open),
 	DRV_ENTRY(FENCE_SIGNAL, request_signal),
-	DRV_ENTRY(FENCE_QUERY, local_query),
 	DRV_ENTRY(WAIT, request_wait),
 	DRV_ENTRY(EVENT_ARM, event_arm),
 	DRV_ENTRY(EVENT_CANCEL, event_cancel),
 	DRV_ENTRY(QUEUE_CREATE, queue_create),
 	DRV_ENTRY(QUEUE_DESTROY, queue_destroy),
-	DRV_ENTRY(QUEUE_QUERY, queue_query),
 	DRV_ENTRY(QUEUE_ABORT, queue_abort),
 	DRV_ENTRY(DOORBELL_CREATE, doorbell_create),
 	DRV_ENTRY(DOORBELL_CONNECT, doorbell_connect),
@@ -174,7 +167,6 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(CONTEXT_RESUME, context_resume),
 	DRV_ENTRY(FENCE_IMPORT, sync_import),
 	DRV_ENTRY(SUBMIT, submit),
-	DRV_ENTRY(CONTEXT_QUERY, queue_query_context),
 	DRV_ENTRY(WAIT_SET_CREATE, wait_set_create),
 	DRV_ENTRY(WAIT_SET_DESTROY, wait_set_destroy),
 	DRV_ENTRY(WAIT_SET_WAIT, wait_set_wait),

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queries: the properties and the counters of an adapter, the limits of a client.
+ * Queries: the properties and the counters of an adapter, the limits and the objects of a
+ * client.
  */
 
 #include <linux/capability.h>
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -12,8 +14,12 @@
 
 #include "core/vfence_account.h"
 #include "core/vfence_clock.h"
+#include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
+#include "core/vfence_gate.h"
 #include "core/vfence_obj_array.h"
+#include "fence/vfence_local.h"
+#include "queue/vfence_queue.h"
 #include "vfence_counters.h"
 #include "vfence_query.h"
 
@@ -76,8 +82,8 @@ static void query_fence_caps(struct vfence_adapter *adapter, struct drm_vfence_f
 	info->maximum_address = caps->maximum_address;
 }
 
-/* Return the size of the answer. @to may be NULL. */
-static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to)
+/* Fill in the limits of a file, and how much of each it uses, if @to is not NULL. */
+static unsigned int query_limits(struct vfence_file *file, struct drm_vfence_limit *to)
 {
 	const struct {
 		u32 id;
@@ -115,74 +121,180 @@ static size_t query_limits(struct vfence_file *file, struct drm_vfence_limit *to
 		to[i] = (struct drm_vfence_limit){
 			.id = limits[i].id, .limit = limits[i].limit, .used = limits[i].used,
 		};
-	return ARRAY_SIZE(limits) * sizeof(*to);
+	return ARRAY_SIZE(limits);
 }
 
-static size_t query_answer(struct vfence_file *file, u32 type, void *to)
+static int query_adapter(struct vfence_file *file, u32 handle, void *to)
 {
-	struct vfence_adapter *adapter = file->adapter;
+	query_adapter_info(file->adapter, to);
+	return 0;
+}
+
+static unsigned int query_node_count(struct vfence_file *file)
+{
+	return file->adapter->config.gpu.nodes;
+}
+
+static int query_nodes(struct vfence_file *file, u32 handle, void *to)
+{
+	query_node_infos(file->adapter, to);
+	return 0;
+}
+
+static int query_clock(struct vfence_file *file, u32 handle, void *to)
+{
 	struct drm_vfence_clock_info *clock = to;
 
-	switch (type) {
-	case DRM_VFENCE_QUERY_ADAPTER:
-		if (to)
-			query_adapter_info(adapter, to);
-		return sizeof(struct drm_vfence_adapter_info);
-	case DRM_VFENCE_QUERY_NODES:
-		if (to)
-			query_node_infos(adapter, to);
-		return adapter->config.gpu.nodes * sizeof(struct drm_vfence_node_info);
-	case DRM_VFENCE_QUERY_CLOCK:
-		if (to) {
-			clock->frequency_hz = VGPU_CLOCK_HZ;
-			vgpu_clock_query(adapter->gpu, &clock->gpu_ticks, &clock->cpu_ns);
-			clock->cpu_ns += vfence_clock_offset();
-		}
-		return sizeof(*clock);
-	case DRM_VFENCE_QUERY_FEATURES:
-		return vfence_feature_query(&adapter->config, to);
-	case DRM_VFENCE_QUERY_FENCE_CAPS:
-		if (to)
-			query_fence_caps(adapter, to);
-		return sizeof(struct drm_vfence_fence_caps);
-	case DRM_VFENCE_QUERY_COUNTER_VALUES:
-		return vfence_counters_values(adapter, to);
-	case DRM_VFENCE_QUERY_COUNTER_INFOS:
-		return vfence_counters_infos(to);
-	case DRM_VFENCE_QUERY_CLIENT_COUNTERS:
-		return vfence_counters_client(file, to);
-	case DRM_VFENCE_QUERY_LIMITS:
-		return query_limits(file, to);
-	default:
-		return 0;
-	}
+	clock->frequency_hz = VGPU_CLOCK_HZ;
+	vgpu_clock_query(file->adapter->gpu, &clock->gpu_ticks, &clock->cpu_ns);
+	clock->cpu_ns += vfence_clock_offset();
+	return 0;
 }
 
-/* Size of one element of the answer, which is an array or one structure. */
-static size_t query_element(u32 type, size_t size)
+static unsigned int query_feature_count(struct vfence_file *file)
 {
-	switch (type) {
-	case DRM_VFENCE_QUERY_NODES:
-		return sizeof(struct drm_vfence_node_info);
-	case DRM_VFENCE_QUERY_FEATURES:
-		return sizeof(struct drm_vfence_feature_info);
-	case DRM_VFENCE_QUERY_COUNTER_VALUES:
-	case DRM_VFENCE_QUERY_CLIENT_COUNTERS:
-		return sizeof(struct drm_vfence_counter);
-	case DRM_VFENCE_QUERY_COUNTER_INFOS:
-		return sizeof(struct drm_vfence_counter_info);
-	case DRM_VFENCE_QUERY_LIMITS:
-		return sizeof(struct drm_vfence_limit);
-	default:
-		return size;
-	}
+	return vfence_feature_query(&file->adapter->config, NULL);
+}
+
+static int query_features(struct vfence_file *file, u32 handle, void *to)
+{
+	vfence_feature_query(&file->adapter->config, to);
+	return 0;
+}
+
+static int query_caps(struct vfence_file *file, u32 handle, void *to)
+{
+	query_fence_caps(file->adapter, to);
+	return 0;
+}
+
+static unsigned int query_counter_count(struct vfence_file *file)
+{
+	return vfence_counters_values(file->adapter, NULL);
+}
+
+/* The adapter's counters show what the other clients do. */
+static int query_counters(struct vfence_file *file, u32 handle, void *to)
+{
+	if (vfence_reject(&file->adapter->drm, !perfmon_capable()))
+		return -EACCES;
+	vfence_counters_values(file->adapter, to);
+	return 0;
+}
+
+static int query_counter_infos(struct vfence_file *file, u32 handle, void *to)
+{
+	vfence_counters_infos(to);
+	return 0;
+}
+
+static unsigned int query_client_counter_count(struct vfence_file *file)
+{
+	return vfence_counters_client(file, NULL);
+}
+
+static int query_client_counters(struct vfence_file *file, u32 handle, void *to)
+{
+	vfence_counters_client(file, to);
+	return 0;
+}
+
+static unsigned int query_limit_count(struct vfence_file *file)
+{
+	return query_limits(file, NULL);
+}
+
+static int query_limit_array(struct vfence_file *file, u32 handle, void *to)
+{
+	query_limits(file, to);
+	return 0;
+}
+
+static int query_device(struct vfence_file *file, u32 handle, void *to)
+{
+	return vfence_device_query(file, handle, to);
+}
+
+static int query_context(struct vfence_file *file, u32 handle, void *to)
+{
+	return vfence_queue_query_context(file, handle, to);
+}
+
+static int query_queue(struct vfence_file *file, u32 handle, void *to)
+{
+	return vfence_queue_query(file, handle, to);
+}
+
+static int query_fence(struct vfence_file *file, u32 handle, void *to)
+{
+	return vfence_local_query(file, handle, to);
+}
+
+/**
+ * struct query_kind - how a query is answered
+ */
+struct query_kind {
+	/** @answer: write the answer to zeroed room */
+	int (*answer)(struct vfence_file *file, u32 handle, void *to);
+	/** @count: number of elements of an answer that is an array; else NULL */
+	unsigned int (*count)(struct vfence_file *file);
+	/** @size: size of the answer, or of one element, in bytes */
+	size_t size;
+	/** @of_object: true if the query is for an object, which has a handle */
+	bool of_object;
+};
+
+#define QUERY_ONE(_answer, type)						\
+	{ .answer = (_answer), .size = sizeof(struct drm_vfence_##type) }
+#define QUERY_ARRAY(_answer, _count, type)					\
+	{ .answer = (_answer), .count = (_count), .size = sizeof(struct drm_vfence_##type) }
+#define QUERY_OBJECT(_answer, type)						\
+	{ .answer = (_answer), .size = sizeof(struct drm_vfence_##type), .of_object = true }
+
+static const struct query_kind query_kinds[] = {
+	[DRM_VFENCE_QUERY_ADAPTER] = QUERY_ONE(query_adapter, adapter_info),
+	[DRM_VFENCE_QUERY_NODES] = QUERY_ARRAY(query_nodes, query_node_count, node_info),
+	[DRM_VFENCE_QUERY_CLOCK] = QUERY_ONE(query_clock, clock_info),
+	[DRM_VFENCE_QUERY_FEATURES] =
+		QUERY_ARRAY(query_features, query_feature_count, feature_info),
+	[DRM_VFENCE_QUERY_FENCE_CAPS] = QUERY_ONE(query_caps, fence_caps),
+	[DRM_VFENCE_QUERY_COUNTER_VALUES] =
+		QUERY_ARRAY(query_counters, query_counter_count, counter),
+	[DRM_VFENCE_QUERY_COUNTER_INFOS] =
+		QUERY_ARRAY(query_counter_infos, query_counter_count, counter_info),
+	[DRM_VFENCE_QUERY_CLIENT_COUNTERS] =
+		QUERY_ARRAY(query_client_counters, query_client_counter_count, counter),
+	[DRM_VFENCE_QUERY_LIMITS] = QUERY_ARRAY(query_limit_array, query_limit_count, limit),
+	[DRM_VFENCE_QUERY_DEVICE] = QUERY_OBJECT(query_device, device_info),
+	[DRM_VFENCE_QUERY_CONTEXT] = QUERY_OBJECT(query_context, context_info),
+	[DRM_VFENCE_QUERY_QUEUE] = QUERY_OBJECT(query_queue, queue_info),
+	[DRM_VFENCE_QUERY_FENCE] = QUERY_OBJECT(query_fence, fence_info),
+};
+
+/* An object may be destroyed, and its hardware reset, unless the gate is passed. */
+static int query_answer(struct vfence_file *file, const struct query_kind *kind, u32 handle,
+			void *to)
+{
+	struct vfence_adapter *adapter = file->adapter;
+	struct vfence_gate_pass pass;
+	int ret;
+
+	if (!kind->of_object)
+		return kind->answer(file, handle, to);
+
+	ret = vfence_gate_enter(adapter, &pass);
+	if (ret)
+		return ret;
+	ret = kind->answer(file, handle, to);
+	vfence_gate_leave(adapter, &pass);
+	return ret;
 }
 
 /* Move the elements from the driver's distance to the client's: cut each, or add zeroes. */
-static void *query_restride(const void *from, size_t size, size_t element, size_t stride)
+static void *query_restride(const void *from, size_t count, size_t element, size_t stride)
 {
-	size_t i, count = size / element;
 	void *to = kvzalloc(count * stride, GFP_KERNEL_ACCOUNT);
+	size_t i;
 
 	for (i = 0; to && i < count; i++)
 		memcpy(to + i * stride, from + i * element, min(element, stride));
@@ -199,43 +311,48 @@ static int query_copy_out(const struct drm_vfence_query *args, const void *from,
 	return 0;
 }
 
+static const struct query_kind *query_find_kind(struct drm_device *drm,
+						const struct drm_vfence_query *args)
+{
+	const struct query_kind *kind;
+
+	if (vfence_reject(drm, args->type >= ARRAY_SIZE(query_kinds)))
+		return NULL;
+	kind = &query_kinds[array_index_nospec(args->type, ARRAY_SIZE(query_kinds))];
+
+	if (vfence_reject(drm, args->handle && !kind->of_object) ||
+	    vfence_reject(drm, args->data && args->size > QUERY_MAX) ||
+	    vfence_reject(drm, args->stride && !vfence_obj_array_stride_valid(args->stride)))
+		return NULL;
+	return kind;
+}
+
 int vfence_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_query *args = data;
-	size_t element, stride, size = query_answer(file, args->type, NULL);
-	void *buffer, *answer;
+	const struct query_kind *kind = query_find_kind(drm, args);
+	void *buffer, *answer = NULL;
+	size_t count, stride;
 	int ret;
 
-	if (vfence_reject(drm, !size) || vfence_reject(drm, args->data && args->size > QUERY_MAX))
+	if (!kind)
 		return -EINVAL;
-	if (vfence_reject(drm, args->pad) ||
-	    vfence_reject(drm, args->stride && !vfence_obj_array_stride_valid(args->stride)))
-		return -EINVAL;
+	count = kind->count ? kind->count(file) : 1;
+	stride = args->stride ? args->stride : kind->size;
 
-	/* The adapter's counters show what the other clients do. */
-	if (vfence_reject(drm, args->type == DRM_VFENCE_QUERY_COUNTER_VALUES &&
-			  !perfmon_capable()))
-		return -EACCES;
-
-	element = query_element(args->type, size);
-	stride = args->stride ? args->stride : element;
-	if (!args->data) {
-		args->size = size / element * stride;
-		return 0;
-	}
-
-	buffer = kzalloc(size, GFP_KERNEL_ACCOUNT);
+	buffer = kcalloc(count, kind->size, GFP_KERNEL_ACCOUNT);
 	if (!buffer)
 		return -ENOMEM;
-	query_answer(file, args->type, buffer);
+	ret = query_answer(file, kind, args->handle, buffer);
 
-	answer = query_restride(buffer, size, element, stride);
-	size = size / element * stride;
-	ret = answer ? query_copy_out(args, answer, size) : -ENOMEM;
+	if (!ret && args->data) {
+		answer = query_restride(buffer, count, kind->size, stride);
+		ret = answer ? query_copy_out(args, answer, count * stride) : -ENOMEM;
+	}
 	kvfree(answer);
 	kfree(buffer);
 	if (!ret)
-		args->size = size;
+		args->size = count * stride;
 	return ret;
 }

@@ -92,7 +92,7 @@ int vfence_config_get(unsigned int number, struct vfence_config *config);
 /* vfence_feature.c */
 const struct vfence_versions *vfence_feature_offered(enum drm_vfence_feature_id id);
 bool vfence_feature_enabled(const struct vfence_config *config, enum drm_vfence_feature_id id);
-size_t vfence_feature_query(const struct vfence_config *config,
-			    struct drm_vfence_feature_info *info);
+unsigned int vfence_feature_query(const struct vfence_config *config,
+				  struct drm_vfence_feature_info *info);
 
 #endif

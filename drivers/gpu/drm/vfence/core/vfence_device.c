@@ -240,16 +240,15 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_device_query - answer %DRM_VFENCE_QUERY_DEVICE */
+int vfence_device_query(struct vfence_file *file, u32 handle, struct drm_vfence_device_info *info)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_device_query *args = data;
 	struct vfence_device *device;
 
 	mutex_lock(&file->lock);
-	device = xa_load(&file->devices.objects, args->handle);
+	device = xa_load(&file->devices.objects, handle);
 	if (device)
-		args->state = vfence_device_state(device);
+		info->state = vfence_device_state(device);
 	mutex_unlock(&file->lock);
 	return device ? 0 : -ENOENT;
 }

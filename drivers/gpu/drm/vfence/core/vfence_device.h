@@ -10,9 +10,11 @@
 
 struct drm_device;
 struct drm_file;
+struct drm_vfence_device_info;
 struct pid;
 struct vfence_account;
 struct vfence_adapter;
+struct vfence_file;
 struct vfence_process;
 
 /**
@@ -74,6 +76,6 @@ bool vfence_device_was_removed(struct vfence_device *device);
 void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vfence_device *));
 void vfence_device_init(struct vfence_adapter *adapter);
 int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_device_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_device_query(struct vfence_file *file, u32 handle, struct drm_vfence_device_info *info);
 
 #endif

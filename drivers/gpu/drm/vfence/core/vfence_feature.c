@@ -100,10 +100,10 @@ bool vfence_feature_enabled(const struct vfence_config *config, enum drm_vfence_
  * @config: configuration of the adapter
  * @info: buffer for the result, or NULL
  *
- * Return: size of the result in bytes.
+ * Return: number of features.
  */
-size_t vfence_feature_query(const struct vfence_config *config,
-			    struct drm_vfence_feature_info *info)
+unsigned int vfence_feature_query(const struct vfence_config *config,
+				  struct drm_vfence_feature_info *info)
 {
 	struct vfence_feature_result result[ARRAY_SIZE(feature_table)];
 	unsigned int i;
@@ -120,5 +120,5 @@ size_t vfence_feature_query(const struct vfence_config *config,
 		if (result[i].on_current_config)
 			info[i].flags |= DRM_VFENCE_FEATURE_ON_CURRENT_CONFIG;
 	}
-	return sizeof(*info) * ARRAY_SIZE(feature_table);
+	return ARRAY_SIZE(feature_table);
 }

@@ -570,37 +570,33 @@ int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	return ret;
 }
 
-int vfence_local_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_local_query - answer %DRM_VFENCE_QUERY_FENCE */
+int vfence_local_query(struct vfence_file *file, u32 handle, struct drm_vfence_fence_info *info)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_fence_query *args = data;
 	struct vfence_fence *fence;
 	unsigned long flags;
 	u32 rights;
 
-	if (vfence_reject(drm, args->flags))
-		return -EINVAL;
-
-	fence = vfence_local_lookup(file, args->handle, DRM_VFENCE_RIGHT_READ, &rights);
+	fence = vfence_local_lookup(file, handle, DRM_VFENCE_RIGHT_READ, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 
 	spin_lock_irqsave(&fence->lock, flags);
-	args->current_value = fence->current_value ? vfence_fence_current(fence) : 0;
+	info->current_value = fence->current_value ? vfence_fence_current(fence) : 0;
 	if (fence->narrow)
-		args->current_value = (u32)args->current_value;
-	args->monitored_value = fence->monitored_value ? READ_ONCE(*fence->monitored_value) :
+		info->current_value = (u32)info->current_value;
+	info->monitored_value = fence->monitored_value ? READ_ONCE(*fence->monitored_value) :
 							 VFENCE_NOT_MONITORED;
 
-	args->waiters = fence->waiter_count;
-	args->interrupts = fence->interrupts;
-	args->spurious = fence->spurious;
-	args->woken = fence->woken;
+	info->waiters = fence->waiter_count;
+	info->interrupts = fence->interrupts;
+	info->spurious = fence->spurious;
+	info->woken = fence->woken;
 	spin_unlock_irqrestore(&fence->lock, flags);
 
-	args->signals = fence->hw ? vgpu_fence_signals(fence->hw) : 0;
-	args->rights = rights;
-	args->type = fence->type;
+	info->signals = fence->hw ? vgpu_fence_signals(fence->hw) : 0;
+	info->rights = rights;
+	info->type = fence->type;
 	vfence_fence_put(fence);
 
 	return 0;

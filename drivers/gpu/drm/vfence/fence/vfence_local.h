@@ -9,6 +9,7 @@
 
 struct drm_device;
 struct drm_file;
+struct drm_vfence_fence_info;
 struct vfence_device;
 struct vfence_fence;
 struct vfence_file;
@@ -62,6 +63,6 @@ struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u
 					 u32 *rights);
 int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_local_query_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_local_query(struct vfence_file *file, u32 handle, struct drm_vfence_fence_info *info);
 
 #endif

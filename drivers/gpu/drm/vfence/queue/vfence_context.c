@@ -383,7 +383,7 @@ u64 vfence_context_suspended_ns(struct vfence_context *context)
 }
 
 /** vfence_context_query - describe the suspensions of a context */
-void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_query *args)
+void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_info *info)
 {
 	bool suspended, pending;
 
@@ -396,12 +396,12 @@ void vfence_context_query(struct vfence_context *context, struct drm_vfence_cont
 	pending = READ_ONCE(context->pending);
 	spin_unlock(&context->time_lock);
 
-	args->state = DRM_VFENCE_CONTEXT_RESUMED;
+	info->state = DRM_VFENCE_CONTEXT_RESUMED;
 	if (suspended)
-		args->state = pending && !context_has_left(&context->ask) ?
+		info->state = pending && !context_has_left(&context->ask) ?
 			      DRM_VFENCE_CONTEXT_SUSPENDING : DRM_VFENCE_CONTEXT_SUSPENDED;
-	args->fence = READ_ONCE(context->suspend_fence);
-	args->suspended_ns = vfence_context_suspended_ns(context);
+	info->fence = READ_ONCE(context->suspend_fence);
+	info->suspended_ns = vfence_context_suspended_ns(context);
 }
 
 static int context_begin_suspend_locked(struct vfence_adapter *adapter,

@@ -11,7 +11,7 @@
 
 struct drm_device;
 struct drm_file;
-struct drm_vfence_context_query;
+struct drm_vfence_context_info;
 struct vfence_adapter;
 struct vfence_device;
 struct vfence_file;
@@ -79,7 +79,7 @@ void vfence_context_get(struct vfence_context *context);
 void vfence_context_put(struct vfence_context *context);
 void vfence_context_put_later(struct vfence_context *context);
 u64 vfence_context_suspended_ns(struct vfence_context *context);
-void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_query *args);
+void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_info *info);
 struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -52,11 +52,6 @@ static void doorbell_set_level(struct vfence_doorbell *doorbell, u32 level)
 	WRITE_ONCE(*(u32 *)&words[1], level);
 }
 
-static u64 doorbell_get_status(struct vfence_doorbell *doorbell)
-{
-	return READ_ONCE(*(u64 *)vfence_page_kva(doorbell->status_page));
-}
-
 static void doorbell_zap_locked(struct vfence_doorbell *doorbell)
 {
 	lockdep_assert_held(&doorbell->lock);
@@ -358,18 +353,16 @@ void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned in
 		flush_workqueue(adapter->queues.doorbell_wq);
 }
 
-/** vfence_doorbell_query - write the doorbell's part of a queue's state to @args */
-void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
+/** vfence_doorbell_last_queued - the client's last queued value; 0 without a doorbell */
+u64 vfence_doorbell_last_queued(struct vfence_queue *queue)
 {
-	args->doorbell_status = DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY;
-	args->last_queued = 0;
+	u64 value = 0;
+
 	mutex_lock(&queue->adapter->queues.doorbell_lock);
-	if (queue->doorbell) {
-		args->doorbell_status = doorbell_get_status(queue->doorbell);
-		args->last_queued =
-			READ_ONCE(*(u64 *)vfence_page_kva(queue->doorbell->last_queued_page));
-	}
+	if (queue->doorbell)
+		value = READ_ONCE(*(u64 *)vfence_page_kva(queue->doorbell->last_queued_page));
 	mutex_unlock(&queue->adapter->queues.doorbell_lock);
+	return value;
 }
 
 static int doorbell_create_page(struct vfence_file *file, struct vfence_doorbell *doorbell,

@@ -15,7 +15,6 @@
 
 struct drm_device;
 struct drm_file;
-struct drm_vfence_queue_query;
 struct vfence_adapter;
 struct vfence_page;
 struct vfence_queue;
@@ -106,7 +105,7 @@ void vfence_doorbell_force_reconnect(struct vfence_queue *queue);
 void vfence_doorbell_force_reconnect_all(struct vfence_adapter *adapter);
 void vfence_doorbell_disconnect_node(struct vfence_adapter *adapter, unsigned int node);
 bool vfence_doorbell_destroy(struct vfence_queue *queue);
-void vfence_doorbell_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args);
+u64 vfence_doorbell_last_queued(struct vfence_queue *queue);
 int vfence_doorbell_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_connect_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_doorbell_notify_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -523,13 +523,13 @@ void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 	vfence_object_free_rcu(KERNEL_QUEUE, kernel);
 }
 
-/** vfence_kernel_queue_query - write the kernel-mode part of a queue's state to @args */
+/** vfence_kernel_queue_query - write the kernel-mode part of a queue's state to @info */
 void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,
-			       struct drm_vfence_queue_query *args)
+			       struct drm_vfence_queue_info *info)
 {
 	mutex_lock(&kernel->lock);
-	args->last_queued = kernel->submitted;
-	args->held = kernel->held_count;
-	args->queued = atomic_read(&kernel->live) - kernel->held_count;
+	info->last_queued = kernel->submitted;
+	info->held = kernel->held_count;
+	info->queued = atomic_read(&kernel->live) - kernel->held_count;
 	mutex_unlock(&kernel->lock);
 }

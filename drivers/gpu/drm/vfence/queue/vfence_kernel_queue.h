@@ -169,6 +169,6 @@ void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
 u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 				   struct vfence_submission *submission);
 void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,
-			       struct drm_vfence_queue_query *args);
+			       struct drm_vfence_queue_info *info);
 
 #endif

@@ -856,47 +856,39 @@ static u32 queue_verdict(bool lost, bool guilty)
 	return guilty ? DRM_VFENCE_QUEUE_GUILTY : DRM_VFENCE_QUEUE_INNOCENT;
 }
 
-static void queue_query(struct vfence_queue *queue, struct drm_vfence_queue_query *args)
+static void queue_write_info(struct vfence_queue *queue, struct drm_vfence_queue_info *info)
 {
 	bool lost = queue_device_is_lost(queue->device);
 	struct vgpu_queue_status status;
 
 	vgpu_queue_query(queue->hw, &status);
-	args->state = status.state;
-	args->fault = status.fault;
-	args->fault_opcode = status.opcode;
-	args->fault_ring_ptr = status.ring_ptr;
-	args->fault_va = status.va;
-	args->packets = status.packets;
-	args->log_packets = status.log_packets;
-	args->notifications = status.notifications;
+	info->state = status.state;
+	info->fault = status.fault;
+	info->fault_opcode = status.opcode;
+	info->fault_ring_ptr = status.ring_ptr;
+	info->fault_va = status.va;
+	info->packets = status.packets;
+	info->log_packets = status.log_packets;
+	info->notifications = status.notifications;
 
-	args->progress = vfence_fence_current(queue->progress_fence);
-	vfence_doorbell_query(queue, args);
-
-	args->held = 0;
-	args->queued = 0;
+	info->progress = vfence_fence_current(queue->progress_fence);
 	if (queue->kernel)
-		vfence_kernel_queue_query(queue->kernel, args);
+		vfence_kernel_queue_query(queue->kernel, info);
+	else
+		info->last_queued = vfence_doorbell_last_queued(queue);
 
-	args->verdict = queue_verdict(lost, queue_status_is_guilty(queue, &status));
-	args->pad = 0;
-	args->pending = args->last_queued > args->progress;
-	vfence_log_query(queue, &args->log_read, &args->log_lost);
+	info->verdict = queue_verdict(lost, queue_status_is_guilty(queue, &status));
+	vfence_log_query(queue, &info->log_read, &info->log_lost);
 }
 
-int vfence_queue_query_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_queue_query - answer %DRM_VFENCE_QUERY_QUEUE */
+int vfence_queue_query(struct vfence_file *file, u32 handle, struct drm_vfence_queue_info *info)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_queue_query *args = data;
-	struct vfence_queue *queue;
+	struct vfence_queue *queue = vfence_queue_lookup(file, handle);
 
-	if (vfence_reject(drm, args->flags))
-		return -EINVAL;
-	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
-	queue_query(queue, args);
+	queue_write_info(queue, info);
 	vfence_queue_put(queue);
 	return 0;
 }
@@ -914,25 +906,20 @@ static bool queue_context_is_guilty_locked(struct vfence_file *file,
 	return guilty;
 }
 
-int vfence_queue_query_context_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_queue_query_context - answer %DRM_VFENCE_QUERY_CONTEXT */
+int vfence_queue_query_context(struct vfence_file *file, u32 handle,
+			       struct drm_vfence_context_info *info)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_context_query *args = data;
 	struct vfence_context *context;
-	int ret = -ENOENT;
 	bool lost;
 
-	if (vfence_reject(drm, args->flags))
-		return -EINVAL;
-
 	mutex_lock(&file->lock);
-	context = xa_load(&file->contexts.objects, args->context);
+	context = xa_load(&file->contexts.objects, handle);
 	if (context) {
-		vfence_context_query(context, args);
+		vfence_context_query(context, info);
 		lost = queue_device_is_lost(context->device);
-		args->verdict = queue_verdict(lost, queue_context_is_guilty_locked(file, context));
-		ret = 0;
+		info->verdict = queue_verdict(lost, queue_context_is_guilty_locked(file, context));
 	}
 	mutex_unlock(&file->lock);
-	return ret;
+	return context ? 0 : -ENOENT;
 }
