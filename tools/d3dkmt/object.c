@@ -211,6 +211,14 @@ int kmt_ioctl(struct vf_adapter *adapter, unsigned long request, void *args)
 	return ret ? -errno : 0;
 }
 
+void kmt_destroy(struct vf_adapter *adapter, enum drm_vfence_object type, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .type = (uint32_t)type, .handle = handle };
+
+	if (handle)
+		kmt_ioctl(adapter, DRM_IOCTL_VFENCE_DESTROY, &args);
+}
+
 int kmt_map(struct vf_adapter *adapter, uint64_t offset, bool write, struct kmt_page *page)
 {
 	void *at;

@@ -57,6 +57,8 @@ D3DKMT_HANDLE kmt_next(D3DKMT_HANDLE handle, D3DKMT_HANDLE parent);
 bool kmt_find(D3DKMT_HANDLE device, D3DGPU_VIRTUAL_ADDRESS va, uint64_t size,
 	      const void **memory);
 int kmt_ioctl(struct vf_adapter *adapter, unsigned long request, void *args);
+/* Does nothing for handle 0. */
+void kmt_destroy(struct vf_adapter *adapter, enum drm_vfence_object type, uint32_t handle);
 int kmt_map(struct vf_adapter *adapter, uint64_t offset, bool write, struct kmt_page *page);
 void kmt_unmap(struct kmt_page *page);
 

@@ -8,14 +8,6 @@
 
 #define ARRAY(count, list)	((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(count, list))
 
-static void queue_destroy_handle(struct vf_adapter *adapter, unsigned long request, uint32_t handle)
-{
-	struct drm_vfence_destroy args = { .handle = handle };
-
-	if (handle)
-		kmt_ioctl(adapter, request, &args);
-}
-
 static void queue_end_doorbell(struct kmt_object *queue)
 {
 	kmt_unmap(&queue->queue.doorbell);
@@ -23,8 +15,7 @@ static void queue_end_doorbell(struct kmt_object *queue)
 	kmt_unmap(&queue->queue.status);
 	kmt_unmap(&queue->queue.last_queued);
 	if (queue->queue.has_doorbell)
-		queue_destroy_handle(queue->adapter, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
-				     queue->handle);
+		kmt_destroy(queue->adapter, DRM_VFENCE_OBJECT_DOORBELL, queue->handle);
 	queue->queue.has_doorbell = false;
 }
 
@@ -36,13 +27,11 @@ void kmt_queue_end(struct kmt_object *queue)
 	queue_end_doorbell(queue);
 	if (kmt_take(queue->queue.progress, KMT_SYNC, &progress))
 		kmt_sync_end(&progress, false);
-	queue_destroy_handle(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_DESTROY, queue->handle);
+	kmt_destroy(queue->adapter, DRM_VFENCE_OBJECT_QUEUE, queue->handle);
 	/* That of a user-mode queue goes with the queue. */
 	if (!queue->queue.user_mode)
-		queue_destroy_handle(queue->adapter, DRM_IOCTL_VFENCE_FENCE_DESTROY,
-				     queue->queue.progress_fence);
-	queue_destroy_handle(queue->adapter, DRM_IOCTL_VFENCE_CONTEXT_DESTROY,
-			     queue->queue.context);
+		kmt_destroy(queue->adapter, DRM_VFENCE_OBJECT_FENCE, queue->queue.progress_fence);
+	kmt_destroy(queue->adapter, DRM_VFENCE_OBJECT_CONTEXT, queue->queue.context);
 }
 
 /*

@@ -34,11 +34,9 @@ NTSTATUS kmt_sync_add(const struct kmt_object *parent, D3DKMT_HANDLE device, uin
 
 void kmt_sync_end(struct kmt_object *sync, bool destroy)
 {
-	struct drm_vfence_destroy args = { .handle = sync->handle };
-
 	kmt_unmap(&sync->sync.value);
 	if (destroy)
-		kmt_ioctl(sync->adapter, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args);
+		kmt_destroy(sync->adapter, DRM_VFENCE_OBJECT_FENCE, sync->handle);
 }
 
 /* Make an object of the fence that a call has got from the kernel, and copy the object. */

@@ -120,6 +120,13 @@ int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *si
 	return ret;
 }
 
+int vf_destroy(struct vf_adapter *adapter, enum drm_vfence_object type, uint32_t handle)
+{
+	struct drm_vfence_destroy args = { .type = (uint32_t)type, .handle = handle };
+
+	return vf_ioctl(adapter, DRM_IOCTL_VFENCE_DESTROY, &args);
+}
+
 int vf_query_object(struct vf_adapter *adapter, uint32_t type, uint32_t handle, void *info,
 		    uint32_t size)
 {
@@ -240,12 +247,9 @@ VF_EXPORT int vf_device_create(struct vf_adapter *adapter, struct vf_device **de
 
 VF_EXPORT void vf_device_destroy(struct vf_device *device)
 {
-	struct drm_vfence_destroy args;
-
 	if (!device)
 		return;
-	args = (struct drm_vfence_destroy){ .handle = device->handle };
-	vf_ioctl(device->adapter, DRM_IOCTL_VFENCE_DEVICE_DESTROY, &args);
+	vf_destroy(device->adapter, DRM_VFENCE_OBJECT_DEVICE, device->handle);
 	free(device);
 }
 

@@ -31,13 +31,6 @@ void vf_fence_fini(struct vf_fence *fence)
 		vf_page_put(fence->adapter, fence->page);
 }
 
-static void destroy_handle(struct vf_adapter *adapter, uint32_t handle)
-{
-	struct drm_vfence_destroy args = { .handle = handle };
-
-	vf_ioctl(adapter, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args);
-}
-
 static int wrap(struct vf_adapter *adapter, uint32_t handle,
 		const struct drm_vfence_fence_mapping *mapping, const void *private_data,
 		struct vf_fence **fence)
@@ -47,7 +40,7 @@ static int wrap(struct vf_adapter *adapter, uint32_t handle,
 
 	if (ret) {
 		free(f);
-		destroy_handle(adapter, handle);
+		vf_destroy(adapter, DRM_VFENCE_OBJECT_FENCE, handle);
 		return ret;
 	}
 	memcpy(f->private_data, private_data, sizeof(f->private_data));
@@ -132,7 +125,7 @@ VF_EXPORT void vf_fence_destroy_now(struct vf_fence *fence)
 	if (!fence)
 		return;
 	vf_fence_fini(fence);
-	destroy_handle(fence->adapter, fence->handle);
+	vf_destroy(fence->adapter, DRM_VFENCE_OBJECT_FENCE, fence->handle);
 	free(fence);
 }
 

@@ -117,13 +117,6 @@ static int create_parts(struct vf_device *device, unsigned int node, struct vf_q
 	return create_doorbell(q);
 }
 
-static void destroy_kernel(struct vf_queue *q, unsigned long request, uint32_t handle)
-{
-	struct drm_vfence_destroy args = { .handle = handle };
-
-	vf_ioctl(q->adapter, request, &args);
-}
-
 static void destroy_keepers(struct vf_queue *q)
 {
 	while (q->keepers) {
@@ -139,11 +132,11 @@ static void destroy_keepers(struct vf_queue *q)
 static void release(struct vf_queue *q)
 {
 	if (q->has_doorbell)
-		destroy_kernel(q, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, q->info.handle);
+		vf_destroy(q->adapter, DRM_VFENCE_OBJECT_DOORBELL, q->info.handle);
 	if (q->info.handle)
-		destroy_kernel(q, DRM_IOCTL_VFENCE_QUEUE_DESTROY, q->info.handle);
+		vf_destroy(q->adapter, DRM_VFENCE_OBJECT_QUEUE, q->info.handle);
 	if (q->context)
-		destroy_kernel(q, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, q->context);
+		vf_destroy(q->adapter, DRM_VFENCE_OBJECT_CONTEXT, q->context);
 	vf_mapping_fini(&q->doorbell);
 	vf_mapping_fini(&q->status);
 	vf_mapping_fini(&q->last_queued_slot);
@@ -316,7 +309,7 @@ VF_EXPORT int vf_queue_query_context(struct vf_queue *queue,
 
 VF_EXPORT int vf_queue_abort(struct vf_queue *queue)
 {
-	struct drm_vfence_destroy args = { .handle = queue->info.handle };
+	struct drm_vfence_queue_abort args = { .queue = queue->info.handle };
 
 	return vf_ioctl(queue->adapter, DRM_IOCTL_VFENCE_QUEUE_ABORT, &args);
 }

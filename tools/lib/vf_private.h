@@ -120,6 +120,7 @@ int vf_ioctl(struct vf_adapter *adapter, unsigned long request, void *arg);
  */
 int vf_query(struct vf_adapter *adapter, uint32_t type, void *data, uint32_t *size,
 	     uint32_t stride);
+int vf_destroy(struct vf_adapter *adapter, enum drm_vfence_object type, uint32_t handle);
 /* Query the object of a handle. @size: size of @info, the answer of @type. */
 int vf_query_object(struct vf_adapter *adapter, uint32_t type, uint32_t handle, void *info,
 		    uint32_t size);

@@ -151,7 +151,5 @@ VF_EXPORT int vf_event_arm(struct vf_adapter *adapter, const struct vf_point *po
 
 VF_EXPORT int vf_event_cancel(struct vf_adapter *adapter, uint32_t event)
 {
-	struct drm_vfence_destroy args = { .handle = event };
-
-	return vf_ioctl(adapter, DRM_IOCTL_VFENCE_EVENT_CANCEL, &args);
+	return vf_destroy(adapter, DRM_VFENCE_OBJECT_EVENT, event);
 }

@@ -31,12 +31,9 @@ VF_EXPORT int vf_wait_set_create(struct vf_adapter *adapter, unsigned int entrie
 
 VF_EXPORT void vf_wait_set_destroy(struct vf_wait_set *set)
 {
-	struct drm_vfence_destroy args;
-
 	if (!set)
 		return;
-	args = (struct drm_vfence_destroy){ .handle = set->handle };
-	vf_ioctl(set->adapter, DRM_IOCTL_VFENCE_WAIT_SET_DESTROY, &args);
+	vf_destroy(set->adapter, DRM_VFENCE_OBJECT_WAIT_SET, set->handle);
 	free(set);
 }
 

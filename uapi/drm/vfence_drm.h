@@ -438,23 +438,39 @@ struct drm_vfence_obj_array {
 	{ (__u32)sizeof((p)[0]), (__u32)(n), (__u64)(unsigned long)(p) }
 
 /**
- * struct drm_vfence_destroy - argument of the ioctls that destroy a handle
+ * enum drm_vfence_object - types of objects that DESTROY destroys
+ */
+enum drm_vfence_object {
+	/** @DRM_VFENCE_OBJECT_DEVICE: A device, with all its objects. */
+	DRM_VFENCE_OBJECT_DEVICE = 1,
+	/** @DRM_VFENCE_OBJECT_CONTEXT: A context; EBUSY if it has queues. */
+	DRM_VFENCE_OBJECT_CONTEXT = 2,
+	/** @DRM_VFENCE_OBJECT_QUEUE: A queue; EBUSY if it has a doorbell. */
+	DRM_VFENCE_OBJECT_QUEUE = 3,
+	/**
+	 * @DRM_VFENCE_OBJECT_DOORBELL: The doorbell of a queue; the handle is that of the queue.
+	 * A queue with work is aborted. A status page that is still mapped reads as
+	 * %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT.
+	 */
+	DRM_VFENCE_OBJECT_DOORBELL = 4,
+	/** @DRM_VFENCE_OBJECT_FENCE: A handle of a fence; EBUSY for that of a progress fence. */
+	DRM_VFENCE_OBJECT_FENCE = 5,
+	/** @DRM_VFENCE_OBJECT_EVENT: An event, which is cancelled; ENOENT if it has fired. */
+	DRM_VFENCE_OBJECT_EVENT = 6,
+	/** @DRM_VFENCE_OBJECT_WAIT_SET: A wait set; the call that waits returns ECANCELED. */
+	DRM_VFENCE_OBJECT_WAIT_SET = 7,
+};
+
+/**
+ * struct drm_vfence_destroy - destroy an object
  *
- * @handle is that of the object to destroy; QUEUE_ABORT stops the queue of @handle, which is
- * lost, and DOORBELL_DESTROY destroys its doorbell.
- *
- * DEVICE_DESTROY also destroys all objects of the device. A queue with work whose doorbell is
- * destroyed is aborted; a status page of the doorbell that is still mapped reads as
- * %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT.
- *
- * Errors: EBUSY for a context with queues, for a queue with a doorbell, and for the progress
- * fence of a queue; ENOENT for an event that has fired, and for a queue without a doorbell.
+ * Errors: EINVAL for an unknown @type; EBUSY as @type says.
  */
 struct drm_vfence_destroy {
+	/** @type: &enum drm_vfence_object. */
+	__u32 type;
 	/** @handle: Handle of the object. */
 	__u32 handle;
-	/** @pad: Zero. */
-	__u32 pad;
 };
 
 /**
@@ -1667,7 +1683,7 @@ struct drm_vfence_event_arm {
 	struct drm_vfence_obj_array points;
 	/** @signals: Array of &struct drm_vfence_fence_point to signal first; can be empty. */
 	struct drm_vfence_obj_array signals;
-	/** @event: Out: Handle for EVENT_CANCEL; 0 if the points are already reached. */
+	/** @event: Out: Handle of the event; 0 if the points are already reached. */
 	__u32 event;
 	/** @pad: Zero. */
 	__u32 pad;
@@ -1818,6 +1834,18 @@ struct drm_vfence_queue_create {
 	__u32 wait_log_entries;
 	/** @signal_log_entries: Out: Number of entries of the signal log. */
 	__u32 signal_log_entries;
+};
+
+/**
+ * struct drm_vfence_queue_abort - stop a queue, which is lost
+ *
+ * The device stays ACTIVE.
+ */
+struct drm_vfence_queue_abort {
+	/** @queue: Handle of the queue. */
+	__u32 queue;
+	/** @flags: Zero. */
+	__u32 flags;
 };
 
 /** DRM_VFENCE_DOORBELL_SECONDARY: The client wants a second address that also rings. */
@@ -2221,60 +2249,49 @@ struct drm_vfence_log_read {
 
 /* Numbers of the ioctls. */
 #define DRM_VFENCE_QUERY			0x00
-#define DRM_VFENCE_DEVICE_CREATE		0x01
-#define DRM_VFENCE_DEVICE_DESTROY		0x02
+#define DRM_VFENCE_DESTROY			0x01
+#define DRM_VFENCE_DEVICE_CREATE		0x02
 #define DRM_VFENCE_CONTEXT_CREATE		0x03
-#define DRM_VFENCE_CONTEXT_DESTROY		0x04
-#define DRM_VFENCE_BO_CREATE			0x05
-#define DRM_VFENCE_VM_BIND			0x06
-#define DRM_VFENCE_FENCE_CREATE			0x07
-#define DRM_VFENCE_FENCE_DESTROY		0x08
-#define DRM_VFENCE_FENCE_EXPORT			0x09
-#define DRM_VFENCE_FENCE_OPEN			0x0a
-#define DRM_VFENCE_FENCE_SIGNAL			0x0b
-#define DRM_VFENCE_WAIT				0x0c
-#define DRM_VFENCE_EVENT_ARM			0x0d
-#define DRM_VFENCE_EVENT_CANCEL			0x0e
-#define DRM_VFENCE_QUEUE_CREATE			0x0f
-#define DRM_VFENCE_QUEUE_DESTROY		0x10
-#define DRM_VFENCE_QUEUE_ABORT			0x11
-#define DRM_VFENCE_DOORBELL_CREATE		0x12
-#define DRM_VFENCE_DOORBELL_CONNECT		0x13
-#define DRM_VFENCE_DOORBELL_DESTROY		0x14
-#define DRM_VFENCE_LOG_READ			0x15
-#define DRM_VFENCE_NOTIFY_WORK_SUBMISSION	0x16
-#define DRM_VFENCE_CONTEXT_SUSPEND		0x17
-#define DRM_VFENCE_CONTEXT_RESUME		0x18
-#define DRM_VFENCE_FENCE_IMPORT			0x19
-#define DRM_VFENCE_SUBMIT			0x1a
-#define DRM_VFENCE_WAIT_SET_CREATE		0x1b
-#define DRM_VFENCE_WAIT_SET_DESTROY		0x1c
-#define DRM_VFENCE_WAIT_SET_WAIT		0x1d
+#define DRM_VFENCE_BO_CREATE			0x04
+#define DRM_VFENCE_VM_BIND			0x05
+#define DRM_VFENCE_FENCE_CREATE			0x06
+#define DRM_VFENCE_FENCE_EXPORT			0x07
+#define DRM_VFENCE_FENCE_OPEN			0x08
+#define DRM_VFENCE_FENCE_SIGNAL			0x09
+#define DRM_VFENCE_WAIT				0x0a
+#define DRM_VFENCE_EVENT_ARM			0x0b
+#define DRM_VFENCE_QUEUE_CREATE			0x0c
+#define DRM_VFENCE_QUEUE_ABORT			0x0d
+#define DRM_VFENCE_DOORBELL_CREATE		0x0e
+#define DRM_VFENCE_DOORBELL_CONNECT		0x0f
+#define DRM_VFENCE_LOG_READ			0x10
+#define DRM_VFENCE_NOTIFY_WORK_SUBMISSION	0x11
+#define DRM_VFENCE_CONTEXT_SUSPEND		0x12
+#define DRM_VFENCE_CONTEXT_RESUME		0x13
+#define DRM_VFENCE_FENCE_IMPORT			0x14
+#define DRM_VFENCE_SUBMIT			0x15
+#define DRM_VFENCE_WAIT_SET_CREATE		0x16
+#define DRM_VFENCE_WAIT_SET_WAIT		0x17
 
 #define DRM_IOCTL_VFENCE(dir, id, type) \
 	DRM_IO##dir(DRM_COMMAND_BASE + DRM_VFENCE_##id, struct drm_vfence_##type)
 
 #define DRM_IOCTL_VFENCE_QUERY DRM_IOCTL_VFENCE(WR, QUERY, query)
+#define DRM_IOCTL_VFENCE_DESTROY DRM_IOCTL_VFENCE(W, DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_DEVICE_CREATE DRM_IOCTL_VFENCE(WR, DEVICE_CREATE, device_create)
-#define DRM_IOCTL_VFENCE_DEVICE_DESTROY DRM_IOCTL_VFENCE(W, DEVICE_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_CONTEXT_CREATE DRM_IOCTL_VFENCE(WR, CONTEXT_CREATE, context_create)
-#define DRM_IOCTL_VFENCE_CONTEXT_DESTROY DRM_IOCTL_VFENCE(W, CONTEXT_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_BO_CREATE DRM_IOCTL_VFENCE(WR, BO_CREATE, bo_create)
 #define DRM_IOCTL_VFENCE_VM_BIND DRM_IOCTL_VFENCE(WR, VM_BIND, vm_bind)
 #define DRM_IOCTL_VFENCE_FENCE_CREATE DRM_IOCTL_VFENCE(WR, FENCE_CREATE, fence_create)
-#define DRM_IOCTL_VFENCE_FENCE_DESTROY DRM_IOCTL_VFENCE(W, FENCE_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_FENCE_EXPORT DRM_IOCTL_VFENCE(WR, FENCE_EXPORT, fence_export)
 #define DRM_IOCTL_VFENCE_FENCE_OPEN DRM_IOCTL_VFENCE(WR, FENCE_OPEN, fence_open)
 #define DRM_IOCTL_VFENCE_FENCE_SIGNAL DRM_IOCTL_VFENCE(W, FENCE_SIGNAL, fence_signal)
 #define DRM_IOCTL_VFENCE_WAIT DRM_IOCTL_VFENCE(WR, WAIT, wait)
 #define DRM_IOCTL_VFENCE_EVENT_ARM DRM_IOCTL_VFENCE(WR, EVENT_ARM, event_arm)
-#define DRM_IOCTL_VFENCE_EVENT_CANCEL DRM_IOCTL_VFENCE(W, EVENT_CANCEL, destroy)
 #define DRM_IOCTL_VFENCE_QUEUE_CREATE DRM_IOCTL_VFENCE(WR, QUEUE_CREATE, queue_create)
-#define DRM_IOCTL_VFENCE_QUEUE_DESTROY DRM_IOCTL_VFENCE(W, QUEUE_DESTROY, destroy)
-#define DRM_IOCTL_VFENCE_QUEUE_ABORT DRM_IOCTL_VFENCE(W, QUEUE_ABORT, destroy)
+#define DRM_IOCTL_VFENCE_QUEUE_ABORT DRM_IOCTL_VFENCE(W, QUEUE_ABORT, queue_abort)
 #define DRM_IOCTL_VFENCE_DOORBELL_CREATE DRM_IOCTL_VFENCE(WR, DOORBELL_CREATE, doorbell_create)
 #define DRM_IOCTL_VFENCE_DOORBELL_CONNECT DRM_IOCTL_VFENCE(WR, DOORBELL_CONNECT, doorbell_connect)
-#define DRM_IOCTL_VFENCE_DOORBELL_DESTROY DRM_IOCTL_VFENCE(W, DOORBELL_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_LOG_READ DRM_IOCTL_VFENCE(WR, LOG_READ, log_read)
 #define DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION \
 	DRM_IOCTL_VFENCE(W, NOTIFY_WORK_SUBMISSION, notify_work_submission)
@@ -2283,7 +2300,6 @@ struct drm_vfence_log_read {
 #define DRM_IOCTL_VFENCE_FENCE_IMPORT DRM_IOCTL_VFENCE(W, FENCE_IMPORT, fence_import)
 #define DRM_IOCTL_VFENCE_SUBMIT DRM_IOCTL_VFENCE(W, SUBMIT, submit)
 #define DRM_IOCTL_VFENCE_WAIT_SET_CREATE DRM_IOCTL_VFENCE(WR, WAIT_SET_CREATE, wait_set_create)
-#define DRM_IOCTL_VFENCE_WAIT_SET_DESTROY DRM_IOCTL_VFENCE(W, WAIT_SET_DESTROY, destroy)
 #define DRM_IOCTL_VFENCE_WAIT_SET_WAIT DRM_IOCTL_VFENCE(WR, WAIT_SET_WAIT, wait_set_wait)
 
 #if defined(__cplusplus)

@@ -230,7 +230,7 @@ static int make_fence(FIXTURE_DATA(memory) *self, unsigned int i)
 
 static int destroy_fence(FIXTURE_DATA(memory) *self, unsigned int i)
 {
-	destroy_handle(vf_adapter_fd(self->adapter[i]), DRM_IOCTL_VFENCE_FENCE_DESTROY, self->last[i]);
+	destroy_object(vf_adapter_fd(self->adapter[i]), DRM_VFENCE_OBJECT_FENCE, self->last[i]);
 	return 0;
 }
 

@@ -678,14 +678,14 @@ static void *abort_thread(void *arg)
 
 static void *destroy_thread(void *arg)
 {
-	struct drm_vfence_destroy args = {};
+	struct drm_vfence_destroy args = { .type = DRM_VFENCE_OBJECT_QUEUE };
 	struct call *call = arg;
 	int ret;
 
 	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
 	/* The library waits until the queue is idle first. */
 	args.handle = vf_queue_handle(call->queue);
-	ret = ioctl(vf_adapter_fd(call->adapter), DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args);
+	ret = ioctl(vf_adapter_fd(call->adapter), DRM_IOCTL_VFENCE_DESTROY, &args);
 	__atomic_store_n(&call->ret, ret, __ATOMIC_RELEASE);
 	return NULL;
 }

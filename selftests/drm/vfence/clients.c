@@ -572,7 +572,8 @@ FIXTURE_VARIANT(full) {
 	uint32_t each;
 	/* Make one more, and store it as the last one. */
 	int (*make)(FIXTURE_DATA(full) *self);
-	unsigned long destroy;
+	/* Zero for a mapping, which is no object. */
+	enum drm_vfence_object type;
 };
 
 static int make_context(FIXTURE_DATA(full) *self)
@@ -665,39 +666,39 @@ static int make_large_set(FIXTURE_DATA(full) *self)
 	return make_set(self, DRM_VFENCE_MAX_WAIT_SET_ENTRIES);
 }
 
-#define MADE_BY(function, undo)	.make = (function), .destroy = DRM_IOCTL_VFENCE_##undo
+#define MADE_BY(function, object)	.make = (function), .type = DRM_VFENCE_OBJECT_##object
 
 FIXTURE_VARIANT_ADD(full, of_contexts) {
 	.limit = DRM_VFENCE_LIMIT_CONTEXTS, .each = 1,
-	MADE_BY(make_context, CONTEXT_DESTROY),
+	MADE_BY(make_context, CONTEXT),
 };
 FIXTURE_VARIANT_ADD(full, of_queues) {
 	.limit = DRM_VFENCE_LIMIT_QUEUES, .each = 1,
-	MADE_BY(make_queue, QUEUE_DESTROY),
+	MADE_BY(make_queue, QUEUE),
 };
 FIXTURE_VARIANT_ADD(full, of_fences) {
 	.limit = DRM_VFENCE_LIMIT_FENCES, .each = 1,
-	MADE_BY(make_fence, FENCE_DESTROY),
+	MADE_BY(make_fence, FENCE),
 };
 FIXTURE_VARIANT_ADD(full, of_events) {
 	.limit = DRM_VFENCE_LIMIT_EVENTS, .each = 1,
-	MADE_BY(make_event, EVENT_CANCEL),
+	MADE_BY(make_event, EVENT),
 };
 FIXTURE_VARIANT_ADD(full, of_event_points) {
 	.limit = DRM_VFENCE_LIMIT_EVENT_POINTS, .each = DRM_VFENCE_MAX_POINTS,
-	MADE_BY(make_large_event, EVENT_CANCEL),
+	MADE_BY(make_large_event, EVENT),
 };
 FIXTURE_VARIANT_ADD(full, of_mappings) {
 	.limit = DRM_VFENCE_LIMIT_MAPPINGS, .each = 1,
-	MADE_BY(make_mapping, VM_BIND),
+	.make = make_mapping,
 };
 FIXTURE_VARIANT_ADD(full, of_wait_sets) {
 	.limit = DRM_VFENCE_LIMIT_WAIT_SETS, .each = 1,
-	MADE_BY(make_small_set, WAIT_SET_DESTROY),
+	MADE_BY(make_small_set, WAIT_SET),
 };
 FIXTURE_VARIANT_ADD(full, of_entries) {
 	.limit = DRM_VFENCE_LIMIT_WAIT_SET_ENTRIES, .each = DRM_VFENCE_MAX_WAIT_SET_ENTRIES,
-	MADE_BY(make_large_set, WAIT_SET_DESTROY),
+	MADE_BY(make_large_set, WAIT_SET),
 };
 
 FIXTURE_SETUP(full)
@@ -724,10 +725,10 @@ static void destroy_last(FIXTURE_DATA(full) *self, const FIXTURE_VARIANT(full) *
 {
 	struct drm_vfence_vm_bind unbind = { .op = DRM_VFENCE_VM_UNMAP, .va = self->last };
 
-	if (variant->destroy == DRM_IOCTL_VFENCE_VM_BIND)
-		raw(self->fd, variant->destroy, &unbind);
+	if (variant->type)
+		destroy_object(self->fd, variant->type, (uint32_t)self->last);
 	else
-		destroy_handle(self->fd, variant->destroy, (uint32_t)self->last);
+		raw(self->fd, DRM_IOCTL_VFENCE_VM_BIND, &unbind);
 }
 
 /* Up to its limit a client gets everything, and beyond it nothing that counts. */

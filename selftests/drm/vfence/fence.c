@@ -456,14 +456,13 @@ TEST_F(fence, WDDM_30_default_takes_every_kind_of_wait_and_signal)
 TEST_F(fence, WDDM_44_the_ordinary_destroy_destroys)
 {
 	uint32_t handle = vf_fence_handle(self->fence);
-	struct drm_vfence_destroy args = { .handle = handle };
 	struct drm_vfence_fence_info info;
 
 	EXPECT_EQ(0, query_object(self->fd, DRM_VFENCE_QUERY_FENCE, handle, &info, sizeof(info)));
-	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	EXPECT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, handle));
 	EXPECT_EQ(-ENOENT, query_object(self->fd, DRM_VFENCE_QUERY_FENCE, handle, &info,
 					sizeof(info)));
-	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	EXPECT_EQ(-ENOENT, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, handle));
 }
 
 TEST_F(fence, WDDM_62_63_cpu_signal_of_several_releases_their_queues)
@@ -856,10 +855,10 @@ TEST_F(fence, a_stale_handle_names_no_later_object)
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_CREATE, &fence[i]));
 		queue[i].context = context[i].handle;
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue[i]));
-		destroy_handle(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, queue[i].handle);
-		destroy_handle(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, fence[i].handle);
-		destroy_handle(self->fd, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, context[i].handle);
-		destroy_handle(self->fd, DRM_IOCTL_VFENCE_DEVICE_DESTROY, other[i].handle);
+		destroy_object(self->fd, DRM_VFENCE_OBJECT_QUEUE, queue[i].handle);
+		destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, fence[i].handle);
+		destroy_object(self->fd, DRM_VFENCE_OBJECT_CONTEXT, context[i].handle);
+		destroy_object(self->fd, DRM_VFENCE_OBJECT_DEVICE, other[i].handle);
 	}
 	EXPECT_NE(other[0].handle, other[1].handle);
 	EXPECT_NE(context[0].handle, context[1].handle);

@@ -334,13 +334,21 @@ static void query_object_of(struct attacker *c, uint32_t type, uint32_t handle)
 	CALL(c, QUERY, query);
 }
 
+static void destroy_object_of(struct attacker *c, enum drm_vfence_object type, uint32_t handle)
+{
+	struct drm_vfence_destroy destroy = {
+		.type = dice(16) ? (uint32_t)type : (uint32_t)dice(9), .handle = handle,
+	};
+
+	CALL(c, DESTROY, destroy);
+}
+
 static void do_device(struct attacker *c)
 {
 	struct drm_vfence_device_create create = { 0 };
-	struct drm_vfence_destroy destroy = { .handle = pick(&c->device) };
 
 	if (dice(12) == 0)
-		CALL(c, DEVICE_DESTROY, destroy);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_DEVICE, pick(&c->device));
 	else if (dice(3) == 0)
 		query_object_of(c, DRM_VFENCE_QUERY_DEVICE, pick(&c->device));
 	else if (!CALL(c, DEVICE_CREATE, create))
@@ -353,7 +361,6 @@ static void do_context(struct attacker *c)
 						    .node = (uint32_t)dice(6) };
 	struct drm_vfence_context_suspend suspend = { .context = pick(&c->context) };
 	struct drm_vfence_context_resume resume = { .context = pick(&c->context) };
-	struct drm_vfence_destroy destroy = { .handle = pick(&c->context) };
 
 	switch (dice(7)) {
 	case 0:
@@ -364,7 +371,7 @@ static void do_context(struct attacker *c)
 		CALL(c, CONTEXT_RESUME, resume);
 		break;
 	case 3:
-		CALL(c, CONTEXT_DESTROY, destroy);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_CONTEXT, pick(&c->context));
 		break;
 	case 4:
 		query_object_of(c, DRM_VFENCE_QUERY_CONTEXT, pick(&c->context));
@@ -421,7 +428,6 @@ static void do_fence(struct attacker *c)
 						  .flags = (uint32_t)(dice(2) ? 8 : dice(8)) };
 	struct drm_vfence_fence_open open = { .device = pick(&c->device),
 					      .fd = fence_fd[dice(POOL)] };
-	struct drm_vfence_destroy destroy = { .handle = pick(&c->fence) };
 
 	if (!dice(6))
 		open.flags = DRM_VFENCE_FENCE_NO_SIGNAL;
@@ -437,7 +443,7 @@ static void do_fence(struct attacker *c)
 			put(&c->fence, open.handle);
 		break;
 	case 4:
-		CALL(c, FENCE_DESTROY, destroy);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_FENCE, pick(&c->fence));
 		break;
 	case 5:
 		query_object_of(c, DRM_VFENCE_QUERY_FENCE, pick(&c->fence));
@@ -478,7 +484,6 @@ static void do_wait(struct attacker *c)
 	struct drm_vfence_fence_signal signal = { .flags = (uint32_t)dice(2) };
 	struct drm_vfence_event_arm arm = { .eventfd = event_fd[dice(POOL)],
 					    .flags = (uint32_t)dice(2) };
-	struct drm_vfence_destroy cancel = { .handle = pick(&c->event) };
 	struct drm_vfence_wait wait = { .flags = (uint32_t)dice(2), .timeout_ns = soon() };
 	uint64_t count;
 
@@ -496,7 +501,7 @@ static void do_wait(struct attacker *c)
 			put(&c->event, arm.event);
 		break;
 	case 2:
-		CALL(c, EVENT_CANCEL, cancel);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_EVENT, pick(&c->event));
 		if (read(event_fd[dice(POOL)], &count, 8) < 0 && errno == EBADF)
 			event_fd[dice(POOL)] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		break;
@@ -508,7 +513,6 @@ static void do_wait(struct attacker *c)
 static void do_wait_set(struct attacker *c)
 {
 	struct drm_vfence_wait_set_create create = { .entries = 1 << dice(dice(8) ? 4 : 13) };
-	struct drm_vfence_destroy destroy = { .handle = pick(&c->set) };
 	struct drm_vfence_wait_set_update update[64];
 	struct drm_vfence_wait_set_ready *ready = (void *)self->area;
 	struct drm_vfence_fence_point signal[64];
@@ -529,7 +533,7 @@ static void do_wait_set(struct attacker *c)
 		points(c, signal, &wait.signals);
 	switch (dice(8)) {
 	case 0:
-		CALL(c, WAIT_SET_DESTROY, destroy);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_WAIT_SET, pick(&c->set));
 		break;
 	case 1:
 		if (!CALL(c, WAIT_SET_CREATE, create))
@@ -583,7 +587,7 @@ static void make_queue(struct attacker *c)
 
 static void do_queue(struct attacker *c)
 {
-	struct drm_vfence_destroy queue = { .handle = pick(&c->queue) };
+	struct drm_vfence_queue_abort abort = { .queue = pick(&c->queue) };
 	struct drm_vfence_doorbell_connect connect = { .queue = pick(&c->queue),
 						       .flags = (uint32_t)dice(2) };
 	struct drm_vfence_notify_work_submission notify = { .queue = pick(&c->queue) };
@@ -595,10 +599,10 @@ static void do_queue(struct attacker *c)
 
 	switch (dice(9)) {
 	case 0:
-		CALL(c, QUEUE_DESTROY, queue);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_QUEUE, pick(&c->queue));
 		break;
 	case 1:
-		CALL(c, QUEUE_ABORT, queue);
+		CALL(c, QUEUE_ABORT, abort);
 		break;
 	case 2:
 		query_object_of(c, DRM_VFENCE_QUERY_QUEUE, pick(&c->queue));
@@ -613,7 +617,7 @@ static void do_queue(struct attacker *c)
 		CALL(c, LOG_READ, read);
 		break;
 	case 6:
-		CALL(c, DOORBELL_DESTROY, queue);
+		destroy_object_of(c, DRM_VFENCE_OBJECT_DOORBELL, pick(&c->queue));
 		break;
 	default:
 		make_queue(c);

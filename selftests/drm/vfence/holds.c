@@ -101,7 +101,9 @@ static pid_t stage(int (*what)(struct stage *s))
 /* A call of the client in a thread of its own, as it may wait for what is held. */
 struct call {
 	int fd;
+	/* Zero for DESTROY of an object of this type. */
 	unsigned long request;
+	enum drm_vfence_object type;
 	uint32_t handle;
 	int ret;
 	int done;
@@ -112,10 +114,11 @@ struct call {
 static void *make_call(void *arg)
 {
 	struct call *call = arg;
-	/* All these calls name the object first; connect has the largest structure. */
+	/* All other calls name the object first; connect has the largest structure. */
 	struct drm_vfence_doorbell_connect args = { .queue = call->handle };
 
-	call->ret = raw(call->fd, call->request, &args);
+	call->ret = call->request ? raw(call->fd, call->request, &args) :
+				    destroy_object(call->fd, call->type, call->handle);
 	__atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -123,6 +126,12 @@ static void *make_call(void *arg)
 static int call_begin(struct call *call, int fd, unsigned long request, uint32_t handle)
 {
 	*call = (struct call){ .fd = fd, .request = request, .handle = handle };
+	return -pthread_create(&call->thread, NULL, make_call, call);
+}
+
+static int destroy_begin(struct call *call, int fd, enum drm_vfence_object type, uint32_t handle)
+{
+	*call = (struct call){ .fd = fd, .type = type, .handle = handle };
 	return -pthread_create(&call->thread, NULL, make_call, call);
 }
 
@@ -191,7 +200,7 @@ static int stop_late(struct stage *s)
 
 	if (hold("QUEUE_STOP") || call_begin(&abort, fd, DRM_IOCTL_VFENCE_QUEUE_ABORT, handle) ||
 	    !EVENTUALLY(is_held()) ||
-	    call_begin(&destroy, fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, handle))
+	    destroy_begin(&destroy, fd, DRM_VFENCE_OBJECT_QUEUE, handle))
 		return 1;
 	/* It ends although the other thread is held. */
 	if (!EVENTUALLY(call_is_done(&destroy)) || call_end(&destroy))
@@ -234,11 +243,10 @@ TEST_F(holds, a_queue_that_is_stopped_late_keeps_its_stage_work)
 /* The retire work has the last reference: another work frees the queue, as resets wait for it. */
 static int retire_last(struct stage *s)
 {
-	struct drm_vfence_destroy args = { .handle = vf_queue_handle(s->kernel) };
-
 	vf_cmd_nop(s->kernel, 8);
 	if (hold("RETIRE") || vf_queue_submit(s->kernel) || !EVENTUALLY(is_held()) ||
-	    raw(vf_adapter_fd(s->client.adapter), DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args))
+	    destroy_object(vf_adapter_fd(s->client.adapter), DRM_VFENCE_OBJECT_QUEUE,
+			   vf_queue_handle(s->kernel)))
 		return 1;
 	return hold("QUEUE_FREE");
 }
@@ -403,12 +411,12 @@ TEST_F(holds, a_doorbell_that_goes_keeps_no_other_call)
 	ASSERT_EQ(0, hang_on(p.first));
 	ASSERT_TRUE(EVENTUALLY(queue_state(p.first) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, hold("QUEUE_STOP"));
-	ASSERT_EQ(0, call_begin(&doorbell, vf_adapter_fd(p.owner.adapter),
-				DRM_IOCTL_VFENCE_DOORBELL_DESTROY, vf_queue_handle(p.first)));
+	ASSERT_EQ(0, destroy_begin(&doorbell, vf_adapter_fd(p.owner.adapter),
+				   DRM_VFENCE_OBJECT_DOORBELL, vf_queue_handle(p.first)));
 	ASSERT_TRUE(EVENTUALLY(is_held()));
 	/* Neither the lock of the file nor the gate of the adapter is taken. */
-	ASSERT_EQ(0, call_begin(&other, vf_adapter_fd(p.owner.adapter),
-				DRM_IOCTL_VFENCE_DOORBELL_DESTROY, vf_queue_handle(p.second)));
+	ASSERT_EQ(0, destroy_begin(&other, vf_adapter_fd(p.owner.adapter),
+				   DRM_VFENCE_OBJECT_DOORBELL, vf_queue_handle(p.second)));
 	EXPECT_TRUE(EVENTUALLY(call_is_done(&other)));
 	EXPECT_EQ(0, call_end(&other));
 	EXPECT_EQ(0, knob(1, "reset_adapter", "1"));
@@ -736,8 +744,8 @@ TEST_F(holds, fdinfo_never_goes_back)
 	used = fdinfo_number(fd, "drm-engine-gfx");
 	ASSERT_LE(1000000, used);
 	ASSERT_EQ(0, hold("QUEUE_STOP"));
-	ASSERT_EQ(0, call_begin(&destroy, fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY,
-				vf_queue_handle(queue)));
+	ASSERT_EQ(0, destroy_begin(&destroy, fd, DRM_VFENCE_OBJECT_QUEUE,
+				   vf_queue_handle(queue)));
 	ASSERT_TRUE(EVENTUALLY(is_held()));
 	EXPECT_EQ(used, fdinfo_number(fd, "drm-engine-gfx"));
 	ASSERT_EQ(0, hold("none"));

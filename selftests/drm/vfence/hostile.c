@@ -141,13 +141,11 @@ TEST_F(world, VF_10_handles_and_offsets_of_a_neighbour_name_nothing)
 	EXPECT_EQ(MAP_FAILED, map);
 	/* Its handles name nothing in the other file. */
 	for (i = 0; i < 8; i++) {
-		struct drm_vfence_destroy name = { .handle = vf_fence_handle(fence[i]) };
+		struct drm_vfence_queue_abort abort = { .queue = vf_queue_handle(queue[i]) };
 
-		EXPECT_NE(0, drmIoctl(fd[ATTACKER], DRM_IOCTL_VFENCE_FENCE_DESTROY, &name));
-		EXPECT_EQ(ENOENT, errno);
-		name.handle = vf_queue_handle(queue[i]);
-		EXPECT_NE(0, drmIoctl(fd[ATTACKER], DRM_IOCTL_VFENCE_QUEUE_ABORT, &name));
-		EXPECT_EQ(ENOENT, errno);
+		EXPECT_EQ(-ENOENT, destroy_object(fd[ATTACKER], DRM_VFENCE_OBJECT_FENCE,
+						  vf_fence_handle(fence[i])));
+		EXPECT_EQ(-ENOENT, raw(fd[ATTACKER], DRM_IOCTL_VFENCE_QUEUE_ABORT, &abort));
 		EXPECT_EQ(0, vf_queue_submit(queue[i]));
 		EXPECT_TRUE(drained(queue[i]));
 		vf_queue_destroy(queue[i]);

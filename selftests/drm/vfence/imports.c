@@ -153,7 +153,7 @@ TEST_F(imports, an_import_keeps_the_waits_for_its_signal)
 	close(file);
 	ASSERT_EQ(0, open_reader(self->device, self->shared, &reader));
 	ASSERT_EQ(0, arm(self->adapter, reader, 7, self->efd));
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, vf_fence_handle(self->shared));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, vf_fence_handle(self->shared));
 	EXPECT_EQ(1, waiters(reader));
 	EXPECT_EQ(0, fired_on(self->adapter, self->efd));
 	ASSERT_EQ(0, signal_foreign(self->vgem, foreigner));

@@ -222,7 +222,7 @@ TEST_F(library, the_state_of_a_device_that_has_gone_is_an_error)
 	struct vf_device *device;
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_DEVICE_DESTROY, vf_device_handle(device));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_DEVICE, vf_device_handle(device));
 	EXPECT_EQ(-ENOENT, vf_device_state(device));
 	vf_device_destroy(device);
 }
@@ -347,7 +347,7 @@ TEST_F(library, a_fence_that_is_destroyed_ends_a_wait_across_adapters)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, wait_for_both, &s));
 	ASSERT_TRUE(EVENTUALLY(sleeps_in(&s.tid, SYS_ppoll)));
 	/* The thread still uses the object of the library. */
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, vf_fence_handle(s.point[0].fence));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, vf_fence_handle(s.point[0].fence));
 	EXPECT_EQ(0, vf_fence_signal(self->foreign, 1));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ECANCELED, s.ret);

@@ -121,7 +121,7 @@ static int64_t cost_of_a_device(struct vf_adapter *adapter)
 	    vf_kernel_queue_create(device, DRM_VFENCE_NODE_GFX, &queue))
 		return -1;
 	begun = vf_deadline(0);
-	destroy_handle(vf_adapter_fd(adapter), DRM_IOCTL_VFENCE_DEVICE_DESTROY,
+	destroy_object(vf_adapter_fd(adapter), DRM_VFENCE_OBJECT_DEVICE,
 		       vf_device_handle(device));
 	begun = vf_deadline(0) - begun;
 	vf_queue_destroy(queue);

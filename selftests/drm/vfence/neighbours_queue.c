@@ -60,11 +60,10 @@ static int idle_create(struct client *c, struct idle *idle)
 
 static void idle_destroy(struct client *c, struct idle *idle)
 {
-	struct drm_vfence_destroy args = { .handle = idle->queue };
 	int fd = vf_adapter_fd(c->adapter);
 
-	raw(fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &args);
-	raw(fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args);
+	destroy_object(fd, DRM_VFENCE_OBJECT_DOORBELL, idle->queue);
+	destroy_object(fd, DRM_VFENCE_OBJECT_QUEUE, idle->queue);
 }
 
 FIXTURE(neighbours_queue)

@@ -432,8 +432,8 @@ TEST_F(packet, impossible_write_pointers_stop_the_queue)
 		ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 		ASSERT_EQ(0, vf_queue_create(device, 0, 4096, &queue));
 		/* Create our own doorbell in place of the library's. */
-		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
-				 &(struct drm_vfence_destroy){ .handle = vf_queue_handle(queue) }));
+		ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL,
+					    vf_queue_handle(queue)));
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &bo));
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_BO_CREATE, &control));
 		args.queue = vf_queue_handle(queue);

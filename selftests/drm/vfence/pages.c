@@ -298,12 +298,11 @@ struct doorbell_page {
 
 static int own_doorbell(int fd, struct vf_queue *queue, struct doorbell_page *d)
 {
-	struct drm_vfence_destroy destroy = { .handle = vf_queue_handle(queue) };
 	struct drm_vfence_bo_create ring = { .size = 4096 }, control = { .size = 4096 };
 	struct drm_vfence_doorbell_connect connect = { .queue = vf_queue_handle(queue) };
 	int ret;
 
-	ret = raw(fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &destroy);
+	ret = destroy_object(fd, DRM_VFENCE_OBJECT_DOORBELL, vf_queue_handle(queue));
 	ret = ret ? ret : raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &ring);
 	ret = ret ? ret : raw(fd, DRM_IOCTL_VFENCE_BO_CREATE, &control);
 	d->args = (struct drm_vfence_doorbell_create){

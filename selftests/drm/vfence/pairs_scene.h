@@ -149,7 +149,7 @@ static void scene_close(struct scene *s)
 	vf_wait_set_destroy(s->set);
 	vf_queue_destroy(s->user);
 	vf_queue_destroy(s->blocked);
-	destroy_handle(s->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, s->kernel);
+	destroy_object(s->fd, DRM_VFENCE_OBJECT_QUEUE, s->kernel);
 	vf_fence_destroy(s->native);
 	vf_fence_destroy(s->monitored);
 	vf_buffer_destroy(s->buffer);
@@ -178,19 +178,47 @@ static int call_##NAME(struct scene *s)						\
 }
 
 CALL_OF_HANDLE(DEVICE_CREATE, 0)
-CALL_OF_HANDLE(DEVICE_DESTROY, vf_device_handle(s->device))
-CALL_OF_HANDLE(CONTEXT_DESTROY, s->context)
 CALL_OF_HANDLE(CONTEXT_SUSPEND, s->context)
 CALL_OF_HANDLE(CONTEXT_RESUME, s->context)
-CALL_OF_HANDLE(FENCE_DESTROY, vf_fence_handle(s->native))
-CALL_OF_HANDLE(EVENT_CANCEL, s->event)
 CALL_OF_HANDLE(QUEUE_CREATE, s->context)
-CALL_OF_HANDLE(QUEUE_DESTROY, s->kernel)
 CALL_OF_HANDLE(QUEUE_ABORT, s->kernel)
 CALL_OF_HANDLE(DOORBELL_CONNECT, vf_queue_handle(s->user))
-CALL_OF_HANDLE(DOORBELL_DESTROY, vf_queue_handle(s->blocked))
 CALL_OF_HANDLE(NOTIFY_WORK_SUBMISSION, vf_queue_handle(s->user))
-CALL_OF_HANDLE(WAIT_SET_DESTROY, vf_wait_set_handle(s->set))
+
+static int call_DESTROY(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_DEVICE, vf_device_handle(s->device));
+}
+
+static int call_destroy_context(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_CONTEXT, s->context);
+}
+
+static int call_destroy_queue(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_QUEUE, s->kernel);
+}
+
+static int call_destroy_doorbell(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_DOORBELL, vf_queue_handle(s->blocked));
+}
+
+static int call_destroy_fence(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_FENCE, vf_fence_handle(s->native));
+}
+
+static int call_destroy_event(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_EVENT, s->event);
+}
+
+static int call_destroy_wait_set(struct scene *s)
+{
+	return destroy_object(s->fd, DRM_VFENCE_OBJECT_WAIT_SET, vf_wait_set_handle(s->set));
+}
 
 static int call_query_object(struct scene *s, uint32_t type, uint32_t handle)
 {
@@ -549,16 +577,16 @@ static int call_unbind(struct scene *s)
 #define IOCTL(NAME)	[DRM_VFENCE_##NAME] = { .name = #NAME, .make = call_##NAME }
 
 static const struct call calls[] = {
-	IOCTL(QUERY), IOCTL(DEVICE_CREATE), IOCTL(DEVICE_DESTROY),
-	IOCTL(CONTEXT_CREATE), IOCTL(CONTEXT_DESTROY), IOCTL(CONTEXT_SUSPEND),
+	IOCTL(QUERY), IOCTL(DEVICE_CREATE), IOCTL(DESTROY),
+	IOCTL(CONTEXT_CREATE), IOCTL(CONTEXT_SUSPEND),
 	IOCTL(CONTEXT_RESUME), IOCTL(BO_CREATE), IOCTL(VM_BIND),
-	IOCTL(FENCE_CREATE), IOCTL(FENCE_DESTROY), IOCTL(FENCE_EXPORT),
+	IOCTL(FENCE_CREATE), IOCTL(FENCE_EXPORT),
 	IOCTL(FENCE_OPEN), IOCTL(FENCE_SIGNAL), IOCTL(FENCE_IMPORT),
-	IOCTL(WAIT), IOCTL(EVENT_ARM), IOCTL(EVENT_CANCEL),
-	IOCTL(QUEUE_CREATE), IOCTL(QUEUE_DESTROY), IOCTL(QUEUE_ABORT),
-	IOCTL(DOORBELL_CREATE), IOCTL(DOORBELL_CONNECT), IOCTL(DOORBELL_DESTROY),
+	IOCTL(WAIT), IOCTL(EVENT_ARM),
+	IOCTL(QUEUE_CREATE), IOCTL(QUEUE_ABORT),
+	IOCTL(DOORBELL_CREATE), IOCTL(DOORBELL_CONNECT),
 	IOCTL(NOTIFY_WORK_SUBMISSION), IOCTL(LOG_READ), IOCTL(SUBMIT), IOCTL(WAIT_SET_CREATE),
-	IOCTL(WAIT_SET_DESTROY), IOCTL(WAIT_SET_WAIT),
+	IOCTL(WAIT_SET_WAIT),
 };
 
 #define OTHER(what, ...)	{ .name = #what, .make = call_##what, ##__VA_ARGS__ }
@@ -566,7 +594,8 @@ static const struct call calls[] = {
 static const struct call others[] = {
 	OTHER(submit_for_room, .slow = true, .only_second = true),
 	OTHER(query_device), OTHER(query_context), OTHER(query_queue), OTHER(query_fence),
-	OTHER(vm_unmap), OTHER(submit_published), OTHER(ring), OTHER(signal_of_crowd), OTHER(cross_open),
+	OTHER(destroy_context), OTHER(destroy_queue), OTHER(destroy_doorbell), OTHER(destroy_fence),
+	OTHER(destroy_event), OTHER(destroy_wait_set), OTHER(vm_unmap), OTHER(submit_published), OTHER(ring), OTHER(signal_of_crowd), OTHER(cross_open),
 	OTHER(illegal_packet), OTHER(hang),
 	OTHER(suspend_blocked), OTHER(resume_blocked), OTHER(page_fault), OTHER(gem_close),
 	OTHER(syncobj_signal), OTHER(fdinfo), OTHER(fork), OTHER(kill, .ends_process = true),

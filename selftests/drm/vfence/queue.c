@@ -109,21 +109,14 @@ static struct drm_vfence_queue_info bare_query(struct bare *b)
 	return info;
 }
 
-static int destroy(int fd, unsigned long request, uint32_t handle)
-{
-	struct drm_vfence_destroy args = { .handle = handle };
-
-	return raw(fd, request, &args);
-}
-
 static int bare_destroy(struct bare *b)
 {
 	int ret = 0;
 
 	if (b->doorbell)
-		ret = destroy(b->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b->queue.handle);
+		ret = destroy_object(b->fd, DRM_VFENCE_OBJECT_DOORBELL, b->queue.handle);
 	if (!ret)
-		ret = destroy(b->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, b->queue.handle);
+		ret = destroy_object(b->fd, DRM_VFENCE_OBJECT_QUEUE, b->queue.handle);
 	return ret;
 }
 
@@ -160,6 +153,7 @@ TEST_F(queue, WDDM_185_ringing_a_disconnected_doorbell_has_no_effect)
 
 TEST_F(queue, WDDM_185_186_what_a_victim_stores_goes_nowhere)
 {
+	struct drm_vfence_queue_abort abort = { 0 };
 	struct bare victim, next;
 
 	if (geteuid())
@@ -186,7 +180,8 @@ TEST_F(queue, WDDM_185_186_what_a_victim_stores_goes_nowhere)
 	EXPECT_EQ(0, *next.doorbell);
 	*victim.doorbell = 0x2222;
 	EXPECT_EQ(0, *next.doorbell);
-	EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_ABORT, victim.queue.handle));
+	abort.queue = victim.queue.handle;
+	EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_ABORT, &abort));
 	EXPECT_EQ(0, bare_destroy(&victim));
 	EXPECT_EQ(0, bare_destroy(&next));
 }
@@ -607,7 +602,7 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	ASSERT_EQ(0, bare_doorbell(&b));
 	/* A secondary address that was not requested is not returned. */
 	EXPECT_EQ(0, b.doorbell_args.secondary_offset);
-	ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
+	ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL, b.queue.handle));
 	b.doorbell_args.flags = DRM_VFENCE_DOORBELL_SECONDARY;
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &b.doorbell_args));
 	EXPECT_NE(0, b.doorbell_args.secondary_offset);
@@ -638,7 +633,7 @@ TEST_F(queue, WDDM_182_190_a_secondary_address_rings_as_well)
 	EXPECT_EQ(0, info.secondary_doorbell_size);
 	ASSERT_EQ(0, bare_queue(&b, device, vf_adapter_fd(adapter), 0));
 	ASSERT_EQ(0, bare_doorbell(&b));
-	ASSERT_EQ(0, destroy(b.fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
+	ASSERT_EQ(0, destroy_object(b.fd, DRM_VFENCE_OBJECT_DOORBELL, b.queue.handle));
 	b.doorbell_args.flags = DRM_VFENCE_DOORBELL_SECONDARY;
 	EXPECT_EQ(-EOPNOTSUPP, raw(b.fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &b.doorbell_args));
 	b.doorbell = NULL;
@@ -660,10 +655,10 @@ TEST_F(queue, a_doorbell_that_goes_says_so)
 			ASSERT_EQ(0, bare_connect(&b));
 		EXPECT_EQ(connected ? DRM_VFENCE_DOORBELL_CONNECTED :
 				      DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, *b.status);
-		ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, b.queue.handle));
+		ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL, b.queue.handle));
 		EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT, *b.status);
 		EXPECT_EQ(-ENOENT, bare_connect(&b));
-		ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, b.queue.handle));
+		ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_QUEUE, b.queue.handle));
 	}
 }
 
@@ -678,7 +673,7 @@ TEST_F(queue, a_doorbell_that_goes_takes_the_progress_with_it)
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
 	vf_cmd_wait(self->copy, vf_queue_progress(self->gfx), 1);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
-	ASSERT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
+	ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL,
 			     vf_queue_handle(self->gfx)));
 	EXPECT_EQ(-EIO, vf_fence_wait(vf_queue_progress(self->gfx), 1, DEADLINE));
 	EXPECT_TRUE(drained(self->copy));
@@ -760,9 +755,9 @@ TEST_F(queue, WDDM_203_destroy_succeeds_in_every_state)
 		if (state == 6)
 			ASSERT_EQ(0, vf_queue_suspend(queue, NULL));
 		EXPECT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_NOTIFY_WORK_SUBMISSION, &ping));
-		EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY,
+		EXPECT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL,
 				     vf_queue_handle(queue)));
-		EXPECT_EQ(0, destroy(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY,
+		EXPECT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_QUEUE,
 				     vf_queue_handle(queue)));
 		vf_device_destroy(device);
 	}
@@ -810,15 +805,13 @@ TEST_F(queue, WDDM_198_last_queued_precedes_the_work)
 TEST_F(queue, WDDM_200_the_progress_fence_is_native)
 {
 	struct drm_vfence_fence_info query;
-	struct drm_vfence_destroy args = {
-		.handle = vf_queue_info(self->gfx)->progress_fence,
-	};
 
 	ASSERT_EQ(0, vf_fence_query(vf_queue_progress(self->gfx), &query));
 	EXPECT_EQ(0, query.current_value);
 	EXPECT_EQ(NOT_MONITORED, query.monitored_value);
 	/* The fence belongs to the queue. */
-	EXPECT_EQ(-EBUSY, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	EXPECT_EQ(-EBUSY, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE,
+					 vf_queue_info(self->gfx)->progress_fence));
 }
 
 TEST_F(queue, WDDM_201_normal_exit_waits_for_the_last_value)

@@ -530,19 +530,19 @@ TEST_F_TIMEOUT(race, a_doorbell_destroyed_while_its_queue_drains, 120)
 	unsigned int i;
 
 	for (i = 0; i < wanted(500); i++) {
-		struct drm_vfence_destroy args;
 		struct vf_queue *queue;
+		uint32_t handle, context;
 
 		ASSERT_EQ(0, vf_queue_create(self->device, 0, 4096, &queue));
 		vf_cmd_nop(queue, 8);
 		ASSERT_EQ(0, vf_queue_submit(queue));
 		vf_cmd_nop(queue, 8);
 		vf_queue_submit(queue);
-		args = (struct drm_vfence_destroy){ .handle = vf_queue_handle(queue) };
-		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, &args));
-		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, &args));
-		args.handle = vf_queue_info(queue)->context;
-		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_CONTEXT_DESTROY, &args));
+		handle = vf_queue_handle(queue);
+		context = vf_queue_info(queue)->context;
+		ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL, handle));
+		ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_QUEUE, handle));
+		ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_CONTEXT, context));
 		/* Free what the library has; the kernel's objects are gone. */
 		vf_queue_destroy(queue);
 	}

@@ -533,8 +533,8 @@ TEST_F(engine, TDR_12_the_guilty_one_is_refused_and_a_new_queue_of_its_process_w
 	EXPECT_EQ(0, fdinfo_number(vf_adapter_fd(self->other.adapter), "vfence-devices-hung"));
 	EXPECT_EQ(1, fdinfo_number(vf_adapter_fd(self->other.adapter), "vfence-devices-reset"));
 	/* A context does not become innocent with the end of its queue. */
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_DOORBELL_DESTROY, vf_queue_handle(compute));
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_QUEUE_DESTROY, vf_queue_handle(compute));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_DOORBELL, vf_queue_handle(compute));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_QUEUE, vf_queue_handle(compute));
 	EXPECT_EQ(DRM_VFENCE_QUEUE_GUILTY, context_verdict(compute));
 	vf_queue_destroy(compute);
 	/* The same process and file, on the engine that hung. */

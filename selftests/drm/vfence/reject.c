@@ -63,6 +63,9 @@ FIXTURE_TEARDOWN(reject)
 
 #define BAD 0x7fffffff
 
+#define REJECT_DESTROY(want, object, of)					\
+	REJECT(want, DESTROY, destroy, { .type = DRM_VFENCE_OBJECT_##object }, a.handle = (of))
+
 TEST_F(reject, query)
 {
 	struct drm_vfence_clock_info out;
@@ -111,16 +114,24 @@ TEST_F(reject, query)
 	EXPECT_EQ(sizeof(out), small.size);
 }
 
+TEST_F(reject, destroy)
+{
+#define TYPE { .handle = vf_device_handle(self->device) }
+	REJECT(EINVAL, DESTROY, destroy, TYPE, a.type = 0);
+	REJECT(EINVAL, DESTROY, destroy, TYPE, a.type = DRM_VFENCE_OBJECT_WAIT_SET + 1);
+	REJECT(EINVAL, DESTROY, destroy, TYPE, a.type = UINT32_MAX);
+	/* A handle is one of its type alone. */
+	REJECT_DESTROY(ENOENT, WAIT_SET, vf_device_handle(self->device));
+}
+
 TEST_F(reject, device)
 {
 	struct drm_vfence_device_create create = { 0 };
 	unsigned int n;
 
 	REJECT(EINVAL, DEVICE_CREATE, device_create, {}, a.flags = 1);
-	REJECT(EINVAL, DEVICE_DESTROY, destroy, { .handle = vf_device_handle(self->device) },
-	       a.pad = 1);
-	REJECT(ENOENT, DEVICE_DESTROY, destroy, {}, a.handle = BAD);
-	REJECT(ENOENT, DEVICE_DESTROY, destroy, {}, a.handle = 0);
+	REJECT_DESTROY(ENOENT, DEVICE, BAD);
+	REJECT_DESTROY(ENOENT, DEVICE, 0);
 	for (n = 1; n < 64; n++)
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
 	EXPECT_EQ(-ENOSPC, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
@@ -140,10 +151,9 @@ TEST_F(reject, context)
 	REJECT(EINVAL, CONTEXT_RESUME, context_resume, { .context = self->context }, a.flags = 1);
 	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.node = 5);
 	REJECT(EINVAL, CONTEXT_CREATE, context_create, C, a.flags = 1);
-	REJECT(ENOENT, CONTEXT_DESTROY, destroy, {}, a.handle = BAD);
-	REJECT(EINVAL, CONTEXT_DESTROY, destroy, { .handle = self->context }, a.pad = 1);
+	REJECT_DESTROY(ENOENT, CONTEXT, BAD);
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_CREATE, &queue));
-	REJECT(EBUSY, CONTEXT_DESTROY, destroy, {}, a.handle = self->context);
+	REJECT_DESTROY(EBUSY, CONTEXT, self->context);
 }
 
 TEST_F(reject, bo_create)
@@ -265,9 +275,7 @@ TEST_F(reject, WDDM_38_fence_create)
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.flags = 1u << 31);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = 3);
 	REJECT(EINVAL, FENCE_CREATE, fence_create, F, a.type = UINT32_MAX);
-	REJECT(ENOENT, FENCE_DESTROY, destroy, {}, a.handle = BAD);
-	REJECT(EINVAL, FENCE_DESTROY, destroy, { .handle = vf_fence_handle(self->fence) },
-	       a.pad = 1);
+	REJECT_DESTROY(ENOENT, FENCE, BAD);
 }
 
 TEST_F_TIMEOUT(reject, fence_limit, 300)
@@ -425,9 +433,8 @@ TEST_F(reject, event)
 	REJECT(ENOENT, EVENT_ARM, event_arm, E, a.points.array = (uintptr_t)&bad);
 	REJECT(ENOENT, EVENT_ARM, event_arm, E, a.signals =
 	       ((struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &bad)));
-	REJECT(ENOENT, EVENT_CANCEL, destroy, {}, a.handle = BAD);
-	REJECT(ENOENT, EVENT_CANCEL, destroy, {}, a.handle = 0);
-	REJECT(EINVAL, EVENT_CANCEL, destroy, { .handle = 1 }, a.pad = 1);
+	REJECT_DESTROY(ENOENT, EVENT, BAD);
+	REJECT_DESTROY(ENOENT, EVENT, 0);
 	EXPECT_EQ(-1, read(self->efd, &none, 8));
 	EXPECT_EQ(NOT_MONITORED, monitored(self->fence));
 }
@@ -495,7 +502,7 @@ TEST_F(reject, signals_stay_in_the_argument)
 
 TEST_F(reject, queue)
 {
-	struct drm_vfence_destroy abort = { .handle = BAD };
+	struct drm_vfence_queue_abort abort = { .queue = BAD };
 #define U { .context = self->context, .flags = DRM_VFENCE_QUEUE_USER_MODE }
 	REJECT(ENOENT, QUEUE_CREATE, queue_create, U, a.context = BAD);
 	REJECT(EINVAL, QUEUE_CREATE, queue_create, U, a.flags |= 4);
@@ -504,13 +511,11 @@ TEST_F(reject, queue)
 	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U, a.context = self->paging);
 	REJECT(EOPNOTSUPP, QUEUE_CREATE, queue_create, U,
 	       (a.flags = 0, a.context = self->paging));
-	REJECT(ENOENT, QUEUE_DESTROY, destroy, {}, a.handle = BAD);
-	REJECT(EINVAL, QUEUE_DESTROY, destroy, { .handle = vf_queue_handle(self->gfx) },
-	       a.pad = 1);
-	REJECT(EBUSY, QUEUE_DESTROY, destroy, {}, a.handle = vf_queue_handle(self->gfx));
+	REJECT_DESTROY(ENOENT, QUEUE, BAD);
+	REJECT_DESTROY(EBUSY, QUEUE, vf_queue_handle(self->gfx));
 	EXPECT_EQ(-ENOENT, raw(self->fd, DRM_IOCTL_VFENCE_QUEUE_ABORT, &abort));
-	REJECT(EINVAL, QUEUE_ABORT, destroy, { .handle = vf_queue_handle(self->gfx) },
-	       a.pad = 1);
+	REJECT(EINVAL, QUEUE_ABORT, queue_abort, { .queue = vf_queue_handle(self->gfx) },
+	       a.flags = 1);
 	EXPECT_EQ(DRM_VFENCE_QUEUE_IDLE, queue_state(self->gfx));
 }
 
@@ -539,7 +544,7 @@ TEST_F(reject, doorbell)
 	REJECT(ENOENT, DOORBELL_CONNECT, doorbell_connect, {}, a.queue = BAD);
 	REJECT(ENOENT, NOTIFY_WORK_SUBMISSION, notify_work_submission, {},
 	       a.queue = queue.handle);
-	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = queue.handle);
+	REJECT_DESTROY(ENOENT, DOORBELL, queue.handle);
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CREATE, &create));
 	REJECT(EEXIST, DOORBELL_CREATE, doorbell_create, D, (void)a);
 	REJECT(EINVAL, DOORBELL_CONNECT, doorbell_connect, { .queue = queue.handle },
@@ -547,8 +552,7 @@ TEST_F(reject, doorbell)
 	REJECT(EINVAL, NOTIFY_WORK_SUBMISSION, notify_work_submission,
 	       { .queue = queue.handle }, a.flags = 1);
 	REJECT(ENOENT, NOTIFY_WORK_SUBMISSION, notify_work_submission, {}, a.queue = BAD);
-	REJECT(EINVAL, DOORBELL_DESTROY, destroy, { .handle = queue.handle }, a.pad = 1);
-	REJECT(ENOENT, DOORBELL_DESTROY, destroy, {}, a.handle = BAD);
+	REJECT_DESTROY(ENOENT, DOORBELL, BAD);
 }
 
 TEST_F(reject, rings_may_have_the_smallest_and_the_largest_size)
@@ -600,8 +604,7 @@ TEST_F(reject, wait_set)
 	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { .entries = 1 }, a.pad = 1);
 	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { 0 }, a.entries = 0);
 	REJECT(EINVAL, WAIT_SET_CREATE, wait_set_create, { 0 }, a.entries = 4097);
-	REJECT(EINVAL, WAIT_SET_DESTROY, destroy, { .handle = set }, a.pad = 1);
-	REJECT(ENOENT, WAIT_SET_DESTROY, destroy, {}, a.handle = BAD);
+	REJECT_DESTROY(ENOENT, WAIT_SET, BAD);
 #define SET_WAIT { .set = set, .updates = DRM_VFENCE_OBJ_ARRAY(2, u), \
 	    .signals = DRM_VFENCE_OBJ_ARRAY(1, &s), .ready = DRM_VFENCE_OBJ_ARRAY(4, r) }
 #define REJECT_WAIT(error, change) REJECT(error, WAIT_SET_WAIT, wait_set_wait, SET_WAIT, change)
@@ -646,7 +649,7 @@ TEST_F(reject, wait_sets_beyond_the_limits)
 	for (i = 0; i < 2; i++)
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));
 	EXPECT_EQ(-ENOSPC, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_DESTROY, full.handle);
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_WAIT_SET, full.handle);
 	full.entries = 1;
 	for (i = 1; i < 64; i++)
 		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_CREATE, &full));

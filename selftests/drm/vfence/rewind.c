@@ -413,11 +413,8 @@ TEST_F(rewind, a_fence_destroyed_meanwhile_lets_go_whoever_waits)
 	vf_cmd_signal(self->copy, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
-	{
-		struct drm_vfence_destroy destroy = { .handle = vf_fence_handle(self->other) };
-
-		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &destroy));
-	}
+	ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE,
+				    vf_fence_handle(self->other)));
 	EXPECT_TRUE(fired(self->efd));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ECANCELED, w.ret);

@@ -100,7 +100,7 @@ static void *sleep_on(void *arg)
 /* Close a handle. The library's object stays, so that the fixture may destroy it. */
 static void close_handle(struct client *c, struct vf_fence *fence)
 {
-	destroy_handle(vf_adapter_fd(c->adapter), DRM_IOCTL_VFENCE_FENCE_DESTROY,
+	destroy_object(vf_adapter_fd(c->adapter), DRM_VFENCE_OBJECT_FENCE,
 		       vf_fence_handle(fence));
 }
 

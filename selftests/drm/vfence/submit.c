@@ -662,19 +662,17 @@ TEST_F(advanced, WDDM_130_all_monitored_fences_that_are_written_at_once_are_look
 /* The interrupt comes late, and the fence has gone. */
 TEST_F(advanced, a_monitored_fence_is_destroyed_that_nobody_has_looked_at)
 {
-	struct drm_vfence_destroy args = { 0 };
 	struct vf_fence *fence;
 
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &fence));
-	args.handle = vf_fence_handle(fence);
 	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
 	/* The library would wait until the queue has passed the packet. */
-	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, vf_fence_handle(fence)));
 	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
 
 	/* The next one that is written stands alone on the list. */

@@ -198,11 +198,11 @@ static inline int query_object(int fd, uint32_t type, uint32_t handle, void *inf
 	return raw(fd, DRM_IOCTL_VFENCE_QUERY, &args);
 }
 
-static inline void destroy_handle(int fd, unsigned long request, uint32_t handle)
+static inline int destroy_object(int fd, enum drm_vfence_object type, uint32_t handle)
 {
-	struct drm_vfence_destroy args = { .handle = handle };
+	struct drm_vfence_destroy args = { .type = (uint32_t)type, .handle = handle };
 
-	raw(fd, request, &args);
+	return raw(fd, DRM_IOCTL_VFENCE_DESTROY, &args);
 }
 
 static inline struct vf_counters counters(struct vf_adapter *adapter)

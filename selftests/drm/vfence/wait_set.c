@@ -283,7 +283,6 @@ TEST_F(wait_set, a_signal_that_is_refused_leaves_the_entries_as_they_are)
 
 TEST_F(wait_set, an_entry_whose_fence_ends_is_ready_with_the_error)
 {
-	struct drm_vfence_destroy args = { .handle = vf_fence_handle(self->a) };
 	struct vf_fence *fence;
 
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &fence));
@@ -295,7 +294,7 @@ TEST_F(wait_set, an_entry_whose_fence_ends_is_ready_with_the_error)
 	/* A reached entry stays reached. */
 	ASSERT_EQ(0, UPDATE(0, self->a, 1));
 	ASSERT_EQ(0, vf_fence_signal(self->a, 1));
-	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_FENCE_DESTROY, &args));
+	ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, vf_fence_handle(self->a)));
 	ASSERT_EQ(0, READY(1, DEADLINE));
 	EXPECT_EQ(0, self->ready[0].error);
 }
@@ -390,7 +389,7 @@ TEST_F(wait_set, destroying_the_set_ends_the_wait)
 
 	ASSERT_EQ(0, pthread_create(&thread, NULL, sleep_on, &s));
 	ASSERT_TRUE(EVENTUALLY(waits_now(self->adapter) == 1));
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_DESTROY, vf_wait_set_handle(self->set));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_WAIT_SET, vf_wait_set_handle(self->set));
 	ASSERT_TRUE(EVENTUALLY(s.ended));
 	pthread_join(thread, NULL);
 	EXPECT_EQ(-ECANCELED, s.ret);
@@ -415,7 +414,7 @@ TEST_F(wait_set, a_call_that_goes_on_tells_when_it_has_ended)
 	EXPECT_EQ(0, args.performed);
 	ASSERT_EQ(0, vf_fence_signal(self->a, 1));
 	pthread_join(thread, NULL);
-	destroy_handle(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_DESTROY, vf_wait_set_handle(self->set));
+	destroy_object(self->fd, DRM_VFENCE_OBJECT_WAIT_SET, vf_wait_set_handle(self->set));
 	args.performed = 1;
 	EXPECT_EQ(-ECANCELED, raw(self->fd, DRM_IOCTL_VFENCE_WAIT_SET_WAIT, &args));
 	EXPECT_EQ(0, args.performed);

@@ -43,6 +43,7 @@
 #include "vf/vfence_vf.h"
 #include "vfence_configfs.h"
 #include "vfence_debugfs.h"
+#include "vfence_destroy.h"
 #include "vfence_file.h"
 #include "vfence_platform.h"
 #include "vfence_pm.h"
@@ -106,26 +107,21 @@ static __always_inline int drv_call_entered(drm_ioctl_t *ioctl, struct drm_devic
 	}
 
 DRV_DEFINE_ENTRY(query, drv_call)
+DRV_DEFINE_ENTRY(destroy, drv_call)
 DRV_DEFINE_ENTRY(device_create, drv_call_entered)
-DRV_DEFINE_ENTRY(file_destroy_device, drv_call)
 DRV_DEFINE_ENTRY(context_create, drv_call_entered)
-DRV_DEFINE_ENTRY(context_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(bo_create, drv_call_entered)
 DRV_DEFINE_ENTRY(vm_bind, drv_call_entered)
 DRV_DEFINE_ENTRY(local_create, drv_call_entered)
-DRV_DEFINE_ENTRY(local_destroy, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_export, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_open, drv_call_entered)
 DRV_DEFINE_ENTRY(request_signal, drv_call)
 DRV_DEFINE_ENTRY(request_wait, drv_call)
 DRV_DEFINE_ENTRY(event_arm, drv_call)
-DRV_DEFINE_ENTRY(event_cancel, drv_call_entered)
 DRV_DEFINE_ENTRY(queue_create, drv_call_entered)
-DRV_DEFINE_ENTRY(queue_destroy, drv_call)
 DRV_DEFINE_ENTRY(queue_abort, drv_call)
 DRV_DEFINE_ENTRY(doorbell_create, drv_call_entered)
 DRV_DEFINE_ENTRY(doorbell_connect, drv_call)
-DRV_DEFINE_ENTRY(doorbell_destroy, drv_call)
 DRV_DEFINE_ENTRY(log_read, drv_call)
 DRV_DEFINE_ENTRY(doorbell_notify, drv_call_entered)
 DRV_DEFINE_ENTRY(context_suspend, drv_call)
@@ -133,7 +129,6 @@ DRV_DEFINE_ENTRY(context_resume, drv_call)
 DRV_DEFINE_ENTRY(sync_import, drv_call_entered)
 DRV_DEFINE_ENTRY(submit, drv_call)
 DRV_DEFINE_ENTRY(wait_set_create, drv_call)
-DRV_DEFINE_ENTRY(wait_set_destroy, drv_call)
 DRV_DEFINE_ENTRY(wait_set_wait, drv_call)
 
 #define DRV_ENTRY(NAME, name)	\
@@ -141,26 +136,21 @@ DRV_DEFINE_ENTRY(wait_set_wait, drv_call)
 
 static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(QUERY, query),
+	DRV_ENTRY(DESTROY, destroy),
 	DRV_ENTRY(DEVICE_CREATE, device_create),
-	DRV_ENTRY(DEVICE_DESTROY, file_destroy_device),
 	DRV_ENTRY(CONTEXT_CREATE, context_create),
-	DRV_ENTRY(CONTEXT_DESTROY, context_destroy),
 	DRV_ENTRY(BO_CREATE, bo_create),
 	DRV_ENTRY(VM_BIND, vm_bind),
 	DRV_ENTRY(FENCE_CREATE, local_create),
-	DRV_ENTRY(FENCE_DESTROY, local_destroy),
 	DRV_ENTRY(FENCE_EXPORT, fence_fd_export),
 	DRV_ENTRY(FENCE_OPEN, fence_fd_open),
 	DRV_ENTRY(FENCE_SIGNAL, request_signal),
 	DRV_ENTRY(WAIT, request_wait),
 	DRV_ENTRY(EVENT_ARM, event_arm),
-	DRV_ENTRY(EVENT_CANCEL, event_cancel),
 	DRV_ENTRY(QUEUE_CREATE, queue_create),
-	DRV_ENTRY(QUEUE_DESTROY, queue_destroy),
 	DRV_ENTRY(QUEUE_ABORT, queue_abort),
 	DRV_ENTRY(DOORBELL_CREATE, doorbell_create),
 	DRV_ENTRY(DOORBELL_CONNECT, doorbell_connect),
-	DRV_ENTRY(DOORBELL_DESTROY, doorbell_destroy),
 	DRV_ENTRY(LOG_READ, log_read),
 	DRV_ENTRY(NOTIFY_WORK_SUBMISSION, doorbell_notify),
 	DRV_ENTRY(CONTEXT_SUSPEND, context_suspend),
@@ -168,7 +158,6 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(FENCE_IMPORT, sync_import),
 	DRV_ENTRY(SUBMIT, submit),
 	DRV_ENTRY(WAIT_SET_CREATE, wait_set_create),
-	DRV_ENTRY(WAIT_SET_DESTROY, wait_set_destroy),
 	DRV_ENTRY(WAIT_SET_WAIT, wait_set_wait),
 };
 

@@ -230,18 +230,13 @@ static int file_destroy_device(struct vfence_file *file, u32 handle)
 }
 
 /* Enters no gate, as a file that is closed does not: the client decides how long this takes. */
-int vfence_file_destroy_device_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_file_destroy_device(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
 	int ret;
-
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
 
 	if (mutex_lock_killable(&file->destroy_lock))
 		return -ERESTARTSYS;
-	ret = file_destroy_device(file, args->handle);
+	ret = file_destroy_device(file, handle);
 	mutex_unlock(&file->destroy_lock);
 	return ret;
 }

@@ -13,6 +13,6 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *file);
 void vfence_file_close(struct drm_device *drm, struct drm_file *file);
 u64 vfence_file_id(struct drm_file *file);
 void vfence_file_show(struct vfence_file *file, struct drm_printer *p);
-int vfence_file_destroy_device_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_file_destroy_device(struct vfence_file *file, u32 handle);
 
 #endif

@@ -605,14 +605,10 @@ static bool event_cancel(struct vfence_file *file, u32 id)
 	return true;
 }
 
-int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_event_cancel - cancel an event by its handle; -ENOENT if it has fired */
+int vfence_event_cancel(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
-
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-	return event_cancel(file, args->handle) ? 0 : -ENOENT;
+	return event_cancel(file, handle) ? 0 : -ENOENT;
 }
 
 /** vfence_event_cancel_all - cancel all events of a closing file, which runs no ioctl */

@@ -24,7 +24,7 @@ enum vfence_event_step {
 };
 
 int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_event_cancel_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_event_cancel(struct vfence_file *file, u32 handle);
 void vfence_event_init(struct vfence_file *file);
 unsigned int vfence_event_fired(struct vfence_file *file);
 bool vfence_event_deliver(struct vfence_file *file, unsigned int until, u64 *spent_ns);

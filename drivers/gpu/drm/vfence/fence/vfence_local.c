@@ -552,19 +552,15 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	return ret;
 }
 
-int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_local_destroy_handle - destroy a handle for its client, who has made it */
+int vfence_local_destroy_handle(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
 	struct vfence_local *local;
 	int ret;
 
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-
 	mutex_lock(&file->lock);
-	local = xa_load(&file->fences.objects, args->handle);
-	ret = local && local->kept ? -EBUSY : vfence_local_destroy(file, args->handle);
+	local = xa_load(&file->fences.objects, handle);
+	ret = local && local->kept ? -EBUSY : vfence_local_destroy(file, handle);
 	mutex_unlock(&file->lock);
 
 	return ret;

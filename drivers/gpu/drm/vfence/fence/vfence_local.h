@@ -62,7 +62,7 @@ void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *de
 struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights);
 int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_local_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_local_destroy_handle(struct vfence_file *file, u32 handle);
 int vfence_local_query(struct vfence_file *file, u32 handle, struct drm_vfence_fence_info *info);
 
 #endif

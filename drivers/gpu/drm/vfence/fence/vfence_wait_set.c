@@ -311,16 +311,12 @@ static struct vfence_wait_set *wait_set_look_up(struct vfence_file *file, u32 ha
 	return set;
 }
 
-int vfence_wait_set_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_wait_set_destroy - destroy a wait set by its handle, and end the call that waits */
+int vfence_wait_set_destroy(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
-	struct vfence_wait_set *set;
+	struct vfence_wait_set *set = wait_set_look_up(file, handle);
 	int ret = -ENOENT;
 
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-	set = wait_set_look_up(file, args->handle);
 	if (!set)
 		return -ENOENT;
 
@@ -329,7 +325,7 @@ int vfence_wait_set_destroy_ioctl(struct drm_device *drm, void *data, struct drm
 		wait_set_put(set);
 		return -ERESTARTSYS;
 	}
-	if (vfence_table_remove(&file->wait_sets, args->handle)) {
+	if (vfence_table_remove(&file->wait_sets, handle)) {
 		wait_set_close_locked(set);
 		wait_set_put(set);
 		ret = 0;

@@ -9,7 +9,7 @@ struct vfence_file;
 
 void vfence_wait_set_destroy_all(struct vfence_file *file);
 int vfence_wait_set_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_wait_set_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_wait_set_destroy(struct vfence_file *file, u32 handle);
 int vfence_wait_set_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif

@@ -215,18 +215,14 @@ int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_f
 	return ret;
 }
 
-int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+/** vfence_context_destroy - destroy a context without queues by its handle */
+int vfence_context_destroy(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
 	struct vfence_context *context;
 	int ret = 0;
 
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-
 	mutex_lock(&file->lock);
-	context = xa_load(&file->contexts.objects, args->handle);
+	context = xa_load(&file->contexts.objects, handle);
 	if (!context)
 		ret = -ENOENT;
 	else if (context->queues)

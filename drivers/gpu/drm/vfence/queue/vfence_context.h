@@ -85,6 +85,6 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_context_resume_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_context_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_context_destroy(struct vfence_file *file, u32 handle);
 
 #endif

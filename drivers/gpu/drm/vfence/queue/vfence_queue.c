@@ -638,7 +638,7 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 		return -ENOENT;
 	if (!vfence_device_active(context->device))
 		return -EIO;
-	/* DEVICE_DESTROY has taken its queues, and waits for them. */
+	/* The destruction of the device has taken its queues, and waits for them. */
 	if (context->device->closing)
 		return -ENOENT;
 
@@ -752,19 +752,14 @@ static int queue_begin_destroy(struct vfence_file *file, u32 handle, struct list
 }
 
 /* Enters no gate, as a file that is closed does not: the client decides how long this takes. */
-int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_queue_destroy(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
 	LIST_HEAD(dead);
 	int ret;
 
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-
 	if (mutex_lock_killable(&file->destroy_lock))
 		return -ERESTARTSYS;
-	ret = queue_begin_destroy(file, args->handle, &dead);
+	ret = queue_begin_destroy(file, handle, &dead);
 	vfence_queue_settle_dead(&dead);
 	mutex_lock(&file->lock);
 	vfence_queue_end_destroy_all(file, &dead);
@@ -777,18 +772,12 @@ int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_fi
  * A queue that has work is aborted, and its progress fence ends, as no packet will signal it. That
  * ends waits of other clients, who decide how long it takes: no lock or gate is held over it.
  */
-int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
+int vfence_queue_destroy_doorbell(struct vfence_file *file, u32 handle)
 {
-	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
-	struct vfence_queue *queue;
+	struct vfence_queue *queue = vfence_queue_lookup(file, handle);
 	bool stops = false;
 	int ret = -ENOENT;
 
-	if (vfence_reject(drm, args->pad))
-		return -EINVAL;
-
-	queue = vfence_queue_lookup(file, args->handle);
 	if (!queue)
 		return -ENOENT;
 	mutex_lock(&file->lock);
@@ -808,12 +797,12 @@ int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm
 int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_file *file = drm_file->driver_priv;
-	struct drm_vfence_destroy *args = data;
+	struct drm_vfence_queue_abort *args = data;
 	struct vfence_queue *queue;
 
-	if (vfence_reject(drm, args->pad))
+	if (vfence_reject(drm, args->flags))
 		return -EINVAL;
-	queue = vfence_queue_lookup(file, args->handle);
+	queue = vfence_queue_lookup(file, args->queue);
 	if (!queue)
 		return -ENOENT;
 	vfence_queue_stop(queue, -ECANCELED);

@@ -142,11 +142,11 @@ void vfence_queue_visit_of(struct vfence_device *device,
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
 int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_queue_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_queue_destroy(struct vfence_file *file, u32 handle);
 int vfence_queue_query(struct vfence_file *file, u32 handle, struct drm_vfence_queue_info *info);
 int vfence_queue_query_context(struct vfence_file *file, u32 handle,
 			       struct drm_vfence_context_info *info);
-int vfence_doorbell_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_queue_destroy_doorbell(struct vfence_file *file, u32 handle);
 int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif

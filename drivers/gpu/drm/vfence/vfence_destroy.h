@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef _VFENCE_DESTROY_H_
+#define _VFENCE_DESTROY_H_
+
+struct drm_device;
+struct drm_file;
+
+int vfence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+
+#endif
