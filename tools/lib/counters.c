@@ -1,192 +1,289 @@
 // SPDX-License-Identifier: MIT
-/* Counters: those that the library knows by member, all of them by name. */
+/*
+ * Counters: those that the library knows by member, all of them by name. Those of an adapter are in
+ * debugfs, those of a client in the fdinfo of its file.
+ */
 
+#include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 #include "vf_private.h"
 
-#define M(id, member) [DRM_VFENCE_COUNTER_##id] = offsetof(struct vf_counters, member)
-/* The member of each id. */
-static const size_t member_of[] = {
-	M(SIGNALS, signals),
-	M(SUPPRESSED, suppressed),
-	M(POSTS, posts),
-	M(CMP_RECHECKED_OUT, cmp_rechecked_out),
-	M(CMP_RECORDED, cmp_recorded),
-	M(CMP_OVERFLOWED, cmp_overflowed),
-	M(INTERRUPTS_RAISED, interrupts_raised),
-	M(INTERRUPTS_COALESCED, interrupts_coalesced),
-	M(HANDLER_RUNS, handler_runs),
-	M(RECORDS_USEFUL, records_useful),
-	M(RECORDS_SPURIOUS, records_spurious),
-	M(SCANS, scans),
-	M(CPU_SIGNALS, cpu_signals),
-	M(WAITS_BEGUN, waits_begun),
-	M(WAITS_SATISFIED, waits_satisfied),
-	M(WAITS_TIMED_OUT, waits_timed_out),
-	M(WAITS_CANCELLED, waits_cancelled),
-	M(SECOND_SAMPLE, second_sample),
-	M(LOG_ENTRIES_READ, log_entries_read),
-	M(LOG_ENTRIES_LOST, log_entries_lost),
-	M(LOG_ENTRIES_UNREAD, log_entries_unread),
-	M(LOG_PACKETS, log_packets),
-	M(IOCTLS, ioctls),
-	M(DOORBELL_FAULTS, doorbell_faults),
-	M(PAGE_FAULTS, page_faults),
-	M(FENCES_CREATED, fences_created),
-	M(FENCES_OPENED, fences_opened),
-	M(FENCES_CLOSED, fences_closed),
-	M(FENCES_DESTROYED, fences_destroyed),
-	M(QUEUES, queues),
-	M(DOORBELLS_CONNECTED, doorbells_connected),
-	M(VICTIMISATIONS, victimisations),
-	M(MONITORED_UPDATES, monitored_updates),
-	M(MONITORED_UPDATES_IRQ, monitored_updates_irq),
-	M(SHADOW_POSTS, shadow_posts),
-	M(LOCAL_PAGES, local_pages),
-	M(EVICTIONS, evictions),
-	M(LOG_BUFFERS_SET, log_buffers_set),
-	M(LOG_FLUSHES, log_flushes),
-	M(LOG_QUEUES_FLUSHED, log_queues_flushed),
-	M(LOG_MARKERS, log_markers),
-	M(RECORDS_ARRAY, records_array),
-	M(RECORDS_NULL, records_null),
-	M(RECORDS_QUEUE, records_queue),
-	M(RECORDS_QUEUE_NULL, records_queue_null),
-	M(LOG_SCANS, log_scans),
-	M(LIVE_READS, live_reads),
-	M(LEGACY_SCANS, legacy_scans),
-	M(F1_TRANSITIONS, f1_transitions),
-	M(ENGINES_IN_F1, engines_in_f1),
-	M(D3_TRANSITIONS, d3_transitions),
-	M(ENGINE_RESETS, engine_resets),
-	M(RECORDS_MONITORED, records_monitored),
-	M(SUBMISSIONS, submissions),
-	M(SUBMISSIONS_HELD, submissions_held),
-	M(SUBMISSIONS_DONE, submissions_done),
-	M(SUBMISSIONS_LOST, submissions_lost),
-	M(SUBMISSIONS_TIMED_OUT, submissions_timed_out),
-	M(HANDLER_NS, handler_ns),
-	M(HANDLER_MAX_NS, handler_max_ns),
-	M(PROCESSES_BLOCKED, processes_blocked),
-	M(ADAPTER_RESETS, adapter_resets),
-	M(FALSE_ALARMS, false_alarms),
+#define M(member) { #member, offsetof(struct vf_counters, member) }
+static const struct {
+	const char *name;
+	size_t member;
+} member_of[] = {
+	M(signals),
+	M(suppressed),
+	M(posts),
+	M(cmp_rechecked_out),
+	M(cmp_recorded),
+	M(cmp_overflowed),
+	M(interrupts_raised),
+	M(interrupts_coalesced),
+	M(handler_runs),
+	M(records_useful),
+	M(records_spurious),
+	M(scans),
+	M(cpu_signals),
+	M(waits_begun),
+	M(waits_satisfied),
+	M(waits_timed_out),
+	M(waits_cancelled),
+	M(second_sample),
+	M(log_entries_read),
+	M(log_entries_lost),
+	M(log_entries_unread),
+	M(log_packets),
+	M(ioctls),
+	M(doorbell_faults),
+	M(page_faults),
+	M(fences_created),
+	M(fences_opened),
+	M(fences_closed),
+	M(fences_destroyed),
+	M(queues),
+	M(doorbells_connected),
+	M(victimisations),
+	M(monitored_updates),
+	M(monitored_updates_irq),
+	M(shadow_posts),
+	M(local_pages),
+	M(evictions),
+	M(log_buffers_set),
+	M(log_flushes),
+	M(log_queues_flushed),
+	M(log_markers),
+	M(records_array),
+	M(records_null),
+	M(records_queue),
+	M(records_queue_null),
+	M(log_scans),
+	M(live_reads),
+	M(legacy_scans),
+	M(f1_transitions),
+	M(engines_in_f1),
+	M(d3_transitions),
+	M(engine_resets),
+	M(records_monitored),
+	M(submissions),
+	M(submissions_held),
+	M(submissions_done),
+	M(submissions_lost),
+	M(submissions_timed_out),
+	M(handler_ns),
+	M(handler_max_ns),
+	M(processes_blocked),
+	M(adapter_resets),
+	M(false_alarms),
 };
 
 #undef M
 
-/* Ids start at 1. */
-#define KNOWN (sizeof(member_of) / sizeof(member_of[0]) - 1)
+#define KNOWN (sizeof(member_of) / sizeof(member_of[0]))
 
-_Static_assert(KNOWN * sizeof(uint64_t) == sizeof(struct vf_counters), "a member without an id");
+_Static_assert(KNOWN * sizeof(uint64_t) == sizeof(struct vf_counters), "a member without a name");
 
-static int counters_read(struct vf_adapter *adapter, uint32_t type, struct vf_counters *counters)
+/* The folder of an adapter in debugfs has the number of its primary node. */
+static int counters_path(struct vf_adapter *adapter, const char *name, char *path, size_t size)
 {
-	/*
-	 * Ids start at 1, ascend and occur once. So the known ids are within the first KNOWN
-	 * elements, however many counters the driver has.
-	 */
-	struct drm_vfence_counter answer[KNOWN];
-	uint32_t size = sizeof(answer);
-	int ret = vf_query(adapter, type, answer, &size, sizeof(answer[0]));
+	unsigned int number;
+	struct dirent *entry;
+	int ret = -ENODEV;
+	char folder[64];
+	struct stat st;
+	DIR *dir;
+
+	if (fstat(adapter->fd, &st))
+		return -errno;
+	snprintf(folder, sizeof(folder), "/sys/dev/char/%u:%u/device/drm", major(st.st_rdev),
+		 minor(st.st_rdev));
+	dir = opendir(folder);
+	while (dir && ret && (entry = readdir(dir))) {
+		char rest;
+
+		if (sscanf(entry->d_name, "card%u%c", &number, &rest) != 1)
+			continue;
+		snprintf(path, size, "/sys/kernel/debug/dri/%u/%s", number, name);
+		ret = 0;
+	}
+	if (dir)
+		closedir(dir);
+	return ret;
+}
+
+/* Read a file. The caller frees its text. */
+static int counters_read(const char *path, char **text)
+{
+	FILE *f = fopen(path, "re");
+	size_t room = 0;
+	ssize_t length;
+	int ret = 0;
+
+	if (!f)
+		return -errno;
+	*text = NULL;
+	errno = 0;
+	/* The text has no zero, so this reads all of it. DRM prints none if the device is gone. */
+	length = getdelim(text, &room, 0, f);
+	if (length < 0)
+		ret = errno ? -errno : -ENODEV;
+	fclose(f);
+	if (ret)
+		free(*text);
+	return ret;
+}
+
+static int counters_read_adapter(struct vf_adapter *adapter, const char *name, char **text)
+{
+	char path[128];
+	int ret = counters_path(adapter, name, path, sizeof(path));
+
+	return ret ? ret : counters_read(path, text);
+}
+
+/* Take the next line of a text as a counter: its name, value and kind. */
+static bool counters_next(char **text, struct vf_counter *counter)
+{
+	static const char *const kinds[] = { "total", "level", "maximum" };
+	char *line = strsep(text, "\n"), kind[16];
+	unsigned long long value;
+	unsigned int i;
+
+	memset(counter, 0, sizeof(*counter));
+	if (!line || sscanf(line, "%31s %llu %15s", counter->name, &value, kind) != 3)
+		return false;
+	counter->value = value;
+	for (i = 0; i < 3; i++)
+		if (!strcmp(kind, kinds[i]))
+			counter->kind = (enum vf_counter_kind)i;
+	return true;
+}
+
+static void counters_set(struct vf_counters *counters, const char *name, uint64_t value)
+{
 	size_t i;
 
-	if (ret)
-		return ret;
-
-	memset(counters, 0, sizeof(*counters));
-	/* The kernel clears the elements behind a shorter answer, and 0 is not an id. */
 	for (i = 0; i < KNOWN; i++)
-		if (answer[i].id && answer[i].id <= KNOWN)
-			memcpy((char *)counters + member_of[answer[i].id], &answer[i].value,
-			       sizeof(answer[i].value));
-	return 0;
+		if (!strcmp(member_of[i].name, name))
+			memcpy((char *)counters + member_of[i].member, &value, sizeof(value));
 }
 
 VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters)
 {
-	return counters_read(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, counters);
+	struct vf_counter counter;
+	char *text, *next;
+	int ret = counters_read_adapter(adapter, "counters", &text);
+
+	if (ret)
+		return ret;
+	memset(counters, 0, sizeof(*counters));
+	for (next = text; counters_next(&next, &counter);)
+		counters_set(counters, counter.name, counter.value);
+	free(text);
+	return 0;
+}
+
+/* Take a line of fdinfo, if it has a counter: "vfence-waits-begun:\t5". */
+static void counters_take_line(char *line, struct vf_counters *counters)
+{
+	char name[VF_COUNTER_NAME_SIZE], *at;
+	unsigned long long value;
+
+	if (sscanf(line, "vfence-%31[^:]: %llu", name, &value) != 2)
+		return;
+	for (at = name; *at; at++)
+		if (*at == '-')
+			*at = '_';
+	counters_set(counters, name, value);
 }
 
 VF_EXPORT int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters)
 {
-	return counters_read(adapter, DRM_VFENCE_QUERY_CLIENT_COUNTERS, counters);
-}
+	char path[64], *text, *next, *line;
+	int ret;
 
-static void list_fill(struct vf_counter *list, size_t room,
-		      const struct drm_vfence_counter *values,
-		      const struct drm_vfence_counter_info *infos, size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < room && i < count; i++) {
-		list[i] = (struct vf_counter) {
-			.id = infos[i].id,
-			.kind = infos[i].kind,
-			.unit = infos[i].unit,
-			.value = values[i].value,
-		};
-		memcpy(list[i].name, infos[i].name, sizeof(list[i].name) - 1);
-	}
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", adapter->fd);
+	ret = counters_read(path, &text);
+	if (ret)
+		return ret;
+	memset(counters, 0, sizeof(*counters));
+	for (next = text; (line = strsep(&next, "\n"));)
+		counters_take_line(line, counters);
+	free(text);
+	return 0;
 }
 
 VF_EXPORT int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,
 				      unsigned int *count)
 {
-	struct drm_vfence_counter_info *infos;
-	struct drm_vfence_counter *values;
-	uint32_t size = 0, room = *count;
-	size_t n;
-	int ret = vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, NULL, &size,
-			   sizeof(*values));
+	struct vf_counter counter;
+	unsigned int n = 0;
+	char *text, *next;
+	int ret = counters_read_adapter(adapter, "counters", &text);
 
 	if (ret)
 		return ret;
-	n = size / sizeof(*values);
-	*count = (unsigned int)n;
-	if (!room)
-		return 0;
-
-	values = calloc(n, sizeof(*values));
-	infos = calloc(n, sizeof(*infos));
-	ret = values && infos ? 0 : -ENOMEM;
-	size = (uint32_t)(n * sizeof(*values));
-	ret = ret ? ret : vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_VALUES, values, &size,
-				   sizeof(*values));
-	size = (uint32_t)(n * sizeof(*infos));
-	ret = ret ? ret : vf_query(adapter, DRM_VFENCE_QUERY_COUNTER_INFOS, infos, &size,
-				   sizeof(*infos));
-	/* Both answers have the same ids in the same order. */
-	if (!ret)
-		list_fill(list, room, values, infos, n);
-	free(values);
-	free(infos);
-	return ret;
+	for (next = text; counters_next(&next, &counter); n++)
+		if (n < *count)
+			list[n] = counter;
+	free(text);
+	*count = n;
+	return 0;
 }
 
 VF_EXPORT int vf_adapter_counter(struct vf_adapter *adapter, const char *name, uint64_t *value)
 {
-	struct vf_counter *list;
-	unsigned int i, room = 0, count;
-	int ret = vf_adapter_counter_list(adapter, NULL, &room);
+	struct vf_counter counter;
+	bool found = false;
+	char *text, *next;
+	int ret = counters_read_adapter(adapter, "counters", &text);
 
 	if (ret)
 		return ret;
-	list = calloc(room, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	count = room;
-	ret = vf_adapter_counter_list(adapter, list, &count);
-	for (i = 0; !ret && i < room; i++)
-		if (!strcmp(list[i].name, name))
-			break;
-	if (!ret && i == room)
-		ret = -ENOENT;
-	if (!ret)
-		*value = list[i].value;
-	free(list);
-	return ret;
+	for (next = text; !found && counters_next(&next, &counter);)
+		found = !strcmp(counter.name, name);
+	free(text);
+	if (found)
+		*value = counter.value;
+	return found ? 0 : -ENOENT;
+}
+
+/* The number behind a key in a line, or 0. */
+static uint64_t counters_number(const char *line, const char *key)
+{
+	const char *at = strstr(line, key);
+
+	return at ? strtoull(at + strlen(key), NULL, 10) : 0;
+}
+
+VF_EXPORT int vf_adapter_node_totals(struct vf_adapter *adapter, struct vf_node_totals *totals,
+				     unsigned int *count)
+{
+	char *text, *next, *line;
+	unsigned int n = 0;
+	int ret = counters_read_adapter(adapter, "nodes", &text);
+
+	if (ret)
+		return ret;
+	for (next = text; (line = strsep(&next, "\n")) && *line; n++)
+		if (n < *count)
+			totals[n] = (struct vf_node_totals){
+				.packets = counters_number(line, " packets="),
+				.signals = counters_number(line, " signals="),
+				.suppressed = counters_number(line, " suppressed="),
+				.log_packets = counters_number(line, " log_packets="),
+				.waits_stalled = counters_number(line, " waits_stalled="),
+				.busy_ns = counters_number(line, " busy_ns="),
+			};
+	free(text);
+	*count = n;
+	return 0;
 }
 
 VF_EXPORT bool vf_counters_settled(const struct vf_counters *c)

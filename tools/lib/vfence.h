@@ -78,135 +78,154 @@ int vf_adapter_clock(struct vf_adapter *adapter, struct drm_vfence_clock_info *c
 /**
  * struct vf_counters - the counters that this library knows, by name
  *
- * Members are in the order of &enum drm_vfence_counter_id. The structure grows only with
- * the major version of the library; vf_adapter_counter_list() returns all counters.
+ * A member has the name of its counter in the file "counters" of debugfs. The structure grows only with the major version of the library;
+ * vf_adapter_counter_list() returns all counters.
  */
 struct vf_counters {
-	/** @signals: %DRM_VFENCE_COUNTER_SIGNALS */
+	/** @signals: fence signals that engines executed */
 	uint64_t signals;
-	/** @suppressed: %DRM_VFENCE_COUNTER_SUPPRESSED */
+	/**
+	 * @suppressed: signals that needed no interrupt: the value did not exceed the monitored
+	 * value
+	 */
 	uint64_t suppressed;
-	/** @posts: %DRM_VFENCE_COUNTER_POSTS */
+	/** @posts: signals that engines handed to the CMP */
 	uint64_t posts;
-	/** @cmp_rechecked_out: %DRM_VFENCE_COUNTER_CMP_RECHECKED_OUT */
+	/** @cmp_rechecked_out: posts that the CMP dropped after it had compared the value again */
 	uint64_t cmp_rechecked_out;
-	/** @cmp_recorded: %DRM_VFENCE_COUNTER_CMP_RECORDED */
+	/** @cmp_recorded: posts that the CMP named in an interrupt record */
 	uint64_t cmp_recorded;
-	/** @cmp_overflowed: %DRM_VFENCE_COUNTER_CMP_OVERFLOWED */
+	/**
+	 * @cmp_overflowed: posts that became a NULL event, for which the driver scans all fences
+	 */
 	uint64_t cmp_overflowed;
-	/** @interrupts_raised: %DRM_VFENCE_COUNTER_INTERRUPTS_RAISED */
+	/** @interrupts_raised: times the virtual GPU raised its interrupt vector */
 	uint64_t interrupts_raised;
-	/** @interrupts_coalesced: %DRM_VFENCE_COUNTER_INTERRUPTS_COALESCED */
+	/** @interrupts_coalesced: raises that found the vector already pending */
 	uint64_t interrupts_coalesced;
-	/** @handler_runs: %DRM_VFENCE_COUNTER_HANDLER_RUNS */
+	/** @handler_runs: runs of the interrupt handler, as /proc/interrupts counts them */
 	uint64_t handler_runs;
-	/** @records_useful: %DRM_VFENCE_COUNTER_RECORDS_USEFUL */
+	/** @records_useful: recorded fences that completed at least one waiter */
 	uint64_t records_useful;
-	/** @records_spurious: %DRM_VFENCE_COUNTER_RECORDS_SPURIOUS */
+	/** @records_spurious: recorded fences that completed no waiter, which is legal */
 	uint64_t records_spurious;
-	/** @scans: %DRM_VFENCE_COUNTER_SCANS */
+	/** @scans: NULL events, for each of which the driver scanned every fence with waiters */
 	uint64_t scans;
-	/** @cpu_signals: %DRM_VFENCE_COUNTER_CPU_SIGNALS */
+	/** @cpu_signals: fence points that the CPU signaled */
 	uint64_t cpu_signals;
-	/** @waits_begun: %DRM_VFENCE_COUNTER_WAITS_BEGUN */
+	/** @waits_begun: CPU waits and events that the driver queued on a fence */
 	uint64_t waits_begun;
-	/** @waits_satisfied: %DRM_VFENCE_COUNTER_WAITS_SATISFIED */
+	/** @waits_satisfied: begun waits that ended because their values were reached */
 	uint64_t waits_satisfied;
-	/** @waits_timed_out: %DRM_VFENCE_COUNTER_WAITS_TIMED_OUT */
+	/** @waits_timed_out: begun waits that their deadline ended */
 	uint64_t waits_timed_out;
-	/** @waits_cancelled: %DRM_VFENCE_COUNTER_WAITS_CANCELLED */
+	/**
+	 * @waits_cancelled: begun waits that a signal, a cancellation, a close or an error ended
+	 */
 	uint64_t waits_cancelled;
-	/** @second_sample: %DRM_VFENCE_COUNTER_SECOND_SAMPLE */
+	/** @second_sample: waits that the second sample, after arming, found satisfied */
 	uint64_t second_sample;
-	/** @log_entries_read: %DRM_VFENCE_COUNTER_LOG_ENTRIES_READ */
+	/** @log_entries_read: log entries that the driver read */
 	uint64_t log_entries_read;
-	/** @log_entries_lost: %DRM_VFENCE_COUNTER_LOG_ENTRIES_LOST */
+	/** @log_entries_lost: log entries that the GPU overwrote before the driver read them */
 	uint64_t log_entries_lost;
-	/** @log_entries_unread: %DRM_VFENCE_COUNTER_LOG_ENTRIES_UNREAD */
+	/** @log_entries_unread: log entries of live queues that the driver has not read yet */
 	uint64_t log_entries_unread;
-	/** @log_packets: %DRM_VFENCE_COUNTER_LOG_PACKETS */
+	/** @log_packets: LOG packets that engines executed */
 	uint64_t log_packets;
-	/** @ioctls: %DRM_VFENCE_COUNTER_IOCTLS */
+	/** @ioctls: ioctls of the driver that it served */
 	uint64_t ioctls;
-	/** @doorbell_faults: %DRM_VFENCE_COUNTER_DOORBELL_FAULTS */
+	/** @doorbell_faults: page faults on doorbell pages */
 	uint64_t doorbell_faults;
-	/** @page_faults: %DRM_VFENCE_COUNTER_PAGE_FAULTS */
+	/** @page_faults: page faults on all other pages that the driver maps */
 	uint64_t page_faults;
-	/** @fences_created: %DRM_VFENCE_COUNTER_FENCES_CREATED */
+	/** @fences_created: create calls to the virtual GPU */
 	uint64_t fences_created;
-	/** @fences_opened: %DRM_VFENCE_COUNTER_FENCES_OPENED */
+	/** @fences_opened: open calls to the virtual GPU, one for each holder */
 	uint64_t fences_opened;
-	/** @fences_closed: %DRM_VFENCE_COUNTER_FENCES_CLOSED */
+	/** @fences_closed: close calls to the virtual GPU */
 	uint64_t fences_closed;
-	/** @fences_destroyed: %DRM_VFENCE_COUNTER_FENCES_DESTROYED */
+	/** @fences_destroyed: destroy calls to the virtual GPU, after the last close */
 	uint64_t fences_destroyed;
-	/** @queues: %DRM_VFENCE_COUNTER_QUEUES */
+	/** @queues: hardware queues that exist */
 	uint64_t queues;
-	/** @doorbells_connected: %DRM_VFENCE_COUNTER_DOORBELLS_CONNECTED */
+	/** @doorbells_connected: physical doorbells in use */
 	uint64_t doorbells_connected;
-	/** @victimisations: %DRM_VFENCE_COUNTER_VICTIMISATIONS */
+	/** @victimisations: doorbells that one queue lost to another */
 	uint64_t victimisations;
-	/** @monitored_updates: %DRM_VFENCE_COUNTER_MONITORED_UPDATES */
+	/** @monitored_updates: updates of monitored values */
 	uint64_t monitored_updates;
-	/** @monitored_updates_irq: %DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ */
+	/** @monitored_updates_irq: updates of monitored values from a hard interrupt */
 	uint64_t monitored_updates_irq;
-	/** @shadow_posts: %DRM_VFENCE_COUNTER_SHADOW_POSTS */
+	/** @shadow_posts: posts that the CMP made itself, when an update met a value already due */
 	uint64_t shadow_posts;
-	/** @local_pages: %DRM_VFENCE_COUNTER_LOCAL_PAGES */
+	/** @local_pages: pages of fence values that are in video memory */
 	uint64_t local_pages;
-	/** @evictions: %DRM_VFENCE_COUNTER_EVICTIONS */
+	/** @evictions: pages of fence values that the driver moved to system memory */
 	uint64_t evictions;
-	/** @log_buffers_set: %DRM_VFENCE_COUNTER_LOG_BUFFERS_SET */
+	/** @log_buffers_set: log buffers handed to the virtual GPU */
 	uint64_t log_buffers_set;
-	/** @log_flushes: %DRM_VFENCE_COUNTER_LOG_FLUSHES */
+	/** @log_flushes: batches of logs that the driver committed */
 	uint64_t log_flushes;
-	/** @log_queues_flushed: %DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED */
+	/** @log_queues_flushed: queues in the batches of logs committed */
 	uint64_t log_queues_flushed;
-	/** @log_markers: %DRM_VFENCE_COUNTER_LOG_MARKERS */
+	/** @log_markers: markers that were logged */
 	uint64_t log_markers;
-	/** @records_array: %DRM_VFENCE_COUNTER_RECORDS_ARRAY */
+	/** @records_array: interrupt records with an exact array of fences */
 	uint64_t records_array;
-	/** @records_null: %DRM_VFENCE_COUNTER_RECORDS_NULL */
+	/**
+	 * @records_null: interrupt records with a NULL array, which make the driver scan all
+	 * fences
+	 */
 	uint64_t records_null;
-	/** @records_queue: %DRM_VFENCE_COUNTER_RECORDS_QUEUE */
+	/** @records_queue: interrupt records that name a queue (the optimised form) */
 	uint64_t records_queue;
-	/** @records_queue_null: %DRM_VFENCE_COUNTER_RECORDS_QUEUE_NULL */
+	/**
+	 * @records_queue_null: interrupt records with a NULL queue, for which the driver reads
+	 * all logs of a node
+	 */
 	uint64_t records_queue_null;
-	/** @log_scans: %DRM_VFENCE_COUNTER_LOG_SCANS */
+	/** @log_scans: times the driver read the logs of all queues of a node for such a record */
 	uint64_t log_scans;
-	/** @live_reads: %DRM_VFENCE_COUNTER_LIVE_READS */
+	/** @live_reads: fences whose value the driver read, because no log entry named it */
 	uint64_t live_reads;
-	/** @legacy_scans: %DRM_VFENCE_COUNTER_LEGACY_SCANS */
+	/** @legacy_scans: scans of all waiters of monitored fences, or of one file's */
 	uint64_t legacy_scans;
-	/** @f1_transitions: %DRM_VFENCE_COUNTER_F1_TRANSITIONS */
+	/** @f1_transitions: transitions of an engine from F0 to F1 */
 	uint64_t f1_transitions;
-	/** @engines_in_f1: %DRM_VFENCE_COUNTER_ENGINES_IN_F1 */
+	/** @engines_in_f1: engines that are in F1 */
 	uint64_t engines_in_f1;
-	/** @d3_transitions: %DRM_VFENCE_COUNTER_D3_TRANSITIONS */
+	/** @d3_transitions: transitions of the adapter from D0 to D3 */
 	uint64_t d3_transitions;
-	/** @engine_resets: %DRM_VFENCE_COUNTER_ENGINE_RESETS */
+	/** @engine_resets: resets of an engine */
 	uint64_t engine_resets;
-	/** @records_monitored: %DRM_VFENCE_COUNTER_RECORDS_MONITORED */
+	/** @records_monitored: interrupt records for a write to a monitored fence */
 	uint64_t records_monitored;
-	/** @submissions: %DRM_VFENCE_COUNTER_SUBMISSIONS */
+	/** @submissions: submissions that kernel-mode queues accepted, one for each queue */
 	uint64_t submissions;
-	/** @submissions_held: %DRM_VFENCE_COUNTER_SUBMISSIONS_HELD */
+	/** @submissions_held: submissions that waited for a fence before they went to the GPU */
 	uint64_t submissions_held;
-	/** @submissions_done: %DRM_VFENCE_COUNTER_SUBMISSIONS_DONE */
+	/** @submissions_done: submissions that completed */
 	uint64_t submissions_done;
-	/** @submissions_lost: %DRM_VFENCE_COUNTER_SUBMISSIONS_LOST */
+	/** @submissions_lost: submissions that ended because their queue was lost */
 	uint64_t submissions_lost;
-	/** @submissions_timed_out: %DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT */
+	/**
+	 * @submissions_timed_out: lost submissions that used their engine for longer than
+	 * TdrDelay
+	 */
 	uint64_t submissions_timed_out;
-	/** @handler_ns: %DRM_VFENCE_COUNTER_HANDLER_NS */
+	/** @handler_ns: time in the hard half of the interrupt handler, with interrupts off */
 	uint64_t handler_ns;
-	/** @handler_max_ns: %DRM_VFENCE_COUNTER_HANDLER_MAX_NS */
+	/** @handler_max_ns: longest run of the hard half of the interrupt handler */
 	uint64_t handler_max_ns;
-	/** @processes_blocked: %DRM_VFENCE_COUNTER_PROCESSES_BLOCKED */
+	/** @processes_blocked: processes that were blocked because they hung engines too often */
 	uint64_t processes_blocked;
-	/** @adapter_resets: %DRM_VFENCE_COUNTER_ADAPTER_RESETS */
+	/** @adapter_resets: resets of the whole adapter that began */
 	uint64_t adapter_resets;
-	/** @false_alarms: %DRM_VFENCE_COUNTER_FALSE_ALARMS */
+	/**
+	 * @false_alarms: resets of an engine that were called off, because its work had ended by
+	 * itself
+	 */
 	uint64_t false_alarms;
 };
 
@@ -215,8 +234,8 @@ struct vf_counters {
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have is 0
  *
- * The function makes one system call.
- * -EACCES without CAP_PERFMON: the values are those of all clients.
+ * The values are those of all clients, so the kernel shows them to root alone, in debugfs:
+ * -EACCES for other users, -ENOENT if debugfs is not mounted, and -ENODEV if the device is gone.
  */
 int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters);
 /**
@@ -224,45 +243,83 @@ int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have for a client is 0
  *
- * The caller needs no privilege.
+ * The caller needs no privilege: the values are in the fdinfo of the file.
  */
 int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters);
+
+/** VF_COUNTER_NAME_SIZE - bytes of a counter's name, with its terminating zero */
+#define VF_COUNTER_NAME_SIZE	32
+
+/**
+ * enum vf_counter_kind - how the values of a counter relate over time
+ */
+enum vf_counter_kind {
+	/** @VF_COUNTER_TOTAL: the difference of two values is what happened between them */
+	VF_COUNTER_TOTAL = 0,
+	/** @VF_COUNTER_LEVEL: the value is what exists now */
+	VF_COUNTER_LEVEL = 1,
+	/** @VF_COUNTER_MAXIMUM: the value is the largest one since the probe */
+	VF_COUNTER_MAXIMUM = 2,
+};
 
 /**
  * struct vf_counter - one counter as the driver describes it
  */
 struct vf_counter {
-	/** @name: name, with a terminating zero */
-	char name[DRM_VFENCE_COUNTER_NAME_SIZE];
-	/** @id: &enum drm_vfence_counter_id, or an id of a newer driver */
-	uint32_t id;
-	/** @kind: &enum drm_vfence_counter_kind */
-	uint32_t kind;
-	/** @unit: &enum drm_vfence_counter_unit */
-	uint32_t unit;
-	/** @pad: zero */
-	uint32_t pad;
-	/** @value: value, in @unit */
+	/** @name: name; that of a time ends with its unit, "_ns" */
+	char name[VF_COUNTER_NAME_SIZE];
+	/** @kind: how its values relate over time */
+	enum vf_counter_kind kind;
+	/** @value: value */
 	uint64_t value;
 };
 
 /**
  * vf_adapter_counter_list - read all counters of the driver, with their names
  * @adapter: the adapter
- * @list: out: counters in ascending order of id, as many as there is room for
+ * @list: out: counters in the order of the driver, as many as there is room for
  * @count: in: room in @list, may be 0; out: number of counters the driver has
  *
- * The list includes counters that this library does not know. -EACCES without CAP_PERFMON.
+ * The list includes counters that this library does not know. Errors: as vf_adapter_counters().
  */
 int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,
 			    unsigned int *count);
+
+/**
+ * struct vf_node_totals - what an engine did for all clients since the adapter was probed
+ */
+struct vf_node_totals {
+	/** @packets: packets that completed */
+	uint64_t packets;
+	/** @signals: fence signals executed */
+	uint64_t signals;
+	/** @suppressed: signals that needed no interrupt */
+	uint64_t suppressed;
+	/** @log_packets: LOG packets executed */
+	uint64_t log_packets;
+	/** @waits_stalled: fence waits that stalled their queue */
+	uint64_t waits_stalled;
+	/** @busy_ns: GPU time that packets cost, in ns */
+	uint64_t busy_ns;
+};
+
+/**
+ * vf_adapter_node_totals - read the totals of the nodes of an adapter
+ * @adapter: the adapter
+ * @totals: out: by the index of the node, as many as there is room for
+ * @count: in: room in @totals; out: number of nodes
+ *
+ * Errors: as vf_adapter_counters().
+ */
+int vf_adapter_node_totals(struct vf_adapter *adapter, struct vf_node_totals *totals,
+			   unsigned int *count);
 /**
  * vf_adapter_counter - read one counter by the name that the driver gives it
  * @adapter: the adapter
  * @name: name of the counter
  * @value: out: its value
  *
- * -ENOENT if the driver has no counter of that name.
+ * -ENOENT if the driver has no counter of that name, else errors as vf_adapter_counters().
  */
 int vf_adapter_counter(struct vf_adapter *adapter, const char *name, uint64_t *value);
 /**

@@ -56,20 +56,14 @@ static int both(struct demo *d, char say, char hear)
 	return 0;
 }
 
-static int look(struct demo *d, unsigned int act, struct vf_counters *c)
-{
-	d->result->parent_ioctls[act]++;
-	return vf_adapter_counters(d->adapter, c);
-}
-
 /* Wait until the counters balance: the last interrupt may come after the clients are done. */
-static int settle(struct demo *d, unsigned int act, struct vf_counters *c)
+static int settle(struct demo *d, struct vf_counters *c)
 {
 	int64_t until = vf_deadline(INT64_C(10000000000));
 	int ret;
 
 	do {
-		ret = look(d, act, c);
+		ret = vf_adapter_counters(d->adapter, c);
 	} while (!ret && !vf_counters_settled(c) && vf_deadline(0) < until);
 	return ret;
 }
@@ -87,7 +81,7 @@ static int nearly_through(struct demo *d, unsigned int act)
 
 	do {
 		nanosleep(&pause, NULL);
-		ret = look(d, act, &r->final[act]);
+		ret = vf_adapter_counters(d->adapter, &r->final[act]);
 	} while (!ret && r->final[act].signals - r->before[act].signals <
 		 4ull * (r->frames - DEMO_WARM_UP) && vf_deadline(0) < until);
 	return ret;
@@ -124,7 +118,7 @@ static int perform(struct demo *d, unsigned int act)
 	int ret;
 
 	mark_begin(act);
-	ret = look(d, act, &r->before[act]);
+	ret = vf_adapter_counters(d->adapter, &r->before[act]);
 	r->proc_before[act] = proc_interrupts(r->shared->adapter);
 	r->begin[act] = vf_deadline(0);
 	ret = ret ? ret : both(d, 'g', 's');
@@ -132,7 +126,7 @@ static int perform(struct demo *d, unsigned int act)
 	mark_end(r, act);
 	ret = ret ? ret : both(d, 'f', 'd');
 	r->end[act] = vf_deadline(0);
-	ret = ret ? ret : settle(d, act, &r->after[act]);
+	ret = ret ? ret : settle(d, &r->after[act]);
 	r->proc_after[act] = proc_interrupts(r->shared->adapter);
 	return ret;
 }

@@ -43,7 +43,6 @@ struct demo_result {
 	struct vf_counters before[DEMO_ACTS], final[DEMO_ACTS], after[DEMO_ACTS];
 	uint64_t proc_before[DEMO_ACTS], proc_after[DEMO_ACTS];
 	int64_t begin[DEMO_ACTS], end[DEMO_ACTS];
-	uint64_t parent_ioctls[DEMO_ACTS];
 };
 
 void demo_client(enum demo_client_id id, int sock, struct demo_shared *shared);

@@ -19,6 +19,8 @@ struct report {
 	struct drm_vfence_adapter_info info;
 	struct drm_vfence_node_info nodes[MAX_NODES];
 	unsigned int node_count;
+	struct vf_node_totals totals[MAX_NODES];
+	unsigned int total_count;
 	struct drm_vfence_feature_info features[MAX_FEATURES];
 	unsigned int feature_count;
 	struct drm_vfence_fence_caps caps;
@@ -38,10 +40,14 @@ static int gather_counters(struct vf_adapter *adapter, struct report *r)
 	int ret;
 
 	r->counter_count = 0;
-	ret = vf_adapter_counter_list(adapter, NULL, &r->counter_count);
-	/* Without CAP_PERFMON there are no totals to print. */
-	if (ret)
-		return ret == -EACCES ? 0 : ret;
+	r->total_count = MAX_NODES;
+	ret = vf_adapter_node_totals(adapter, r->totals, &r->total_count);
+	ret = ret ? ret : vf_adapter_counter_list(adapter, NULL, &r->counter_count);
+	/* For users other than root, and without debugfs, there are no totals to print. */
+	if (ret) {
+		r->total_count = 0;
+		return ret == -EACCES || ret == -ENOENT ? 0 : ret;
+	}
 	r->counters = calloc(r->counter_count, sizeof(*r->counters));
 	if (!r->counters)
 		return -ENOMEM;
@@ -126,8 +132,9 @@ static void print_text(const struct report *r)
 	       (unsigned long long)r->clock.frequency_hz);
 	for (i = 0; i < r->node_count; i++) {
 		const struct drm_vfence_node_info *n = &r->nodes[i];
+		const struct vf_node_totals *t = &r->totals[i];
 
-		if (!(n->flags & DRM_VFENCE_NODE_TOTALS)) {
+		if (i >= r->total_count) {
 			printf("  node %u %-8s%s\n", i, text_node_class(n->class_id),
 			       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "");
 			continue;
@@ -135,13 +142,13 @@ static void print_text(const struct report *r)
 		printf("  node %u %-8s%s packets %llu signals %llu suppressed %llu stalled waits %llu busy %llu ns\n",
 		       i, text_node_class(n->class_id),
 		       n->flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION ? "user-mode" : "         ",
-		       (unsigned long long)n->packets, (unsigned long long)n->signals,
-		       (unsigned long long)n->suppressed, (unsigned long long)n->waits_stalled,
-		       (unsigned long long)n->busy_ns);
+		       (unsigned long long)t->packets, (unsigned long long)t->signals,
+		       (unsigned long long)t->suppressed, (unsigned long long)t->waits_stalled,
+		       (unsigned long long)t->busy_ns);
 	}
 	print_features(r);
 	if (!r->counter_count)
-		puts("  counters and totals: need CAP_PERFMON (run as root)");
+		puts("  counters and totals: in debugfs (run as root)");
 	for (i = 0; i < r->counter_count; i++)
 		printf("  %-22s %llu\n", r->counters[i].name,
 		       (unsigned long long)r->counters[i].value);
@@ -194,12 +201,12 @@ static json_object *to_json(const struct report *r)
 				       json_object_new_string(text_node_class(r->nodes[i].class_id)));
 		json_object_object_add(n, "user_mode_submission", json_object_new_boolean(
 			r->nodes[i].flags & DRM_VFENCE_NODE_USER_MODE_SUBMISSION));
-		if (r->nodes[i].flags & DRM_VFENCE_NODE_TOTALS) {
-			add_u64(n, "packets", r->nodes[i].packets);
-			add_u64(n, "signals", r->nodes[i].signals);
-			add_u64(n, "suppressed", r->nodes[i].suppressed);
-			add_u64(n, "waits_stalled", r->nodes[i].waits_stalled);
-			add_u64(n, "busy_ns", r->nodes[i].busy_ns);
+		if (i < r->total_count) {
+			add_u64(n, "packets", r->totals[i].packets);
+			add_u64(n, "signals", r->totals[i].signals);
+			add_u64(n, "suppressed", r->totals[i].suppressed);
+			add_u64(n, "waits_stalled", r->totals[i].waits_stalled);
+			add_u64(n, "busy_ns", r->totals[i].busy_ns);
 		}
 		json_object_array_add(nodes, n);
 	}

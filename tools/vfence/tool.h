@@ -57,7 +57,7 @@ static inline int tool_fail(const char *command, int error)
 	if (error == -ENODEV)
 		hint = "; vfence info shows the adapters that are there";
 	else if (error == -EACCES)
-		hint = "; counters of the adapter need CAP_PERFMON (run as root)";
+		hint = "; the counters of the adapter are for root";
 	fprintf(stderr, "vfence: %s: %s%s\n", command, strerror(-error), hint);
 	return error;
 }

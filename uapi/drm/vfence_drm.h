@@ -487,28 +487,16 @@ enum drm_vfence_query_type {
 	DRM_VFENCE_QUERY_FEATURES = 3,
 	/** @DRM_VFENCE_QUERY_FENCE_CAPS: &struct drm_vfence_fence_caps. */
 	DRM_VFENCE_QUERY_FENCE_CAPS = 4,
-	/**
-	 * @DRM_VFENCE_QUERY_COUNTER_VALUES: Array of &struct drm_vfence_counter; EACCES without
-	 * CAP_PERFMON, because the totals of the adapter show what other clients do.
-	 */
-	DRM_VFENCE_QUERY_COUNTER_VALUES = 5,
-	/** @DRM_VFENCE_QUERY_COUNTER_INFOS: Array of &struct drm_vfence_counter_info. */
-	DRM_VFENCE_QUERY_COUNTER_INFOS = 6,
-	/**
-	 * @DRM_VFENCE_QUERY_CLIENT_COUNTERS: Array of &struct drm_vfence_counter, with what the
-	 * caller's open file did itself.
-	 */
-	DRM_VFENCE_QUERY_CLIENT_COUNTERS = 7,
 	/** @DRM_VFENCE_QUERY_LIMITS: Array of &struct drm_vfence_limit. */
-	DRM_VFENCE_QUERY_LIMITS = 8,
+	DRM_VFENCE_QUERY_LIMITS = 5,
 	/** @DRM_VFENCE_QUERY_DEVICE: &struct drm_vfence_device_info. */
-	DRM_VFENCE_QUERY_DEVICE = 9,
+	DRM_VFENCE_QUERY_DEVICE = 6,
 	/** @DRM_VFENCE_QUERY_CONTEXT: &struct drm_vfence_context_info. */
-	DRM_VFENCE_QUERY_CONTEXT = 10,
+	DRM_VFENCE_QUERY_CONTEXT = 7,
 	/** @DRM_VFENCE_QUERY_QUEUE: &struct drm_vfence_queue_info. */
-	DRM_VFENCE_QUERY_QUEUE = 11,
+	DRM_VFENCE_QUERY_QUEUE = 8,
 	/** @DRM_VFENCE_QUERY_FENCE: &struct drm_vfence_fence_info. */
-	DRM_VFENCE_QUERY_FENCE = 12,
+	DRM_VFENCE_QUERY_FENCE = 9,
 };
 
 /**
@@ -519,8 +507,7 @@ enum drm_vfence_query_type {
  * their contexts and queues, can be queried too.
  *
  * Errors: EINVAL for an unknown @type, an illegal @stride, a buffer of more than 65536 bytes or
- * a @handle with a @type that is not for an object; ENOENT for an object that does not exist;
- * EACCES for %DRM_VFENCE_QUERY_COUNTER_VALUES without CAP_PERFMON.
+ * a @handle with a @type that is not for an object; ENOENT for an object that does not exist.
  */
 struct drm_vfence_query {
 	/** @type: &enum drm_vfence_query_type. */
@@ -675,32 +662,17 @@ enum drm_vfence_node_class {
 
 /** DRM_VFENCE_NODE_USER_MODE_SUBMISSION: The node takes user-mode queues. */
 #define DRM_VFENCE_NODE_USER_MODE_SUBMISSION	(1 << 0)
-/** DRM_VFENCE_NODE_TOTALS: The totals are valid. Without CAP_PERFMON they are 0. */
-#define DRM_VFENCE_NODE_TOTALS			(1 << 1)
 
 /**
- * struct drm_vfence_node_info - properties and totals of one node
+ * struct drm_vfence_node_info - properties of one node
  *
- * The kernel writes all members. The totals start at 0 when the adapter is probed. They are
- * those of all clients and valid with %DRM_VFENCE_NODE_TOTALS.
+ * The kernel writes all members.
  */
 struct drm_vfence_node_info {
 	/** @class_id: &enum drm_vfence_node_class. */
 	__u32 class_id;
 	/** @flags: DRM_VFENCE_NODE_*. */
 	__u32 flags;
-	/** @packets: Number of packets that completed. */
-	__u64 packets;
-	/** @signals: Number of fence signals executed. */
-	__u64 signals;
-	/** @suppressed: Number of signals that needed no interrupt. */
-	__u64 suppressed;
-	/** @log_packets: Number of LOG packets executed. */
-	__u64 log_packets;
-	/** @waits_stalled: Number of fence waits that stalled their queue. */
-	__u64 waits_stalled;
-	/** @busy_ns: GPU time that packets cost, in nanoseconds. */
-	__u64 busy_ns;
 };
 
 /**
@@ -716,309 +688,6 @@ struct drm_vfence_clock_info {
 	__u64 gpu_ticks;
 	/** @cpu_ns: The caller's CLOCK_MONOTONIC at @gpu_ticks, in nanoseconds. */
 	__u64 cpu_ns;
-};
-
-/** DRM_VFENCE_COUNTER_NAME_SIZE: Bytes of a counter's name, with its terminating zero. */
-#define DRM_VFENCE_COUNTER_NAME_SIZE	32
-
-/**
- * enum drm_vfence_counter_id - ids of the counters that this version of the header knows
- *
- * An id keeps its meaning forever and is never used again. 0 is not an id, so the cleared
- * end of a buffer that is longer than the answer holds no counter. A driver may have
- * counters that are not listed here; a program skips the ids that it does not know.
- *
- * All counters are exact and start at 0 when the adapter is probed. A counter is a total
- * of events unless its line says otherwise. While nothing is in flight these sums hold:
- *
- * - SIGNALS + SHADOW_POSTS = SUPPRESSED + POSTS
- * - POSTS = CMP_RECHECKED_OUT + CMP_RECORDED + CMP_OVERFLOWED
- * - CMP_RECORDED = RECORDS_USEFUL + RECORDS_SPURIOUS, where a record that stands for several
- *   posts counts as many
- * - HANDLER_RUNS = INTERRUPTS_RAISED - INTERRUPTS_COALESCED
- * - WAITS_BEGUN = WAITS_SATISFIED + WAITS_TIMED_OUT + WAITS_CANCELLED
- * - LOG_PACKETS = LOG_ENTRIES_READ + LOG_ENTRIES_LOST + LOG_ENTRIES_UNREAD
- * - SUBMISSIONS = SUBMISSIONS_DONE + SUBMISSIONS_LOST
- */
-enum drm_vfence_counter_id {
-	/** @DRM_VFENCE_COUNTER_SIGNALS: Fence signals that engines executed. */
-	DRM_VFENCE_COUNTER_SIGNALS = 1,
-	/**
-	 * @DRM_VFENCE_COUNTER_SUPPRESSED: Signals that needed no interrupt: the value did
-	 * not exceed the monitored value.
-	 */
-	DRM_VFENCE_COUNTER_SUPPRESSED = 2,
-	/** @DRM_VFENCE_COUNTER_POSTS: Signals that engines handed to the CMP. */
-	DRM_VFENCE_COUNTER_POSTS = 3,
-	/**
-	 * @DRM_VFENCE_COUNTER_CMP_RECHECKED_OUT: Posts that the CMP dropped after it had
-	 * compared the value again.
-	 */
-	DRM_VFENCE_COUNTER_CMP_RECHECKED_OUT = 4,
-	/**
-	 * @DRM_VFENCE_COUNTER_CMP_RECORDED: Posts that the CMP named in an interrupt
-	 * record.
-	 */
-	DRM_VFENCE_COUNTER_CMP_RECORDED = 5,
-	/**
-	 * @DRM_VFENCE_COUNTER_CMP_OVERFLOWED: Posts that became a NULL event, for which
-	 * the driver scans all fences.
-	 */
-	DRM_VFENCE_COUNTER_CMP_OVERFLOWED = 6,
-	/**
-	 * @DRM_VFENCE_COUNTER_INTERRUPTS_RAISED: Times the virtual GPU raised its
-	 * interrupt vector.
-	 */
-	DRM_VFENCE_COUNTER_INTERRUPTS_RAISED = 7,
-	/**
-	 * @DRM_VFENCE_COUNTER_INTERRUPTS_COALESCED: Raises that found the vector already
-	 * pending.
-	 */
-	DRM_VFENCE_COUNTER_INTERRUPTS_COALESCED = 8,
-	/**
-	 * @DRM_VFENCE_COUNTER_HANDLER_RUNS: Runs of the interrupt handler, as
-	 * /proc/interrupts counts them.
-	 */
-	DRM_VFENCE_COUNTER_HANDLER_RUNS = 9,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_USEFUL: Recorded fences that completed at least one
-	 * waiter.
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_USEFUL = 10,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_SPURIOUS: Recorded fences that completed no waiter,
-	 * which is legal.
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_SPURIOUS = 11,
-	/**
-	 * @DRM_VFENCE_COUNTER_SCANS: NULL events, for each of which the driver scanned
-	 * every fence with waiters.
-	 */
-	DRM_VFENCE_COUNTER_SCANS = 12,
-	/** @DRM_VFENCE_COUNTER_CPU_SIGNALS: Fence points that the CPU signaled. */
-	DRM_VFENCE_COUNTER_CPU_SIGNALS = 13,
-	/**
-	 * @DRM_VFENCE_COUNTER_WAITS_BEGUN: CPU waits and events that the driver queued on
-	 * a fence.
-	 */
-	DRM_VFENCE_COUNTER_WAITS_BEGUN = 14,
-	/**
-	 * @DRM_VFENCE_COUNTER_WAITS_SATISFIED: Begun waits that ended because their values
-	 * were reached.
-	 */
-	DRM_VFENCE_COUNTER_WAITS_SATISFIED = 15,
-	/** @DRM_VFENCE_COUNTER_WAITS_TIMED_OUT: Begun waits that their deadline ended. */
-	DRM_VFENCE_COUNTER_WAITS_TIMED_OUT = 16,
-	/**
-	 * @DRM_VFENCE_COUNTER_WAITS_CANCELLED: Begun waits that a signal, a cancellation,
-	 * a close or an error ended.
-	 */
-	DRM_VFENCE_COUNTER_WAITS_CANCELLED = 17,
-	/**
-	 * @DRM_VFENCE_COUNTER_SECOND_SAMPLE: Waits that the second sample, after arming,
-	 * found satisfied.
-	 */
-	DRM_VFENCE_COUNTER_SECOND_SAMPLE = 18,
-	/** @DRM_VFENCE_COUNTER_LOG_ENTRIES_READ: Log entries that the driver read. */
-	DRM_VFENCE_COUNTER_LOG_ENTRIES_READ = 19,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOG_ENTRIES_LOST: Log entries that the GPU overwrote before
-	 * the driver read them.
-	 */
-	DRM_VFENCE_COUNTER_LOG_ENTRIES_LOST = 20,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOG_ENTRIES_UNREAD: Level: log entries of live queues that
-	 * the driver has not read yet.
-	 */
-	DRM_VFENCE_COUNTER_LOG_ENTRIES_UNREAD = 21,
-	/** @DRM_VFENCE_COUNTER_LOG_PACKETS: LOG packets that engines executed. */
-	DRM_VFENCE_COUNTER_LOG_PACKETS = 22,
-	/** @DRM_VFENCE_COUNTER_IOCTLS: Ioctls of the driver that it served. */
-	DRM_VFENCE_COUNTER_IOCTLS = 23,
-	/** @DRM_VFENCE_COUNTER_DOORBELL_FAULTS: Page faults on doorbell pages. */
-	DRM_VFENCE_COUNTER_DOORBELL_FAULTS = 24,
-	/**
-	 * @DRM_VFENCE_COUNTER_PAGE_FAULTS: Page faults on all other pages that the driver
-	 * maps.
-	 */
-	DRM_VFENCE_COUNTER_PAGE_FAULTS = 25,
-	/**
-	 * @DRM_VFENCE_COUNTER_FENCES_CREATED: Create calls to the virtual GPU.
-	 */
-	DRM_VFENCE_COUNTER_FENCES_CREATED = 26,
-	/**
-	 * @DRM_VFENCE_COUNTER_FENCES_OPENED: Open calls to the virtual GPU, one for each
-	 * holder.
-	 */
-	DRM_VFENCE_COUNTER_FENCES_OPENED = 27,
-	/** @DRM_VFENCE_COUNTER_FENCES_CLOSED: Close calls to the virtual GPU. */
-	DRM_VFENCE_COUNTER_FENCES_CLOSED = 28,
-	/**
-	 * @DRM_VFENCE_COUNTER_FENCES_DESTROYED: Destroy calls to the virtual GPU, after
-	 * the last close.
-	 */
-	DRM_VFENCE_COUNTER_FENCES_DESTROYED = 29,
-	/** @DRM_VFENCE_COUNTER_QUEUES: Level: hardware queues that exist. */
-	DRM_VFENCE_COUNTER_QUEUES = 30,
-	/** @DRM_VFENCE_COUNTER_DOORBELLS_CONNECTED: Level: physical doorbells in use. */
-	DRM_VFENCE_COUNTER_DOORBELLS_CONNECTED = 31,
-	/**
-	 * @DRM_VFENCE_COUNTER_VICTIMISATIONS: Doorbells that one queue lost to another.
-	 */
-	DRM_VFENCE_COUNTER_VICTIMISATIONS = 32,
-	/** @DRM_VFENCE_COUNTER_MONITORED_UPDATES: Updates of monitored values. */
-	DRM_VFENCE_COUNTER_MONITORED_UPDATES = 33,
-	/**
-	 * @DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ: Updates of monitored values from a
-	 * hard interrupt.
-	 */
-	DRM_VFENCE_COUNTER_MONITORED_UPDATES_IRQ = 34,
-	/**
-	 * @DRM_VFENCE_COUNTER_SHADOW_POSTS: Posts that the CMP made itself, when an update
-	 * met a value already due.
-	 */
-	DRM_VFENCE_COUNTER_SHADOW_POSTS = 35,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOCAL_PAGES: Level: pages of fence values that are in video
-	 * memory.
-	 */
-	DRM_VFENCE_COUNTER_LOCAL_PAGES = 36,
-	/**
-	 * @DRM_VFENCE_COUNTER_EVICTIONS: Pages of fence values that the driver moved to
-	 * system memory.
-	 */
-	DRM_VFENCE_COUNTER_EVICTIONS = 37,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOG_BUFFERS_SET: Log buffers handed to the virtual GPU.
-	 */
-	DRM_VFENCE_COUNTER_LOG_BUFFERS_SET = 38,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOG_FLUSHES: Batches of logs that the driver committed.
-	 */
-	DRM_VFENCE_COUNTER_LOG_FLUSHES = 39,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED: Queues in the batches of logs committed.
-	 */
-	DRM_VFENCE_COUNTER_LOG_QUEUES_FLUSHED = 40,
-	/** @DRM_VFENCE_COUNTER_LOG_MARKERS: Markers that were logged. */
-	DRM_VFENCE_COUNTER_LOG_MARKERS = 41,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_ARRAY: Interrupt records with an exact array of
-	 * fences.
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_ARRAY = 42,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_NULL: Interrupt records with a NULL array, which
-	 * make the driver scan all fences.
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_NULL = 43,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_QUEUE: Interrupt records that name a queue (the
-	 * optimised form).
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_QUEUE = 44,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_QUEUE_NULL: Interrupt records with a NULL queue, for
-	 * which the driver reads all logs of a node.
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_QUEUE_NULL = 45,
-	/**
-	 * @DRM_VFENCE_COUNTER_LOG_SCANS: Times the driver read the logs of all queues of a
-	 * node for such a record.
-	 */
-	DRM_VFENCE_COUNTER_LOG_SCANS = 46,
-	/**
-	 * @DRM_VFENCE_COUNTER_LIVE_READS: Fences whose value the driver read, because no
-	 * log entry named it.
-	 */
-	DRM_VFENCE_COUNTER_LIVE_READS = 47,
-	/**
-	 * @DRM_VFENCE_COUNTER_LEGACY_SCANS: Scans of all waiters of monitored fences, or
-	 * of one file's.
-	 */
-	DRM_VFENCE_COUNTER_LEGACY_SCANS = 48,
-	/**
-	 * @DRM_VFENCE_COUNTER_F1_TRANSITIONS: Transitions of an engine from F0 to F1.
-	 */
-	DRM_VFENCE_COUNTER_F1_TRANSITIONS = 49,
-	/** @DRM_VFENCE_COUNTER_ENGINES_IN_F1: Level: engines that are in F1. */
-	DRM_VFENCE_COUNTER_ENGINES_IN_F1 = 50,
-	/**
-	 * @DRM_VFENCE_COUNTER_D3_TRANSITIONS: Transitions of the adapter from D0 to D3.
-	 */
-	DRM_VFENCE_COUNTER_D3_TRANSITIONS = 51,
-	/** @DRM_VFENCE_COUNTER_ENGINE_RESETS: Resets of an engine. */
-	DRM_VFENCE_COUNTER_ENGINE_RESETS = 52,
-	/**
-	 * @DRM_VFENCE_COUNTER_RECORDS_MONITORED: Interrupt records for a write to a
-	 * monitored fence.
-	 */
-	DRM_VFENCE_COUNTER_RECORDS_MONITORED = 53,
-	/**
-	 * @DRM_VFENCE_COUNTER_SUBMISSIONS: Submissions that kernel-mode queues accepted,
-	 * one for each queue.
-	 */
-	DRM_VFENCE_COUNTER_SUBMISSIONS = 54,
-	/**
-	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_HELD: Submissions that waited for a fence before
-	 * they went to the GPU.
-	 */
-	DRM_VFENCE_COUNTER_SUBMISSIONS_HELD = 55,
-	/** @DRM_VFENCE_COUNTER_SUBMISSIONS_DONE: Submissions that completed. */
-	DRM_VFENCE_COUNTER_SUBMISSIONS_DONE = 56,
-	/**
-	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_LOST: Submissions that ended because their queue
-	 * was lost.
-	 */
-	DRM_VFENCE_COUNTER_SUBMISSIONS_LOST = 57,
-	/**
-	 * @DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT: Lost submissions that used
-	 * their engine for longer than TdrDelay.
-	 */
-	DRM_VFENCE_COUNTER_SUBMISSIONS_TIMED_OUT = 58,
-	/**
-	 * @DRM_VFENCE_COUNTER_HANDLER_NS: Nanoseconds: time in the hard half of the
-	 * interrupt handler, with interrupts off.
-	 */
-	DRM_VFENCE_COUNTER_HANDLER_NS = 59,
-	/**
-	 * @DRM_VFENCE_COUNTER_HANDLER_MAX_NS: Maximum in nanoseconds: longest run of the
-	 * hard half of the interrupt handler.
-	 */
-	DRM_VFENCE_COUNTER_HANDLER_MAX_NS = 60,
-	/**
-	 * @DRM_VFENCE_COUNTER_PROCESSES_BLOCKED: Processes that were blocked because they
-	 * hung engines too often.
-	 */
-	DRM_VFENCE_COUNTER_PROCESSES_BLOCKED = 61,
-	/**
-	 * @DRM_VFENCE_COUNTER_ADAPTER_RESETS: Resets of the whole adapter that began.
-	 */
-	DRM_VFENCE_COUNTER_ADAPTER_RESETS = 62,
-	/**
-	 * @DRM_VFENCE_COUNTER_FALSE_ALARMS: Resets of an engine that were called off, because
-	 * its work had ended by itself.
-	 */
-	DRM_VFENCE_COUNTER_FALSE_ALARMS = 63,
-};
-
-/**
- * struct drm_vfence_counter - value of one counter
- *
- * %DRM_VFENCE_QUERY_COUNTER_VALUES has one element for each counter of the driver, by ascending
- * id.
- *
- * %DRM_VFENCE_QUERY_CLIENT_COUNTERS has those of the open file, which start at 0 when it is
- * opened: CPU_SIGNALS, WAITS_*, IOCTLS, DOORBELL_FAULTS, PAGE_FAULTS, FENCES_CREATED,
- * FENCES_OPENED, FENCES_CLOSED and SUBMISSIONS.
- */
-struct drm_vfence_counter {
-	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
-	__u32 id;
-	/** @pad: Zero. */
-	__u32 pad;
-	/** @value: Value of the counter, in &drm_vfence_counter_info.unit. */
-	__u64 value;
 };
 
 /**
@@ -1082,55 +751,6 @@ struct drm_vfence_limit {
 	__u64 limit;
 	/** @used: Number that the caller's open file has, or its user. */
 	__u64 used;
-};
-
-/**
- * enum drm_vfence_counter_kind - how the values of a counter relate over time
- */
-enum drm_vfence_counter_kind {
-	/**
-	 * @DRM_VFENCE_COUNTER_KIND_TOTAL: The value only grows. The difference of two
-	 * values is what happened between them.
-	 */
-	DRM_VFENCE_COUNTER_KIND_TOTAL = 0,
-	/** @DRM_VFENCE_COUNTER_KIND_LEVEL: The value is what exists now. It can fall. */
-	DRM_VFENCE_COUNTER_KIND_LEVEL = 1,
-	/** @DRM_VFENCE_COUNTER_KIND_MAXIMUM: The value is the largest one since the probe. */
-	DRM_VFENCE_COUNTER_KIND_MAXIMUM = 2,
-};
-
-/**
- * enum drm_vfence_counter_unit - unit of a counter's value
- */
-enum drm_vfence_counter_unit {
-	/** @DRM_VFENCE_COUNTER_UNIT_COUNT: Events or objects. */
-	DRM_VFENCE_COUNTER_UNIT_COUNT = 0,
-	/** @DRM_VFENCE_COUNTER_UNIT_NS: Nanoseconds. */
-	DRM_VFENCE_COUNTER_UNIT_NS = 1,
-};
-
-/**
- * struct drm_vfence_counter_info - description of one counter
- *
- * The answer to %DRM_VFENCE_QUERY_COUNTER_INFOS is an array with the ids of
- * %DRM_VFENCE_QUERY_COUNTER_VALUES, in the order of that array. It does not change while
- * the adapter is bound. The kernel writes all members. The structure keeps its size.
- */
-struct drm_vfence_counter_info {
-	/** @id: &enum drm_vfence_counter_id, or an id that only a newer header lists. */
-	__u32 id;
-	/** @kind: &enum drm_vfence_counter_kind. */
-	__u32 kind;
-	/** @unit: &enum drm_vfence_counter_unit. */
-	__u32 unit;
-	/** @pad: Zero. */
-	__u32 pad;
-	/**
-	 * @name: Name of the counter for people and tools: lower-case letters, digits and
-	 * underscores, then zeroes up to the end. No two counters have one name, and a name
-	 * is as permanent as its id. %DRM_VFENCE_COUNTER_SIGNALS is "signals".
-	 */
-	char name[DRM_VFENCE_COUNTER_NAME_SIZE];
 };
 
 /**

@@ -280,23 +280,23 @@ TEST_F(fence, WDDM_18_gpu_waits_are_released_in_any_order)
 
 TEST_F(fence, WDDM_19_wait_for_reached_value_does_not_stall)
 {
-	struct drm_vfence_node_info before[8], after[8];
+	struct vf_node_totals before[8], after[8];
 	unsigned int n = 8;
 
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 9));
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, before, &n));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, before, &n));
 	vf_cmd_wait(self->copy, self->fence, 9);
 	vf_cmd_wait(self->copy, self->fence, 0);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(drained(self->copy));
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, after, &n));
 	EXPECT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled,
 		  after[DRM_VFENCE_NODE_COPY].waits_stalled);
 	/* A wait for a value that is not reached stalls the queue. */
 	vf_cmd_wait(self->copy, self->fence, 10);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, after, &n));
 	EXPECT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled + 1,
 		  after[DRM_VFENCE_NODE_COPY].waits_stalled);
 }
@@ -492,14 +492,14 @@ TEST_F(fence, WDDM_62_63_cpu_signal_of_several_releases_their_queues)
 
 TEST_F(fence, WDDM_62_a_cpu_signal_of_several_is_one_update)
 {
-	struct drm_vfence_node_info before[8], after[8];
+	struct vf_node_totals before[8], after[8];
 	struct vf_point points[16];
 	unsigned int n = 8, i, k;
 
 	points[0].fence = self->fence;
 	for (k = 1; k < 16; k++)
 		ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &points[k].fence));
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, before, &n));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, before, &n));
 	/*
 	 * The call stores all values before it releases a queue: a queue that waits for
 	 * two fences stalls once.
@@ -513,7 +513,7 @@ TEST_F(fence, WDDM_62_a_cpu_signal_of_several_is_one_update)
 		ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_BLOCKED));
 		ASSERT_EQ(0, vf_signal(self->adapter, points, 16));
 		ASSERT_TRUE(drained(self->copy));
-		ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &n));
+		ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, after, &n));
 		ASSERT_EQ(before[DRM_VFENCE_NODE_COPY].waits_stalled + i,
 			  after[DRM_VFENCE_NODE_COPY].waits_stalled);
 	}

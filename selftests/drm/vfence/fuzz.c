@@ -326,7 +326,7 @@ static void query_object_of(struct attacker *c, uint32_t type, uint32_t handle)
 {
 	uint8_t *answer = self->area + 2 * AREA;
 	struct drm_vfence_query query = {
-		.type = dice(8) ? type : (uint32_t)dice(14), .handle = handle,
+		.type = dice(8) ? type : (uint32_t)dice(11), .handle = handle,
 		.size = dice(3) ? (uint32_t)dice(4097) : 128,
 		.data = dice(3) ? (uintptr_t)answer : 0,
 	};
@@ -626,7 +626,7 @@ static void do_queue(struct attacker *c)
 
 static void query_something(struct attacker *c)
 {
-	query_object_of(c, (uint32_t)dice(9), 0);
+	query_object_of(c, (uint32_t)dice(6), 0);
 }
 
 static uint64_t address(struct attacker *c)

@@ -336,11 +336,11 @@ static pid_t start_client(int *ready)
 TEST_F(life, WDDM_202_kill_while_everything_runs)
 {
 	struct vf_counters before, after;
-	struct drm_vfence_node_info node[2][8];
+	struct vf_node_totals node[2][8];
 	unsigned int round, count = 8, i;
 
 	ASSERT_TRUE(settled(self->adapter, &before));
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, node[0], &count));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, node[0], &count));
 	for (round = 0; round < 10; round++) {
 		char ok = 'n';
 		int ready = -1, status;
@@ -356,7 +356,7 @@ TEST_F(life, WDDM_202_kill_while_everything_runs)
 	}
 	/* The kernel did not wait for ten seconds of drawing: no packet was completed. */
 	count = 8;
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, node[1], &count));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, node[1], &count));
 	for (i = 0; i < count; i++)
 		EXPECT_EQ(node[0][i].packets, node[1][i].packets);
 	/* The driver has freed all that the clients had, and nothing that others have. */

@@ -238,8 +238,7 @@ TEST_F(lifetime, submissions_do_not_pay_for_it)
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	}
 	ASSERT_EQ(0, vf_client_counters(self->adapter, &after));
-	/* The query itself. */
-	EXPECT_EQ(before.ioctls + 1, after.ioctls);
+	EXPECT_EQ(before.ioctls, after.ioctls);
 	ASSERT_TRUE(drained(self->gfx));
 	vf_fence_destroy(self->fence);
 }

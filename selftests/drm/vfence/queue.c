@@ -982,8 +982,7 @@ TEST_F(queue, WDDM_189_connected_needs_no_ping_nor_any_other_kernel_entry)
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	}
 	after = counters(self->adapter);
-	/* The only ioctl is the query. */
-	EXPECT_EQ(before.ioctls + 1, after.ioctls);
+	EXPECT_EQ(before.ioctls, after.ioctls);
 	EXPECT_EQ(before.doorbell_faults, after.doorbell_faults);
 	EXPECT_EQ(before.page_faults, after.page_faults);
 	ASSERT_EQ(0, vf_fence_signal(self->gate, 1));

@@ -405,7 +405,7 @@ TEST_F(engine, WDDM_143_148_TDR_24_a_dependent_engine_that_hangs_is_reset_with_i
  */
 TEST_F(engine, TDR_08_what_is_behind_the_victim_is_executed_once)
 {
-	struct drm_vfence_node_info before[8], after[8];
+	struct vf_node_totals before[8], after[8];
 	struct drm_vfence_queue_info query;
 	struct vf_queue *compute, *behind, *mm;
 	unsigned int nodes = 8;
@@ -419,7 +419,7 @@ TEST_F(engine, TDR_08_what_is_behind_the_victim_is_executed_once)
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COMPUTE, 4096, &behind));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, before, &nodes));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, before, &nodes));
 	vf_cmd_draw(mm, 1, 3 * SECOND / 10);
 	ASSERT_EQ(0, vf_queue_publish(mm));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
@@ -442,7 +442,7 @@ TEST_F(engine, TDR_08_what_is_behind_the_victim_is_executed_once)
 	EXPECT_EQ(16, query.packets);
 	ASSERT_EQ(0, vf_queue_query(mm, &query));
 	EXPECT_EQ(1, query.packets);
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, after, &nodes));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, after, &nodes));
 	busy = after[DRM_VFENCE_NODE_MM].busy_ns - before[DRM_VFENCE_NODE_MM].busy_ns;
 	EXPECT_LE(3 * SECOND / 10, busy);
 	if (deterministic())

@@ -93,10 +93,8 @@ TEST_F(reject, query)
 	REJECT(ENOENT, QUERY, query, OBJECT(FENCE, BAD), a.data = 0);
 	REJECT(EFAULT, QUERY, query, OBJECT(FENCE, vf_fence_handle(self->fence)), a.data = 8);
 	REJECT(EFAULT, QUERY, query, Q, a.data = 8);
-	REJECT(EFAULT, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_COUNTER_VALUES, a.data = 8));
-	REJECT(EFAULT, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_COUNTER_INFOS, a.data = 8));
-	REJECT(EINVAL, QUERY, query, Q,
-	       (a.type = DRM_VFENCE_QUERY_COUNTER_INFOS, a.size = 65537));
+	REJECT(EFAULT, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_LIMITS, a.data = 8));
+	REJECT(EINVAL, QUERY, query, Q, (a.type = DRM_VFENCE_QUERY_LIMITS, a.size = 65537));
 	/* A shorter buffer gets the beginning. In a longer one the kernel clears the rest. */
 	memset(big, POISON, sizeof(big));
 	small.data = (uintptr_t)big;

@@ -512,8 +512,8 @@ TEST_F(written, WDDM_116_a_packet_signals_without_kernel_entry)
 	EXPECT_NOT_YET(reached(self->gfx, 1));
 	after = counters(self->adapter);
 	EXPECT_EQ(before.cpu_signals, after.cpu_signals);
-	/* The two ioctls are the submission and the second read of the counters. */
-	EXPECT_EQ(before.ioctls + 2, after.ioctls);
+	/* The one ioctl is the submission. */
+	EXPECT_EQ(before.ioctls + 1, after.ioctls);
 	ASSERT_EQ(0, vf_queue_wait_idle(self->gfx, DEADLINE));
 }
 

@@ -276,13 +276,13 @@ TEST_F(suspend, WDDM_195_signals_do_not_extend_the_time_out)
 TEST_F(suspend, what_was_in_flight_takes_no_less_time)
 {
 	struct drm_vfence_clock_info clock;
-	struct drm_vfence_node_info nodes[8];
+	struct vf_node_totals nodes[8];
 	struct drm_vfence_log_entry e[4];
 	unsigned int n = 4, count = 8, i;
 	int64_t begun;
 	uint64_t busy;
 
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, nodes, &count));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, nodes, &count));
 	busy = nodes[0].busy_ns;
 	begun = vf_deadline(0);
 	vf_cmd_draw(self->gfx, 1, 60000000);
@@ -302,7 +302,7 @@ TEST_F(suspend, what_was_in_flight_takes_no_less_time)
 	ASSERT_EQ(2, n);
 	EXPECT_LE(begun + 60000000, vf_clock_to_cpu(&clock, e[0].end_gpu_timestamp));
 	/* The engine counts the time once: this queue was the only one on the node. */
-	ASSERT_EQ(0, vf_adapter_nodes(self->adapter, nodes, &count));
+	ASSERT_EQ(0, vf_adapter_node_totals(self->adapter, nodes, &count));
 	EXPECT_LE(60000000, nodes[0].busy_ns - busy);
 	if (deterministic())
 		EXPECT_GT(61000000, nodes[0].busy_ns - busy);

@@ -168,7 +168,7 @@ class Adapter(_Object):
         _check(lib.vf_signal(self.pointer, _points(points), len(points)))
 
     def counter(self, name: str) -> int:
-        """Return a counter of the adapter, by its name in `vfence info` (needs CAP_PERFMON)."""
+        """Return a counter of the adapter, by its name in `vfence info` (for root)."""
         value = ctypes.c_uint64()
         _check(lib.vf_adapter_counter(self.pointer, name.encode(), ctypes.byref(value)))
         return value.value

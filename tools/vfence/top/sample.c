@@ -251,12 +251,15 @@ static int sample_clients(struct sample *s, const struct card *card)
 static int sample_engines(struct vf_adapter *adapter, struct sample *s)
 {
 	struct drm_vfence_node_info nodes[SAMPLE_NODES];
-	unsigned int count = SAMPLE_NODES, i;
+	struct vf_node_totals totals[SAMPLE_NODES] = { 0 };
+	unsigned int count = SAMPLE_NODES, total_count = SAMPLE_NODES, i;
 	int ret = vf_adapter_nodes(adapter, nodes, &count);
 
+	/* They stay zero for users other than root. */
+	vf_adapter_node_totals(adapter, totals, &total_count);
 	for (i = 0; !ret && i < count && i < SAMPLE_NODES; i++) {
 		snprintf(s->engines[i].name, SAMPLE_TEXT, "%s", text_node_class(nodes[i].class_id));
-		s->engines[i].busy_ns = nodes[i].busy_ns;
+		s->engines[i].busy_ns = totals[i].busy_ns;
 		s->engine_count++;
 	}
 	return ret;

@@ -54,7 +54,7 @@ struct sample {
 	struct sample_function functions[SAMPLE_FUNCTIONS];
 	unsigned int queue_count, fence_count, client_count, function_count;
 	struct vf_counters counters;
-	/* False without CAP_PERFMON, and without debugfs. */
+	/* False for users other than root, and without debugfs. */
 	bool counted, has_state;
 };
 

@@ -50,7 +50,7 @@ static void text_counters(const struct sample *before, const struct sample *now,
 	const struct vf_counters *a = &before->counters, *b = &now->counters;
 
 	if (!now->counted) {
-		fputs("counters need CAP_PERFMON: run as root\n", to);
+		fputs("counters need debugfs: run as root\n", to);
 		return;
 	}
 	fprintf(to, "per second: %.0f signals, %.0f of them without an interrupt; %.0f interrupts, "

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The counters of an adapter and of a client: one table gives each id its name, kind, unit and
+ * The counters of an adapter and of a client: one table gives each its name, help, kind and
  * source.
  */
 
+#include <linux/seq_file.h>
 #include <linux/string.h>
+
+#include <drm/drm_print.h>
 
 #include "core/vfence_file_types.h"
 #include "hw/vgpu.h"
@@ -13,7 +16,7 @@
 #include "vfence_counters.h"
 
 /**
- * struct counters_sample - values that are not in &vfence_adapter->counts, as a query reads them
+ * struct counters_sample - values that are not in &vfence_adapter->counts, as a reader samples them
  */
 struct counters_sample {
 	/** @cmp: counters of the CMP */
@@ -44,18 +47,29 @@ struct counters_sample {
 	u64 evictions;
 };
 
+enum counter_kind {
+	/* The value only grows: the difference of two values is what happened between them. */
+	COUNTER_TOTAL,
+	/* The value is what exists now. */
+	COUNTER_LEVEL,
+	/* The value is the largest one since the probe. */
+	COUNTER_MAXIMUM,
+};
+
+static const char *const counter_kinds[] = {
+	[COUNTER_TOTAL] = "total", [COUNTER_LEVEL] = "level", [COUNTER_MAXIMUM] = "maximum",
+};
+
 /**
  * struct counter - one row of the table
  */
 struct counter {
-	/** @name: its name, shorter than DRM_VFENCE_COUNTER_NAME_SIZE */
+	/** @name: its name; that of a time ends with its unit, "_ns" */
 	const char *name;
-	/** @id: &enum drm_vfence_counter_id */
-	u32 id;
-	/** @kind: &enum drm_vfence_counter_kind */
-	u32 kind;
-	/** @unit: &enum drm_vfence_counter_unit */
-	u32 unit;
+	/** @help: what it counts, one phrase for people */
+	const char *help;
+	/** @kind: how its values relate over time */
+	enum counter_kind kind;
 	/** @counted: index in &vfence_adapter->counts; VFENCE_COUNTS: the value is sampled */
 	enum vfence_count counted;
 	/** @sampled: offset in &struct counters_sample of a value that is sampled; else 0 */
@@ -64,98 +78,160 @@ struct counter {
 	bool client;
 };
 
-#define COUNTER(_id, _name, _kind, _unit, _counted, _sampled) {		\
+#define COUNTED(_name, _kind, _count, _help) {					\
 	.name = (_name),							\
-	.id = DRM_VFENCE_COUNTER_##_id,						\
-	.kind = DRM_VFENCE_COUNTER_KIND_##_kind,				\
-	.unit = DRM_VFENCE_COUNTER_UNIT_##_unit,				\
-	.counted = (_counted),							\
-	.sampled = (_sampled),							\
+	.help = (_help),							\
+	.kind = COUNTER_##_kind,						\
+	.counted = VFENCE_COUNT_##_count,					\
 }
 
-#define COUNTED(id, name, kind, unit, count)					\
-	COUNTER(id, name, kind, unit, VFENCE_COUNT_##count, 0)
 /* Counted for each client, too. */
-#define CLIENTS(_id, _name, _count) {						\
+#define CLIENTS(_name, _count, _help) {						\
 	.name = (_name),							\
-	.id = DRM_VFENCE_COUNTER_##_id,						\
-	.kind = DRM_VFENCE_COUNTER_KIND_TOTAL,					\
-	.unit = DRM_VFENCE_COUNTER_UNIT_COUNT,					\
+	.help = (_help),							\
 	.counted = VFENCE_COUNT_##_count,					\
 	.client = true,								\
 }
 
-#define SAMPLED(id, name, kind, unit, member)					\
-	COUNTER(id, name, kind, unit, VFENCE_COUNTS,				\
-		offsetof(struct counters_sample, member))
+#define SAMPLED(_name, _kind, _member, _help) {					\
+	.name = (_name),							\
+	.help = (_help),							\
+	.kind = COUNTER_##_kind,						\
+	.counted = VFENCE_COUNTS,						\
+	.sampled = offsetof(struct counters_sample, _member),			\
+}
 
-/* In ascending order of id: the order of the answers is part of the ABI. */
+/*
+ * All counters are exact and start at 0 when the adapter is probed. The page uapi.rst has the sums
+ * that hold while nothing is in flight.
+ */
 static const struct counter counter_table[] = {
-	SAMPLED(SIGNALS, "signals", TOTAL, COUNT, signals),
-	SAMPLED(SUPPRESSED, "suppressed", TOTAL, COUNT, suppressed),
-	SAMPLED(POSTS, "posts", TOTAL, COUNT, cmp.posts),
-	SAMPLED(CMP_RECHECKED_OUT, "cmp_rechecked_out", TOTAL, COUNT, cmp.rechecked_out),
-	SAMPLED(CMP_RECORDED, "cmp_recorded", TOTAL, COUNT, cmp.recorded),
-	SAMPLED(CMP_OVERFLOWED, "cmp_overflowed", TOTAL, COUNT, cmp.overflowed),
-	SAMPLED(INTERRUPTS_RAISED, "interrupts_raised", TOTAL, COUNT, interrupts_raised),
-	SAMPLED(INTERRUPTS_COALESCED, "interrupts_coalesced", TOTAL, COUNT, interrupts_coalesced),
-	COUNTED(HANDLER_RUNS, "handler_runs", TOTAL, COUNT, HANDLER_RUNS),
-	COUNTED(RECORDS_USEFUL, "records_useful", TOTAL, COUNT, USEFUL),
-	COUNTED(RECORDS_SPURIOUS, "records_spurious", TOTAL, COUNT, SPURIOUS),
-	COUNTED(SCANS, "scans", TOTAL, COUNT, SCANS),
-	CLIENTS(CPU_SIGNALS, "cpu_signals", CPU_SIGNALS),
-	CLIENTS(WAITS_BEGUN, "waits_begun", WAITS_BEGUN),
-	CLIENTS(WAITS_SATISFIED, "waits_satisfied", WAITS_SATISFIED),
-	CLIENTS(WAITS_TIMED_OUT, "waits_timed_out", WAITS_TIMED_OUT),
-	CLIENTS(WAITS_CANCELLED, "waits_cancelled", WAITS_CANCELLED),
-	COUNTED(SECOND_SAMPLE, "second_sample", TOTAL, COUNT, SECOND_SAMPLE),
-	COUNTED(LOG_ENTRIES_READ, "log_entries_read", TOTAL, COUNT, LOG_READ),
-	COUNTED(LOG_ENTRIES_LOST, "log_entries_lost", TOTAL, COUNT, LOG_LOST),
-	SAMPLED(LOG_ENTRIES_UNREAD, "log_entries_unread", LEVEL, COUNT, log_entries_unread),
-	SAMPLED(LOG_PACKETS, "log_packets", TOTAL, COUNT, log_packets),
-	CLIENTS(IOCTLS, "ioctls", IOCTLS),
-	CLIENTS(DOORBELL_FAULTS, "doorbell_faults", DOORBELL_FAULTS),
-	CLIENTS(PAGE_FAULTS, "page_faults", PAGE_FAULTS),
-	CLIENTS(FENCES_CREATED, "fences_created", FENCE_CREATED),
-	CLIENTS(FENCES_OPENED, "fences_opened", FENCE_OPENED),
-	CLIENTS(FENCES_CLOSED, "fences_closed", FENCE_CLOSED),
-	COUNTED(FENCES_DESTROYED, "fences_destroyed", TOTAL, COUNT, FENCE_DESTROYED),
-	SAMPLED(QUEUES, "queues", LEVEL, COUNT, queues),
-	SAMPLED(DOORBELLS_CONNECTED, "doorbells_connected", LEVEL, COUNT, doorbells_connected),
-	COUNTED(VICTIMISATIONS, "victimisations", TOTAL, COUNT, VICTIMISATIONS),
-	SAMPLED(MONITORED_UPDATES, "monitored_updates", TOTAL, COUNT, cmp.monitored_updates),
-	SAMPLED(MONITORED_UPDATES_IRQ, "monitored_updates_irq", TOTAL, COUNT,
-		cmp.monitored_updates_irq),
-	SAMPLED(SHADOW_POSTS, "shadow_posts", TOTAL, COUNT, cmp.shadow_posts),
-	SAMPLED(LOCAL_PAGES, "local_pages", LEVEL, COUNT, local_pages),
-	SAMPLED(EVICTIONS, "evictions", TOTAL, COUNT, evictions),
-	SAMPLED(LOG_BUFFERS_SET, "log_buffers_set", TOTAL, COUNT, cmp.log_buffers_set),
-	SAMPLED(LOG_FLUSHES, "log_flushes", TOTAL, COUNT, cmp.log_flushes),
-	SAMPLED(LOG_QUEUES_FLUSHED, "log_queues_flushed", TOTAL, COUNT, cmp.log_queues_flushed),
-	SAMPLED(LOG_MARKERS, "log_markers", TOTAL, COUNT, cmp.log_markers),
-	COUNTED(RECORDS_ARRAY, "records_array", TOTAL, COUNT, RECORDS_ARRAY),
-	COUNTED(RECORDS_NULL, "records_null", TOTAL, COUNT, RECORDS_NULL),
-	COUNTED(RECORDS_QUEUE, "records_queue", TOTAL, COUNT, RECORDS_QUEUE),
-	COUNTED(RECORDS_QUEUE_NULL, "records_queue_null", TOTAL, COUNT, RECORDS_QUEUE_NULL),
-	COUNTED(LOG_SCANS, "log_scans", TOTAL, COUNT, LOG_SCANS),
-	COUNTED(LIVE_READS, "live_reads", TOTAL, COUNT, LIVE_READS),
-	COUNTED(LEGACY_SCANS, "legacy_scans", TOTAL, COUNT, LEGACY_SCANS),
-	COUNTED(F1_TRANSITIONS, "f1_transitions", TOTAL, COUNT, F1),
-	SAMPLED(ENGINES_IN_F1, "engines_in_f1", LEVEL, COUNT, engines_in_f1),
-	COUNTED(D3_TRANSITIONS, "d3_transitions", TOTAL, COUNT, D3),
-	COUNTED(ENGINE_RESETS, "engine_resets", TOTAL, COUNT, ENGINE_RESETS),
-	COUNTED(RECORDS_MONITORED, "records_monitored", TOTAL, COUNT, RECORDS_MONITORED),
-	CLIENTS(SUBMISSIONS, "submissions", SUBMISSIONS),
-	COUNTED(SUBMISSIONS_HELD, "submissions_held", TOTAL, COUNT, SUBMISSIONS_HELD),
-	COUNTED(SUBMISSIONS_DONE, "submissions_done", TOTAL, COUNT, SUBMISSIONS_DONE),
-	COUNTED(SUBMISSIONS_LOST, "submissions_lost", TOTAL, COUNT, SUBMISSIONS_LOST),
-	COUNTED(SUBMISSIONS_TIMED_OUT, "submissions_timed_out", TOTAL, COUNT,
-		SUBMISSIONS_TIMED_OUT),
-	COUNTED(HANDLER_NS, "handler_ns", TOTAL, NS, HANDLER_NS),
-	SAMPLED(HANDLER_MAX_NS, "handler_max_ns", MAXIMUM, NS, handler_max_ns),
-	COUNTED(PROCESSES_BLOCKED, "processes_blocked", TOTAL, COUNT, PROCESSES_BLOCKED),
-	COUNTED(ADAPTER_RESETS, "adapter_resets", TOTAL, COUNT, ADAPTER_RESETS),
-	COUNTED(FALSE_ALARMS, "false_alarms", TOTAL, COUNT, FALSE_ALARMS),
+	SAMPLED("signals", TOTAL, signals,
+		"Fence signals that engines executed"),
+	SAMPLED("suppressed", TOTAL, suppressed,
+		"Signals that needed no interrupt: the value did not exceed the monitored value"),
+	SAMPLED("posts", TOTAL, cmp.posts,
+		"Signals that engines handed to the CMP"),
+	SAMPLED("cmp_rechecked_out", TOTAL, cmp.rechecked_out,
+		"Posts that the CMP dropped after it had compared the value again"),
+	SAMPLED("cmp_recorded", TOTAL, cmp.recorded,
+		"Posts that the CMP named in an interrupt record"),
+	SAMPLED("cmp_overflowed", TOTAL, cmp.overflowed,
+		"Posts that became a NULL event, for which the driver scans all fences"),
+	SAMPLED("interrupts_raised", TOTAL, interrupts_raised,
+		"Times the virtual GPU raised its interrupt vector"),
+	SAMPLED("interrupts_coalesced", TOTAL, interrupts_coalesced,
+		"Raises that found the vector already pending"),
+	COUNTED("handler_runs", TOTAL, HANDLER_RUNS,
+		"Runs of the interrupt handler, as /proc/interrupts counts them"),
+	COUNTED("records_useful", TOTAL, USEFUL,
+		"Recorded fences that completed at least one waiter"),
+	COUNTED("records_spurious", TOTAL, SPURIOUS,
+		"Recorded fences that completed no waiter, which is legal"),
+	COUNTED("scans", TOTAL, SCANS,
+		"NULL events, for each of which the driver scanned every fence with waiters"),
+	CLIENTS("cpu_signals", CPU_SIGNALS,
+		"Fence points that the CPU signaled"),
+	CLIENTS("waits_begun", WAITS_BEGUN,
+		"CPU waits and events that the driver queued on a fence"),
+	CLIENTS("waits_satisfied", WAITS_SATISFIED,
+		"Begun waits that ended because their values were reached"),
+	CLIENTS("waits_timed_out", WAITS_TIMED_OUT,
+		"Begun waits that their deadline ended"),
+	CLIENTS("waits_cancelled", WAITS_CANCELLED,
+		"Begun waits that a signal, a cancellation, a close or an error ended"),
+	COUNTED("second_sample", TOTAL, SECOND_SAMPLE,
+		"Waits that the second sample, after arming, found satisfied"),
+	COUNTED("log_entries_read", TOTAL, LOG_READ,
+		"Log entries that the driver read"),
+	COUNTED("log_entries_lost", TOTAL, LOG_LOST,
+		"Log entries that the GPU overwrote before the driver read them"),
+	SAMPLED("log_entries_unread", LEVEL, log_entries_unread,
+		"Log entries of live queues that the driver has not read yet"),
+	SAMPLED("log_packets", TOTAL, log_packets,
+		"LOG packets that engines executed"),
+	CLIENTS("ioctls", IOCTLS,
+		"Ioctls of the driver that it served"),
+	CLIENTS("doorbell_faults", DOORBELL_FAULTS,
+		"Page faults on doorbell pages"),
+	CLIENTS("page_faults", PAGE_FAULTS,
+		"Page faults on all other pages that the driver maps"),
+	CLIENTS("fences_created", FENCE_CREATED,
+		"Create calls to the virtual GPU"),
+	CLIENTS("fences_opened", FENCE_OPENED,
+		"Open calls to the virtual GPU, one for each holder"),
+	CLIENTS("fences_closed", FENCE_CLOSED,
+		"Close calls to the virtual GPU"),
+	COUNTED("fences_destroyed", TOTAL, FENCE_DESTROYED,
+		"Destroy calls to the virtual GPU, after the last close"),
+	SAMPLED("queues", LEVEL, queues,
+		"Hardware queues that exist"),
+	SAMPLED("doorbells_connected", LEVEL, doorbells_connected,
+		"Physical doorbells in use"),
+	COUNTED("victimisations", TOTAL, VICTIMISATIONS,
+		"Doorbells that one queue lost to another"),
+	SAMPLED("monitored_updates", TOTAL, cmp.monitored_updates,
+		"Updates of monitored values"),
+	SAMPLED("monitored_updates_irq", TOTAL, cmp.monitored_updates_irq,
+		"Updates of monitored values from a hard interrupt"),
+	SAMPLED("shadow_posts", TOTAL, cmp.shadow_posts,
+		"Posts that the CMP made itself, when an update met a value already due"),
+	SAMPLED("local_pages", LEVEL, local_pages,
+		"Pages of fence values that are in video memory"),
+	SAMPLED("evictions", TOTAL, evictions,
+		"Pages of fence values that the driver moved to system memory"),
+	SAMPLED("log_buffers_set", TOTAL, cmp.log_buffers_set,
+		"Log buffers handed to the virtual GPU"),
+	SAMPLED("log_flushes", TOTAL, cmp.log_flushes,
+		"Batches of logs that the driver committed"),
+	SAMPLED("log_queues_flushed", TOTAL, cmp.log_queues_flushed,
+		"Queues in the batches of logs committed"),
+	SAMPLED("log_markers", TOTAL, cmp.log_markers,
+		"Markers that were logged"),
+	COUNTED("records_array", TOTAL, RECORDS_ARRAY,
+		"Interrupt records with an exact array of fences"),
+	COUNTED("records_null", TOTAL, RECORDS_NULL,
+		"Interrupt records with a NULL array, which make the driver scan all fences"),
+	COUNTED("records_queue", TOTAL, RECORDS_QUEUE,
+		"Interrupt records that name a queue (the optimised form)"),
+	COUNTED("records_queue_null", TOTAL, RECORDS_QUEUE_NULL,
+		"Interrupt records with a NULL queue: the driver reads all logs of a node"),
+	COUNTED("log_scans", TOTAL, LOG_SCANS,
+		"Times the driver read the logs of all queues of a node for such a record"),
+	COUNTED("live_reads", TOTAL, LIVE_READS,
+		"Fences whose value the driver read, because no log entry named it"),
+	COUNTED("legacy_scans", TOTAL, LEGACY_SCANS,
+		"Scans of all waiters of monitored fences, or of one file's"),
+	COUNTED("f1_transitions", TOTAL, F1,
+		"Transitions of an engine from F0 to F1"),
+	SAMPLED("engines_in_f1", LEVEL, engines_in_f1,
+		"Engines that are in F1"),
+	COUNTED("d3_transitions", TOTAL, D3,
+		"Transitions of the adapter from D0 to D3"),
+	COUNTED("engine_resets", TOTAL, ENGINE_RESETS,
+		"Resets of an engine"),
+	COUNTED("records_monitored", TOTAL, RECORDS_MONITORED,
+		"Interrupt records for a write to a monitored fence"),
+	CLIENTS("submissions", SUBMISSIONS,
+		"Submissions that kernel-mode queues accepted, one for each queue"),
+	COUNTED("submissions_held", TOTAL, SUBMISSIONS_HELD,
+		"Submissions that waited for a fence before they went to the GPU"),
+	COUNTED("submissions_done", TOTAL, SUBMISSIONS_DONE,
+		"Submissions that completed"),
+	COUNTED("submissions_lost", TOTAL, SUBMISSIONS_LOST,
+		"Submissions that ended because their queue was lost"),
+	COUNTED("submissions_timed_out", TOTAL, SUBMISSIONS_TIMED_OUT,
+		"Lost submissions that used their engine for longer than TdrDelay"),
+	COUNTED("handler_ns", TOTAL, HANDLER_NS,
+		"Time in the hard half of the interrupt handler, with interrupts off"),
+	SAMPLED("handler_max_ns", MAXIMUM, handler_max_ns,
+		"Longest run of the hard half of the interrupt handler"),
+	COUNTED("processes_blocked", TOTAL, PROCESSES_BLOCKED,
+		"Processes that were blocked because they hung engines too often"),
+	COUNTED("adapter_resets", TOTAL, ADAPTER_RESETS,
+		"Resets of the whole adapter that began"),
+	COUNTED("false_alarms", TOTAL, FALSE_ALARMS,
+		"Resets of an engine that were called off, because its work had ended by itself"),
 };
 
 static void sample_add_unread(struct vfence_queue *queue, void *arg)
@@ -165,7 +241,7 @@ static void sample_add_unread(struct vfence_queue *queue, void *arg)
 
 static void sample_engines(struct vfence_adapter *adapter, struct counters_sample *s)
 {
-	struct drm_vfence_node_info info;
+	struct vgpu_node_counters info;
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.nodes; i++) {
@@ -178,7 +254,7 @@ static void sample_engines(struct vfence_adapter *adapter, struct counters_sampl
 
 /*
  * Read an event before what becomes of it, and coalesced raises before raises: the sums of
- * &enum drm_vfence_counter_id, which hold at rest, then rarely hold by accident.
+ * counters, which hold at rest, then rarely hold by accident.
  */
 static void sample_events(struct vfence_adapter *adapter, struct counters_sample *s)
 {
@@ -212,73 +288,77 @@ static void sample_levels(struct vfence_adapter *adapter, struct counters_sample
 }
 
 /**
- * vfence_counters_values - answer %DRM_VFENCE_QUERY_COUNTER_VALUES
+ * vfence_counters_show - print each counter of an adapter: its name, value and kind
  * @adapter: the adapter
- * @to: zeroed room for the answer, or NULL
- *
- * Return: number of elements of the answer.
+ * @m: the file in debugfs
  */
-unsigned int vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to)
+void vfence_counters_show(struct vfence_adapter *adapter, struct seq_file *m)
 {
+	u64 value[ARRAY_SIZE(counter_table)];
 	struct counters_sample sample = { };
 	unsigned int i;
 
-	if (!to)
-		return ARRAY_SIZE(counter_table);
-
 	sample_events(adapter, &sample);
-	for (i = 0; i < ARRAY_SIZE(counter_table); i++) {
-		to[i].id = counter_table[i].id;
+	for (i = 0; i < ARRAY_SIZE(counter_table); i++)
 		if (counter_table[i].counted != VFENCE_COUNTS)
-			to[i].value = atomic64_read(&adapter->counts[counter_table[i].counted]);
-	}
+			value[i] = atomic64_read(&adapter->counts[counter_table[i].counted]);
 
 	sample_levels(adapter, &sample);
 	for (i = 0; i < ARRAY_SIZE(counter_table); i++)
 		if (counter_table[i].counted == VFENCE_COUNTS)
-			to[i].value = *(const u64 *)((const char *)&sample +
-						     counter_table[i].sampled);
-	return ARRAY_SIZE(counter_table);
+			value[i] = *(const u64 *)((const char *)&sample +
+						  counter_table[i].sampled);
+
+	for (i = 0; i < ARRAY_SIZE(counter_table); i++)
+		seq_printf(m, "%s %llu %s\n", counter_table[i].name, value[i],
+			   counter_kinds[counter_table[i].kind]);
 }
 
-/**
- * vfence_counters_client - answer %DRM_VFENCE_QUERY_CLIENT_COUNTERS
- * @file: the client
- * @to: zeroed room for the answer, or NULL
- *
- * Return: number of elements of the answer.
- */
-unsigned int vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to)
-{
-	unsigned int i, n = 0;
-
-	for (i = 0; i < ARRAY_SIZE(counter_table); i++) {
-		if (!counter_table[i].client)
-			continue;
-		if (to) {
-			to[n].id = counter_table[i].id;
-			to[n].value = atomic64_read(&file->counts[counter_table[i].counted]);
-		}
-		n++;
-	}
-	return n;
-}
-
-/**
- * vfence_counters_infos - answer %DRM_VFENCE_QUERY_COUNTER_INFOS
- * @to: zeroed room for the answer, or NULL
- *
- * Return: number of elements of the answer.
- */
-unsigned int vfence_counters_infos(struct drm_vfence_counter_info *to)
+/** vfence_counters_show_help - print what each counter counts to a file in debugfs */
+void vfence_counters_show_help(struct seq_file *m)
 {
 	unsigned int i;
 
-	for (i = 0; to && i < ARRAY_SIZE(counter_table); i++) {
-		to[i].id = counter_table[i].id;
-		to[i].kind = counter_table[i].kind;
-		to[i].unit = counter_table[i].unit;
-		strscpy(to[i].name, counter_table[i].name, sizeof(to[i].name));
+	for (i = 0; i < ARRAY_SIZE(counter_table); i++)
+		seq_printf(m, "%s: %s\n", counter_table[i].name, counter_table[i].help);
+}
+
+/**
+ * vfence_counters_show_nodes - print the totals of each node of an adapter
+ * @adapter: the adapter
+ * @m: the file in debugfs
+ */
+void vfence_counters_show_nodes(struct vfence_adapter *adapter, struct seq_file *m)
+{
+	struct vgpu_node_counters counters;
+	unsigned int i;
+
+	for (i = 0; i < adapter->config.gpu.nodes; i++) {
+		vgpu_engine_query_node(adapter->gpu, i, &counters);
+		seq_printf(m, "node=%u packets=%llu signals=%llu suppressed=%llu log_packets=%llu waits_stalled=%llu busy_ns=%llu\n",
+			   i, counters.packets, counters.signals, counters.suppressed,
+			   counters.log_packets, counters.waits_stalled, counters.busy_ns);
 	}
-	return ARRAY_SIZE(counter_table);
+}
+
+/**
+ * vfence_counters_show_client - print the counters of a client
+ * @file: the client
+ * @p: printer of its fdinfo
+ */
+void vfence_counters_show_client(struct vfence_file *file, struct drm_printer *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(counter_table); i++) {
+		const struct counter *counter = &counter_table[i];
+		char key[32];
+
+		if (!counter->client)
+			continue;
+		strscpy(key, counter->name, sizeof(key));
+		strreplace(key, '_', '-');
+		drm_printf(p, "vfence-%s:\t%lld\n", key,
+			   (long long)atomic64_read(&file->counts[counter->counted]));
+	}
 }

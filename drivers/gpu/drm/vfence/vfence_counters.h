@@ -2,15 +2,14 @@
 #ifndef _VFENCE_COUNTERS_H_
 #define _VFENCE_COUNTERS_H_
 
-#include <linux/types.h>
-
-#include <drm/vfence_drm.h>
-
+struct drm_printer;
+struct seq_file;
 struct vfence_adapter;
 struct vfence_file;
 
-unsigned int vfence_counters_values(struct vfence_adapter *adapter, struct drm_vfence_counter *to);
-unsigned int vfence_counters_client(struct vfence_file *file, struct drm_vfence_counter *to);
-unsigned int vfence_counters_infos(struct drm_vfence_counter_info *to);
+void vfence_counters_show(struct vfence_adapter *adapter, struct seq_file *m);
+void vfence_counters_show_help(struct seq_file *m);
+void vfence_counters_show_nodes(struct vfence_adapter *adapter, struct seq_file *m);
+void vfence_counters_show_client(struct vfence_file *file, struct drm_printer *p);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: the logging level, for tracing tools, and switches for tests. The configuration
- * of a device is given by module parameters, and clients use ioctls.
+ * debugfs: counters, the logging level for tracing tools, and switches for tests. The
+ * configuration of a device is given by module parameters, and clients use ioctls.
  */
 
 #include <linux/debugfs.h>
@@ -20,6 +20,7 @@
 #include "queue/vfence_queue.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
+#include "vfence_counters.h"
 #include "vfence_debugfs.h"
 
 static int debugfs_logging_level_get(void *data, u64 *level)
@@ -252,6 +253,27 @@ static int debugfs_state_show(struct seq_file *m, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(debugfs_state);
 
+static int debugfs_counters_show(struct seq_file *m, void *unused)
+{
+	vfence_counters_show(m->private, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_counters);
+
+static int debugfs_counter_help_show(struct seq_file *m, void *unused)
+{
+	vfence_counters_show_help(m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_counter_help);
+
+static int debugfs_nodes_show(struct seq_file *m, void *unused)
+{
+	vfence_counters_show_nodes(m->private, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(debugfs_nodes);
+
 /** vfence_debugfs_init - create the files of an adapter; DRM removes them with its minor */
 void vfence_debugfs_init(struct drm_minor *minor)
 {
@@ -267,6 +289,11 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file("notify_work", 0600, minor->debugfs_root, adapter,
 			    &debugfs_notify_work);
 
+	debugfs_create_file("counters", 0400, minor->debugfs_root, adapter,
+			    &debugfs_counters_fops);
+	debugfs_create_file("counter_help", 0400, minor->debugfs_root, adapter,
+			    &debugfs_counter_help_fops);
+	debugfs_create_file("nodes", 0400, minor->debugfs_root, adapter, &debugfs_nodes_fops);
 	debugfs_create_file("state", 0400, minor->debugfs_root, adapter, &debugfs_state_fops);
 
 	debugfs_create_file("reset_engine", 0200, minor->debugfs_root, adapter,

@@ -23,6 +23,7 @@
 #include "mem/vfence_vm.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_watch.h"
+#include "vfence_counters.h"
 #include "vfence_file.h"
 
 u64 vfence_file_id(struct drm_file *drm_file)
@@ -82,6 +83,7 @@ void vfence_file_show(struct vfence_file *file, struct drm_printer *p)
 		drm_printf(p, "drm-maxfreq-%s:\t%llu Hz\n", name, VGPU_CLOCK_HZ);
 	}
 	vfence_show_memory_stats(p, file->drm);
+	vfence_counters_show_client(file, p);
 	drm_printf(p, "vfence-devices-hung:\t%u\nvfence-devices-reset:\t%u\n", lost[0], lost[1]);
 }
 

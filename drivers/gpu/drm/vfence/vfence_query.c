@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queries: the properties and the counters of an adapter, the limits and the objects of a
- * client.
+ * Queries: the properties of an adapter, the limits and the objects of a client.
  */
 
-#include <linux/capability.h>
 #include <linux/mm.h>
 #include <linux/nospec.h>
 #include <linux/slab.h>
@@ -20,7 +18,6 @@
 #include "core/vfence_obj_array.h"
 #include "fence/vfence_local.h"
 #include "queue/vfence_queue.h"
-#include "vfence_counters.h"
 #include "vfence_query.h"
 
 #define QUERY_MAX	65536
@@ -45,18 +42,12 @@ static void query_adapter_info(struct vfence_adapter *adapter, struct drm_vfence
 		info->flags |= DRM_VFENCE_ADAPTER_MONITORED_INTERRUPT;
 }
 
-/* The totals of an engine show what all clients do. */
 static void query_node_infos(struct vfence_adapter *adapter, struct drm_vfence_node_info *info)
 {
-	bool totals = perfmon_capable();
 	unsigned int i;
 
 	for (i = 0; i < adapter->config.gpu.nodes; i++) {
-		vgpu_engine_query_node(adapter->gpu, i, &info[i]);
-		if (!totals)
-			info[i] = (struct drm_vfence_node_info){ .class_id = info[i].class_id };
-
-		info[i].flags = totals ? DRM_VFENCE_NODE_TOTALS : 0;
+		info[i].class_id = adapter->config.gpu.node_class[i];
 		if (adapter->user_mode_submission && adapter->config.user_nodes & BIT(i))
 			info[i].flags |= DRM_VFENCE_NODE_USER_MODE_SUBMISSION;
 	}
@@ -168,37 +159,6 @@ static int query_caps(struct vfence_file *file, u32 handle, void *to)
 	return 0;
 }
 
-static unsigned int query_counter_count(struct vfence_file *file)
-{
-	return vfence_counters_values(file->adapter, NULL);
-}
-
-/* The adapter's counters show what the other clients do. */
-static int query_counters(struct vfence_file *file, u32 handle, void *to)
-{
-	if (vfence_reject(&file->adapter->drm, !perfmon_capable()))
-		return -EACCES;
-	vfence_counters_values(file->adapter, to);
-	return 0;
-}
-
-static int query_counter_infos(struct vfence_file *file, u32 handle, void *to)
-{
-	vfence_counters_infos(to);
-	return 0;
-}
-
-static unsigned int query_client_counter_count(struct vfence_file *file)
-{
-	return vfence_counters_client(file, NULL);
-}
-
-static int query_client_counters(struct vfence_file *file, u32 handle, void *to)
-{
-	vfence_counters_client(file, to);
-	return 0;
-}
-
 static unsigned int query_limit_count(struct vfence_file *file)
 {
 	return query_limits(file, NULL);
@@ -258,12 +218,6 @@ static const struct query_kind query_kinds[] = {
 	[DRM_VFENCE_QUERY_FEATURES] =
 		QUERY_ARRAY(query_features, query_feature_count, feature_info),
 	[DRM_VFENCE_QUERY_FENCE_CAPS] = QUERY_ONE(query_caps, fence_caps),
-	[DRM_VFENCE_QUERY_COUNTER_VALUES] =
-		QUERY_ARRAY(query_counters, query_counter_count, counter),
-	[DRM_VFENCE_QUERY_COUNTER_INFOS] =
-		QUERY_ARRAY(query_counter_infos, query_counter_count, counter_info),
-	[DRM_VFENCE_QUERY_CLIENT_COUNTERS] =
-		QUERY_ARRAY(query_client_counters, query_client_counter_count, counter),
 	[DRM_VFENCE_QUERY_LIMITS] = QUERY_ARRAY(query_limit_array, query_limit_count, limit),
 	[DRM_VFENCE_QUERY_DEVICE] = QUERY_OBJECT(query_device, device_info),
 	[DRM_VFENCE_QUERY_CONTEXT] = QUERY_OBJECT(query_context, context_info),

@@ -778,8 +778,26 @@ struct page *vgpu_doorbell_page(struct vgpu *gpu, unsigned int index, bool secon
 u64 vgpu_clock_now(struct vgpu *gpu);
 /** vgpu_clock_query - sample the GPU clock, in ticks, and CLOCK_MONOTONIC, in ns, at once */
 void vgpu_clock_query(struct vgpu *gpu, u64 *gpu_ticks, u64 *cpu_ns);
-/** vgpu_engine_query_node - read class and counters of a node. Any context. */
-void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info);
+/**
+ * struct vgpu_node_counters - totals of a node since the function was probed
+ */
+struct vgpu_node_counters {
+	/** @packets: packets that completed */
+	u64 packets;
+	/** @signals: fence signals executed */
+	u64 signals;
+	/** @suppressed: signals that needed no interrupt */
+	u64 suppressed;
+	/** @log_packets: LOG packets executed */
+	u64 log_packets;
+	/** @waits_stalled: fence waits that stalled their queue */
+	u64 waits_stalled;
+	/** @busy_ns: GPU time that packets cost, in ns */
+	u64 busy_ns;
+};
+
+/** vgpu_engine_query_node - read the counters of a node. Any context. */
+void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct vgpu_node_counters *info);
 /** vgpu_cmp_query_counters - read all counters of &struct vgpu_counters. Any context. */
 void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
 

@@ -483,12 +483,11 @@ u64 vgpu_engine_waited_ns(struct vgpu *gpu, unsigned int node)
 	return vgpu_thread_waited(&gpu->chip->engine[node].thread);
 }
 
-void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct drm_vfence_node_info *info)
+void vgpu_engine_query_node(struct vgpu *gpu, unsigned int node, struct vgpu_node_counters *info)
 {
-	const struct drm_vfence_node_info *counters = &gpu->node[node].counters;
+	const struct vgpu_node_counters *counters = &gpu->node[node].counters;
 
-	*info = (struct drm_vfence_node_info){
-		.class_id = gpu->config.node_class[node],
+	*info = (struct vgpu_node_counters){
 		.packets = READ_ONCE(counters->packets),
 		.signals = READ_ONCE(counters->signals),
 		.suppressed = READ_ONCE(counters->suppressed),

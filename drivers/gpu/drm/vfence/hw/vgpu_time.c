@@ -72,7 +72,7 @@ static u64 time_price(const struct vgpu_engine *engine, u64 burned)
  */
 static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 shared, u64 own)
 {
-	struct drm_vfence_node_info *counters = &queue->node->counters;
+	struct vgpu_node_counters *counters = &queue->node->counters;
 
 	WRITE_ONCE(counters->busy_ns, counters->busy_ns + own);
 	WRITE_ONCE(queue->busy_ns, queue->busy_ns + own);

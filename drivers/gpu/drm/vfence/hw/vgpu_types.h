@@ -304,7 +304,7 @@ struct vgpu_node {
 	bool preempt;
 
 	/** @counters: Written by the engine's thread; read without a lock. */
-	struct drm_vfence_node_info counters;
+	struct vgpu_node_counters counters;
 };
 
 /**
