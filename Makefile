@@ -149,6 +149,7 @@ install: lib tool
 	install -D -m 644 tools/lib/vfence.h $(DESTDIR)$(PREFIX)/include/vfence.h
 	install -D -m 644 tools/d3dkmt/d3dkmthk.h $(DESTDIR)$(PREFIX)/include/vfence/d3dkmthk.h
 	install -D -m 644 uapi/drm/vfence_drm.h $(DESTDIR)$(PREFIX)/include/drm/vfence_drm.h
+	install -D -m 644 uapi/drm/vfence_gpu.h $(DESTDIR)$(PREFIX)/include/drm/vfence_gpu.h
 	install -D -m 755 $(OUT)/bin/vfence $(DESTDIR)$(PREFIX)/bin/vfence
 	install -d $(DESTDIR)$(PREFIX)/share/man/man1
 	install -m 644 tools/vfence/man/*.1 $(DESTDIR)$(PREFIX)/share/man/man1/

@@ -5,7 +5,7 @@
  * documentation, so that code that is written for Windows or for WSL compiles, and runs on vfence.
  *
  * What differs is what Linux has instead: an event and an NT handle are file descriptors from 1 on,
- * cast to HANDLE; a thread may not destroy an object that another one uses; packets are those of vfence_drm.h. An adapter's LUID is its number. Memory is resident
+ * cast to HANDLE; a thread may not destroy an object that another one uses; packets are those of vfence_gpu.h. An adapter's LUID is its number. Memory is resident
  * from its creation, so that paging fences are 0.
  */
 #ifndef VFENCE_D3DKMTHK_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The ABI is frozen: this checks the sizes and offsets of everything in vfence_drm.h. It
+ * The ABI is frozen: this checks the sizes and offsets of everything in its two headers. It
  * is compiled and run for 64 and 32 bits and compiled as C++. A change here is a change
  * of the ABI.
  */
