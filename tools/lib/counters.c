@@ -94,9 +94,9 @@ static int counters_path(struct vf_adapter *adapter, const char *name, char *pat
 {
 	unsigned int number;
 	struct dirent *entry;
-	int ret = -ENODEV;
 	char folder[64];
 	struct stat st;
+	int ret;
 	DIR *dir;
 
 	if (fstat(adapter->fd, &st))
@@ -104,7 +104,10 @@ static int counters_path(struct vf_adapter *adapter, const char *name, char *pat
 	snprintf(folder, sizeof(folder), "/sys/dev/char/%u:%u/device/drm", major(st.st_rdev),
 		 minor(st.st_rdev));
 	dir = opendir(folder);
-	while (dir && ret && (entry = readdir(dir))) {
+	if (!dir)
+		return errno == ENOENT ? -ENODEV : -errno;
+	ret = -ENODEV;
+	while (ret && (entry = readdir(dir))) {
 		char rest;
 
 		if (sscanf(entry->d_name, "card%u%c", &number, &rest) != 1)
@@ -112,8 +115,7 @@ static int counters_path(struct vf_adapter *adapter, const char *name, char *pat
 		snprintf(path, size, "/sys/kernel/debug/dri/%u/%s", number, name);
 		ret = 0;
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return ret;
 }
 

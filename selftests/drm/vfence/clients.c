@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Clients of one adapter: what one of them may do to the others and learn about them. */
 
+#include <sys/prctl.h>
+
 #include "vfence_test.h"
 
 FIXTURE(clients) {
@@ -437,6 +439,8 @@ static int unprivileged(int (*check)(struct client *c), struct client *c)
 		/* The capabilities go with the last user id that is root's. */
 		if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
 			_exit(100);
+		/* A process that was root's may not read its own fdinfo. */
+		prctl(PR_SET_DUMPABLE, 1);
 		_exit(check(c));
 	}
 	waitpid(pid, &status, 0);
