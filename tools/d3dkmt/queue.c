@@ -132,6 +132,20 @@ static int queue_submit(struct kmt_object *queue, const struct drm_vfence_submit
 	return kmt_ioctl(queue->adapter, DRM_IOCTL_VFENCE_SUBMIT, submit);
 }
 
+static void queue_set_ops(struct drm_vfence_submit *submit, enum drm_vfence_submit_op_type type,
+			  struct drm_vfence_submit_op *ops, const struct kmt_points *points,
+			  UINT count)
+{
+	UINT i;
+
+	for (i = 0; i < count; i++)
+		ops[i] = (struct drm_vfence_submit_op){
+			.type = (uint32_t)type, .handle = points->point[i].fence,
+			.value = points->point[i].value,
+		};
+	submit->ops = ARRAY(count, ops);
+}
+
 /*
  * Packets are in memory of the device, by their GPU address; the kernel copies them. The progress
  * fence gets its value, which must grow, when they are done.
@@ -140,7 +154,7 @@ KMT_EXPORT NTSTATUS D3DKMTSubmitCommandToHwQueue(const D3DKMT_SUBMITCOMMANDTOHWQ
 {
 	struct drm_vfence_submit_queue one = { 0 };
 	struct drm_vfence_submit submit = { .commands_size = args->CommandLength };
-	struct drm_vfence_fence_point progress;
+	struct drm_vfence_submit_op progress;
 	const void *commands = NULL;
 	struct kmt_object queue;
 	int ret;
@@ -154,10 +168,11 @@ KMT_EXPORT NTSTATUS D3DKMTSubmitCommandToHwQueue(const D3DKMT_SUBMITCOMMANDTOHWQ
 					     args->CommandLength, &commands))
 		return STATUS_INVALID_PARAMETER;
 	submit.commands = (uintptr_t)commands;
-	progress = (struct drm_vfence_fence_point){
-		.fence = queue.queue.progress_fence, .value = args->HwQueueProgressFenceId,
+	progress = (struct drm_vfence_submit_op){
+		.type = DRM_VFENCE_SUBMIT_SIGNAL_FENCE, .handle = queue.queue.progress_fence,
+		.value = args->HwQueueProgressFenceId,
 	};
-	submit.signals = ARRAY(1, &progress);
+	submit.ops = ARRAY(1, &progress);
 	one.queue = queue.handle;
 	ret = queue_submit(&queue, &one, 1, &submit);
 	if (ret)
@@ -171,6 +186,7 @@ KMT_EXPORT NTSTATUS D3DKMTSubmitCommandToHwQueue(const D3DKMT_SUBMITCOMMANDTOHWQ
 KMT_EXPORT NTSTATUS
 D3DKMTSubmitWaitForSyncObjectsToHwQueue(const D3DKMT_SUBMITWAITFORSYNCOBJECTSTOHWQUEUE *args)
 {
+	struct drm_vfence_submit_op ops[D3DDDI_MAX_OBJECT_WAITED_ON];
 	struct drm_vfence_submit_queue one = { 0 };
 	struct drm_vfence_submit submit = { 0 };
 	struct kmt_points points;
@@ -183,7 +199,7 @@ D3DKMTSubmitWaitForSyncObjectsToHwQueue(const D3DKMT_SUBMITWAITFORSYNCOBJECTSTOH
 			    queue.adapter, &points);
 	if (!NT_SUCCESS(status))
 		return status;
-	submit.waits = ARRAY(args->ObjectCount, points.point);
+	queue_set_ops(&submit, DRM_VFENCE_SUBMIT_WAIT_FENCE, ops, &points, args->ObjectCount);
 	one.queue = queue.handle;
 	return kmt_status(queue_submit(&queue, &one, 1, &submit));
 }
@@ -220,6 +236,7 @@ D3DKMTSubmitSignalSyncObjectsToHwQueue(const D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQ
 {
 	struct drm_vfence_submit_queue queues[D3DDDI_MAX_BROADCAST_CONTEXT];
 	struct drm_vfence_submit submit = { .flags = queue_signal_flags(args->Flags) };
+	struct drm_vfence_submit_op ops[D3DDDI_MAX_OBJECT_WAITED_ON];
 	struct kmt_points points;
 	struct kmt_object first;
 	NTSTATUS status;
@@ -234,7 +251,7 @@ D3DKMTSubmitSignalSyncObjectsToHwQueue(const D3DKMT_SUBMITSIGNALSYNCOBJECTSTOHWQ
 				    args->FenceValueArray, first.adapter, &points);
 	if (!NT_SUCCESS(status))
 		return status;
-	submit.signals = ARRAY(args->ObjectCount, points.point);
+	queue_set_ops(&submit, DRM_VFENCE_SUBMIT_SIGNAL_FENCE, ops, &points, args->ObjectCount);
 	return kmt_status(queue_submit(&first, queues, args->BroadcastHwQueueCount, &submit));
 }
 

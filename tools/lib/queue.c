@@ -699,10 +699,62 @@ static int submit_to_kernel(struct vf_queue **queues, unsigned int count,
 	return ret;
 }
 
+/* The operations of a submission, and how many there are so far. */
+struct submit_ops {
+	struct drm_vfence_submit_op few[VF_LIST_SMALL], *op;
+	uint32_t count;
+};
+
+static int ops_add_points(struct submit_ops *ops, struct vf_adapter *adapter,
+			  enum drm_vfence_submit_op_type type, const struct vf_point *points,
+			  unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++) {
+		if (points[i].fence->adapter != adapter)
+			return -EXDEV;
+		ops->op[ops->count++] = (struct drm_vfence_submit_op){
+			.type = (uint32_t)type, .handle = points[i].fence->handle,
+			.value = points[i].value,
+		};
+	}
+	return 0;
+}
+
+static void ops_add_syncobjs(struct submit_ops *ops, enum drm_vfence_submit_op_type type,
+			     const struct vf_syncobj *syncobjs, unsigned int count)
+{
+	unsigned int i;
+
+	for (i = 0; i < count; i++)
+		ops->op[ops->count++] = (struct drm_vfence_submit_op){
+			.type = (uint32_t)type, .handle = syncobjs[i].handle,
+			.value = syncobjs[i].point,
+		};
+}
+
+static int ops_fill(struct submit_ops *ops, struct vf_adapter *adapter,
+		    const struct vf_submit *what)
+{
+	int ret = ops_add_points(ops, adapter, DRM_VFENCE_SUBMIT_WAIT_FENCE, what->waits,
+				 what->wait_count);
+
+	ret = ret ? ret : ops_add_points(ops, adapter, DRM_VFENCE_SUBMIT_SIGNAL_FENCE,
+					 what->signals, what->signal_count);
+	ops_add_syncobjs(ops, DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ, what->wait_syncobjs,
+			 what->wait_syncobj_count);
+	ops_add_syncobjs(ops, DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ, what->signal_syncobjs,
+			 what->signal_syncobj_count);
+	return ret;
+}
+
 VF_EXPORT int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what)
 {
+	size_t all = (size_t)what->wait_count + what->signal_count + what->wait_syncobj_count +
+		     what->signal_syncobj_count;
 	struct drm_vfence_submit args = { .flags = what->flags, .eventfd = what->eventfd };
-	struct vf_list waits, signals;
+	struct submit_ops ops = { .count = 0 };
 	unsigned int i;
 	int ret;
 
@@ -711,23 +763,15 @@ VF_EXPORT int vf_submit(struct vf_queue **queues, unsigned int count, const stru
 	for (i = 1; i < count; i++)
 		if (queues[i]->adapter != queues[0]->adapter)
 			return fail(queues[0], -EXDEV);
-	args.wait_syncobjs = (struct drm_vfence_obj_array)
-		DRM_VFENCE_OBJ_ARRAY(what->wait_syncobj_count, what->wait_syncobjs);
-	args.signal_syncobjs = (struct drm_vfence_obj_array)
-		DRM_VFENCE_OBJ_ARRAY(what->signal_syncobj_count, what->signal_syncobjs);
-	ret = vf_list_fill(&waits, queues[0]->adapter, what->waits, what->wait_count);
-	if (ret)
-		return fail(queues[0], ret);
-	ret = vf_list_fill(&signals, queues[0]->adapter, what->signals, what->signal_count);
-	if (!ret) {
-		args.waits = waits.array;
-		args.signals = signals.array;
-		ret = submit_to_kernel(queues, count, &args);
-		vf_list_empty(&signals);
-	} else {
-		ret = fail(queues[0], ret);
-	}
-	vf_list_empty(&waits);
+
+	ops.op = all <= VF_LIST_SMALL ? ops.few : calloc(all, sizeof(*ops.op));
+	if (!ops.op)
+		return fail(queues[0], -ENOMEM);
+	ret = ops_fill(&ops, queues[0]->adapter, what);
+	args.ops = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(ops.count, ops.op);
+	ret = ret ? fail(queues[0], ret) : submit_to_kernel(queues, count, &args);
+	if (ops.op != ops.few)
+		free(ops.op);
 	return ret;
 }
 

@@ -746,6 +746,16 @@ void vf_cmd_raw(struct vf_queue *queue, const void *packet, size_t size);
 int vf_queue_submit(struct vf_queue *queue);
 
 /**
+ * struct vf_syncobj - a point of a syncobj
+ */
+struct vf_syncobj {
+	/** @handle: handle of the syncobj in the adapter's open file */
+	uint32_t handle;
+	/** @point: point of a timeline syncobj; 0 for a binary one */
+	uint64_t point;
+};
+
+/**
  * struct vf_submit - waits and signals of a submission to kernel-mode queues
  */
 struct vf_submit {
@@ -762,11 +772,11 @@ struct vf_submit {
 	/** @signal_count: number of @signals */
 	unsigned int signal_count;
 	/** @wait_syncobjs: in-syncs to wait for before the commands, or NULL */
-	const struct drm_vfence_syncobj *wait_syncobjs;
+	const struct vf_syncobj *wait_syncobjs;
 	/** @wait_syncobj_count: number of @wait_syncobjs */
 	unsigned int wait_syncobj_count;
 	/** @signal_syncobjs: out-syncs that receive the submission's dma_fence, or NULL */
-	const struct drm_vfence_syncobj *signal_syncobjs;
+	const struct vf_syncobj *signal_syncobjs;
 	/** @signal_syncobj_count: number of @signal_syncobjs */
 	unsigned int signal_syncobj_count;
 };

@@ -1082,7 +1082,7 @@ struct drm_vfence_wait_set_wait {
 #define DRM_VFENCE_QUEUE_USER_MODE	(1 << 0)
 /**
  * DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT: Submissions may use their engine for longer than
- * TdrDelay. SUBMIT refuses @signal_syncobjs, because a dma_fence must signal. The queue must
+ * TdrDelay. SUBMIT refuses out-syncs, because a dma_fence must signal. The queue must
  * still leave its engine when another client wants it or its context is suspended. The flag has
  * no effect on a user-mode queue, which has no such limit.
  */
@@ -1387,25 +1387,27 @@ struct drm_vfence_context_info {
 #define DRM_VFENCE_MAX_SUBMISSIONS	8192
 /** DRM_VFENCE_MAX_BROADCAST: Most queues of one submission. */
 #define DRM_VFENCE_MAX_BROADCAST	64
-/** DRM_VFENCE_MAX_SYNCOBJS: Most entries of one list of syncobjs. */
+/** DRM_VFENCE_MAX_OPS: Most operations of one submission. */
+#define DRM_VFENCE_MAX_OPS		1024
+/** DRM_VFENCE_MAX_SYNCOBJS: Most operations of one type that are for syncobjs. */
 #define DRM_VFENCE_MAX_SYNCOBJS		64
 
 /**
  * DRM_VFENCE_SUBMIT_ALLOW_REWIND: A monitored fence accepts a value below the value that it
  * has when the signal is performed. Without the flag it keeps its value then. A native fence
- * always accepts the value. The flag needs @signals.
+ * always accepts the value. The flag needs a SIGNAL_FENCE.
  */
 #define DRM_VFENCE_SUBMIT_ALLOW_REWIND		(1 << 0)
 /**
- * DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION: The driver performs @signals when all earlier
- * submissions have been given to the GPU, even if they are not done. The flag needs
- * @signals and excludes commands.
+ * DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION: The driver signals the fences when all earlier
+ * submissions have been given to the GPU, even if they are not done. The flag needs a
+ * SIGNAL_FENCE and excludes commands.
  */
 #define DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION	(1 << 1)
 /**
  * DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT: The driver signals @eventfd when all queues have
  * reached the submission; a queue that is lost counts as one that has. The flag excludes
- * @signals and commands.
+ * SIGNAL_FENCE and commands.
  */
 #define DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT	(1 << 2)
 /**
@@ -1427,37 +1429,59 @@ struct drm_vfence_submit_queue {
 };
 
 /**
- * struct drm_vfence_syncobj - a syncobj of the file
+ * enum drm_vfence_submit_op_type - what an operation of a submission does
  */
-struct drm_vfence_syncobj {
-	/** @handle: Handle of the syncobj. */
-	__u32 handle;
-	/** @pad: Zero. */
-	__u32 pad;
-	/** @point: Point of a timeline syncobj; 0 for a binary one. */
-	__u64 point;
+enum drm_vfence_submit_op_type {
+	/** @DRM_VFENCE_SUBMIT_WAIT_FENCE: Hold the submission back until a fence has a value. */
+	DRM_VFENCE_SUBMIT_WAIT_FENCE = 0,
+	/** @DRM_VFENCE_SUBMIT_SIGNAL_FENCE: Signal a fence when the submission is done. */
+	DRM_VFENCE_SUBMIT_SIGNAL_FENCE = 1,
+	/**
+	 * @DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ: In-sync: hold the submission back until the dma_fence
+	 * has signaled that the syncobj has at the time of the call; ignore whether it fails.
+	 */
+	DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ = 2,
+	/** @DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ: Out-sync: give the syncobj a dma_fence. */
+	DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ = 3,
 };
 
 /**
- * struct drm_vfence_submit - queue waits, commands and signals, in this order
+ * struct drm_vfence_submit_op - an operation of a submission on a fence or a syncobj
+ */
+struct drm_vfence_submit_op {
+	/** @type: &enum drm_vfence_submit_op_type. */
+	__u32 type;
+	/** @handle: Handle of the fence or the syncobj. */
+	__u32 handle;
+	/**
+	 * @value: Value to wait for or to signal; point of a timeline syncobj, 0 for a binary
+	 * one.
+	 */
+	__u64 value;
+};
+
+/**
+ * struct drm_vfence_submit - queue waits, commands and signals
+ *
+ * The operations that wait come before the commands, those that signal after them, whatever the
+ * order in @ops; operations of one type keep theirs.
  *
  * A queue executes its submissions in the order of the calls; one that waits holds back its own
  * queue only. A point that was reached after the call stays reached, even if the value is
  * rewound before the submission is the first of its queue. A fence that cannot be signaled any
- * more counts as reached. For a syncobj the driver takes the dma_fence that it has at the time
- * of the call, and ignores whether that fails. The call does not sleep for any of that, unless
- * it has @signal_syncobjs or asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
+ * more counts as reached. The call does not sleep for any of that, unless it has an out-sync or
+ * asks for %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM.
  *
  * Commands are packets without padding between them, which the kernel copies. They contain no
- * FENCE_WAIT, because waits go by list, and no LOG, because the queue has no logs.
+ * FENCE_WAIT, because waits are operations, and no LOG, because the queue has no logs.
  *
- * The CPU signals the fences of @signals when all queues have executed what was queued before
+ * The CPU signals the fences when all queues have executed what was queued before
  * and, with one queue, the commands; a fence with %DRM_VFENCE_FENCE_TOP_OF_PIPELINE when the
  * GPU has fetched all that. If a queue is lost before, the CPU does not signal them. Until then
  * the submission counts as a signaler of these fences.
  *
- * The dma_fence that a submission gives to @signal_syncobjs must signal in bounded time, so the
- * submission must not depend on what a client decides. A call with @signal_syncobjs therefore
+ * The dma_fence that a submission gives to its out-syncs must signal in bounded time, so the
+ * submission must not depend on what a client decides. A call with an out-sync therefore
  * sleeps until its fence points are reached and no submission in front waits for any, or until
  * the queue is lost. It also sleeps while its function is paused. The dma_fence signals when
  * the commands are done. If they are not, it fails:
@@ -1469,15 +1493,15 @@ struct drm_vfence_syncobj {
  * - ENODEV: the device is removed.
  *
  * Errors: EINVAL for no queue, a queue that occurs twice, or more than
- * %DRM_VFENCE_MAX_BROADCAST; EINVAL for commands or @signal_syncobjs with more than one queue;
+ * %DRM_VFENCE_MAX_BROADCAST; EINVAL for commands or an out-sync with more than one queue;
  * EINVAL for commands of an illegal length, or with a packet that is not legal or not for
- * kernel-mode queues; EINVAL for a flag without the members that it needs, or with a member
- * that it excludes; EOPNOTSUPP for a user-mode queue, for @signal_syncobjs with a queue without
+ * kernel-mode queues; EINVAL for a flag without what it needs, or with what it excludes;
+ * EOPNOTSUPP for a user-mode queue, for an out-sync with a queue without
  * a time-out, for a MONITORED_SIGNAL packet if engines have none, or for a fence of type
  * INTRA_GPU; ENOENT for a syncobj that does not exist; EINVAL for a wait for a syncobj without
  * a fence or for a point that is not submitted yet; EACCES for a handle without the right to
- * wait or to signal; EBADF or EINVAL for a descriptor that is not an eventfd; EINVAL for a list
- * longer than %DRM_VFENCE_MAX_POINTS or %DRM_VFENCE_MAX_SYNCOBJS; ENOSPC if a queue has
+ * wait or to signal; EBADF or EINVAL for a descriptor that is not an eventfd; EINVAL for more than
+ * %DRM_VFENCE_MAX_OPS operations, or %DRM_VFENCE_MAX_SYNCOBJS of a type; ENOSPC if a queue has
  * %DRM_VFENCE_MAX_SUBMISSIONS and @flags does not say to wait, or beyond
  * %DRM_VFENCE_LIMIT_SUBMIT_POINTS or %DRM_VFENCE_LIMIT_USER_MEMORY; EIO if a queue is lost;
  * EINTR if a signal interrupted the call.
@@ -1489,20 +1513,14 @@ struct drm_vfence_submit {
 	__s32 eventfd;
 	/** @queues: Array of &struct drm_vfence_submit_queue. */
 	struct drm_vfence_obj_array queues;
-	/** @waits: Array of &struct drm_vfence_fence_point; can be empty. */
-	struct drm_vfence_obj_array waits;
-	/** @wait_syncobjs: Array of &struct drm_vfence_syncobj; can be empty. */
-	struct drm_vfence_obj_array wait_syncobjs;
+	/** @ops: Array of &struct drm_vfence_submit_op; can be empty. */
+	struct drm_vfence_obj_array ops;
 	/** @commands: Address of the packets; 0 without commands. */
 	__u64 commands;
 	/** @commands_size: Length of the packets in bytes, a multiple of 8; 0: no commands. */
 	__u32 commands_size;
 	/** @pad: Zero. */
 	__u32 pad;
-	/** @signals: Array of &struct drm_vfence_fence_point; can be empty. */
-	struct drm_vfence_obj_array signals;
-	/** @signal_syncobjs: Array of &struct drm_vfence_syncobj; can be empty. */
-	struct drm_vfence_obj_array signal_syncobjs;
 };
 
 /**

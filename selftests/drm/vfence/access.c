@@ -299,7 +299,7 @@ TEST_F_TIMEOUT(world, VF_39_functions_that_take_turns_leave_others_half_of_the_t
 /* Others may wait for submissions of a function that is reset: they end before the wait for engines. */
 TEST_F(world, VF_39_a_reset_that_waits_for_the_engines_ends_submissions_first)
 {
-	struct drm_vfence_syncobj out = {};
+	struct vf_syncobj out = {};
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 	struct vf_queue *kernel;
 	int fd;

@@ -784,13 +784,30 @@ static void do_import(struct attacker *c)
 	drmSyncobjDestroy(c->fd, syncobj);
 }
 
+/* Add up to 64 operations on fences, now and then of another type than @type. */
+static void add_ops(struct attacker *c, enum drm_vfence_submit_op_type type,
+		    struct drm_vfence_submit_op *ops, uint32_t *count)
+{
+	struct drm_vfence_fence_point point[64];
+	struct drm_vfence_obj_array array;
+	uint32_t i;
+
+	points(c, point, &array);
+	for (i = 0; i < array.count && i < 64; i++)
+		ops[(*count)++] = (struct drm_vfence_submit_op){
+			.type = dice(50) ? (uint32_t)type : (uint32_t)dice(5),
+			.handle = point[i].fence, .value = point[i].value,
+		};
+}
+
 /* Submit to a queue of either kind. Each submission ends in bounded time. */
 static void do_submit(struct attacker *c)
 {
-	struct drm_vfence_fence_point wait[64], signal[64];
+	struct drm_vfence_submit_op ops[130];
 	struct drm_vfence_submit_queue *queue = (void *)(self->area + 3 * AREA);
-	struct drm_vfence_syncobj syncobj[2] = { 0 };
+	uint32_t syncobj[2] = { 0 };
 	struct drm_vfence_submit submit = { .flags = (uint32_t)(dice(4) ? 0 : dice(16)) };
+	uint32_t waits;
 	uint64_t words[64];
 	unsigned int i, n = (unsigned int)dice(4);
 
@@ -809,25 +826,30 @@ static void do_submit(struct attacker *c)
 		submit.commands_size += length;
 	}
 	submit.commands = submit.commands_size ? (uintptr_t)words : 0;
+	submit.ops = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(0, ops);
 	if (!dice(3))
-		points(c, wait, &submit.waits);
+		add_ops(c, DRM_VFENCE_SUBMIT_WAIT_FENCE, ops, &submit.ops.count);
+	waits = submit.ops.count;
 	if (!dice(2))
-		points(c, signal, &submit.signals);
+		add_ops(c, DRM_VFENCE_SUBMIT_SIGNAL_FENCE, ops, &submit.ops.count);
 	if (submit.flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT)
 		submit.eventfd = event_fd[dice(POOL)];
 	/* With in-syncs the call may sleep, and only a signal wakes it. */
-	for (i = 0; !submit.waits.count && !dice(3) && i < 2; i++) {
+	for (i = 0; !waits && !dice(3) && i < 2; i++) {
 		if (drmSyncobjCreate(c->fd, i ? 0 : DRM_SYNCOBJ_CREATE_SIGNALED,
-				     &syncobj[i].handle))
+				     &syncobj[i]))
 			break;
-		*(i ? &submit.signal_syncobjs : &submit.wait_syncobjs) =
-			(struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(1, &syncobj[i]);
+		ops[submit.ops.count++] = (struct drm_vfence_submit_op){
+			.type = i ? DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ :
+				    DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ,
+			.handle = syncobj[i],
+		};
 	}
 	mutate(queue, 3 * sizeof(*queue));
 	mutate(syncobj, sizeof(syncobj));
 	CALL(c, SUBMIT, submit);
 	for (i = 0; i < 2; i++)
-		drmSyncobjDestroy(c->fd, syncobj[i].handle);
+		drmSyncobjDestroy(c->fd, syncobj[i]);
 }
 
 static void do_descriptor(struct attacker *c)

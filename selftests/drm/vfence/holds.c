@@ -483,7 +483,7 @@ TEST_F(holds, a_file_waits_for_the_work_that_fires_its_events)
 
 static int import_own(struct stage *s)
 {
-	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
 	int ret = drmSyncobjCreate(vf_adapter_fd(s->client.adapter), 0, &syncobj.handle);
 

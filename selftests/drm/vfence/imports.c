@@ -341,7 +341,7 @@ TEST_F(imports, one_wrong_thing_at_a_time)
 /* One of two syncobjs has no fence yet, so that the call waits for neither. */
 TEST_F(imports, a_refused_submission_follows_no_syncobj)
 {
-	struct drm_vfence_syncobj in[2] = { 0 };
+	struct vf_syncobj in[2] = { 0 };
 	struct vf_submit what = { .wait_syncobjs = in, .wait_syncobj_count = 2 };
 	struct vf_queue *queue;
 	uint32_t fence;

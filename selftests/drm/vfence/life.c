@@ -188,7 +188,7 @@ TEST_F(life, unbind_ends_the_waits_of_other_adapters)
 /* A sync_file and a dma-buf that were passed on outlive the adapter. */
 TEST_F(life, what_was_handed_on_outlives_the_adapter)
 {
-	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
 	struct sync_file_info info = { 0 };
 	struct pollfd file = { .events = POLLIN };
@@ -423,7 +423,7 @@ static int live(int ready)
 	struct vf_adapter *here, *there;
 	struct vf_device *dh, *dt;
 	struct vf_queue *gfx, *copy, *far, *kernel[2];
-	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_syncobj syncobj = { 0 };
 	struct vf_point gated;
 	struct vf_submit held = { .waits = &gated, .wait_count = 1 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
@@ -523,7 +523,7 @@ TEST(killed_clients_leave_nothing_of_any_kind)
 /* Send a sync_file of a submission to @sock, then sleep until the process is killed. */
 static int tell(int sock)
 {
-	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
 	struct vf_adapter *adapter;
 	struct vf_device *device;

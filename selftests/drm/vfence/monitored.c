@@ -794,7 +794,7 @@ TEST_F(mixed_written, a_packet_there_releases_all_waits_here)
  */
 TEST_F(mixed, WDDM_123_a_failed_import_there_is_a_signal_here)
 {
-	struct drm_vfence_syncobj syncobj = { 0 };
+	struct vf_syncobj syncobj = { 0 };
 	struct vf_submit told = { .signal_syncobjs = &syncobj, .signal_syncobj_count = 1 };
 	int fd = vf_adapter_fd(self->i_adapter);
 	struct vf_device *device;

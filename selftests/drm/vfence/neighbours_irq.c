@@ -919,14 +919,13 @@ static void *sleep_in_submit(void *arg)
 {
 	struct sleeper *s = arg;
 	struct drm_vfence_submit_queue queue = { .queue = s->queue };
-	struct drm_vfence_fence_point point = {
-		.fence = vf_fence_handle(s->client->fence), .value = 1,
+	struct drm_vfence_submit_op ops[] = {
+		{ DRM_VFENCE_SUBMIT_WAIT_FENCE, vf_fence_handle(s->client->fence), 1 },
+		{ DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ, s->syncobj, 0 },
 	};
-	struct drm_vfence_syncobj out = { .handle = s->syncobj };
 	struct drm_vfence_submit submit = {
 		.queues = { .array = (uintptr_t)&queue, .count = 1, .stride = sizeof(queue) },
-		.waits = { .array = (uintptr_t)&point, .count = 1, .stride = sizeof(point) },
-		.signal_syncobjs = { .array = (uintptr_t)&out, .count = 1, .stride = sizeof(out) },
+		.ops = DRM_VFENCE_OBJ_ARRAY(2, ops),
 	};
 
 	__atomic_store_n(&s->tid, gettid(), __ATOMIC_RELEASE);

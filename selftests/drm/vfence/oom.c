@@ -461,7 +461,7 @@ TEST_F(oom, fence_import)
 static int submit(FIXTURE_DATA(oom) *self)
 {
 	struct vf_point point[2] = { { self->fence, 0 }, { self->top, 0 } };
-	struct drm_vfence_syncobj syncobj = { .handle = self->syncobj };
+	struct vf_syncobj syncobj = { .handle = self->syncobj };
 	struct vf_submit what = {
 		.waits = point, .wait_count = 1, .signals = point, .signal_count = 2,
 		.wait_syncobjs = &syncobj, .wait_syncobj_count = 1,
@@ -475,7 +475,7 @@ static int submit(FIXTURE_DATA(oom) *self)
 static int submit_told(FIXTURE_DATA(oom) *self)
 {
 	struct vf_point point = { self->fence, 0 };
-	struct drm_vfence_syncobj syncobj[2] = {
+	struct vf_syncobj syncobj[2] = {
 		{ .handle = self->syncobj }, { .handle = self->timeline, .point = ++self->point },
 	};
 	struct vf_submit what = {

@@ -50,18 +50,24 @@ struct call {
 #define CALL(s, name, args)	raw((s)->fd, DRM_IOCTL_VFENCE_##name, &(args))
 
 static int scene_submit(struct scene *s, uint32_t flags, const struct drm_vfence_fence_point *wait,
-			uint64_t value, struct drm_vfence_syncobj *out)
+			uint64_t value, struct vf_syncobj *out)
 {
-	struct drm_vfence_fence_point signal = { vf_fence_handle(s->monitored), 0, value };
+	struct drm_vfence_submit_op ops[3] = {
+		{ DRM_VFENCE_SUBMIT_SIGNAL_FENCE, vf_fence_handle(s->monitored), value },
+	};
 	struct drm_vfence_submit_queue queue = { .queue = s->kernel };
 	struct drm_vfence_submit submit = {
 		.flags = flags,
 		.queues = DRM_VFENCE_OBJ_ARRAY(1, &queue),
-		.waits = DRM_VFENCE_OBJ_ARRAY(!!wait, wait),
-		.signals = DRM_VFENCE_OBJ_ARRAY(1, &signal),
-		.signal_syncobjs = DRM_VFENCE_OBJ_ARRAY(!!out, out),
+		.ops = DRM_VFENCE_OBJ_ARRAY(1, ops),
 	};
 
+	if (wait)
+		ops[submit.ops.count++] = (struct drm_vfence_submit_op){
+			DRM_VFENCE_SUBMIT_WAIT_FENCE, wait->fence, wait->value };
+	if (out)
+		ops[submit.ops.count++] = (struct drm_vfence_submit_op){
+			DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ, out->handle, out->point };
 	return CALL(s, SUBMIT, submit);
 }
 
@@ -413,7 +419,7 @@ static int call_WAIT_SET_CREATE(struct scene *s)
 /* The submission has a dma_fence, so the call sleeps until nothing is before it that waits. */
 static int call_submit_published(struct scene *s)
 {
-	struct drm_vfence_syncobj out = { .handle = s->syncobj };
+	struct vf_syncobj out = { .handle = s->syncobj };
 
 	return scene_submit(s, DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM, NULL, GOAL + 2, &out);
 }

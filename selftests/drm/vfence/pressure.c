@@ -161,8 +161,8 @@ static int submit_chain(FIXTURE_DATA(pressure) *self, struct vf_fence *fence, ui
 	unsigned int i;
 
 	for (i = 0; i < 3; i++) {
-		struct drm_vfence_syncobj in = { .handle = self->syncobj[i - !!i] };
-		struct drm_vfence_syncobj out = { .handle = self->syncobj[i] };
+		struct vf_syncobj in = { .handle = self->syncobj[i - !!i] };
+		struct vf_syncobj out = { .handle = self->syncobj[i] };
 		struct vf_submit what = {
 			.wait_syncobjs = &in, .wait_syncobj_count = !!i,
 			.signal_syncobjs = &out, .signal_syncobj_count = 1,

@@ -965,7 +965,7 @@ TEST_F_TIMEOUT(engine, TDR_28_an_adapter_that_was_reset_works_again_at_once, 120
 /* A completion comes while its engine is held, so its record is ignored at first. */
 TEST_F(engine, WDDM_145_what_was_ignored_is_read_when_the_engines_go_on)
 {
-	struct drm_vfence_syncobj out = {};
+	struct vf_syncobj out = {};
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 	struct vf_queue *compute, *mm;
 	struct vf_counters after;
@@ -995,7 +995,7 @@ TEST_F(engine, WDDM_145_what_was_ignored_is_read_when_the_engines_go_on)
 static bool reports(struct client *client, unsigned int node)
 {
 	int fd = vf_adapter_fd(client->adapter);
-	struct drm_vfence_syncobj out = {};
+	struct vf_syncobj out = {};
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 	struct vf_queue *queue = NULL;
 	bool reported;
@@ -1052,7 +1052,7 @@ TEST_F(engine, TDR_26_two_engines_that_hang_at_once_recover)
 
 TEST_F(engine, WDDM_172_TDR_11_errors_tell_the_guilty_from_the_cancelled)
 {
-	struct drm_vfence_syncobj out[3] = {};
+	struct vf_syncobj out[3] = {};
 	struct vf_queue *queue[2];
 	struct vf_submit what = { .signal_syncobj_count = 1 };
 	struct vf_buffer *buffer;

@@ -219,7 +219,7 @@ TEST_F(runtime, a_chain_of_three_queues_passes_while_the_cpu_rewinds)
 /* Submit a signal: by a packet if engines can write the fence, else by software. */
 static int submit_signal(struct vf_adapter *adapter, struct vf_queue *queue,
 			 struct vf_fence *fence, uint64_t value,
-			 const struct drm_vfence_syncobj *done)
+			 const struct vf_syncobj *done)
 {
 	struct vf_point signal = { fence, value };
 	struct vf_submit what = { .signal_syncobjs = done, .signal_syncobj_count = !!done };
@@ -415,7 +415,7 @@ TEST_F(runtime, destroying_an_idle_queue_loses_none_of_its_signals)
 	uint64_t count;
 
 	for (i = 1; i <= ENDS; i++) {
-		struct drm_vfence_syncobj done = { 0 };
+		struct vf_syncobj done = { 0 };
 		struct vf_queue *queue;
 
 		ASSERT_EQ(0, drmSyncobjCreate(self->fd, 0, &done.handle));

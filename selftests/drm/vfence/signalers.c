@@ -405,7 +405,7 @@ TEST_F(signalers, a_refused_submission_keeps_no_waits)
 	struct vf_point signal = { self->fence, 8 };
 	const struct vf_submit what = {
 		.signals = &signal, .signal_count = 1,
-		.wait_syncobjs = &(struct drm_vfence_syncobj){ .handle = 0x7fffffff },
+		.wait_syncobjs = &(struct vf_syncobj){ .handle = 0x7fffffff },
 		.wait_syncobj_count = 1,
 	};
 	struct vf_queue *queue;

@@ -387,7 +387,7 @@ TEST_F(world, VF_10_43_the_image_of_another_function_is_stale)
 struct published {
 	struct vf_queue *kernel;
 	int fd;
-	struct drm_vfence_syncobj out[12];
+	struct vf_syncobj out[12];
 };
 
 static int published_open(struct published *p, struct guest *guest)

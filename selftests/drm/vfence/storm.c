@@ -95,13 +95,13 @@ static bool hang_kernel_queue(struct culprit *me)
 	int fd = vf_adapter_fd(me->adapter);
 	struct vf_queue *queue;
 	uint32_t syncobj;
-	struct drm_vfence_syncobj out;
+	struct vf_syncobj out;
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 
 	if (vf_kernel_queue_create(me->device, dice(NODES), &queue) ||
 	    drmSyncobjCreate(fd, 0, &syncobj))
 		return true;
-	out = (struct drm_vfence_syncobj){ .handle = syncobj };
+	out = (struct vf_syncobj){ .handle = syncobj };
 	if (dice(2))
 		vf_cmd_draw(queue, 10, SECOND / 10);
 	else

@@ -1023,23 +1023,23 @@ TEST_F(submit, an_abort_ends_what_is_held_queued_and_running)
 
 /* ------------------------------------------------------------------ syncobjs */
 
-static struct drm_vfence_syncobj syncobj_of(int fd, uint64_t point)
+static struct vf_syncobj syncobj_of(int fd, uint64_t point)
 {
-	struct drm_vfence_syncobj syncobj = { .point = point };
+	struct vf_syncobj syncobj = { .point = point };
 
 	drmSyncobjCreate(fd, 0, &syncobj.handle);
 	return syncobj;
 }
 
 /* Submit the commands with a syncobj as out-sync. */
-static int submit_told(struct vf_queue *queue, const struct drm_vfence_syncobj *syncobj)
+static int submit_told(struct vf_queue *queue, const struct vf_syncobj *syncobj)
 {
 	struct vf_submit what = { .signal_syncobjs = syncobj, .signal_syncobj_count = 1 };
 
 	return vf_submit(&queue, 1, &what);
 }
 
-static int wait_syncobj(int fd, const struct drm_vfence_syncobj *syncobj, int64_t until)
+static int wait_syncobj(int fd, const struct vf_syncobj *syncobj, int64_t until)
 {
 	uint64_t point = syncobj->point;
 	uint32_t handle = syncobj->handle;
@@ -1051,8 +1051,8 @@ static int wait_syncobj(int fd, const struct drm_vfence_syncobj *syncobj, int64_
 
 TEST_F(submit, a_syncobj_tells_when_a_submission_is_done)
 {
-	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
-	struct drm_vfence_syncobj timeline = syncobj_of(self->fd, 4);
+	struct vf_syncobj binary = syncobj_of(self->fd, 0);
+	struct vf_syncobj timeline = syncobj_of(self->fd, 4);
 
 	vf_cmd_draw(self->gfx, 1, LONG);
 	ASSERT_EQ(0, submit_told(self->gfx, &binary));
@@ -1069,7 +1069,7 @@ TEST_F(submit, a_syncobj_tells_when_a_submission_is_done)
 
 TEST_F(submit, submissions_that_are_told_of_wait_for_each_other_in_the_kernel)
 {
-	struct drm_vfence_syncobj link[10];
+	struct vf_syncobj link[10];
 	unsigned int i;
 
 	/*
@@ -1101,9 +1101,9 @@ TEST_F(submit, submissions_that_are_told_of_wait_for_each_other_in_the_kernel)
 
 TEST_F(submit, all_of_several_syncobjs_count)
 {
-	struct drm_vfence_syncobj first[2] = { syncobj_of(self->fd, 0), syncobj_of(self->fd, 1) };
-	struct drm_vfence_syncobj last[2] = { syncobj_of(self->fd, 0), first[1] };
-	struct drm_vfence_syncobj either[2][2] = { { first[0], last[0] }, { last[0], first[0] } };
+	struct vf_syncobj first[2] = { syncobj_of(self->fd, 0), syncobj_of(self->fd, 1) };
+	struct vf_syncobj last[2] = { syncobj_of(self->fd, 0), first[1] };
+	struct vf_syncobj either[2][2] = { { first[0], last[0] }, { last[0], first[0] } };
 	struct vf_submit tell = { .signal_syncobjs = first, .signal_syncobj_count = 2 };
 	struct vf_submit wait = { .wait_syncobjs = &first[1], .wait_syncobj_count = 1 };
 	struct vf_queue *queue[2] = { self->gfx };
@@ -1142,7 +1142,7 @@ TEST_F(submit, all_of_several_syncobjs_count)
 struct told {
 	pid_t tid;
 	struct vf_queue *queue;
-	const struct drm_vfence_syncobj *syncobj;
+	const struct vf_syncobj *syncobj;
 	struct vf_fence *fence;
 	uint64_t value;
 	uint32_t flags;
@@ -1177,7 +1177,7 @@ static bool asleep(struct told *told)
 /* A submission that a client can block must not publish a dma_fence. */
 TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 {
-	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct vf_syncobj syncobj = syncobj_of(self->fd, 0);
 	struct told behind = { .queue = self->gfx, .syncobj = &syncobj };
 	struct told waits = { .queue = self->copy, .syncobj = &syncobj,
 			      .fence = self->fence, .value = 2 };
@@ -1222,7 +1222,7 @@ TEST_F(submit, nobody_is_told_of_what_is_not_bounded)
 
 TEST_F(any, a_call_that_asks_for_it_waits_for_room)
 {
-	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct vf_syncobj syncobj = syncobj_of(self->fd, 0);
 	struct told more[2] = {
 		{ .queue = self->gfx, .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM },
 		{ .queue = self->gfx, .flags = DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM, .syncobj = &syncobj },
@@ -1341,7 +1341,7 @@ TEST_F(any, a_place_that_a_broadcast_cannot_take_is_for_the_next_call)
 TEST_F(submit, what_takes_too_long_is_aborted)
 {
 	struct vf_counters before = counters(self->adapter);
-	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 	struct vf_device *device;
 	struct vf_queue *queue;
 
@@ -1373,7 +1373,7 @@ TEST_F(submit, what_takes_too_long_is_aborted)
 TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 {
 	struct vf_counters before = counters(self->adapter);
-	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 
 	if (knob(variant->adapter, "hold_posts", "1"))
 		SKIP(return, "needs root and debugfs");
@@ -1408,7 +1408,7 @@ TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 /* Aborted submissions signal their out-syncs in order, with an error. */
 TEST_F(submit, an_abort_cancels_what_was_told_of)
 {
-	struct drm_vfence_syncobj syncobj[8];
+	struct vf_syncobj syncobj[8];
 	unsigned int i;
 
 	for (i = 0; i < 8; i++) {
@@ -1427,7 +1427,7 @@ TEST_F(submit, an_abort_cancels_what_was_told_of)
 /* A suspension does not stop the timeout of a submission with out-syncs. */
 TEST_F(submit, what_is_suspended_has_to_end_in_time)
 {
-	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct vf_syncobj syncobj = syncobj_of(self->fd, 0);
 	int64_t begun = vf_deadline(0);
 
 	/* The draw takes longer than the timeout, so it is not done before the suspension. */
@@ -1447,7 +1447,7 @@ TEST_F(submit, what_is_suspended_has_to_end_in_time)
 /* Nor does a client that resumes its context whenever the timeout is due. */
 TEST_F(any, what_is_suspended_again_and_again_has_to_end_in_time)
 {
-	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct vf_syncobj syncobj = syncobj_of(self->fd, 0);
 	int64_t begun = vf_deadline(0), due;
 	unsigned int i;
 
@@ -1471,7 +1471,7 @@ TEST_F(any, what_is_suspended_again_and_again_has_to_end_in_time)
 /* Nor does one that lets its queue wait for the engine between suspensions, and no more. */
 TEST_F(any, what_gets_no_time_between_suspensions_has_to_end_in_time)
 {
-	struct drm_vfence_syncobj syncobj = syncobj_of(self->fd, 0);
+	struct vf_syncobj syncobj = syncobj_of(self->fd, 0);
 	struct vf_submit what = { 0 };
 	struct client neighbour;
 	struct vf_queue *queue;
@@ -1507,7 +1507,7 @@ TEST_F(any, what_gets_no_time_between_suspensions_has_to_end_in_time)
 /* The submission that was suspended pays for it, and not the next one. */
 TEST_F(any, a_suspension_counts_for_its_submission_alone)
 {
-	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 	struct vf_submit what = { 0 };
 	/* Leave room for a machine that resumes late: there the test is weaker. */
 	const int64_t suspended = (deterministic() ? 14 : 7) * (SECOND / 10);
@@ -1545,7 +1545,7 @@ TEST_F(any, a_suspension_counts_for_its_submission_alone)
  */
 TEST_F(any, a_submission_pays_for_nothing_before_it)
 {
-	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 	struct vf_submit what = { 0 };
 	struct client neighbour;
 	struct vf_queue *queue;
@@ -1576,7 +1576,7 @@ TEST_F(any, a_submission_pays_for_nothing_before_it)
 
 TEST_F(submit, a_bad_address_fails_its_submission)
 {
-	struct drm_vfence_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
+	struct vf_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 	int ret;
 
 	vf_cmd_draw(self->gfx, 1, LONG);
@@ -1603,7 +1603,7 @@ TEST_F(submit, a_bad_address_fails_its_submission)
  */
 TEST_F_TIMEOUT(any, many_submissions_follow_one_dma_fence, 120)
 {
-	struct drm_vfence_syncobj told = syncobj_of(self->fd, 0), many[DRM_VFENCE_MAX_SYNCOBJS];
+	struct vf_syncobj told = syncobj_of(self->fd, 0), many[DRM_VFENCE_MAX_SYNCOBJS];
 	struct vf_submit what = {
 		.wait_syncobjs = many, .wait_syncobj_count = DRM_VFENCE_MAX_SYNCOBJS,
 	};
@@ -1640,8 +1640,8 @@ TEST_F_TIMEOUT(any, many_submissions_follow_one_dma_fence, 120)
 /* Our own dma_fence signals our own import callback, also when it failed. */
 TEST_F(submit, a_submission_signals_a_fence_by_import)
 {
-	struct drm_vfence_syncobj binary = syncobj_of(self->fd, 0);
-	struct drm_vfence_syncobj timeline = syncobj_of(self->fd, 2);
+	struct vf_syncobj binary = syncobj_of(self->fd, 0);
+	struct vf_syncobj timeline = syncobj_of(self->fd, 2);
 	uint64_t maximum = self->can & DRM_VFENCE_ADAPTER_NO_64BIT_ATOMICS ? INT32_MAX : UINT64_MAX;
 	struct vf_point back = { .value = 1 };
 	struct vf_device *device;
@@ -1753,7 +1753,8 @@ TEST_F(any, stock_viewers_see_jobs)
 	EXPECT_TRUE(seen);
 }
 
-#define LIST(l, e, n) a.l = (struct drm_vfence_obj_array){ sizeof(e), n, (uintptr_t)&(e) }
+#define OPS(op_type, n) (op.type = DRM_VFENCE_SUBMIT_##op_type,			\
+			 a.ops = (struct drm_vfence_obj_array){ sizeof(op), n, (uintptr_t)&op })
 #define COMMANDS(p, size) a.commands = (uintptr_t)(p), a.commands_size = (size)
 #define SUBMIT_ARGS(...) ({							\
 	struct drm_vfence_submit_queue _q[65] = { { .queue = handle } };	\
@@ -1764,10 +1765,56 @@ TEST_F(any, stock_viewers_see_jobs)
 	__VA_ARGS__;								\
 	raw(self->fd, DRM_IOCTL_VFENCE_SUBMIT, &a); })
 
+/* What waits comes first, and signals of one fence are performed in the client's order. */
+TEST_F(submit, operations_can_be_in_any_order)
+{
+	struct vf_syncobj in = syncobj_of(self->fd, 0);
+	uint32_t fence = vf_fence_handle(self->fence), handle = vf_queue_handle(self->gfx);
+	uint32_t gate = vf_fence_handle(self->other);
+	static struct drm_vfence_submit_op most[DRM_VFENCE_MAX_OPS];
+	unsigned int i;
+	/* More than the driver sorts without an allocation. */
+	struct drm_vfence_submit_op op[] = {
+		{ DRM_VFENCE_SUBMIT_SIGNAL_FENCE, fence, 5 },
+		{ DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ, in.handle, 0 },
+		{ DRM_VFENCE_SUBMIT_SIGNAL_FENCE, fence, 6 },
+		{ DRM_VFENCE_SUBMIT_WAIT_FENCE, gate, 1 },
+		{ DRM_VFENCE_SUBMIT_SIGNAL_FENCE, fence, 4 },
+		{ DRM_VFENCE_SUBMIT_WAIT_FENCE, gate, 2 },
+		{ DRM_VFENCE_SUBMIT_SIGNAL_FENCE, fence, 8 },
+		{ DRM_VFENCE_SUBMIT_WAIT_FENCE, gate, 3 },
+		{ DRM_VFENCE_SUBMIT_SIGNAL_FENCE, fence, 7 },
+		{ DRM_VFENCE_SUBMIT_WAIT_FENCE, gate, 1 },
+	};
+
+	ASSERT_EQ(0, drmSyncobjSignal(self->fd, &in.handle, 1));
+	ASSERT_EQ(0, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND,
+				 a.ops = (struct drm_vfence_obj_array)DRM_VFENCE_OBJ_ARRAY(10, op)));
+	EXPECT_EQ(1, look(self->gfx).held);
+	ASSERT_EQ(0, vf_fence_signal(self->other, 2));
+	EXPECT_EQ(1, look(self->gfx).held);
+	EXPECT_EQ(0, vf_fence_current(self->fence));
+	ASSERT_EQ(0, vf_fence_signal(self->other, 3));
+	EXPECT_TRUE(EVENTUALLY(!look(self->gfx).queued && !look(self->gfx).held));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 7));
+	for (i = 0; i < DRM_VFENCE_MAX_OPS; i++)
+		most[i] = (struct drm_vfence_submit_op){
+			.type = i % 2 ? DRM_VFENCE_SUBMIT_WAIT_FENCE :
+					DRM_VFENCE_SUBMIT_SIGNAL_FENCE,
+			.handle = i % 2 ? gate : fence, .value = i,
+		};
+	ASSERT_EQ(0, vf_fence_signal(self->other, DRM_VFENCE_MAX_OPS));
+	ASSERT_EQ(0, SUBMIT_ARGS(a.ops = (struct drm_vfence_obj_array)
+					 DRM_VFENCE_OBJ_ARRAY(DRM_VFENCE_MAX_OPS, most)));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == DRM_VFENCE_MAX_OPS - 2));
+	drmSyncobjDestroy(self->fd, in.handle);
+}
+
 TEST_F(submit, one_wrong_thing_at_a_time)
 {
-	struct drm_vfence_fence_point point = { .fence = vf_fence_handle(self->fence), .value = 1 };
-	struct drm_vfence_syncobj empty = syncobj_of(self->fd, 0);
+	struct drm_vfence_submit_op op = { .handle = vf_fence_handle(self->fence), .value = 1 };
+	uint32_t fence = op.handle, empty = syncobj_of(self->fd, 0).handle, n, k;
+	static struct drm_vfence_submit_op many[DRM_VFENCE_MAX_OPS + 1];
 	uint32_t handle = vf_queue_handle(self->gfx);
 	uint64_t nop[2] = { 8 << 16, 8 << 16 };
 	struct vf_fence_desc desc = { .type = DRM_VFENCE_FENCE_INTRA_GPU };
@@ -1777,10 +1824,9 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL, 0,
 					       &mute));
 	if (!vf_fence_create_desc(self->device, &desc, &intra)) {
-		struct drm_vfence_fence_point unseen = { .fence = vf_fence_handle(intra) };
-
-		EXPECT_EQ(-EOPNOTSUPP, SUBMIT_ARGS(LIST(waits, unseen, 1)));
-		EXPECT_EQ(-EOPNOTSUPP, SUBMIT_ARGS(LIST(signals, unseen, 1)));
+		op.handle = vf_fence_handle(intra);
+		EXPECT_EQ(-EOPNOTSUPP, SUBMIT_ARGS(OPS(WAIT_FENCE, 1)));
+		EXPECT_EQ(-EOPNOTSUPP, SUBMIT_ARGS(OPS(SIGNAL_FENCE, 1)));
 		vf_fence_destroy(intra);
 	}
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = 16));
@@ -1798,45 +1844,58 @@ TEST_F(submit, one_wrong_thing_at_a_time)
 				       COMMANDS(nop, 8)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.queues.count = 2,
 				       _q[1].queue = vf_queue_handle(self->copy),
-				       LIST(signal_syncobjs, empty, 1)));
+				       OPS(SIGNAL_SYNCOBJ, 1)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.commands = (uintptr_t)nop));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(COMMANDS(nop, 4)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(COMMANDS(nop, DRM_VFENCE_MAX_COMMANDS + 8)));
 	EXPECT_EQ(-EFAULT, SUBMIT_ARGS(COMMANDS(8, 8)));
-	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(point.fence = 0x7fffffff, LIST(waits, point, 1)));
-	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(LIST(signals, point, 1)));
-	EXPECT_EQ(-EACCES, SUBMIT_ARGS(point.fence = vf_fence_handle(deaf), LIST(waits, point, 1)));
-	EXPECT_EQ(-EACCES, SUBMIT_ARGS(point.fence = vf_fence_handle(mute),
-				       LIST(signals, point, 1)));
-	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(empty.handle += 100, LIST(wait_syncobjs, empty, 1)));
-	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(LIST(signal_syncobjs, empty, 1)));
-	empty.handle -= 100;
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(op.handle = 0x7fffffff, OPS(WAIT_FENCE, 1)));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(OPS(SIGNAL_FENCE, 1)));
+	EXPECT_EQ(-EACCES, SUBMIT_ARGS(op.handle = vf_fence_handle(deaf), OPS(WAIT_FENCE, 1)));
+	EXPECT_EQ(-EACCES, SUBMIT_ARGS(op.handle = vf_fence_handle(mute),
+				       OPS(SIGNAL_FENCE, 1)));
+	op.value = 0;
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(op.handle = empty + 100, OPS(WAIT_SYNCOBJ, 1)));
+	EXPECT_EQ(-ENOENT, SUBMIT_ARGS(OPS(SIGNAL_SYNCOBJ, 1)));
+	op.handle = empty;
 	/* The syncobj has no dma_fence, and the timeline has no such point. */
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(empty.point = 3, LIST(wait_syncobjs, empty, 1)));
-	empty.point = 0;
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(wait_syncobjs, empty, 1)));
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(empty.pad = 1, LIST(signal_syncobjs, empty, 1)));
-	empty.pad = 0;
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(wait_syncobjs, empty, 65)));
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(signal_syncobjs, empty, 65)));
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(waits, point, DRM_VFENCE_MAX_POINTS + 1)));
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(LIST(signals, point, DRM_VFENCE_MAX_POINTS + 1)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(op.value = 3, OPS(WAIT_SYNCOBJ, 1)));
+	op.value = 0;
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(OPS(WAIT_SYNCOBJ, 1)));
+	for (n = 0; n <= DRM_VFENCE_MAX_OPS; n++)
+		many[n] = (struct drm_vfence_submit_op){
+			.type = n % 2 ? DRM_VFENCE_SUBMIT_WAIT_FENCE : DRM_VFENCE_SUBMIT_SIGNAL_FENCE,
+			.handle = fence,
+		};
+#define MANY(n) a.ops = (struct drm_vfence_obj_array){ sizeof(many[0]), n, (uintptr_t)many }
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(MANY(DRM_VFENCE_MAX_OPS + 1)));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(MANY(1), a.ops.stride = 12));
+	EXPECT_EQ(-EFAULT, SUBMIT_ARGS(MANY(1), a.ops.array = 8));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(MANY(2), many[1].type = 4));
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(MANY(2), many[1].type = UINT32_MAX));
+	for (k = DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ; k <= DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ; k++) {
+		for (n = 0; n <= DRM_VFENCE_MAX_SYNCOBJS; n++)
+			many[n] = (struct drm_vfence_submit_op){ .type = k, .handle = 0x7fffffff };
+		EXPECT_EQ(-EINVAL, SUBMIT_ARGS(MANY(DRM_VFENCE_MAX_SYNCOBJS + 1)));
+		EXPECT_EQ(-ENOENT, SUBMIT_ARGS(MANY(DRM_VFENCE_MAX_SYNCOBJS)));
+	}
 #define EVENT(f) a.flags = DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT, a.eventfd = (f)
 	EXPECT_EQ(-EBADF, SUBMIT_ARGS(EVENT(1000)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->fd)));
-	point.fence = vf_fence_handle(self->fence);
-	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->efd), LIST(signals, point, 1)));
+	op.handle = fence;
+	op.value = 1;
+	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->efd), OPS(SIGNAL_FENCE, 1)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(EVENT(self->efd), COMMANDS(nop, 8)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION,
-				       LIST(signals, point, 1), COMMANDS(nop, 8)));
+				       OPS(SIGNAL_FENCE, 1), COMMANDS(nop, 8)));
 	EXPECT_EQ(-EINVAL, SUBMIT_ARGS(a.flags = DRM_VFENCE_SUBMIT_ALLOW_REWIND));
 	/* None of these calls has queued anything, and a valid call succeeds. */
 	EXPECT_EQ(0, look(self->gfx).last_queued);
 	EXPECT_EQ(0, look(self->copy).last_queued);
-	EXPECT_EQ(0, SUBMIT_ARGS(COMMANDS(nop, 16), LIST(signals, point, 1)));
+	EXPECT_EQ(0, SUBMIT_ARGS(COMMANDS(nop, 16), OPS(SIGNAL_FENCE, 1)));
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
-	drmSyncobjDestroy(self->fd, empty.handle);
+	drmSyncobjDestroy(self->fd, empty);
 	vf_fence_destroy(deaf);
 	vf_fence_destroy(mute);
 }

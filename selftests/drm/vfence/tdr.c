@@ -75,7 +75,7 @@ FIXTURE_TEARDOWN(tdr)
 
 static int submit_hang(FIXTURE_DATA(tdr) *self)
 {
-	struct drm_vfence_syncobj out = { .handle = self->out_sync };
+	struct vf_syncobj out = { .handle = self->out_sync };
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 
 	cmd_hang(self->kernel);
@@ -541,7 +541,7 @@ TEST_F(tdr, WDDM_146_real_time_loops_make_no_flush_of_a_reset_fail)
 
 TEST_F(tdr, WDDM_166_a_queue_without_a_time_out_is_never_timed_out)
 {
-	struct drm_vfence_syncobj out = { .handle = self->out_sync };
+	struct vf_syncobj out = { .handle = self->out_sync };
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 	struct drm_vfence_context_create context = {
 		.device = vf_device_handle(self->device), .node = DRM_VFENCE_NODE_GFX,
@@ -609,7 +609,7 @@ TEST_F(tdr, TDR_27_a_queue_without_a_time_out_leaves_its_engine_to_others)
 /* Hang a new device. Return: 0 once it is HUNG, or a negative error. */
 static int hang_device_of(struct vf_adapter *adapter)
 {
-	struct drm_vfence_syncobj out = { 0 };
+	struct vf_syncobj out = { 0 };
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 	struct vf_device *device = NULL;
 	struct vf_queue *queue = NULL;

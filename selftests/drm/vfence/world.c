@@ -408,7 +408,7 @@ TEST_F(world, VF_15_one_function_alone_is_never_switched)
 /* The time for which another function has the engines is none of the job's (TDR-16). */
 TEST_F_TIMEOUT(world, TDR_17_a_long_job_among_sixteen_functions_survives, 300)
 {
-	struct drm_vfence_syncobj out = {};
+	struct vf_syncobj out = {};
 	struct vf_submit what = { .signal_syncobjs = &out, .signal_syncobj_count = 1 };
 	int64_t begun = vf_deadline(0);
 	struct vf_queue *kernel;

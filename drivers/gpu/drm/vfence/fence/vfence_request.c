@@ -130,6 +130,34 @@ int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj
 }
 
 /**
+ * vfence_request_resolve_ops - find the fences of operations of a submission
+ * @file: the file of the client
+ * @ops: operations on fences
+ * @count: their number, not zero
+ * @need: DRM_VFENCE_RIGHT_* that each handle must have
+ * @targets: an empty list; output: the points; on error empty
+ *
+ * Return: 0 or a negative error.
+ */
+int vfence_request_resolve_ops(struct vfence_file *file, const struct drm_vfence_submit_op *ops,
+			       u32 count, u32 need, struct vfence_targets *targets)
+{
+	int ret = vfence_targets_alloc(targets, count);
+
+	while (!ret && targets->count < count) {
+		struct vfence_target *target = &vfence_targets_list(targets)[targets->count];
+		struct drm_vfence_fence_point point = { .fence = ops->handle, .value = ops->value };
+
+		ret = request_resolve_point(file, target, need, &point);
+		targets->count += !ret;
+		ops++;
+	}
+	if (ret)
+		vfence_targets_free(targets);
+	return ret;
+}
+
+/**
  * vfence_request_signal - signal the points that a call of a client names
  * @file: the file of the client
  * @signals: the points, from vfence_request_resolve(), or an empty list

@@ -9,6 +9,7 @@
 struct drm_device;
 struct drm_file;
 struct drm_vfence_obj_array;
+struct drm_vfence_submit_op;
 struct vfence_file;
 struct vfence_wait;
 
@@ -37,6 +38,8 @@ struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle
 					    u64 *value);
 int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *points,
 			   u32 need, struct vfence_targets *targets);
+int vfence_request_resolve_ops(struct vfence_file *file, const struct drm_vfence_submit_op *ops,
+			       u32 count, u32 need, struct vfence_targets *targets);
 int vfence_request_signal(struct vfence_file *file, struct vfence_targets *signals, u32 flags);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
 			const struct drm_vfence_obj_array *points,

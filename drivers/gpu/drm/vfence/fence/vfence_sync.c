@@ -21,7 +21,6 @@
 #include <drm/drm_syncobj.h>
 
 #include "core/vfence_account.h"
-#include "core/vfence_obj_array.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_foreign.h"
 #include "fence/vfence_local.h"
@@ -377,21 +376,6 @@ struct vfence_in_syncs {
 };
 
 /* Copy a list of syncobjs from user memory. The caller frees it. */
-static struct drm_vfence_syncobj *sync_get_syncobjs(const struct drm_vfence_obj_array *syncobjs)
-{
-	struct drm_vfence_syncobj *in;
-	u32 i;
-
-	in = vfence_obj_array_get(syncobjs, sizeof(*in), DRM_VFENCE_MAX_SYNCOBJS, NULL, 0);
-	for (i = 0; !IS_ERR(in) && i < syncobjs->count; i++) {
-		if (in[i].pad) {
-			kvfree(in);
-			in = ERR_PTR(-EINVAL);
-		}
-	}
-
-	return in;
-}
 
 static void sync_in_signal_one(struct vfence_in_syncs *in_syncs)
 {
@@ -407,11 +391,11 @@ static void sync_in_signaled(struct vfence_follower *follower)
 
 /* Add the dma_fence of a syncobj, unless it has signaled. */
 static int sync_in_add(struct vfence_in_syncs *in_syncs, struct drm_file *file,
-		       const struct drm_vfence_syncobj *in)
+		       const struct drm_vfence_submit_op *in)
 {
 	struct vfence_in_sync *in_sync = &in_syncs->each[in_syncs->count];
 	struct dma_fence *fence;
-	int ret = drm_syncobj_find_fence(file, in->handle, in->point, 0, &fence);
+	int ret = drm_syncobj_find_fence(file, in->handle, in->value, 0, &fence);
 
 	if (ret)
 		return ret;
@@ -430,34 +414,30 @@ static int sync_in_add(struct vfence_in_syncs *in_syncs, struct drm_file *file,
 /**
  * vfence_sync_in_create - get the present dma_fences of syncobjs
  * @file: the file that owns the syncobjs
- * @syncobjs: list of &struct drm_vfence_syncobj in user memory
+ * @ops: operations on syncobjs
+ * @count: their number
  *
  * The function does not wait for a point to be submitted.
  *
  * Return: the in-syncs, NULL for an empty list, or an ERR_PTR.
  */
 struct vfence_in_syncs *
-vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
+vfence_sync_in_create(struct drm_file *file, const struct drm_vfence_submit_op *ops, u32 count)
 {
 	struct vfence_in_syncs *in_syncs;
-	struct drm_vfence_syncobj *in;
 	int ret = 0;
 	u32 i;
 
-	if (!syncobjs->count)
+	if (!count)
 		return NULL;
-	in = sync_get_syncobjs(syncobjs);
-	if (IS_ERR(in))
-		return ERR_CAST(in);
 
-	in_syncs = kzalloc(struct_size(in_syncs, each, syncobjs->count), GFP_KERNEL_ACCOUNT);
+	in_syncs = kzalloc(struct_size(in_syncs, each, count), GFP_KERNEL_ACCOUNT);
 	if (!in_syncs)
-		ret = -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 
-	for (i = 0; !ret && i < syncobjs->count; i++)
-		ret = sync_in_add(in_syncs, file, &in[i]);
-	kvfree(in);
-	if (ret && in_syncs)
+	for (i = 0; !ret && i < count; i++)
+		ret = sync_in_add(in_syncs, file, &ops[i]);
+	if (ret)
 		vfence_sync_in_destroy(in_syncs);
 	return ret ? ERR_PTR(ret) : in_syncs;
 }
@@ -524,48 +504,43 @@ struct vfence_out_syncs {
 /**
  * vfence_sync_out_create - get and allocate all that a publication needs
  * @file: the file that owns the syncobjs
- * @syncobjs: list of &struct drm_vfence_syncobj in user memory
+ * @ops: operations on syncobjs
+ * @count: their number
  *
  * The publication itself cannot fail.
  *
  * Return: the out-syncs, NULL for an empty list, or an ERR_PTR.
  */
 struct vfence_out_syncs *
-vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_obj_array *syncobjs)
+vfence_sync_out_create(struct drm_file *file, const struct drm_vfence_submit_op *ops, u32 count)
 {
 	struct vfence_out_syncs *out_syncs;
-	struct drm_vfence_syncobj *in;
 	int ret = 0;
 	u32 i;
 
-	if (!syncobjs->count)
+	if (!count)
 		return NULL;
-	in = sync_get_syncobjs(syncobjs);
-	if (IS_ERR(in))
-		return ERR_CAST(in);
 
-	out_syncs = kzalloc(struct_size(out_syncs, each, syncobjs->count),
-			    GFP_KERNEL_ACCOUNT);
+	out_syncs = kzalloc(struct_size(out_syncs, each, count), GFP_KERNEL_ACCOUNT);
 	if (!out_syncs)
-		ret = -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 
-	for (i = 0; !ret && i < syncobjs->count; i++) {
-		out_syncs->each[i].syncobj = drm_syncobj_find(file, in[i].handle);
+	for (i = 0; !ret && i < count; i++) {
+		out_syncs->each[i].syncobj = drm_syncobj_find(file, ops[i].handle);
 		if (!out_syncs->each[i].syncobj) {
 			ret = -ENOENT;
 			break;
 		}
 
 		out_syncs->count++;
-		out_syncs->each[i].point = in[i].point;
+		out_syncs->each[i].point = ops[i].value;
 
-		if (in[i].point)
+		if (ops[i].value)
 			out_syncs->each[i].chain = dma_fence_chain_alloc();
-		if (in[i].point && !out_syncs->each[i].chain)
+		if (ops[i].value && !out_syncs->each[i].chain)
 			ret = -ENOMEM;
 	}
-	kvfree(in);
-	if (ret && out_syncs)
+	if (ret)
 		vfence_sync_out_destroy(out_syncs);
 	return ret ? ERR_PTR(ret) : out_syncs;
 }

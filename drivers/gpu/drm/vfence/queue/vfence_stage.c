@@ -22,6 +22,7 @@
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
+#include "queue/vfence_submit_ops.h"
 #include "queue/vfence_submit.h"
 #include "vfence_step.h"
 #include "vgpu_packet.h"
@@ -57,17 +58,20 @@ static u32 stage_signal_flags(u32 flags)
 
 /* Resolve the points to signal and put each at its stage. */
 static int stage_add_signals(struct vfence_file *file, struct vfence_stages *stages,
-			     const struct drm_vfence_submit *args)
+			     const struct drm_vfence_submit *args,
+			     const struct vfence_submit_ops *ops)
 {
+	u32 count = ops->count[DRM_VFENCE_SUBMIT_SIGNAL_FENCE];
 	bool at_submission = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
 	struct vfence_targets *signals = &stages->stage[at_submission ? VFENCE_STAGE_SUBMITTED :
 							VFENCE_STAGE_COMPLETED].signals;
 	int ret;
 
-	if (!args->signals.count)
+	if (!count)
 		return 0;
 
-	ret = vfence_request_resolve(file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL, signals);
+	ret = vfence_request_resolve_ops(file, ops->list[DRM_VFENCE_SUBMIT_SIGNAL_FENCE], count,
+					 DRM_VFENCE_RIGHT_SIGNAL, signals);
 	if (!ret)
 		ret = vfence_targets_pledge(signals);
 	if (ret || at_submission)
@@ -93,11 +97,13 @@ static int stage_add_event(struct vfence_stages *stages, const struct drm_vfence
  * vfence_stage_create - create the stage signals of a SUBMIT
  * @file: the client
  * @args: arguments of the ioctl
+ * @ops: its operations
  *
  * Return: the stage signals, with a reference, or an ERR_PTR.
  */
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
-					  const struct drm_vfence_submit *args)
+					  const struct drm_vfence_submit *args,
+					  const struct vfence_submit_ops *ops)
 {
 	struct vfence_stages *stages = vfence_object_alloc(STAGES, sizeof(*stages));
 	unsigned int i;
@@ -113,7 +119,7 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 		atomic_set(&stages->stage[i].pending, args->queues.count);
 	}
 
-	ret = stage_add_signals(file, stages, args);
+	ret = stage_add_signals(file, stages, args, ops);
 	if (!ret)
 		ret = stage_add_event(stages, args);
 	if (ret) {

@@ -15,6 +15,7 @@ struct vfence_file;
 struct vfence_kernel_queue;
 struct vfence_submission;
 struct vfence_stages;
+struct vfence_submit_ops;
 
 /**
  * enum vfence_stage - stages of a submission at which signals can be performed
@@ -77,7 +78,8 @@ static inline bool vfence_stage_is_signal(const struct drm_vfence_packet_header 
 }
 
 struct vfence_stages *vfence_stage_create(struct vfence_file *file,
-					  const struct drm_vfence_submit *args);
+					  const struct drm_vfence_submit *args,
+					  const struct vfence_submit_ops *ops);
 int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission *submission);
 void vfence_stage_begin_write(struct vfence_submission *submission);
 void vfence_stage_put(struct vfence_stages *stages);

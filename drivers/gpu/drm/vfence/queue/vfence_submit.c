@@ -22,6 +22,7 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
+#include "queue/vfence_submit_ops.h"
 #include "vgpu_packet.h"
 
 #define SUBMIT_FLAGS	(DRM_VFENCE_SUBMIT_ALLOW_REWIND | DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION | \
@@ -39,6 +40,8 @@ struct vfence_submit {
 	struct drm_file *drm_file;
 	/** @args: arguments of the ioctl */
 	const struct drm_vfence_submit *args;
+	/** @ops: its operations */
+	struct vfence_submit_ops ops;
 
 	/** @entry: copy of the client's array of queues; receives the progress values */
 	struct drm_vfence_submit_queue *entry;
@@ -59,11 +62,12 @@ struct vfence_submit {
 	struct vfence_out_syncs *out_syncs;
 };
 
-static int submit_count(struct vfence_submission *submission, const struct drm_vfence_submit *args)
+static int submit_count(struct vfence_submission *submission, const struct vfence_submit *submit)
 {
 	struct vfence_file *file = submission->kernel->queue->file;
-	unsigned int points = args->waits.count + args->signals.count;
-	unsigned long bytes = SUBMIT_BYTES + args->commands_size + points * SUBMIT_POINT_BYTES;
+	unsigned int points = submit->ops.count[DRM_VFENCE_SUBMIT_WAIT_FENCE] +
+			      submit->ops.count[DRM_VFENCE_SUBMIT_SIGNAL_FENCE];
+	unsigned long bytes = SUBMIT_BYTES + submission->size + points * SUBMIT_POINT_BYTES;
 	int ret;
 
 	if (atomic_add_return(points, &file->submit_points) > VFENCE_MAX_SUBMIT_POINTS) {
@@ -186,7 +190,9 @@ static int submit_resolve_points(struct vfence_submit *submit, struct vfence_sub
 	struct vfence_targets waits = {};
 	int ret;
 
-	ret = vfence_request_resolve(file, &submit->args->waits, DRM_VFENCE_RIGHT_WAIT, &waits);
+	ret = vfence_request_resolve_ops(file, submit->ops.list[DRM_VFENCE_SUBMIT_WAIT_FENCE],
+					 submit->ops.count[DRM_VFENCE_SUBMIT_WAIT_FENCE],
+					 DRM_VFENCE_RIGHT_WAIT, &waits);
 	if (ret)
 		return ret;
 	submission->wait = vfence_wait_alloc(file->adapter, waits.count);
@@ -198,17 +204,19 @@ static int submit_resolve_points(struct vfence_submit *submit, struct vfence_sub
 
 static int submit_resolve_waits(struct vfence_submit *submit, struct vfence_submission *submission)
 {
-	const struct drm_vfence_submit *args = submit->args;
+	const struct vfence_submit_ops *ops = &submit->ops;
 	struct vfence_in_syncs *in_syncs;
 	int ret;
 
-	if (args->waits.count) {
+	if (ops->count[DRM_VFENCE_SUBMIT_WAIT_FENCE]) {
 		ret = submit_resolve_points(submit, submission);
 		if (ret)
 			return ret;
 	}
 
-	in_syncs = vfence_sync_in_create(submit->drm_file, &args->wait_syncobjs);
+	in_syncs = vfence_sync_in_create(submit->drm_file,
+					 ops->list[DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ],
+					 ops->count[DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ]);
 	if (IS_ERR(in_syncs))
 		return PTR_ERR(in_syncs);
 
@@ -226,9 +234,8 @@ static int submit_prepare(struct vfence_submit *submit, struct vfence_submission
 
 	if (!ret)
 		ret = submit_resolve_waits(submit, submission);
-	/* The lists were read, so that they are not too long. */
 	if (!ret)
-		ret = submit_count(submission, submit->args);
+		ret = submit_count(submission, submit);
 	if (ret)
 		return ret;
 	submission->stages = submit->stages;
@@ -268,7 +275,7 @@ static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 	/* A dma_fence must have an end, which nothing promises without a time-out (WDDM-166). */
 	if (vfence_reject(&queue->adapter->drm, !queue->kernel) ||
 	    vfence_reject(&queue->adapter->drm, queue->kernel->untimed &&
-			  submit->args->signal_syncobjs.count)) {
+			  submit->ops.count[DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ])) {
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
 	}
@@ -286,23 +293,25 @@ static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 	return submit_prepare(submit, submission);
 }
 
-static int submit_check_args(struct drm_device *drm, const struct drm_vfence_submit *args)
+static int submit_check_args(struct drm_device *drm, const struct drm_vfence_submit *args,
+			     const struct vfence_submit_ops *ops)
 {
+	u32 signals = ops->count[DRM_VFENCE_SUBMIT_SIGNAL_FENCE];
 	bool event = args->flags & DRM_VFENCE_SUBMIT_ENQUEUE_CPU_EVENT;
 	bool at_submission = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
 
 	if (vfence_reject(drm, args->flags & ~SUBMIT_FLAGS || args->pad) ||
 	    vfence_reject(drm, !event && args->eventfd) ||
-	    vfence_reject(drm, event && (args->signals.count || args->commands_size)) ||
-	    vfence_reject(drm, at_submission && (!args->signals.count || args->commands_size)) ||
+	    vfence_reject(drm, event && (signals || args->commands_size)) ||
+	    vfence_reject(drm, at_submission && (!signals || args->commands_size)) ||
 	    vfence_reject(drm, args->flags & DRM_VFENCE_SUBMIT_ALLOW_REWIND &&
-			  !args->signals.count) ||
+			  !signals) ||
 	    vfence_reject(drm, args->commands_size > DRM_VFENCE_MAX_COMMANDS ||
 			  args->commands_size % 8) ||
 	    vfence_reject(drm, !args->commands_size && args->commands) ||
 	    vfence_reject(drm, !args->queues.count) ||
 	    vfence_reject(drm, args->queues.count > 1 &&
-			  (args->commands_size || args->signal_syncobjs.count)))
+			  (args->commands_size || ops->count[DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ])))
 		return -EINVAL;
 
 	return 0;
@@ -325,12 +334,14 @@ static int submit_build(struct vfence_submit *submit)
 	if (!submit->submission || !submit->queue)
 		return -ENOMEM;
 
-	submit->stages = vfence_stage_create(submit->drm_file->driver_priv, args);
+	submit->stages = vfence_stage_create(submit->drm_file->driver_priv, args, &submit->ops);
 	if (IS_ERR(submit->stages))
 		return PTR_ERR(submit->stages);
 
-	submit->out_syncs = vfence_sync_out_create(submit->drm_file,
-						   &args->signal_syncobjs);
+	submit->out_syncs =
+		vfence_sync_out_create(submit->drm_file,
+				       submit->ops.list[DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ],
+				       submit->ops.count[DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ]);
 	if (IS_ERR(submit->out_syncs))
 		return PTR_ERR(submit->out_syncs);
 
@@ -362,6 +373,7 @@ static void submit_release(struct vfence_submit *submit)
 	if (!IS_ERR_OR_NULL(submit->stages))
 		vfence_stage_put(submit->stages);
 
+	vfence_submit_ops_free(&submit->ops);
 	kfree(submit->submission);
 	kfree(submit->queue);
 	if (!IS_ERR_OR_NULL(submit->entry))
@@ -583,11 +595,13 @@ static int submit_try_published(struct vfence_submit *submit)
 int vfence_submit_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
 {
 	struct vfence_submit submit = { .drm_file = drm_file, .args = data };
-	int ret = submit_check_args(drm, submit.args);
+	int ret = vfence_submit_ops_get(drm, &submit.args->ops, &submit.ops);
 
 	if (ret)
 		return ret;
-	ret = submit_build(&submit);
+	ret = submit_check_args(drm, submit.args, &submit.ops);
+	if (!ret)
+		ret = submit_build(&submit);
 	if (!ret)
 		ret = submit.out_syncs ? submit_try_published(&submit) : submit_try_again(&submit);
 	if (!ret)
