@@ -15,7 +15,7 @@
 #include "core/vfence_device.h"
 #include "core/vfence_file_types.h"
 #include "core/vfence_gate.h"
-#include "core/vfence_obj_array.h"
+#include "core/vfence_user_array.h"
 #include "fence/vfence_local.h"
 #include "queue/vfence_queue.h"
 #include "vfence_query.h"
@@ -276,7 +276,7 @@ static const struct query_kind *query_find_kind(struct drm_device *drm,
 
 	if (vfence_reject(drm, args->handle && !kind->of_object) ||
 	    vfence_reject(drm, args->data && args->size > QUERY_MAX) ||
-	    vfence_reject(drm, args->stride && !vfence_obj_array_stride_valid(args->stride)))
+	    vfence_reject(drm, args->stride && !vfence_user_array_stride_valid(args->stride)))
 		return NULL;
 	return kind;
 }

@@ -7,7 +7,7 @@
 
 #include <drm/drm_file.h>
 
-#include "core/vfence_obj_array.h"
+#include "core/vfence_user_array.h"
 #include "core/vfence_wake.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
@@ -87,14 +87,14 @@ static noinline int request_resolve_many(struct vfence_file *file,
 	struct drm_vfence_fence_point list[REQUEST_SHORT], *in;
 	int ret;
 
-	in = vfence_obj_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
+	in = vfence_user_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
 	if (IS_ERR(in))
 		return PTR_ERR(in);
 
 	ret = vfence_targets_alloc(targets, points->count);
 	if (!ret)
 		ret = request_resolve_points(file, targets, need, in, points->count);
-	vfence_obj_array_free(in, list);
+	vfence_user_array_free(in, list);
 	if (ret)
 		vfence_targets_free(targets);
 	return ret;
@@ -122,7 +122,7 @@ int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj
 	if (points->count != 1 || points->stride != sizeof(in))
 		return request_resolve_many(file, points, need, targets);
 
-	ret = vfence_obj_array_copy_words(&in, u64_to_user_ptr(points->array), sizeof(in));
+	ret = vfence_user_array_copy_words(&in, u64_to_user_ptr(points->array), sizeof(in));
 	if (!ret)
 		ret = request_resolve_point(file, &targets->one, need, &in);
 	targets->count = !ret;

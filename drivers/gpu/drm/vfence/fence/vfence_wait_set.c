@@ -25,7 +25,7 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_file_types.h"
-#include "core/vfence_obj_array.h"
+#include "core/vfence_user_array.h"
 #include "core/vfence_wake.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
@@ -364,7 +364,7 @@ static int wait_set_look_up_changes(struct vfence_wait_set *set, struct wait_set
 
 	if (!updates->count)
 		return 0;
-	in = vfence_obj_array_get(updates, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
+	in = vfence_user_array_get(updates, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
 	if (IS_ERR(in))
 		return PTR_ERR(in);
 
@@ -377,7 +377,7 @@ static int wait_set_look_up_changes(struct vfence_wait_set *set, struct wait_set
 		ret = wait_set_look_up_change(set, &call->changes[call->count], &in[call->count]);
 		call->count += !ret;
 	}
-	vfence_obj_array_free(in, list);
+	vfence_user_array_free(in, list);
 	return ret;
 }
 
@@ -487,7 +487,7 @@ static int wait_set_report_locked(struct vfence_wait_set *set,
 	int ret = 0;
 
 	while (!ret && count < args->ready.count && wait_set_first_locked(set, &ready)) {
-		ret = vfence_obj_array_put(&args->ready, count, &ready, sizeof(ready));
+		ret = vfence_user_array_put(&args->ready, count, &ready, sizeof(ready));
 		if (!ret) {
 			wait_set_clear_locked(set, ready.index);
 			count++;
@@ -579,7 +579,7 @@ int vfence_wait_set_wait_ioctl(struct drm_device *drm, void *data, struct drm_fi
 			  args->timeout_ns < 0 || args->performed > 1) ||
 	    vfence_reject(drm, args->ready.count > DRM_VFENCE_MAX_POINTS) ||
 	    vfence_reject(drm, args->ready.count &&
-			  !vfence_obj_array_stride_valid(args->ready.stride)))
+			  !vfence_user_array_stride_valid(args->ready.stride)))
 		return -EINVAL;
 
 	set = wait_set_look_up(drm_file->driver_priv, args->set);

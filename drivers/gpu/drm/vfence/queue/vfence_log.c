@@ -11,7 +11,7 @@
 
 #include <drm/drm_file.h>
 
-#include "core/vfence_obj_array.h"
+#include "core/vfence_user_array.h"
 #include "fence/vfence_cross.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_irq.h"
@@ -852,7 +852,7 @@ static int log_put_entries(const struct drm_vfence_obj_array *out,
 	u32 i;
 
 	for (i = 0; !ret && i < count; i++)
-		ret = vfence_obj_array_put(out, i, &entries[i], sizeof(entries[i]));
+		ret = vfence_user_array_put(out, i, &entries[i], sizeof(entries[i]));
 	return ret;
 }
 
@@ -908,7 +908,7 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	    vfence_reject(drm, args->log != DRM_VFENCE_LOG_WAITS &&
 			  args->log != DRM_VFENCE_LOG_SIGNALS) ||
 	    vfence_reject(drm, args->entries.count > VFENCE_LOG_KEPT ||
-			  !vfence_obj_array_stride_valid(args->entries.stride)))
+			  !vfence_user_array_stride_valid(args->entries.stride)))
 		return -EINVAL;
 
 	queue = vfence_queue_lookup(file, args->queue);

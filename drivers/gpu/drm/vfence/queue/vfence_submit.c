@@ -12,8 +12,8 @@
 #include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "core/vfence_gate.h"
-#include "core/vfence_obj_array.h"
 #include "core/vfence_power.h"
+#include "core/vfence_user_array.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait.h"
@@ -323,8 +323,8 @@ static int submit_build(struct vfence_submit *submit)
 	unsigned int i;
 	int ret = 0;
 
-	submit->entry = vfence_obj_array_get(&args->queues, sizeof(*submit->entry),
-					     DRM_VFENCE_MAX_BROADCAST, NULL, 0);
+	submit->entry = vfence_user_array_get(&args->queues, sizeof(*submit->entry),
+					      DRM_VFENCE_MAX_BROADCAST, NULL, 0);
 	if (IS_ERR(submit->entry))
 		return PTR_ERR(submit->entry);
 
@@ -350,8 +350,8 @@ static int submit_build(struct vfence_submit *submit)
 
 	/* Write the outputs once now, so that -EFAULT is reported before anything is queued. */
 	for (i = 0; !ret && i < args->queues.count; i++)
-		ret = vfence_obj_array_put(&args->queues, i, &submit->entry[i],
-					   sizeof(submit->entry[i]));
+		ret = vfence_user_array_put(&args->queues, i, &submit->entry[i],
+					    sizeof(submit->entry[i]));
 
 	return ret;
 }
@@ -480,7 +480,7 @@ static void submit_write_outputs(struct vfence_submit *submit)
 
 	/* Ignore errors: submit_build() has written here; the client has unmapped it since. */
 	for (i = 0; i < submit->count; i++)
-		(void)vfence_obj_array_put(queues, i, &submit->entry[i], sizeof(submit->entry[i]));
+		(void)vfence_user_array_put(queues, i, &submit->entry[i], sizeof(submit->entry[i]));
 }
 
 static int submit_enter_all(struct vfence_submit *submit)

@@ -7,7 +7,7 @@
 #include <linux/slab.h>
 
 #include "core/vfence_adapter.h"
-#include "core/vfence_obj_array.h"
+#include "core/vfence_user_array.h"
 #include "queue/vfence_submit_ops.h"
 
 static int submit_ops_count(struct drm_device *drm, struct vfence_submit_ops *ops,
@@ -63,14 +63,14 @@ int vfence_submit_ops_get(struct drm_device *drm, const struct drm_vfence_obj_ar
 
 	if (!array->count)
 		return 0;
-	in = vfence_obj_array_get(array, sizeof(*in), DRM_VFENCE_MAX_OPS, few, sizeof(few));
+	in = vfence_user_array_get(array, sizeof(*in), DRM_VFENCE_MAX_OPS, few, sizeof(few));
 	if (IS_ERR(in))
 		return PTR_ERR(in);
 
 	ret = submit_ops_count(drm, ops, in, array->count);
 	if (!ret)
 		ret = submit_ops_sort(ops, in, array->count);
-	vfence_obj_array_free(in, few);
+	vfence_user_array_free(in, few);
 	return ret;
 }
 
