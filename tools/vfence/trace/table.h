@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef VFENCE_TABLE_H
-#define VFENCE_TABLE_H
+#ifndef VFENCE_HANDLE_TABLE_H
+#define VFENCE_HANDLE_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>

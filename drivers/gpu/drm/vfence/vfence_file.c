@@ -138,13 +138,13 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	spin_lock_init(&file->usage_lock);
 	mutex_init(&file->destroy_lock);
 
-	vfence_table_init(&file->devices, VFENCE_MAX_DEVICES);
-	vfence_table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
-	vfence_table_init(&file->queues, VFENCE_MAX_QUEUES);
-	vfence_table_init(&file->events, VFENCE_MAX_EVENTS);
-	vfence_table_init(&file->restarts, VFENCE_MAX_RESTARTS);
-	vfence_table_init(&file->wait_sets, VFENCE_MAX_WAIT_SETS);
-	vfence_table_init(&file->imports, VFENCE_MAX_IMPORTS);
+	vfence_handle_table_init(&file->devices, VFENCE_MAX_DEVICES);
+	vfence_handle_table_init(&file->contexts, VFENCE_MAX_CONTEXTS);
+	vfence_handle_table_init(&file->queues, VFENCE_MAX_QUEUES);
+	vfence_handle_table_init(&file->events, VFENCE_MAX_EVENTS);
+	vfence_handle_table_init(&file->restarts, VFENCE_MAX_RESTARTS);
+	vfence_handle_table_init(&file->wait_sets, VFENCE_MAX_WAIT_SETS);
+	vfence_handle_table_init(&file->imports, VFENCE_MAX_IMPORTS);
 
 	xa_init_flags(&file->mappings, XA_FLAGS_ACCOUNT);
 	xa_init_flags(&file->addresses, XA_FLAGS_ACCOUNT);
@@ -173,7 +173,7 @@ static struct vfence_device *file_take_device_locked(struct vfence_file *file, u
 
 	lockdep_assert_held(&file->lock);
 	spin_lock(&file->usage_lock);
-	device = vfence_table_remove(&file->devices, handle);
+	device = vfence_handle_table_remove(&file->devices, handle);
 	if (device)
 		file_count_lost(device, file->lost_devices);
 	spin_unlock(&file->usage_lock);

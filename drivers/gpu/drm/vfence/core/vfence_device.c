@@ -233,7 +233,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	else if (!vfence_device_active(device))
 		ret = -EIO;
 	else
-		ret = vfence_table_add(&file->devices, device, &args->handle);
+		ret = vfence_handle_table_add(&file->devices, device, &args->handle);
 	mutex_unlock(&file->lock);
 	if (ret)
 		vfence_device_put(device);

@@ -14,7 +14,7 @@
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_chore.h"
-#include "core/vfence_table.h"
+#include "core/vfence_handle_table.h"
 
 struct drm_file;
 struct vfence_account;
@@ -75,32 +75,32 @@ struct vfence_file {
 	 */
 	struct mutex destroy_lock;
 	/** @devices: handles of &struct vfence_device */
-	struct vfence_table devices;
+	struct vfence_handle_table devices;
 	/** @contexts: handles of &struct vfence_context */
-	struct vfence_table contexts;
+	struct vfence_handle_table contexts;
 	/** @queues: handles of &struct vfence_queue */
-	struct vfence_table queues;
+	struct vfence_handle_table queues;
 	/** @living_queues: number of queues that are not freed, with a handle or without; atomic */
 	atomic_t living_queues;
 	/** @fences: handles of &struct vfence_local; looked up under its xa_lock alone */
-	struct vfence_table fences;
+	struct vfence_handle_table fences;
 	/**
 	 * @recent: %VFENCE_RECENT entries: fences that were looked up last, by the end of their
 	 * handles, or NULL; under the xa_lock of @fences
 	 */
 	struct vfence_local **recent;
 	/** @events: handles of &struct vfence_event */
-	struct vfence_table events;
+	struct vfence_handle_table events;
 	/** @restarts: numbers of &struct vfence_wait of interrupted calls */
-	struct vfence_table restarts;
+	struct vfence_handle_table restarts;
 	/** @restart_points: number of points of these waits; atomic */
 	atomic_t restart_points;
 	/** @wait_sets: handles of &struct vfence_wait_set */
-	struct vfence_table wait_sets;
+	struct vfence_handle_table wait_sets;
 	/** @wait_set_entries: number of entries of all wait sets; atomic */
 	atomic_t wait_set_entries;
 	/** @imports: handles of &struct vfence_import */
-	struct vfence_table imports;
+	struct vfence_handle_table imports;
 
 	/** @mappings: page number to &struct vfence_mapping */
 	struct xarray mappings;

@@ -23,7 +23,7 @@ bool vfence_user_array_stride_valid(u32 stride)
 	return stride && stride % 8 == 0 && stride <= DRM_VFENCE_MAX_STRIDE;
 }
 
-static int obj_array_copy(void *to, const void __user *from, size_t size)
+static int user_array_copy(void *to, const void __user *from, size_t size)
 {
 	if (size > USER_ARRAY_WORDS * sizeof(u64) || size % sizeof(u64))
 		return copy_from_user(to, from, size) ? -EFAULT : 0;
@@ -60,7 +60,7 @@ void *vfence_user_array_get(const struct drm_vfence_obj_array *in, size_t size, 
 		return ERR_PTR(-ENOMEM);
 
 	if (in->stride == size) {
-		ret = obj_array_copy(array, u64_to_user_ptr(in->array), size * in->count);
+		ret = user_array_copy(array, u64_to_user_ptr(in->array), size * in->count);
 	} else {
 		for (i = 0; !ret && i < in->count; i++)
 			ret = copy_struct_from_user(array + i * size, size,

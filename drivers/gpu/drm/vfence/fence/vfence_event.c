@@ -141,7 +141,7 @@ static void event_free_delivered(struct vfence_file *file, unsigned int count)
 
 	while (count-- && (event = event_take(file, &file->delivered))) {
 		/* Remove the handle first: no ioctl cancels an event that is being freed. */
-		vfence_table_remove(&file->events, event->id);
+		vfence_handle_table_remove(&file->events, event->id);
 		event_free(event);
 		cond_resched();
 	}
@@ -457,7 +457,7 @@ static int event_try_reserve(struct vfence_file *file, struct vfence_event *even
 	int ret = -ENOSPC;
 
 	if (atomic_add_return(event->points, &file->event_points) <= VFENCE_MAX_EVENT_POINTS)
-		ret = vfence_table_add(&file->events, event, &event->id);
+		ret = vfence_handle_table_add(&file->events, event, &event->id);
 	if (ret)
 		atomic_sub(event->points, &file->event_points);
 	return ret;
@@ -554,7 +554,7 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 			trace_vfence_event(event->wait, id, VFENCE_EVENT_SIGNALED);
 			vfence_eventfd_signal(event->ctx);
 		}
-		vfence_table_remove(&file->events, id);
+		vfence_handle_table_remove(&file->events, id);
 		event_free(event);
 	}
 
@@ -598,7 +598,7 @@ static bool event_cancel(struct vfence_file *file, u32 id)
 	if (!event)
 		return false;
 
-	vfence_table_remove(&file->events, id);
+	vfence_handle_table_remove(&file->events, id);
 	trace_vfence_event(event->wait, id, VFENCE_EVENT_CANCELLED);
 	vfence_wait_account(event->wait);
 	event_free(event);

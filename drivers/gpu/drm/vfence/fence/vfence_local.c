@@ -68,7 +68,7 @@ static void local_settle_handle(struct vfence_adapter *adapter, struct vfence_fe
 /** vfence_local_init - prepare a new file for handles of fences; 0 or -ENOMEM */
 int vfence_local_init(struct vfence_file *file)
 {
-	vfence_table_init(&file->fences, VFENCE_MAX_FENCES);
+	vfence_handle_table_init(&file->fences, VFENCE_MAX_FENCES);
 	file->recent = kcalloc(VFENCE_RECENT, sizeof(*file->recent), GFP_KERNEL_ACCOUNT);
 	return file->recent ? 0 : -ENOMEM;
 }
@@ -303,7 +303,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 
 	local_add_loss(local);
 	vfence_device_get(device);
-	ret = vfence_table_add(&file->fences, local, handle);
+	ret = vfence_handle_table_add(&file->fences, local, handle);
 	if (ret) {
 		local_free(file, local);
 		return ret;
@@ -374,7 +374,7 @@ static void local_forget(struct vfence_file *file, const struct vfence_local *lo
 
 int vfence_local_destroy(struct vfence_file *file, u32 handle)
 {
-	struct vfence_local *local = vfence_table_remove(&file->fences, handle);
+	struct vfence_local *local = vfence_handle_table_remove(&file->fences, handle);
 
 	if (!local)
 		return -ENOENT;

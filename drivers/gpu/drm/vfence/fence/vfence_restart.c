@@ -29,7 +29,7 @@ static void restart_drop(struct vfence_file *file, struct vfence_wait *wait)
 /* Drop the oldest wait: its number is the next one in use above the newest. */
 static bool restart_drop_oldest(struct vfence_file *file)
 {
-	struct vfence_table *table = &file->restarts;
+	struct vfence_handle_table *table = &file->restarts;
 	unsigned long number = READ_ONCE(table->next);
 	struct vfence_wait *wait;
 
@@ -40,7 +40,7 @@ static bool restart_drop_oldest(struct vfence_file *file)
 	}
 
 	/* Another thread may have taken it, which makes room as well. */
-	wait = vfence_table_remove(table, number);
+	wait = vfence_handle_table_remove(table, number);
 	if (wait)
 		restart_drop(file, wait);
 	return true;
@@ -74,7 +74,7 @@ bool vfence_restart_keep(struct vfence_file *file, struct vfence_wait *wait, u32
 		return false;
 
 	do {
-		ret = vfence_table_add(&file->restarts, wait, number);
+		ret = vfence_handle_table_add(&file->restarts, wait, number);
 	} while (ret == -ENOSPC && restart_drop_oldest(file));
 
 	if (ret)
@@ -109,7 +109,7 @@ struct vfence_wait *vfence_restart_take(struct vfence_file *file, u32 number,
 		return ERR_PTR(-EINVAL);
 
 	/* The removal decides which of several threads continues the wait. */
-	wait = vfence_table_remove(&file->restarts, number);
+	wait = vfence_handle_table_remove(&file->restarts, number);
 	if (wait)
 		atomic_sub(wait->count, &file->restart_points);
 	return wait;

@@ -98,7 +98,7 @@ static void sync_finish_import(struct vfence_import *import)
 		sync_perform_import(import);
 
 	/* Remove the import before it is freed. The closing file waits for both and this chore. */
-	vfence_table_remove(&file->imports, import->id);
+	vfence_handle_table_remove(&file->imports, import->id);
 	sync_free_import(import);
 	wake_up_all(&file->events_gone);
 }
@@ -179,7 +179,7 @@ static struct dma_fence *sync_find_foreign(struct drm_file *drm_file,
 
 static int sync_add_import(struct vfence_file *file, struct vfence_import *import)
 {
-	int ret = vfence_table_add(&file->imports, import, &import->id);
+	int ret = vfence_handle_table_add(&file->imports, import, &import->id);
 
 	if (ret)
 		return ret;
@@ -270,7 +270,7 @@ static bool sync_cancel_import(struct vfence_file *file, unsigned long id)
 	if (!import)
 		return false;
 
-	vfence_table_remove(&file->imports, id);
+	vfence_handle_table_remove(&file->imports, id);
 	sync_free_import(import);
 	return true;
 }

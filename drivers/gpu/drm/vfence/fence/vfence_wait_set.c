@@ -262,7 +262,7 @@ int vfence_wait_set_create_ioctl(struct drm_device *drm, void *data, struct drm_
 		return -ENOMEM;
 	}
 
-	ret = vfence_table_add(&file->wait_sets, set, &args->handle);
+	ret = vfence_handle_table_add(&file->wait_sets, set, &args->handle);
 	if (ret)
 		wait_set_put(set);
 	return ret;
@@ -290,7 +290,7 @@ void vfence_wait_set_destroy_all(struct vfence_file *file)
 	unsigned long handle;
 
 	xa_for_each(&file->wait_sets.objects, handle, set) {
-		vfence_table_remove(&file->wait_sets, handle);
+		vfence_handle_table_remove(&file->wait_sets, handle);
 		mutex_lock(&set->lock);
 		wait_set_close_locked(set);
 		mutex_unlock(&set->lock);
@@ -325,7 +325,7 @@ int vfence_wait_set_destroy(struct vfence_file *file, u32 handle)
 		wait_set_put(set);
 		return -ERESTARTSYS;
 	}
-	if (vfence_table_remove(&file->wait_sets, handle)) {
+	if (vfence_handle_table_remove(&file->wait_sets, handle)) {
 		wait_set_close_locked(set);
 		wait_set_put(set);
 		ret = 0;

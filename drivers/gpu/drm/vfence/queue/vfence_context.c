@@ -94,7 +94,7 @@ static void context_destroy_locked(struct vfence_file *file, struct vfence_conte
 {
 	lockdep_assert_held(&file->lock);
 	list_del(&context->device_link);
-	vfence_table_remove(&file->contexts, context->handle);
+	vfence_handle_table_remove(&file->contexts, context->handle);
 	vfence_context_put(context);
 }
 
@@ -189,7 +189,7 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 	vfence_device_get(device);
 	ret = context_create_hw(context);
 	if (!ret)
-		ret = vfence_table_add(&file->contexts, context, &args->handle);
+		ret = vfence_handle_table_add(&file->contexts, context, &args->handle);
 	if (ret) {
 		vfence_context_put(context);
 		return ret;

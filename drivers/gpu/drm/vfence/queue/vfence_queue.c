@@ -394,7 +394,7 @@ static void queue_take_locked(struct vfence_file *file, struct vfence_queue *que
 {
 	lockdep_assert_held(&file->lock);
 	spin_lock(&file->usage_lock);
-	vfence_table_remove(&file->queues, queue->handle);
+	vfence_handle_table_remove(&file->queues, queue->handle);
 	queue_charge_locked(file, queue);
 	spin_unlock(&file->usage_lock);
 }
@@ -669,7 +669,7 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 		ret = vfence_kernel_queue_create(queue, args->flags &
 						 DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT);
 	if (!ret)
-		ret = vfence_table_add(&file->queues, queue, &args->handle);
+		ret = vfence_handle_table_add(&file->queues, queue, &args->handle);
 	if (ret)
 		goto destroy_progress;
 

@@ -3,21 +3,21 @@
  * Handle tables with a limit.
  */
 
-#include "core/vfence_table.h"
+#include "core/vfence_handle_table.h"
 
 /**
- * vfence_table_init - initialise an empty table
+ * vfence_handle_table_init - initialise an empty table
  * @table: zeroed table
  * @limit: maximum number of objects
  */
-void vfence_table_init(struct vfence_table *table, unsigned int limit)
+void vfence_handle_table_init(struct vfence_handle_table *table, unsigned int limit)
 {
 	xa_init_flags(&table->objects, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	table->limit = limit;
 }
 
 /**
- * vfence_table_add - give an object a handle
+ * vfence_handle_table_add - give an object a handle
  * @table: the table
  * @object: the object; other threads can use it as soon as it is in the table
  * @handle: output, written on success
@@ -27,7 +27,7 @@ void vfence_table_init(struct vfence_table *table, unsigned int limit)
  *
  * Return: 0, -ENOSPC at the limit, -ENOMEM.
  */
-int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
+int vfence_handle_table_add(struct vfence_handle_table *table, void *object, u32 *handle)
 {
 	u32 id;
 	int ret;
@@ -51,7 +51,7 @@ int vfence_table_add(struct vfence_table *table, void *object, u32 *handle)
  * most of the time, and find the node still there. A client that has one object at a time would
  * otherwise have a node made and freed for each.
  */
-static void *table_remove_locked(struct vfence_table *table, u32 handle)
+static void *handle_table_remove_locked(struct vfence_handle_table *table, u32 handle)
 {
 	XA_STATE(xas, &table->objects, handle);
 	void *object = xas_load(&xas);
@@ -71,18 +71,18 @@ static void *table_remove_locked(struct vfence_table *table, u32 handle)
 }
 
 /**
- * vfence_table_remove - remove a handle
+ * vfence_handle_table_remove - remove a handle
  * @table: the table
  * @handle: the handle
  *
  * Return: the object, or NULL if the handle is free, as after a concurrent removal.
  */
-void *vfence_table_remove(struct vfence_table *table, u32 handle)
+void *vfence_handle_table_remove(struct vfence_handle_table *table, u32 handle)
 {
 	void *object;
 
 	xa_lock(&table->objects);
-	object = table_remove_locked(table, handle);
+	object = handle_table_remove_locked(table, handle);
 	xa_unlock(&table->objects);
 	if (object)
 		atomic_dec(&table->count);

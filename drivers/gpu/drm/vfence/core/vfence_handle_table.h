@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _VFENCE_TABLE_H_
-#define _VFENCE_TABLE_H_
+#ifndef _VFENCE_HANDLE_TABLE_H_
+#define _VFENCE_HANDLE_TABLE_H_
 
 #include <linux/atomic.h>
 #include <linux/xarray.h>
 
 /**
- * struct vfence_table - a handle table with a limit
+ * struct vfence_handle_table - a handle table with a limit
  */
-struct vfence_table {
+struct vfence_handle_table {
 	/** @objects: objects by handle */
 	struct xarray objects;
 	/** @limit: maximum number of objects; constant */
@@ -21,8 +21,8 @@ struct vfence_table {
 	u32 reserved;
 };
 
-void vfence_table_init(struct vfence_table *table, unsigned int limit);
-int vfence_table_add(struct vfence_table *table, void *object, u32 *handle);
-void *vfence_table_remove(struct vfence_table *table, u32 handle);
+void vfence_handle_table_init(struct vfence_handle_table *table, unsigned int limit);
+int vfence_handle_table_add(struct vfence_handle_table *table, void *object, u32 *handle);
+void *vfence_handle_table_remove(struct vfence_handle_table *table, u32 handle);
 
 #endif
