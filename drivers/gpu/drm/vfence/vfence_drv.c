@@ -294,7 +294,7 @@ static void __exit vfence_exit(void)
 	platform_driver_unregister(&drv_platform_driver);
 	/* RCU callbacks free fences and queues: wait for them before the report. */
 	rcu_barrier();
-	vfence_objects_report();
+	vfence_leak_check_report();
 }
 module_exit(vfence_exit);
 

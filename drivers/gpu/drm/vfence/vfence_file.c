@@ -101,7 +101,7 @@ static void file_begin_watch(struct vfence_adapter *adapter)
 int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(drm);
-	struct vfence_file *file = vfence_object_alloc(FILE, sizeof(*file));
+	struct vfence_file *file = vfence_leak_check_alloc(FILE, sizeof(*file));
 	int ret;
 
 	if (!file)
@@ -163,7 +163,7 @@ put_account:
 fini:
 	vfence_local_fini(file);
 free:
-	vfence_object_free(FILE, file);
+	vfence_leak_check_free(FILE, file);
 	return ret;
 }
 
@@ -295,5 +295,5 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	mutex_destroy(&file->deliver_lock);
 	mutex_destroy(&file->destroy_lock);
 	mutex_destroy(&file->lock);
-	vfence_object_free(FILE, file);
+	vfence_leak_check_free(FILE, file);
 }

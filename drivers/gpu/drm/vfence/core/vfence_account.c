@@ -54,7 +54,7 @@ static void account_free(struct vfence_account *account)
 		vfence_chore_user_fini(&account->user_chores);
 	vgpu_account_destroy(account->hw);
 	put_pid(account->pid);
-	vfence_object_free(ACCOUNT, account);
+	vfence_leak_check_free(ACCOUNT, account);
 }
 
 static void account_throttle_work(struct work_struct *work);
@@ -63,7 +63,7 @@ static void account_rest_work(struct work_struct *work);
 static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 					    struct vfence_account *user)
 {
-	struct vfence_account *account = vfence_object_alloc(ACCOUNT, sizeof(*account));
+	struct vfence_account *account = vfence_leak_check_alloc(ACCOUNT, sizeof(*account));
 	struct vgpu_account *hw;
 
 	if (!account)
@@ -71,7 +71,7 @@ static struct vfence_account *account_alloc(struct vfence_adapter *adapter,
 	hw = vgpu_account_create(adapter->gpu, user ? user->hw : NULL,
 				 1ULL + from_kuid(&init_user_ns, current_uid()));
 	if (IS_ERR(hw)) {
-		vfence_object_free(ACCOUNT, account);
+		vfence_leak_check_free(ACCOUNT, account);
 		return ERR_CAST(hw);
 	}
 	account->adapter = adapter;

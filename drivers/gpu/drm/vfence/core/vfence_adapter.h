@@ -25,7 +25,7 @@
 #include "reset/vfence_reset_types.h"
 #include "vf/vfence_vf_types.h"
 #include "vfence_compat.h"
-#include "vfence_objects.h"
+#include "vfence_leak_check.h"
 #include "vfence_rules.h"
 #include "vfence_timeout.h"
 

@@ -27,7 +27,7 @@ static void device_free(struct kref *ref)
 	vfence_process_put(device->process);
 	vfence_account_put(device->account);
 	put_pid(device->pid);
-	vfence_object_free(DEVICE, device);
+	vfence_leak_check_free(DEVICE, device);
 }
 
 void vfence_device_get(struct vfence_device *device)
@@ -203,7 +203,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 		vfence_account_put(account);
 		return PTR_ERR(process);
 	}
-	device = vfence_object_alloc(DEVICE, sizeof(*device));
+	device = vfence_leak_check_alloc(DEVICE, sizeof(*device));
 	if (!device) {
 		vfence_process_put(process);
 		vfence_account_put(account);

@@ -37,7 +37,7 @@ static void process_free(struct vfence_process *process)
 	if (!process)
 		return;
 	put_pid(process->pid);
-	vfence_object_free(PROCESS, process);
+	vfence_leak_check_free(PROCESS, process);
 }
 
 static int process_compare(const void *pid, const struct rb_node *node)
@@ -174,7 +174,7 @@ static struct vfence_process *process_find_or_add_locked(struct vfence_processes
  */
 struct vfence_process *vfence_process_get_current(struct vfence_adapter *adapter)
 {
-	struct vfence_process *process, *new = vfence_object_alloc(PROCESS, sizeof(*new));
+	struct vfence_process *process, *new = vfence_leak_check_alloc(PROCESS, sizeof(*new));
 
 	if (!new)
 		return ERR_PTR(-ENOMEM);

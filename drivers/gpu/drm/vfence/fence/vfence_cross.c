@@ -31,7 +31,7 @@ static void cross_free(struct kref *ref)
 	vgpu_word_destroy(cross->word);
 	ww_mutex_destroy(&cross->signal_lock);
 	mutex_destroy(&cross->lock);
-	vfence_object_free(CROSS, cross);
+	vfence_leak_check_free(CROSS, cross);
 }
 
 /* From now on signals of the other members are passed on to the fence. The list has a reference. */
@@ -45,7 +45,7 @@ static void cross_add_locked(struct vfence_cross *cross, struct vfence_fence *fe
 /** vfence_cross_create - make a new fence the first member of a cross-adapter fence */
 int vfence_cross_create(struct vfence_fence *fence)
 {
-	struct vfence_cross *cross = vfence_object_alloc(CROSS, sizeof(*cross));
+	struct vfence_cross *cross = vfence_leak_check_alloc(CROSS, sizeof(*cross));
 
 	if (!cross)
 		return -ENOMEM;
@@ -53,7 +53,7 @@ int vfence_cross_create(struct vfence_fence *fence)
 	if (IS_ERR(cross->word)) {
 		int ret = PTR_ERR(cross->word);
 
-		vfence_object_free(CROSS, cross);
+		vfence_leak_check_free(CROSS, cross);
 		return ret;
 	}
 

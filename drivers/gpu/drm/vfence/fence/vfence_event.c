@@ -65,7 +65,7 @@ static void event_free(struct vfence_event *event)
 	vfence_point_disarm_all(event->wait);
 	vfence_wait_destroy(event->wait);
 	vfence_eventfd_put(event->ctx);
-	vfence_object_free(EVENT, event);
+	vfence_leak_check_free(EVENT, event);
 }
 
 /* Take the first event off a list of its file, or return NULL. */
@@ -434,7 +434,7 @@ void vfence_event_settle(struct vfence_file *file)
 
 static struct vfence_event *event_create(struct vfence_file *file, int fd)
 {
-	struct vfence_event *event = vfence_object_alloc(EVENT, sizeof(*event));
+	struct vfence_event *event = vfence_leak_check_alloc(EVENT, sizeof(*event));
 
 	if (!event)
 		return ERR_PTR(-ENOMEM);
@@ -443,7 +443,7 @@ static struct vfence_event *event_create(struct vfence_file *file, int fd)
 	if (IS_ERR(event->ctx)) {
 		int ret = PTR_ERR(event->ctx);
 
-		vfence_object_free(EVENT, event);
+		vfence_leak_check_free(EVENT, event);
 		return ERR_PTR(ret);
 	}
 
@@ -566,7 +566,7 @@ end:
 	vfence_request_end(&request);
 free:
 	vfence_eventfd_put(event->ctx);
-	vfence_object_free(EVENT, event);
+	vfence_leak_check_free(EVENT, event);
 	return ret;
 }
 

@@ -339,7 +339,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		.shareable = args->shareable,
 		.shared_page = args->cross ? args->cross->page : NULL,
 	};
-	struct vfence_fence *fence = vfence_object_alloc(FENCE, sizeof(*fence));
+	struct vfence_fence *fence = vfence_leak_check_alloc(FENCE, sizeof(*fence));
 	int ret = 0;
 
 	if (!fence)
@@ -400,7 +400,7 @@ free_place:
 	fence_unlink_slot(fence);
 	fence_free_slot(fence);
 free:
-	vfence_object_free(FENCE, fence);
+	vfence_leak_check_free(FENCE, fence);
 	return ERR_PTR(ret);
 }
 
@@ -461,7 +461,7 @@ static void fence_destroy(struct kref *ref)
 
 	mutex_destroy(&fence->propagate_lock);
 	ww_mutex_destroy(&fence->signal_lock);
-	vfence_object_free_rcu(FENCE, fence);
+	vfence_leak_check_free_rcu(FENCE, fence);
 	drm_dev_put(&adapter->drm);
 }
 

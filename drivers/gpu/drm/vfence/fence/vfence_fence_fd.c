@@ -32,7 +32,7 @@ static int fence_fd_release(struct inode *inode, struct file *filp)
 	struct vfence_fence_fd *share = filp->private_data;
 
 	vfence_fence_put_share(share->fence, share->rights);
-	vfence_object_free(SHARE, share);
+	vfence_leak_check_free(SHARE, share);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static const struct file_operations fence_fd_fops = {
 /* Create a descriptor of @fence. On success it is the holder with @rights that the caller was. */
 static int fence_fd_install(struct vfence_fence *fence, u32 rights)
 {
-	struct vfence_fence_fd *share = vfence_object_alloc(SHARE, sizeof(*share));
+	struct vfence_fence_fd *share = vfence_leak_check_alloc(SHARE, sizeof(*share));
 	struct file *filp;
 	int fd;
 
@@ -78,7 +78,7 @@ static int fence_fd_install(struct vfence_fence *fence, u32 rights)
 	return fd;
 
 free:
-	vfence_object_free(SHARE, share);
+	vfence_leak_check_free(SHARE, share);
 	return fd;
 }
 

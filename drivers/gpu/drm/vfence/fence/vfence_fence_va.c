@@ -49,7 +49,7 @@ int vfence_fence_va_add(struct vfence_file *file, u64 va, struct vfence_fence *f
 		return 0;
 	}
 
-	address = vfence_object_alloc(ADDRESS, sizeof(*address));
+	address = vfence_leak_check_alloc(ADDRESS, sizeof(*address));
 	if (!address)
 		return -ENOMEM;
 	address->fence = fence;
@@ -57,7 +57,7 @@ int vfence_fence_va_add(struct vfence_file *file, u64 va, struct vfence_fence *f
 
 	ret = xa_err(xa_store(&file->addresses, index, address, GFP_KERNEL_ACCOUNT));
 	if (ret)
-		vfence_object_free(ADDRESS, address);
+		vfence_leak_check_free(ADDRESS, address);
 	return ret;
 }
 
@@ -71,7 +71,7 @@ void vfence_fence_va_remove(struct vfence_file *file, u64 va)
 	if (--address->handles)
 		return;
 	xa_erase(&file->addresses, fence_va_index(file, va));
-	vfence_object_free(ADDRESS, address);
+	vfence_leak_check_free(ADDRESS, address);
 }
 
 /** vfence_fence_va_lookup - the fence at an address, with a reference, or NULL */

@@ -147,7 +147,7 @@ static struct vfence_foreign *foreign_get_locked(struct vfence_foreigns *foreign
 static struct vfence_foreign *foreign_alloc(struct vfence_foreigns *foreigns,
 					    struct dma_fence *fence)
 {
-	struct vfence_foreign *foreign = vfence_object_alloc(FOREIGN, sizeof(*foreign));
+	struct vfence_foreign *foreign = vfence_leak_check_alloc(FOREIGN, sizeof(*foreign));
 
 	if (!foreign)
 		return NULL;
@@ -162,7 +162,7 @@ static struct vfence_foreign *foreign_alloc(struct vfence_foreigns *foreigns,
 static void foreign_free(struct vfence_foreign *foreign)
 {
 	dma_fence_put(foreign->fence);
-	vfence_object_free(FOREIGN, foreign);
+	vfence_leak_check_free(FOREIGN, foreign);
 }
 
 /**

@@ -236,7 +236,7 @@ static void local_free(struct vfence_file *file, struct vfence_local *local)
 	vfence_map_put(file, local->map);
 	vfence_device_put(local->device);
 	vfence_fence_put_holder(fence, local->rights);
-	vfence_object_free(HANDLE, local);
+	vfence_leak_check_free(HANDLE, local);
 }
 
 /* Fill in where the client and its packets find the values of the fence. */
@@ -270,7 +270,7 @@ int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping)
 {
-	struct vfence_local *local = vfence_object_alloc(HANDLE, sizeof(*local));
+	struct vfence_local *local = vfence_leak_check_alloc(HANDLE, sizeof(*local));
 	int ret;
 
 	lockdep_assert_held(&file->lock);
@@ -330,7 +330,7 @@ put_holder:
 uncharge:
 	vfence_account_uncharge(file->account, LOCAL_BYTES);
 free:
-	vfence_object_free(HANDLE, local);
+	vfence_leak_check_free(HANDLE, local);
 	return ret;
 }
 

@@ -61,7 +61,7 @@ static void sync_free_import(struct vfence_import *import)
 {
 	vfence_fence_put_holder(import->fence, DRM_VFENCE_RIGHT_SIGNAL);
 	vfence_foreign_put(import->foreign);
-	vfence_object_free(IMPORT, import);
+	vfence_leak_check_free(IMPORT, import);
 }
 
 /* A dma_fence_chain has no status of its own: ask the dma_fence it contains. */
@@ -193,7 +193,7 @@ static int sync_add_import(struct vfence_file *file, struct vfence_import *impor
 static int sync_create_import(struct vfence_file *file, struct vfence_fence *fence, u64 value,
 			      struct dma_fence *foreign)
 {
-	struct vfence_import *import = vfence_object_alloc(IMPORT, sizeof(*import));
+	struct vfence_import *import = vfence_leak_check_alloc(IMPORT, sizeof(*import));
 	int ret;
 
 	if (!import)
@@ -202,13 +202,13 @@ static int sync_create_import(struct vfence_file *file, struct vfence_fence *fen
 	import->foreign = vfence_foreign_get(file, foreign);
 	if (IS_ERR(import->foreign)) {
 		ret = PTR_ERR(import->foreign);
-		vfence_object_free(IMPORT, import);
+		vfence_leak_check_free(IMPORT, import);
 		return ret;
 	}
 	/* Another thread may have closed the handle meanwhile. */
 	if (!vfence_fence_get_holder(fence, DRM_VFENCE_RIGHT_SIGNAL)) {
 		vfence_foreign_put(import->foreign);
-		vfence_object_free(IMPORT, import);
+		vfence_leak_check_free(IMPORT, import);
 		return -ENOENT;
 	}
 	import->fence = fence;

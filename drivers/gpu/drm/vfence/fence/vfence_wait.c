@@ -20,7 +20,7 @@ struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned i
 {
 	struct vfence_wait *wait = kvzalloc(struct_size(wait, points, points), GFP_KERNEL_ACCOUNT);
 
-	if (!vfence_object_made(WAIT, wait))
+	if (!vfence_leak_check_made(WAIT, wait))
 		return NULL;
 
 	kref_init(&wait->ref);
@@ -33,7 +33,7 @@ static void wait_free(struct kref *ref)
 {
 	struct vfence_wait *wait = container_of(ref, struct vfence_wait, ref);
 
-	vfence_object_gone(WAIT);
+	vfence_leak_check_gone(WAIT);
 	/* A large wait is in vmalloc memory, and this may be an interrupt. */
 	if (is_vmalloc_addr(wait))
 		kvfree_rcu(wait, rcu);

@@ -192,7 +192,7 @@ static void wait_set_free(struct kref *ref)
 	atomic_sub(set->wait->count, &set->file->wait_set_entries);
 	vfence_wait_put(set->wait);
 	mutex_destroy(&set->lock);
-	vfence_object_gone(WAIT_SET);
+	vfence_leak_check_gone(WAIT_SET);
 	kvfree(set);
 }
 
@@ -236,7 +236,7 @@ static struct vfence_wait_set *wait_set_create(struct vfence_file *file, unsigne
 	mutex_init(&set->lock);
 	spin_lock_init(&set->ready_lock);
 	INIT_LIST_HEAD(&set->ready);
-	return vfence_object_made(WAIT_SET, set);
+	return vfence_leak_check_made(WAIT_SET, set);
 }
 
 int vfence_wait_set_create_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)

@@ -16,7 +16,7 @@
 
 struct vgpu_context *vgpu_context_create(struct vgpu *gpu, unsigned int node, u32 os_handle)
 {
-	struct vgpu_context *context = vfence_object_alloc(HW_CONTEXT, sizeof(*context));
+	struct vgpu_context *context = vfence_leak_check_alloc(HW_CONTEXT, sizeof(*context));
 
 	if (!context)
 		return ERR_PTR(-ENOMEM);
@@ -31,7 +31,7 @@ void vgpu_context_destroy(struct vgpu_context *context)
 {
 	/* After the flush every record that names the context is in the ring. */
 	vgpu_cmp_flush(context->gpu);
-	vfence_object_free(HW_CONTEXT, context);
+	vfence_leak_check_free(HW_CONTEXT, context);
 }
 
 u64 vgpu_context_acknowledged(struct vgpu_context *context)

@@ -22,7 +22,7 @@
 
 struct vgpu_fence *vgpu_fence_create(struct vgpu *gpu, const struct vgpu_fence_args *args)
 {
-	struct vgpu_fence *fence = vfence_object_alloc(HW_FENCE, sizeof(*fence));
+	struct vgpu_fence *fence = vfence_leak_check_alloc(HW_FENCE, sizeof(*fence));
 
 	if (!fence)
 		return ERR_PTR(-ENOMEM);
@@ -371,7 +371,7 @@ void vgpu_fence_destroy(struct vgpu_fence *fence)
 	/* Release the blocked queues. No queue can block now: the fence is open nowhere. */
 	fence_release_all(fence, ~(u64)0, VGPU_ANY_TIME);
 	vgpu_cmp_flush(fence->gpu);
-	vfence_object_free(HW_FENCE, fence);
+	vfence_leak_check_free(HW_FENCE, fence);
 }
 
 /* Fail one call for each time that a test sets @knob. */

@@ -10,7 +10,7 @@
 
 struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_args *args)
 {
-	struct vgpu_queue *queue = vfence_object_alloc(HW_QUEUE, sizeof(*queue));
+	struct vgpu_queue *queue = vfence_leak_check_alloc(HW_QUEUE, sizeof(*queue));
 	unsigned long flags;
 
 	if (!queue)
@@ -55,7 +55,7 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 	vgpu_log_forget(queue);
 	/* After the flush every record that names the queue is in the ring. */
 	vgpu_cmp_flush(queue->gpu);
-	vfence_object_free(HW_QUEUE, queue);
+	vfence_leak_check_free(HW_QUEUE, queue);
 }
 
 void vgpu_queue_query(struct vgpu_queue *queue, struct vgpu_queue_status *status)

@@ -75,7 +75,7 @@ static struct vgpu_share *share_of_user(struct vgpu_share *share)
 
 struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *user, u64 id)
 {
-	struct vgpu_account *account = vfence_object_alloc(HW_ACCOUNT, sizeof(*account));
+	struct vgpu_account *account = vfence_leak_check_alloc(HW_ACCOUNT, sizeof(*account));
 	unsigned int i;
 
 	if (!account)
@@ -95,7 +95,7 @@ struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *
 
 void vgpu_account_destroy(struct vgpu_account *account)
 {
-	vfence_object_free(HW_ACCOUNT, account);
+	vfence_leak_check_free(HW_ACCOUNT, account);
 }
 
 /* The process gets its first READY queue, or the user its first such process. */

@@ -46,7 +46,7 @@ void *vgpu_storage_aperture(struct vgpu *gpu, u64 page)
 
 static struct vgpu_storage *storage_create(void *kva, bool local)
 {
-	struct vgpu_storage *storage = vfence_object_alloc(HW_STORAGE, sizeof(*storage));
+	struct vgpu_storage *storage = vfence_leak_check_alloc(HW_STORAGE, sizeof(*storage));
 
 	if (!storage)
 		return ERR_PTR(-ENOMEM);
@@ -82,5 +82,5 @@ void vgpu_storage_evicted(struct vgpu *gpu, struct vgpu_storage *storage, void *
 
 void vgpu_storage_destroy(struct vgpu_storage *storage)
 {
-	vfence_object_free(HW_STORAGE, storage);
+	vfence_leak_check_free(HW_STORAGE, storage);
 }

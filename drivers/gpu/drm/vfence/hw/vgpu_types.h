@@ -39,7 +39,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
-#include "vfence_objects.h"
+#include "vfence_leak_check.h"
 #include "vfence_rules.h"
 #include "vfence_step.h"
 #include "vgpu.h"

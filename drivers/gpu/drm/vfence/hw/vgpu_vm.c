@@ -19,7 +19,7 @@ static struct lock_class_key vm_system_tlb_key;
 
 struct vgpu_vm *vgpu_vm_create(struct vgpu *gpu, struct vgpu_account *account)
 {
-	struct vgpu_vm *vm = vfence_object_alloc(HW_VM, sizeof(*vm));
+	struct vgpu_vm *vm = vfence_leak_check_alloc(HW_VM, sizeof(*vm));
 
 	if (!vm)
 		return ERR_PTR(-ENOMEM);
@@ -54,7 +54,7 @@ void vgpu_vm_destroy(struct vgpu_vm *vm)
 	vm_flush_tlb(vm);
 	xa_destroy(&vm->pages);
 	xa_destroy(&vm->slots);
-	vfence_object_free(HW_VM, vm);
+	vfence_leak_check_free(HW_VM, vm);
 }
 
 void vgpu_vm_unmap(struct vgpu_vm *vm, u64 va, u64 size)
@@ -155,7 +155,7 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, const struct vgpu_open_args *args)
 		return 0;
 	}
 
-	slot = vfence_object_alloc(HW_SLOT, sizeof(*slot));
+	slot = vfence_leak_check_alloc(HW_SLOT, sizeof(*slot));
 	if (!slot)
 		return -ENOMEM;
 
@@ -167,7 +167,7 @@ int vgpu_vm_open_fence(struct vgpu_vm *vm, const struct vgpu_open_args *args)
 	vm_add_rights(slot, args->rights, 1);
 	ret = xa_err(xa_store(&vm->slots, index, slot, GFP_KERNEL_ACCOUNT));
 	if (ret)
-		vfence_object_free(HW_SLOT, slot);
+		vfence_leak_check_free(HW_SLOT, slot);
 	return ret;
 }
 
@@ -181,6 +181,6 @@ void vgpu_vm_close_fence(struct vgpu_vm *vm, u64 current_va, u32 rights)
 	vm_flush_tlb(vm);
 	if (!slot->opens) {
 		vgpu_word_unlist_written(vm->gpu, slot);
-		vfence_object_free(HW_SLOT, slot);
+		vfence_leak_check_free(HW_SLOT, slot);
 	}
 }

@@ -18,7 +18,7 @@
 
 struct vgpu_word *vgpu_word_create(bool narrow)
 {
-	struct vgpu_word *word = vfence_object_alloc(HW_WORD, sizeof(*word));
+	struct vgpu_word *word = vfence_leak_check_alloc(HW_WORD, sizeof(*word));
 
 	if (!word)
 		return ERR_PTR(-ENOMEM);
@@ -29,7 +29,7 @@ struct vgpu_word *vgpu_word_create(bool narrow)
 
 void vgpu_word_destroy(struct vgpu_word *word)
 {
-	vfence_object_free(HW_WORD, word);
+	vfence_leak_check_free(HW_WORD, word);
 }
 
 /* Values of 32 bits wrap. */

@@ -99,14 +99,14 @@ struct vfence_map *vfence_map_get(struct vfence_file *file, struct vfence_slots 
 		return map;
 	}
 
-	map = vfence_object_alloc(MAP, sizeof(*map));
+	map = vfence_leak_check_alloc(MAP, sizeof(*map));
 	if (!map)
 		return ERR_PTR(-ENOMEM);
 	map->slots = slots;
 	map->users = 1;
 	ret = map_pages_add(file, map);
 	if (ret) {
-		vfence_object_free(MAP, map);
+		vfence_leak_check_free(MAP, map);
 		return ERR_PTR(ret);
 	}
 
@@ -127,5 +127,5 @@ void vfence_map_put(struct vfence_file *file, struct vfence_map *map)
 	map_page_remove(file, &map->monitored_node);
 	map_page_remove(file, &map->current_node);
 	vfence_slots_put(map->slots);
-	vfence_object_free(MAP, map);
+	vfence_leak_check_free(MAP, map);
 }

@@ -165,7 +165,7 @@ static void page_free(struct drm_gem_object *obj)
 	if (page->release)
 		page->release(page->owner);
 	put_page(page->page);
-	vfence_object_free(PAGE, page);
+	vfence_leak_check_free(PAGE, page);
 }
 
 static const struct drm_gem_object_funcs page_funcs = {
@@ -187,7 +187,7 @@ static const struct drm_gem_object_funcs page_funcs = {
 struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 				       enum vfence_page_kind kind, struct page *memory)
 {
-	struct vfence_page *page = vfence_object_alloc(PAGE, sizeof(*page));
+	struct vfence_page *page = vfence_leak_check_alloc(PAGE, sizeof(*page));
 	int ret;
 
 	if (!page)
@@ -206,7 +206,7 @@ struct vfence_page *vfence_page_create(struct vfence_adapter *adapter,
 		memory = alloc_page(GFP_KERNEL_ACCOUNT | __GFP_ZERO);
 	page->page = memory;
 	if (!page->page) {
-		vfence_object_free(PAGE, page);
+		vfence_leak_check_free(PAGE, page);
 		return ERR_PTR(-ENOMEM);
 	}
 

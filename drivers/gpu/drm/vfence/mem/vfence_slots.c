@@ -12,7 +12,7 @@ static void slots_free(struct kref *ref)
 
 	vfence_storage_fini(&slots->current_value);
 	vfence_storage_fini(&slots->monitored_value);
-	vfence_object_free(SLOTS, slots);
+	vfence_leak_check_free(SLOTS, slots);
 }
 
 void vfence_slots_put(struct vfence_slots *slots)
@@ -23,7 +23,7 @@ void vfence_slots_put(struct vfence_slots *slots)
 static struct vfence_slots *slots_create(struct vfence_adapter *adapter,
 					 const struct vfence_slots_args *args)
 {
-	struct vfence_slots *slots = vfence_object_alloc(SLOTS, sizeof(*slots));
+	struct vfence_slots *slots = vfence_leak_check_alloc(SLOTS, sizeof(*slots));
 	int ret;
 
 	if (!slots)

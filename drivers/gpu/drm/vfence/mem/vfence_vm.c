@@ -56,7 +56,7 @@ static void vm_destroy_mapping(struct vfence_file *file, struct vfence_mapping *
 	vgpu_vm_unmap(file->vm, mapping->node.start, mapping->node.size);
 	drm_mm_remove_node(&mapping->node);
 	vfence_bo_vunmap(&mapping->memory);
-	vfence_object_free(MAPPING, mapping);
+	vfence_leak_check_free(MAPPING, mapping);
 	WRITE_ONCE(file->mapping_count, file->mapping_count - 1);
 }
 
@@ -110,7 +110,7 @@ static int vm_map(struct drm_device *drm, struct vfence_file *file, struct drm_v
 			  end > DRM_VFENCE_VA_LIMIT))
 		return -EINVAL;
 
-	mapping = vfence_object_alloc(MAPPING, sizeof(*mapping));
+	mapping = vfence_leak_check_alloc(MAPPING, sizeof(*mapping));
 	if (!mapping)
 		return -ENOMEM;
 	ret = vfence_bo_vmap(file, args->handle, &mapping->memory);
@@ -130,7 +130,7 @@ static int vm_map(struct drm_device *drm, struct vfence_file *file, struct drm_v
 vunmap:
 	vfence_bo_vunmap(&mapping->memory);
 free:
-	vfence_object_free(MAPPING, mapping);
+	vfence_leak_check_free(MAPPING, mapping);
 	return ret;
 }
 

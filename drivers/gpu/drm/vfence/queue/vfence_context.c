@@ -37,7 +37,7 @@ static void context_free(struct vfence_context *context)
 
 	vfence_device_put(context->device);
 	mutex_destroy(&context->suspend_lock);
-	vfence_object_free(CONTEXT, context);
+	vfence_leak_check_free(CONTEXT, context);
 }
 
 static void context_release(struct kref *ref)
@@ -175,7 +175,7 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 	if (!vfence_device_active(device))
 		return -EIO;
 
-	context = vfence_object_alloc(CONTEXT, sizeof(*context));
+	context = vfence_leak_check_alloc(CONTEXT, sizeof(*context));
 	if (!context)
 		return -ENOMEM;
 

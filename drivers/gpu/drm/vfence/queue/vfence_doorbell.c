@@ -254,7 +254,7 @@ static void doorbell_release(struct kref *ref)
 	struct vfence_doorbell *doorbell = container_of(ref, struct vfence_doorbell, ref);
 
 	mutex_destroy(&doorbell->lock);
-	vfence_object_free(DOORBELL, doorbell);
+	vfence_leak_check_free(DOORBELL, doorbell);
 }
 
 static void doorbell_put(void *doorbell)
@@ -438,7 +438,7 @@ static int doorbell_map_memory(struct vfence_file *file, struct vfence_doorbell 
 static struct vfence_doorbell *doorbell_alloc(struct vfence_file *file,
 					      const struct drm_vfence_doorbell_create *args)
 {
-	struct vfence_doorbell *doorbell = vfence_object_alloc(DOORBELL, sizeof(*doorbell));
+	struct vfence_doorbell *doorbell = vfence_leak_check_alloc(DOORBELL, sizeof(*doorbell));
 	int ret;
 
 	if (!doorbell)

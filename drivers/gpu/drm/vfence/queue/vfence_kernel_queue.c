@@ -520,7 +520,7 @@ void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
 {
 	free_page((unsigned long)kernel->control);
 	vfree(kernel->ring);
-	vfence_object_free_rcu(KERNEL_QUEUE, kernel);
+	vfence_leak_check_free_rcu(KERNEL_QUEUE, kernel);
 }
 
 /** vfence_kernel_queue_query - write the kernel-mode part of a queue's state to @info */

@@ -47,7 +47,7 @@ static void queue_free(struct vfence_queue *queue)
 	spin_unlock(&queue->device->lock);
 	vfence_context_put(queue->context);
 	vfence_device_put(queue->device);
-	vfence_object_free_rcu(QUEUE, queue);
+	vfence_leak_check_free_rcu(QUEUE, queue);
 	/* The address alone is used from here on: the file may be gone. */
 	if (atomic_dec_and_test(&file->living_queues))
 		wake_up_var(&file->living_queues);
@@ -567,15 +567,15 @@ static int queue_create_hw(struct vfence_queue *queue, unsigned int node)
 static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_context *context,
 					bool user_mode)
 {
-	struct vfence_queue *queue = vfence_object_alloc(QUEUE, sizeof(*queue));
+	struct vfence_queue *queue = vfence_leak_check_alloc(QUEUE, sizeof(*queue));
 
 	if (!queue)
 		return NULL;
 
 	if (!user_mode) {
-		queue->kernel = vfence_object_alloc(KERNEL_QUEUE, sizeof(*queue->kernel));
+		queue->kernel = vfence_leak_check_alloc(KERNEL_QUEUE, sizeof(*queue->kernel));
 		if (!queue->kernel) {
-			vfence_object_free(QUEUE, queue);
+			vfence_leak_check_free(QUEUE, queue);
 			return NULL;
 		}
 	}

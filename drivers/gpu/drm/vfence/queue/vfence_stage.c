@@ -22,8 +22,8 @@
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
-#include "queue/vfence_submit_ops.h"
 #include "queue/vfence_submit.h"
+#include "queue/vfence_submit_ops.h"
 #include "vfence_step.h"
 #include "vgpu_packet.h"
 
@@ -41,7 +41,7 @@ static void stage_release(struct kref *ref)
 		if (stages->stage[i].event)
 			vfence_eventfd_put(stages->stage[i].event);
 	}
-	vfence_object_free(STAGES, stages);
+	vfence_leak_check_free(STAGES, stages);
 }
 
 /** vfence_stage_put - drop a reference; process context */
@@ -105,7 +105,7 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 					  const struct drm_vfence_submit *args,
 					  const struct vfence_submit_ops *ops)
 {
-	struct vfence_stages *stages = vfence_object_alloc(STAGES, sizeof(*stages));
+	struct vfence_stages *stages = vfence_leak_check_alloc(STAGES, sizeof(*stages));
 	unsigned int i;
 	int ret;
 

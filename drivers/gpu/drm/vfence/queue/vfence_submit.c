@@ -126,7 +126,7 @@ void vfence_submit_free(struct vfence_submission *submission)
 
 	dma_fence_put(submission->done);
 	kvfree(submission->commands);
-	vfence_object_free(SUBMISSION, submission);
+	vfence_leak_check_free(SUBMISSION, submission);
 	if (entered) {
 		vfence_power_put(adapter);
 		vfence_kernel_queue_leave(kernel);
@@ -280,7 +280,7 @@ static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 		return -EOPNOTSUPP;
 	}
 
-	submission = vfence_object_alloc(SUBMISSION, sizeof(*submission));
+	submission = vfence_leak_check_alloc(SUBMISSION, sizeof(*submission));
 	if (!submission) {
 		vfence_queue_put(queue);
 		return -ENOMEM;
