@@ -131,7 +131,7 @@ static int counters_read(const char *path, char **text)
 		return -errno;
 	*text = NULL;
 	errno = 0;
-	/* The text has no zero, so this reads all of it. DRM prints none if the device is gone. */
+	/* The text has no zero, so this reads all of it. */
 	length = getdelim(text, &room, 0, f);
 	if (length < 0)
 		ret = errno ? -errno : -ENODEV;
@@ -191,34 +191,38 @@ VF_EXPORT int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters
 	return 0;
 }
 
-/* Take a line of fdinfo, if it has a counter: "vfence-waits-begun:\t5". */
-static void counters_take_line(char *line, struct vf_counters *counters)
+/* Take a line of fdinfo. Return true if it has a counter: "vfence-waits-begun:\t5". */
+static bool counters_take_line(const char *line, struct vf_counters *counters)
 {
 	char name[VF_COUNTER_NAME_SIZE], *at;
 	unsigned long long value;
 
 	if (sscanf(line, "vfence-%31[^:]: %llu", name, &value) != 2)
-		return;
+		return false;
 	for (at = name; *at; at++)
 		if (*at == '-')
 			*at = '_';
 	counters_set(counters, name, value);
+	return true;
 }
 
 VF_EXPORT int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters)
 {
 	char path[64], *text, *next, *line;
+	bool found = false;
 	int ret;
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", adapter->fd);
+	/* Another thread may have descriptors of its own. */
+	snprintf(path, sizeof(path), "/proc/thread-self/fdinfo/%d", adapter->fd);
 	ret = counters_read(path, &text);
 	if (ret)
 		return ret;
 	memset(counters, 0, sizeof(*counters));
 	for (next = text; (line = strsep(&next, "\n"));)
-		counters_take_line(line, counters);
+		found |= counters_take_line(line, counters);
 	free(text);
-	return 0;
+	/* The kernel prints nothing of DRM for a device that is gone. */
+	return found ? 0 : -ENODEV;
 }
 
 VF_EXPORT int vf_adapter_counter_list(struct vf_adapter *adapter, struct vf_counter *list,

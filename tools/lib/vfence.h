@@ -243,7 +243,9 @@ int vf_adapter_counters(struct vf_adapter *adapter, struct vf_counters *counters
  * @adapter: the adapter
  * @counters: out: values; a counter that the driver does not have for a client is 0
  *
- * The caller needs no privilege: the values are in the fdinfo of the file.
+ * The caller needs no privilege: the values are in the fdinfo of the file. -ENODEV if the device is
+ * gone; -ENOENT without /proc; -EACCES for a process that was root's when it opened the adapter and
+ * has given that up, until it calls prctl(PR_SET_DUMPABLE, 1).
  */
 int vf_client_counters(struct vf_adapter *adapter, struct vf_counters *counters);
 
@@ -791,7 +793,9 @@ struct vf_submit {
  *
  * -ENOSPC: a queue has DRM_VFENCE_MAX_SUBMISSIONS; with %DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM the call
  * waits for room instead. Or %DRM_VFENCE_LIMIT_USER_MEMORY is reached. -EIO: a queue is lost.
- * -EXDEV: a queue or a fence belongs to another adapter handle than the first queue.
+ * -EXDEV: a queue or a fence belongs to another adapter handle than the first queue. -EINVAL: the
+ * four lists of @what have more than DRM_VFENCE_MAX_OPS elements together, or one of syncobjs more
+ * than DRM_VFENCE_MAX_SYNCOBJS; or as &struct drm_vfence_submit says.
  */
 int vf_submit(struct vf_queue **queues, unsigned int count, const struct vf_submit *what);
 /** vf_queue_publish - as vf_queue_submit(), but without a progress signal */

@@ -88,6 +88,7 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	struct drm_vfence_device_create create = { 0 };
 	int efd_monitored = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	struct vf_fence *monitored_fence;
+	struct vf_counters counted;
 	pthread_t thread;
 
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 7, &monitored_fence));
@@ -119,6 +120,9 @@ TEST_F(life, unbind_ends_waiters_events_queues_and_mappings)
 	EXPECT_EQ(-EIO, vf_queue_submit(self->gfx));
 	EXPECT_EQ(-ENODEV, raw(self->fd, DRM_IOCTL_VFENCE_DEVICE_CREATE, &create));
 	EXPECT_EQ(-ENODEV, vf_fence_wait(self->fence, 1, 0));
+	/* There is nothing to read where the counters were: that is not all zeroes. */
+	EXPECT_EQ(-ENODEV, vf_client_counters(self->adapter, &counted));
+	EXPECT_EQ(-ENODEV, vf_adapter_counters(self->adapter, &counted));
 	vf_fence_destroy(monitored_fence);
 	close(efd_monitored);
 	close(efd);

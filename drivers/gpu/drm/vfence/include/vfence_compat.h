@@ -224,6 +224,7 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 #define VFENCE_DRIVER_FDINFO(show)	.show_fdinfo = show,
 #define VFENCE_FOP_FDINFO		.show_fdinfo = drm_show_fdinfo,
 #else
+#include <drm/drm_file.h>
 #include <drm/drm_print.h>
 
 #define vfence_client_id(drm_file)						\
@@ -237,10 +238,14 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 	{									\
 		struct drm_printer p = drm_seq_file_printer(m);			\
 		struct drm_file *file = filp->private_data;			\
+		int idx;							\
 										\
+		if (!drm_dev_enter(file->minor->dev, &idx))			\
+			return;							\
 		drm_printf(&p, "drm-driver:\t%s\n", driver);			\
 		drm_printf(&p, "drm-client-id:\t%llu\n", id(file));		\
 		show(&p, file);							\
+		drm_dev_exit(idx);						\
 	}
 #define VFENCE_DRIVER_FDINFO(show)
 #define VFENCE_FOP_FDINFO		.show_fdinfo = show_fdinfo_compat,
