@@ -336,7 +336,7 @@ static int open_adapter(struct ring *r)
 		ret = ret ? ret : vf_adapter_fence_caps(r->adapter, &caps);
 		/* The benchmark compares counters of the adapter, which are for root. */
 		ret = ret ? ret : vf_adapter_counters(r->adapter, &counters);
-		if (ret == -EACCES) {
+		if (ret == -EACCES || ret == -ENOENT) {
 			vf_adapter_close(r->adapter);
 			r->adapter = NULL;
 			return ret;

@@ -58,6 +58,8 @@ static inline int tool_fail(const char *command, int error)
 		hint = "; vfence info shows the adapters that are there";
 	else if (error == -EACCES)
 		hint = "; the counters of the adapter are for root";
+	else if (error == -ENOENT)
+		hint = "; the counters of the adapter need debugfs: mount it on /sys/kernel/debug";
 	fprintf(stderr, "vfence: %s: %s%s\n", command, strerror(-error), hint);
 	return error;
 }
