@@ -117,7 +117,7 @@ enum drm_vfence_object {
 	DRM_VFENCE_OBJECT_QUEUE = 3,
 	/**
 	 * @DRM_VFENCE_OBJECT_DOORBELL: The doorbell of a queue; the handle is that of the queue.
-	 * A queue with work is aborted. A status page that is still mapped reads as
+	 * ENOENT if it has none. A queue with work is aborted. A status page that is still mapped reads as
 	 * %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT.
 	 */
 	DRM_VFENCE_OBJECT_DOORBELL = 4,
@@ -1388,7 +1388,7 @@ struct drm_vfence_context_info {
 /** DRM_VFENCE_MAX_BROADCAST: Most queues of one submission. */
 #define DRM_VFENCE_MAX_BROADCAST	64
 /** DRM_VFENCE_MAX_OPS: Most operations of one submission. */
-#define DRM_VFENCE_MAX_OPS		1024
+#define DRM_VFENCE_MAX_OPS		2048
 /** DRM_VFENCE_MAX_SYNCOBJS: Most operations of one type that are for syncobjs. */
 #define DRM_VFENCE_MAX_SYNCOBJS		64
 

@@ -375,8 +375,6 @@ struct vfence_in_syncs {
 	struct vfence_in_sync each[];
 };
 
-/* Copy a list of syncobjs from user memory. The caller frees it. */
-
 static void sync_in_signal_one(struct vfence_in_syncs *in_syncs)
 {
 	if (atomic_dec_and_test(&in_syncs->pending))

@@ -4,6 +4,7 @@
  */
 
 #include <linux/mm.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "core/vfence_adapter.h"
@@ -11,13 +12,14 @@
 #include "queue/vfence_submit_ops.h"
 
 static int submit_ops_count(struct drm_device *drm, struct vfence_submit_ops *ops,
-			    const struct drm_vfence_submit_op *in, u32 count)
+			    struct drm_vfence_submit_op *in, u32 count)
 {
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		if (vfence_reject(drm, in[i].type >= VFENCE_SUBMIT_OP_TYPES))
 			return -EINVAL;
+		in[i].type = array_index_nospec(in[i].type, VFENCE_SUBMIT_OP_TYPES);
 		ops->count[in[i].type]++;
 	}
 	for (i = DRM_VFENCE_SUBMIT_WAIT_SYNCOBJ; i <= DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ; i++)
