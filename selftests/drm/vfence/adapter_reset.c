@@ -572,6 +572,85 @@ TEST_F(whole, WDDM_159_a_reset_waits_for_calls_and_calls_wait_for_a_reset)
 	EXPECT_TRUE(working(self->adapter));
 }
 
+/* A call on an object of the client, and when it returned. */
+struct object_call {
+	int fd;
+	/* A query, or 0 for the destruction of an object of @type. */
+	bool is_query;
+	uint32_t type, handle;
+	int64_t ended;
+	int ret;
+	pthread_t thread;
+};
+
+static void *object_thread(void *arg)
+{
+	struct object_call *call = arg;
+	uint64_t info[16];
+
+	call->ret = call->is_query ?
+		query_object(call->fd, call->type, call->handle, info, sizeof(info)) :
+		destroy_object(call->fd, (enum drm_vfence_object)call->type, call->handle);
+	call->ended = vf_deadline(0);
+	return NULL;
+}
+
+TEST_F(whole, WDDM_159_objects_are_left_alone_during_a_reset)
+{
+	struct call stay = { .name = "stay_ms", .value = "900" };
+	struct call reset = { .name = "reset_adapter", .value = "1" };
+	int fd = vf_adapter_fd(self->adapter), efd = eventfd(0, EFD_CLOEXEC);
+	struct drm_vfence_context_create context = { .device = vf_device_handle(self->device) };
+	struct vf_fence *fence, *awaited;
+	pthread_t thread[2];
+	struct vf_point point;
+	uint32_t event;
+	unsigned int i;
+	int64_t begun;
+
+	ASSERT_EQ(0, raw(fd, DRM_IOCTL_VFENCE_CONTEXT_CREATE, &context));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
+	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &awaited));
+	point = (struct vf_point){ awaited, 1 };
+	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, efd, &event));
+	struct object_call call[] = {
+		{ .is_query = true, .type = DRM_VFENCE_QUERY_DEVICE,
+		  .handle = vf_device_handle(self->device) },
+		{ .is_query = true, .type = DRM_VFENCE_QUERY_CONTEXT,
+		  .handle = vf_queue_info(self->gfx)->context },
+		{ .is_query = true, .type = DRM_VFENCE_QUERY_QUEUE,
+		  .handle = vf_queue_handle(self->gfx) },
+		{ .is_query = true, .type = DRM_VFENCE_QUERY_FENCE,
+		  .handle = vf_fence_handle(awaited) },
+		{ .type = DRM_VFENCE_OBJECT_CONTEXT, .handle = context.handle },
+		{ .type = DRM_VFENCE_OBJECT_FENCE, .handle = vf_fence_handle(fence) },
+		{ .type = DRM_VFENCE_OBJECT_EVENT, .handle = event },
+	};
+
+	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
+	begun = vf_deadline(0);
+	ASSERT_EQ(0, pthread_create(&thread[0], NULL, write_thread, &stay));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
+	ASSERT_EQ(0, pthread_create(&thread[1], NULL, write_thread, &reset));
+	ASSERT_TRUE(EVENTUALLY(sleeps_in(&reset.tid, SYS_write)));
+	for (i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+		call[i].fd = fd;
+		ASSERT_EQ(0, pthread_create(&call[i].thread, NULL, object_thread, &call[i]));
+	}
+	for (i = 0; i < sizeof(call) / sizeof(call[0]); i++) {
+		ASSERT_EQ(0, pthread_join(call[i].thread, NULL));
+		EXPECT_LE(900 * 1000000ll, call[i].ended - begun) TH_LOG("call %u", i);
+		/* The reset may have ended the event. */
+		if (i != 6)
+			EXPECT_EQ(0, call[i].ret) TH_LOG("call %u", i);
+	}
+	for (i = 0; i < 2; i++)
+		ASSERT_EQ(0, pthread_join(thread[i], NULL));
+	vf_fence_destroy(fence);
+	vf_fence_destroy(awaited);
+	close(efd);
+}
+
 /*
  * A thread in the driver keeps the reset from its end. Meanwhile a submission is found late, which
  * the reset has not met on the engine.

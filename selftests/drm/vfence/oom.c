@@ -462,10 +462,16 @@ static int submit(FIXTURE_DATA(oom) *self)
 {
 	struct vf_point point[2] = { { self->fence, 0 }, { self->top, 0 } };
 	struct vf_syncobj syncobj = { .handle = self->syncobj };
+	/* So many that the driver allocates room for them. */
+	struct vf_point many[16];
 	struct vf_submit what = {
-		.waits = point, .wait_count = 1, .signals = point, .signal_count = 2,
+		.waits = many, .wait_count = 16, .signals = point, .signal_count = 2,
 		.wait_syncobjs = &syncobj, .wait_syncobj_count = 1,
 	};
+	unsigned int i;
+
+	for (i = 0; i < 16; i++)
+		many[i] = point[0];
 
 	vf_cmd_nop(self->queue_made, 8);
 	return vf_submit(&self->queue_made, 1, &what);

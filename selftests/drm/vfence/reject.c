@@ -112,6 +112,35 @@ TEST_F(reject, query)
 	EXPECT_EQ(sizeof(out), small.size);
 }
 
+/* A short buffer gets the beginning, which may end within an element, and nothing else. */
+TEST_F(reject, an_answer_is_cut_anywhere)
+{
+	static const uint32_t sizes[] = { 0, 4, 8, 12, 24, 28, 100, 4096 };
+	struct drm_vfence_query query = { .type = DRM_VFENCE_QUERY_LIMITS };
+	unsigned char whole[4096], part[4096 + 8];
+	unsigned int i;
+
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &query));
+	ASSERT_LT(100, query.size);
+	ASSERT_GT(sizeof(whole), query.size);
+	memset(whole, 0, sizeof(whole));
+	query.data = (uintptr_t)whole;
+	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &query));
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		struct drm_vfence_query again = {
+			.type = DRM_VFENCE_QUERY_LIMITS, .size = sizes[i],
+			.data = (uintptr_t)part,
+		};
+
+		memset(part, POISON, sizeof(part));
+		ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_QUERY, &again));
+		EXPECT_EQ(query.size, again.size);
+		/* Behind the answer the kernel clears the rest of the buffer. */
+		EXPECT_EQ(0, memcmp(whole, part, sizes[i]));
+		EXPECT_EQ((unsigned char)POISON, part[sizes[i]]);
+	}
+}
+
 TEST_F(reject, destroy)
 {
 #define TYPE { .handle = vf_device_handle(self->device) }
