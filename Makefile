@@ -195,7 +195,7 @@ guest-module:
 
 guest-steps:
 	@tools/build-module $$(tools/vm/kernel $(KERNEL))/build $(OUT)/module/$(KERNEL)-steps \
-		$(GUEST_KBUILD) VFENCE_STEPS=y
+		$(GUEST_KBUILD) VFENCE_RACE_POINTS=y
 
 # A selftest loads this one.
 guest-test-modules:
@@ -206,7 +206,7 @@ guest-test-modules:
 # of the test build.
 guest-kcov:
 	@tools/build-module $$(tools/vm/kernel kasan)/build $(OUT)/module/kasan-kcov \
-		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y VFENCE_STEPS=y
+		$(GUEST_KBUILD) KCFLAGS="-Werror -g" KCOV_INSTRUMENT=y VFENCE_RACE_POINTS=y
 
 # The command once more, with sanitizers for memory and undefined behaviour.
 $(OUT)/sanitized/vfence: $(TOOL_SRC) $(LIB_SRC) $(HEADERS) $(OUT)/tool/trace/perfetto.pb-c.o

@@ -117,8 +117,8 @@ enum drm_vfence_object {
 	DRM_VFENCE_OBJECT_QUEUE = 3,
 	/**
 	 * @DRM_VFENCE_OBJECT_DOORBELL: The doorbell of a queue; the handle is that of the queue.
-	 * ENOENT if it has none. A queue with work is aborted. A status page that is still mapped reads as
-	 * %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT.
+	 * ENOENT if it has none. A queue with work is aborted. A status page that is still mapped
+	 * reads as %DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT.
 	 */
 	DRM_VFENCE_OBJECT_DOORBELL = 4,
 	/** @DRM_VFENCE_OBJECT_FENCE: A handle of a fence; EBUSY for that of a progress fence. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The delays of the fuzzer on a test build of the module (VFENCE_STEPS=y): a seed that delays
+ * The delays of the fuzzer on a test build of the module (VFENCE_RACE_POINTS=y): a seed that delays
  * threads at the steps, and holds, at which the first thread that comes stays while others go
  * on. Without the test build all of this does nothing.
  *
@@ -18,7 +18,7 @@
 
 #define DELAYS_HOLD	"/sys/module/vfence/parameters/hold"
 #define DELAYS_HOLDS	"/sys/module/vfence/parameters/holds"
-#define DELAYS_SEED	"/sys/module/vfence/parameters/step_seed"
+#define DELAYS_SEED	"/sys/module/vfence/parameters/race_seed"
 #define DELAYS_MAX_HOLDS 64
 #define DELAYS_MS	(SECOND / 1000)
 /* The longest hold. */

@@ -4,7 +4,7 @@
  * all other references to what it uses, and lets it go on. The kernel poisons memory that is freed,
  * or watches it (KASAN): a work that uses it stops the guest. At the end no object may be left.
  *
- * Needs a test build of the module (VFENCE_STEPS=y), and two processors.
+ * Needs a test build of the module (VFENCE_RACE_POINTS=y), and two processors.
  */
 
 #include "vfence_test.h"

@@ -17,14 +17,14 @@
  * round signals what everything waits for.
  *
  * The driver itself names its ioctls and its holds, so that none is forgotten. Needs a test build of
- * the module (VFENCE_STEPS=y).
+ * the module (VFENCE_RACE_POINTS=y).
  */
 
 #include "pairs_scene.h"
 
 #define HOLD		"/sys/module/vfence/parameters/hold"
 #define HOLDS		"/sys/module/vfence/parameters/holds"
-#define SEED		"/sys/module/vfence/parameters/step_seed"
+#define SEED		"/sys/module/vfence/parameters/race_seed"
 #define IOCTLS		(sizeof(calls) / sizeof(*calls))
 #define OTHERS		(sizeof(others) / sizeof(*others))
 #define CALLS		(IOCTLS + OTHERS)

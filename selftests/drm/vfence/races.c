@@ -56,7 +56,7 @@ static uint64_t dice(uint64_t sides)
 
 static int set_seed(uint64_t seed)
 {
-	FILE *f = fopen("/sys/module/vfence/parameters/step_seed", "w");
+	FILE *f = fopen("/sys/module/vfence/parameters/race_seed", "w");
 
 	if (!f)
 		return -errno;

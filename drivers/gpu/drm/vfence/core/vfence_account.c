@@ -25,7 +25,7 @@
 
 #include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* No other process has the same struct pid while this one is referenced. */
 static unsigned long account_id(const struct vfence_account *account)

@@ -21,7 +21,7 @@
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 static void cross_free(struct kref *ref)
 {

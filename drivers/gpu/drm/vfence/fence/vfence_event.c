@@ -23,7 +23,7 @@
 #include "fence/vfence_request.h"
 #include "fence/vfence_wait.h"
 #include "irq/vfence_irq.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Points that are looked at with the table of events locked, but each event as a whole. */
 #define EVENT_PORTION	64

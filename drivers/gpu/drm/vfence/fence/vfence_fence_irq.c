@@ -12,7 +12,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "irq/vfence_irq.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Most fences that one pass of the threaded half visits. */
 #define FENCE_IRQ_PASS	16

@@ -24,7 +24,7 @@
 
 #include "core/vfence_file_types.h"
 #include "fence/vfence_foreign.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Followers that are called before the lock is dropped for a moment. */
 #define FOREIGN_BATCH	32

@@ -28,7 +28,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_wait.h"
 #include "irq/vfence_irq.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 static struct rb_root_cached *point_tree(struct vfence_point *point)
 {
@@ -479,7 +479,7 @@ void vfence_point_cancel_all(struct vfence_fence *fence)
  */
 static unsigned int point_sample_locked(struct vfence_fence *fence, struct list_head *done)
 {
-	vfence_step(SECOND_SAMPLE);
+	vfence_race_point(SECOND_SAMPLE);
 	return point_take_locked(fence, vfence_fence_current(fence), VFENCE_POINT_BATCH, done);
 }
 
@@ -545,7 +545,7 @@ static int point_queue_locked(struct vfence_point *point)
 		return -ECANCELED;
 	if (READ_ONCE(fence->adapter->lost))
 		return -EIO;
-	vfence_step(WAITER_INSERT);
+	vfence_race_point(WAITER_INSERT);
 
 	/* The tree has a reference; point_finish() or vfence_point_disarm() puts it. */
 	kref_get(&point->wait->ref);
@@ -615,7 +615,7 @@ bool vfence_point_disarm(struct vfence_point *point)
 	unsigned long flags;
 	bool queued;
 
-	vfence_step(WAITER_REMOVE);
+	vfence_race_point(WAITER_REMOVE);
 	spin_lock_irqsave(&fence->lock, flags);
 	queued = point->queued;
 	if (queued) {

@@ -19,7 +19,7 @@
 #include "fence/vfence_signal.h"
 #include "fence/vfence_target.h"
 #include "fence/vfence_wait.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Lists of at most so many points are copied to the stack. */
 #define REQUEST_SHORT	4
@@ -290,7 +290,7 @@ static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wai
 
 	/* Then the wait is still ARMED, or another thread decides it. */
 	if (ret == -EINTR) {
-		vfence_step(WAIT_INTERRUPTED);
+		vfence_race_point(WAIT_INTERRUPTED);
 		if (!fatal_signal_pending(current) &&
 		    vfence_restart_keep(file, wait, &args->restart))
 			return -ERESTARTSYS;

@@ -9,7 +9,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_target.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Maximal number of values in one update of the virtual GPU. */
 #define SIGNAL_BATCH	16
@@ -157,7 +157,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 		return -EIO;
 	}
 
-	vfence_step(SIGNAL_STORED);
+	vfence_race_point(SIGNAL_STORED);
 	vfence_hold(SIGNALED);
 	/*
 	 * Store the values before the monitored values are loaded: handshake (a), in the place of

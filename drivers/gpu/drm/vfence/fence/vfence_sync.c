@@ -27,7 +27,7 @@
 #include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Most imports that a thread of the kernel signals before others have their turn. */
 #define SYNC_TURN	16

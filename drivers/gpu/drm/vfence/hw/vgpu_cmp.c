@@ -459,7 +459,7 @@ static void cmp_handle_posts(struct vgpu *gpu)
 	unsigned int used;
 	u32 null_nodes;
 
-	vfence_step(CMP_RECHECK);
+	vfence_race_point(CMP_RECHECK);
 
 	spin_lock_irqsave(&cmp->lock, flags);
 	used = cmp_collect_locked(gpu, &record, named, &monitored);
@@ -487,7 +487,7 @@ static void cmp_handle_posts(struct vgpu *gpu)
 	/* Handshake (d): store overflow before raising the vector. Partner: irq_drain(). */
 	if (null_nodes)
 		atomic_or(null_nodes, &gpu->irq->overflow);
-	vfence_step(RAISE);
+	vfence_race_point(RAISE);
 	if (needed || null_nodes) {
 		trace_vgpu_interrupt(gpu, record.type, record.node, record.posts, null_nodes);
 		cmp_raise(gpu);

@@ -332,13 +332,13 @@ static noinline void exec_post_signal(struct vgpu_engine *engine, struct vgpu_qu
 	};
 
 	vgpu_cmp_post_in_step(queue->gpu, engine, &post);
-	vfence_step(POSTED);
+	vfence_race_point(POSTED);
 }
 
 static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
 			       struct vgpu_fence *fence, u64 value, u64 monitored, bool logged)
 {
-	vfence_step(MONITORED_READ);
+	vfence_race_point(MONITORED_READ);
 	queue->exec.told = vgpu_fence_notify(engine, fence, value);
 	if (vfence_must_interrupt(value, monitored)) {
 		queue->exec.told = true;
@@ -411,9 +411,9 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 	atomic64_inc(&fence->signals);
 	WRITE_ONCE(queue->node->counters.signals, queue->node->counters.signals + 1);
 	exec_complete(engine, queue);
-	vfence_step(VALUE_STORED);
+	vfence_race_point(VALUE_STORED);
 	step = exec_log_of_signal(engine, queue, cost);
-	vfence_step(VALUE_LOGGED);
+	vfence_race_point(VALUE_LOGGED);
 
 	/*
 	 * Handshakes (a) and (b), side of the engine: store the current value and the index of

@@ -97,7 +97,7 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 	unsigned long flags;
 	bool blocked = true;
 
-	vfence_step(QUEUE_BLOCK);
+	vfence_race_point(QUEUE_BLOCK);
 
 	spin_lock_irqsave(&fence->gpu->chip->sched, flags);
 	queue->block_fence = fence;
@@ -190,7 +190,7 @@ static bool fence_release_some_locked(struct vgpu_fence *fence, struct vgpu_rele
 /* The caller has stored a value before a full barrier. Partner: vgpu_fence_block(). */
 static bool fence_blocks_queues(const struct vgpu_fence *fence)
 {
-	vfence_step(QUEUE_RELEASE);
+	vfence_race_point(QUEUE_RELEASE);
 	return atomic_read(&fence->blocked_count);
 }
 
@@ -398,7 +398,7 @@ int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value
 			vgpu_cmp_update_shadow(update[i].fence, update[i].value);
 	}
 
-	vfence_step(MONITORED_UPDATE);
+	vfence_race_point(MONITORED_UPDATE);
 	/*
 	 * Handshake (a), side of the CPU: store the monitored value before the caller loads
 	 * the current value. Partner: the barrier in exec_signal_fence().

@@ -65,7 +65,7 @@ static void kernel_complete_submission(struct vgpu_engine *engine, struct vgpu_q
 	WRITE_ONCE(queue->completed_busy_ns, queue->busy_ns);
 	/* Release: effects of the submission. Partner: vgpu_kernel_last_completed(). */
 	smp_store_release(&queue->last_completed, fence_id);
-	vfence_step(SUBMISSION_DONE);
+	vfence_race_point(SUBMISSION_DONE);
 	kernel_interrupt(engine, queue);
 }
 

@@ -436,7 +436,7 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 
 	}
 	if (!reset_abort(gpu, node, msecs_to_jiffies(ms), &hit))
 		return -ETIME;
-	vfence_step(TURN_ABORTED);
+	vfence_race_point(TURN_ABORTED);
 	*last_aborted = reset_last_aborted(gpu, node, &hit);
 	if (READ_ONCE(gpu->knobs.wrong_last_aborted) &&
 	    xchg(&gpu->knobs.wrong_last_aborted, false))

@@ -40,8 +40,8 @@
 #include <linux/xarray.h>
 
 #include "vfence_leak_check.h"
+#include "vfence_race_point.h"
 #include "vfence_rules.h"
-#include "vfence_step.h"
 #include "vgpu.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"

@@ -143,7 +143,7 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 		save->turned_idle += edge;
 	}
 
-	vfence_step(EDGE);
+	vfence_race_point(EDGE);
 	/* If the engine reports it, its thread may do so after the time of its packets ended. */
 	if (edge && chip->world)
 		world_report_locked(gpu, group, busy, current == engine->thread.task ?

@@ -240,12 +240,12 @@ static inline int vfence_sched_init(struct drm_gpu_scheduler *sched,
 		struct drm_file *file = filp->private_data;			\
 		int idx;							\
 										\
-		if (!drm_dev_enter(file->minor->dev, &idx))			\
-			return;							\
-		drm_printf(&p, "drm-driver:\t%s\n", driver);			\
-		drm_printf(&p, "drm-client-id:\t%llu\n", id(file));		\
-		show(&p, file);							\
-		drm_dev_exit(idx);						\
+		if (drm_dev_enter(file->minor->dev, &idx)) {			\
+			drm_printf(&p, "drm-driver:\t%s\n", driver);		\
+			drm_printf(&p, "drm-client-id:\t%llu\n", id(file));	\
+			show(&p, file);						\
+			drm_dev_exit(idx);					\
+		}								\
 	}
 #define VFENCE_DRIVER_FDINFO(show)
 #define VFENCE_FOP_FDINFO		.show_fdinfo = show_fdinfo_compat,

@@ -24,7 +24,7 @@
 #include "core/vfence_wake.h"
 #include "irq/vfence_irq.h"
 #include "irq/vfence_vector.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /*
  * Budget of one run of the hard half: completed waiters, and records and the fences that they
@@ -104,7 +104,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 	u32 read;
 
 	INIT_LIST_HEAD(&batch.done);
-	vfence_step(HANDLER_ENTRY);
+	vfence_race_point(HANDLER_ENTRY);
 	/* Records report the ends of submissions whose dma_fences are published. */
 	signalling = dma_fence_begin_signalling();
 
@@ -126,7 +126,7 @@ static bool irq_drain(struct vfence_adapter *adapter)
 		batch.work--;
 	}
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
-	vfence_step(DRAINED);
+	vfence_race_point(DRAINED);
 
 	if (overflow)
 		irq_dispatch_overflow(adapter, overflow);
@@ -274,7 +274,7 @@ void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes)
 	spin_lock_irqsave(&adapter->irq.lock, flags);
 	adapter->irq.masked &= ~nodes;
 	spin_unlock_irqrestore(&adapter->irq.lock, flags);
-	vfence_step(UNMASKED);
+	vfence_race_point(UNMASKED);
 
 	vfence_irq_scan_later(adapter, nodes | VGPU_OVERFLOW_QUEUES);
 	irq_dispatch_overflow(adapter, nodes | VGPU_OVERFLOW_QUEUES);

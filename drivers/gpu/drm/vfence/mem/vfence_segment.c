@@ -11,7 +11,7 @@
 #include "mem/vfence_segment.h"
 #include "mem/vfence_slots.h"
 #include "mem/vfence_storage.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /**
  * struct segment_request - a page that is to be placed in video memory

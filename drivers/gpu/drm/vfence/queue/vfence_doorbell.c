@@ -22,7 +22,7 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "vfence_compat.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 #include "vfence_victim.h"
 
 /*
@@ -189,13 +189,13 @@ static void doorbell_arm_work(struct work_struct *work)
 	struct vfence_doorbell *doorbell = container_of(work, struct vfence_doorbell, arm);
 
 	vfence_hold(ARM);
-	vfence_step(ARM);
+	vfence_race_point(ARM);
 
 	mutex_lock(&doorbell->lock);
 	if (doorbell->physical >= 0) {
 		if (doorbell->mapped)
 			doorbell_zap_locked(doorbell);
-		vfence_step(REREAD);
+		vfence_race_point(REREAD);
 		/* Zap, then read; the TLB flush of the zap has synchronised all CPUs. */
 		smp_mb();
 		vgpu_doorbell_recheck(doorbell->queue->hw);

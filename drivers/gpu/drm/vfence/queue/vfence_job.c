@@ -20,7 +20,7 @@
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
 #define JOB_CREDITS		4

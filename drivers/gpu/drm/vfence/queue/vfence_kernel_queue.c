@@ -29,7 +29,7 @@
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
 {

@@ -22,7 +22,7 @@
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Number of queues whose logs are committed at once. */
 #define LOG_BATCH_SIZE	8
@@ -482,7 +482,7 @@ static unsigned int log_batch_read(struct vfence_adapter *adapter, struct vfence
 
 	if (batch->count && log_is_traced())
 		log_trace_clock(adapter);
-	vfence_step(LOG_READ);
+	vfence_race_point(LOG_READ);
 	if (batch->count)
 		vgpu_log_commit(adapter->gpu, batch->hw, batch->count);
 

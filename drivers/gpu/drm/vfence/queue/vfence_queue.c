@@ -21,7 +21,7 @@
 #include "queue/vfence_published.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /* Least time for which others have to have lacked the engine, in ms. */
 #define QUEUE_MIN_PAID_MS	10

@@ -24,7 +24,7 @@
 #include "queue/vfence_stage.h"
 #include "queue/vfence_submit.h"
 #include "queue/vfence_submit_ops.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 #include "vgpu_packet.h"
 
 /* Most stages that are performed before others have their turn. */

@@ -34,7 +34,7 @@
 #include "reset/vfence_tdr.h"
 #include "reset/vfence_watch.h"
 #include "reset/vfence_wedge.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /*
  * A queue with a bad packet fails the submission that it was executing. The submissions of

@@ -37,7 +37,7 @@
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_wedge.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 /**
  * struct recovery - the reset of one engine
@@ -82,7 +82,7 @@ static void recovery_preempt(struct recovery *recovery)
 		return;
 	vgpu_reset_hold(gpu, recovery->node, true, status);
 	recovery_trace(recovery, VFENCE_RECOVERY_PREEMPT, 0);
-	vfence_step(PREEMPT_ASKED);
+	vfence_race_point(PREEMPT_ASKED);
 	if (status->turn && !status->stalled)
 		vgpu_reset_wait_left(gpu, recovery->node, VFENCE_TIMEOUT_PREEMPT_MS);
 }
@@ -321,10 +321,10 @@ static int recovery_run(struct recovery *recovery)
 	recovery_preempt(recovery);
 	vgpu_reset_query_engine(adapter->gpu, recovery->node, &recovery->snapshot);
 	recovery_trace(recovery, VFENCE_RECOVERY_DETECTED, 0);
-	vfence_step(HANG_FOUND);
+	vfence_race_point(HANG_FOUND);
 
 	recovery_hold(adapter, recovery->node, false, &recovery->snapshot);
-	vfence_step(ENGINE_HELD);
+	vfence_race_point(ENGINE_HELD);
 	recovery->nodes = BIT(recovery->node);
 	recovery->paging = recovery_is_paging(&recovery->snapshot);
 	recovery_trace(recovery, VFENCE_RECOVERY_SNAPSHOT, 0);
@@ -336,14 +336,14 @@ static int recovery_run(struct recovery *recovery)
 	if (ret)
 		return ret;
 	recovery_trace(recovery, VFENCE_RECOVERY_FLUSHED, 0);
-	vfence_step(RECORDS_FLUSHED);
+	vfence_race_point(RECORDS_FLUSHED);
 	vfence_dump_engine(adapter, recovery->node, VFENCE_STOP_ENGINE_TIMEOUT,
 			   recovery_type(recovery->cause));
 	recovery_prepare(recovery);
 	if (READ_ONCE(adapter->lost))
 		return -EIO;
 	recovery_trace(recovery, VFENCE_RECOVERY_PREPARED, 0);
-	vfence_step(DEPENDENTS_HELD);
+	vfence_race_point(DEPENDENTS_HELD);
 
 	ret = recovery_reset(recovery);
 	if (!ret)
@@ -353,7 +353,7 @@ static int recovery_run(struct recovery *recovery)
 	if (READ_ONCE(adapter->lost))
 		return recovery_resume(recovery);
 	recovery_trace(recovery, VFENCE_RECOVERY_CHECKED, 0);
-	vfence_step(ENGINES_CHECKED);
+	vfence_race_point(ENGINES_CHECKED);
 	/* Packets of that ring that were not reached are executed later, as they are. */
 	if (recovery->paging)
 		return -EIO;

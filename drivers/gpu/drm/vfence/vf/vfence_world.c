@@ -30,7 +30,7 @@
 #include "core/vfence_trace.h"
 #include "vf/vfence_flr.h"
 #include "vf/vfence_world.h"
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
 #define WORLD_SLICE_US		6000
 #define WORLD_RESPONSE_US	50
@@ -161,7 +161,7 @@ static void world_read_news_locked(struct world_group *g, u64 now)
 	unsigned int i;
 
 	lockdep_assert_held(&g->lock);
-	vfence_step(NEWS_TAKEN);
+	vfence_race_point(NEWS_TAKEN);
 	for (i = 0; news && i < VFENCE_POLICY_FUNCTIONS; i++)
 		if (news & BIT(i))
 			world_read_word_locked(g, i, now);
@@ -382,7 +382,7 @@ static int world_take_locked(struct world_group *g)
 	usage->longest_stop_ns = max(usage->longest_stop_ns, stop);
 	if (g->marked_at > g->policy.slice_end)
 		usage->overrun_ns += g->marked_at - g->policy.slice_end;
-	vfence_step(ENGINES_IDLE);
+	vfence_race_point(ENGINES_IDLE);
 	ret = world_order(g, VGPU_WORLD_CMD_SAVE, NULL, owner);
 	if (ret)
 		return ret;
@@ -418,7 +418,7 @@ static int world_give_locked(struct world_group *g, int next)
 	ret = world_load_registers_locked(g, adapter);
 	if (ret)
 		return ret;
-	vfence_step(ENGINES_LOADED);
+	vfence_race_point(ENGINES_LOADED);
 	ret = world_order(g, VGPU_WORLD_CMD_RUN, NULL, adapter);
 	if (ret)
 		return ret;
@@ -506,7 +506,7 @@ static void world_commit(struct world_group *g, u64 cause, u64 due)
 {
 	struct vfence_policy_decision decision;
 
-	vfence_step(SWITCH_DUE);
+	vfence_race_point(SWITCH_DUE);
 	mutex_lock(&g->lock);
 	/* As of the time when the response has passed: the thread wakes up a little later. */
 	decision = world_decide_locked(g, min(ktime_get_ns(), due));

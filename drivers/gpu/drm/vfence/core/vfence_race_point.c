@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Test builds: a seed decides at which steps threads are delayed, and a name where one is held.
+ * Test builds: a seed decides at which race points threads are delayed, and a name where one is
+ * held.
  */
 
 #include <linux/atomic.h>
@@ -12,23 +13,23 @@
 #include <linux/sysfs.h>
 #include <linux/wait.h>
 
-#include "vfence_step.h"
+#include "vfence_race_point.h"
 
-unsigned long vfence_step_seed;
-module_param_named(step_seed, vfence_step_seed, ulong, 0600);
-MODULE_PARM_DESC(step_seed, "schedule of the steps; 0: none");
+unsigned long vfence_race_point_seed;
+module_param_named(race_seed, vfence_race_point_seed, ulong, 0600);
+MODULE_PARM_DESC(race_seed, "schedule of the race points; 0: none");
 
-static unsigned long step_hits[VFENCE_STEPS_COUNT];
-module_param_array(step_hits, ulong, NULL, 0400);
-MODULE_PARM_DESC(step_hits, "how often each step was passed");
+static unsigned long race_hits[VFENCE_RACE_POINTS_COUNT];
+module_param_array(race_hits, ulong, NULL, 0400);
+MODULE_PARM_DESC(race_hits, "how often each race point was passed");
 
 /* A loop that waits for another thread gives up after this many turns. */
-#define STEP_MAX_TURNS	256
+#define RACE_POINT_MAX_TURNS	256
 
-static atomic64_t step_passes = ATOMIC64_INIT(0);
+static atomic64_t race_point_passes = ATOMIC64_INIT(0);
 
 /* The finalizer of splitmix64: results for neighbouring numbers are unrelated. */
-static u64 step_mix(u64 x)
+static u64 race_point_mix(u64 x)
 {
 	x += 0x9e3779b97f4a7c15ull;
 	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
@@ -36,48 +37,49 @@ static u64 step_mix(u64 x)
 	return x ^ (x >> 31);
 }
 
-static void step_relax(unsigned int turns)
+static void race_point_relax(unsigned int turns)
 {
 	while (turns--)
 		cpu_relax();
 }
 
-/* Wait until any other thread has passed a step, or STEP_MAX_TURNS turns are over. */
-static void step_wait_for_another(s64 since)
+/* Wait until any other thread has passed a race point, or RACE_POINT_MAX_TURNS turns are over. */
+static void race_point_wait_for_another(s64 since)
 {
-	unsigned int turns = STEP_MAX_TURNS;
+	unsigned int turns = RACE_POINT_MAX_TURNS;
 
-	while (turns-- && atomic64_read(&step_passes) == since)
+	while (turns-- && atomic64_read(&race_point_passes) == since)
 		cpu_relax();
 }
 
 /**
- * vfence_step_hit - pass a step under a seed
- * @step: the step
+ * vfence_race_point_hit - pass a race point under a seed
+ * @point: the race point
  *
  * In the deterministic guest a pause instruction gives the other processor its turn. Any
  * context.
  */
-void vfence_step_hit(enum vfence_step step)
+void vfence_race_point_hit(enum vfence_race_point point)
 {
-	s64 n = atomic64_inc_return(&step_passes);
-	u64 random = step_mix(READ_ONCE(vfence_step_seed) ^ step_mix(((u64)n << 8) | step));
+	s64 n = atomic64_inc_return(&race_point_passes);
+	u64 passed = race_point_mix(((u64)n << 8) | point);
+	u64 random = race_point_mix(READ_ONCE(vfence_race_point_seed) ^ passed);
 
 	/* This data race is intended: make check-kcsan must report it. */
-	step_hits[step]++;
+	race_hits[point]++;
 
 	switch (random % 8) {
 	case 0:
-		step_relax(1 + random / 8 % 4);
+		race_point_relax(1 + random / 8 % 4);
 		break;
 	case 1:
-		step_relax(1 + random / 8 % 64);
+		race_point_relax(1 + random / 8 % 64);
 		break;
 	case 2:
-		step_wait_for_another(n);
+		race_point_wait_for_another(n);
 		break;
 	case 3:
-		/* No step is inside an RCU read-side section, where preemptible() may lie. */
+		/* No race point is inside an RCU read-side section, where preemptible() may lie. */
 		if (preemptible())
 			usleep_range(1, 2 + random / 8 % 32);
 		break;
@@ -87,15 +89,15 @@ void vfence_step_hit(enum vfence_step step)
 }
 
 /**
- * vfence_step_window - widen the window that a mutant opens
+ * vfence_race_point_window - widen the window that a mutant opens
  * @us: delay in microseconds, used if no seed is set
  *
- * Only selftests/drm/vfence/mutants call it. Under a seed it is one more step.
+ * Only selftests/drm/vfence/mutants call it. Under a seed it is one more race point.
  */
-void vfence_step_window(unsigned int us)
+void vfence_race_point_window(unsigned int us)
 {
-	if (READ_ONCE(vfence_step_seed))
-		vfence_step_hit(VFENCE_STEP_WINDOW);
+	if (READ_ONCE(vfence_race_point_seed))
+		vfence_race_point_hit(VFENCE_RACE_POINT_WINDOW);
 	else if (preemptible())
 		/* Others may need this processor to meet the window. */
 		usleep_range(us, us + 1);

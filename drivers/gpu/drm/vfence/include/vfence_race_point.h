@@ -1,88 +1,87 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _VFENCE_STEP_H_
-#define _VFENCE_STEP_H_
+#ifndef _VFENCE_RACE_POINT_H_
+#define _VFENCE_RACE_POINT_H_
 
 /**
- * DOC: Steps
+ * DOC: Race points
  *
- * A step is a named place between two operations of a handshake. The names are those of
+ * A race point is a named place between two operations of a handshake. The names are those of
  * Documentation/gpu/vfence/ordering.rst and of the models in tools/models.
  *
- * In a test build (VFENCE_STEPS=y) a thread that passes a step may be delayed, or may wait
- * until another thread has passed a step. A seed decides this. On the deterministic clock
- * one seed gives one interleaving (`make races`). In all other builds a step produces no
- * code.
+ * In a test build (VFENCE_RACE_POINTS=y) a thread that passes a race point may be delayed, or may
+ * wait until another thread has passed one. A seed decides this. On the deterministic clock one
+ * seed gives one interleaving (`make races`). In all other builds a race point produces no code.
  */
-enum vfence_step {
+enum vfence_race_point {
 	/* engine: the current value is stored */
-	VFENCE_STEP_VALUE_STORED,
+	VFENCE_RACE_POINT_VALUE_STORED,
 	/* engine: the log entry of a signal is posted, its index stored */
-	VFENCE_STEP_VALUE_LOGGED,
+	VFENCE_RACE_POINT_VALUE_LOGGED,
 	/* engine: the monitored value has been read */
-	VFENCE_STEP_MONITORED_READ,
+	VFENCE_RACE_POINT_MONITORED_READ,
 	/* engine: the post is in the CMP's FIFO */
-	VFENCE_STEP_POSTED,
+	VFENCE_RACE_POINT_POSTED,
 	/* CMP: the monitored value is about to be compared once more */
-	VFENCE_STEP_CMP_RECHECK,
+	VFENCE_RACE_POINT_CMP_RECHECK,
 	/* CMP: the record, or the overflow flag, is stored; the vector is not raised */
-	VFENCE_STEP_RAISE,
+	VFENCE_RACE_POINT_RAISE,
 	/* handler: the vector's latch is clear; the ring is not read yet */
-	VFENCE_STEP_HANDLER_ENTRY,
+	VFENCE_RACE_POINT_HANDLER_ENTRY,
 	/* handler: the ring was empty */
-	VFENCE_STEP_DRAINED,
+	VFENCE_RACE_POINT_DRAINED,
 	/* CPU: the monitored value is stored */
-	VFENCE_STEP_MONITORED_UPDATE,
+	VFENCE_RACE_POINT_MONITORED_UPDATE,
 	/* CPU signal: the values are stored; the monitored values are not read yet */
-	VFENCE_STEP_SIGNAL_STORED,
+	VFENCE_RACE_POINT_SIGNAL_STORED,
 	/* CPU: the current value is about to be sampled again */
-	VFENCE_STEP_SECOND_SAMPLE,
+	VFENCE_RACE_POINT_SECOND_SAMPLE,
 	/* CPU: a waiter has found its value not reached and is not in the tree yet */
-	VFENCE_STEP_WAITER_INSERT,
+	VFENCE_RACE_POINT_WAITER_INSERT,
 	/* CPU: a waiter that timed out or was cancelled is about to leave the tree */
-	VFENCE_STEP_WAITER_REMOVE,
+	VFENCE_RACE_POINT_WAITER_REMOVE,
 	/* CPU: a signal has interrupted a wait, which is not kept for the restarted call yet */
-	VFENCE_STEP_WAIT_INTERRUPTED,
+	VFENCE_RACE_POINT_WAIT_INTERRUPTED,
 	/* engine: a wait is not satisfied and its queue is not blocked yet */
-	VFENCE_STEP_QUEUE_BLOCK,
+	VFENCE_RACE_POINT_QUEUE_BLOCK,
 	/* signaller: the value is stored and no queue is released yet */
-	VFENCE_STEP_QUEUE_RELEASE,
+	VFENCE_RACE_POINT_QUEUE_RELEASE,
 	/* doorbell thread: the doorbell is about to be armed */
-	VFENCE_STEP_ARM,
+	VFENCE_RACE_POINT_ARM,
 	/* doorbell thread: the doorbell is armed; the write pointer is not read again yet */
-	VFENCE_STEP_REREAD,
+	VFENCE_RACE_POINT_REREAD,
 	/* driver: the index of a log is read; its entries are not read yet */
-	VFENCE_STEP_LOG_READ,
+	VFENCE_RACE_POINT_LOG_READ,
 	/* engine: a submission is done; its record is not posted yet */
-	VFENCE_STEP_SUBMISSION_DONE,
+	VFENCE_RACE_POINT_SUBMISSION_DONE,
 	/* reset: what runs was asked to leave; it has not left yet */
-	VFENCE_STEP_PREEMPT_ASKED,
+	VFENCE_RACE_POINT_PREEMPT_ASKED,
 	/* reset: an engine has not answered; it is not held yet */
-	VFENCE_STEP_HANG_FOUND,
+	VFENCE_RACE_POINT_HANG_FOUND,
 	/* reset: the engine is held, and its records are ignored */
-	VFENCE_STEP_ENGINE_HELD,
+	VFENCE_RACE_POINT_ENGINE_HELD,
 	/* reset: all is handled that was reported before; dependent engines are not held yet */
-	VFENCE_STEP_RECORDS_FLUSHED,
+	VFENCE_RACE_POINT_RECORDS_FLUSHED,
 	/* reset: dependent engines are held; nothing is aborted yet */
-	VFENCE_STEP_DEPENDENTS_HELD,
+	VFENCE_RACE_POINT_DEPENDENTS_HELD,
 	/* GPU: what ran is off the engine; the ids do not say so yet */
-	VFENCE_STEP_TURN_ABORTED,
+	VFENCE_RACE_POINT_TURN_ABORTED,
 	/* reset: the engines run nothing; their records are still ignored */
-	VFENCE_STEP_ENGINES_CHECKED,
+	VFENCE_RACE_POINT_ENGINES_CHECKED,
 	/* reset: records are handled again; what was ignored is not read yet */
-	VFENCE_STEP_UNMASKED,
+	VFENCE_RACE_POINT_UNMASKED,
 	/* GPU: the busy word of a function has changed; the host has no message yet */
-	VFENCE_STEP_EDGE,
+	VFENCE_RACE_POINT_EDGE,
 	/* host: the messages are taken; the words of their functions are not read yet */
-	VFENCE_STEP_NEWS_TAKEN,
+	VFENCE_RACE_POINT_NEWS_TAKEN,
 	/* host: the response time has passed; it has not decided again yet */
-	VFENCE_STEP_SWITCH_DUE,
+	VFENCE_RACE_POINT_SWITCH_DUE,
 	/* host: the engines have stopped; the registers of their owner are not saved yet */
-	VFENCE_STEP_ENGINES_IDLE,
+	VFENCE_RACE_POINT_ENGINES_IDLE,
 	/* host: the registers of the next owner are in the engines, which do not run yet */
-	VFENCE_STEP_ENGINES_LOADED,
-	/* the window that a mutant opens, see vfence_step_window() */
-	VFENCE_STEP_WINDOW,
-	VFENCE_STEPS_COUNT,
+	VFENCE_RACE_POINT_ENGINES_LOADED,
+	/* the window that a mutant opens, see vfence_race_point_window() */
+	VFENCE_RACE_POINT_WINDOW,
+	VFENCE_RACE_POINTS_COUNT,
 };
 
 /**
@@ -122,8 +121,8 @@ enum vfence_hold {
 	VFENCE_HOLDS_COUNT,
 };
 
-#ifdef VFENCE_STEPS
-extern unsigned long vfence_step_seed;
+#ifdef VFENCE_RACE_POINTS
+extern unsigned long vfence_race_point_seed;
 void vfence_hold_pass(enum vfence_hold hold);
 void vfence_hold_pass_busy(enum vfence_hold hold);
 
@@ -136,15 +135,15 @@ void vfence_hold_pass_busy(enum vfence_hold hold);
 } while (0)
 /* The same where a thread may not sleep. */
 #define vfence_hold_busy(name)	vfence_hold_pass_busy(VFENCE_HOLD_##name)
-void vfence_step_hit(enum vfence_step step);
-void vfence_step_window(unsigned int us);
+void vfence_race_point_hit(enum vfence_race_point point);
+void vfence_race_point_window(unsigned int us);
 
-#define vfence_step(name) do {				\
-	if (READ_ONCE(vfence_step_seed))		\
-		vfence_step_hit(VFENCE_STEP_##name);	\
+#define vfence_race_point(name) do {					\
+	if (READ_ONCE(vfence_race_point_seed))				\
+		vfence_race_point_hit(VFENCE_RACE_POINT_##name);	\
 } while (0)
 #else
-#define vfence_step(name) do { } while (0)
+#define vfence_race_point(name) do { } while (0)
 #define vfence_hold(name) do { } while (0)
 #define vfence_hold_in_wake(name) do { } while (0)
 #define vfence_hold_busy(name) do { } while (0)
