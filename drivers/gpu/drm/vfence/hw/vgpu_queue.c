@@ -96,7 +96,7 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 		spin_unlock_irqrestore(&gpu->chip->sched, flags);
 		return;
 	case DRM_VFENCE_QUEUE_READY:
-		vgpu_share_remove_locked(queue);
+		vgpu_fair_remove_locked(queue);
 		vgpu_world_update_locked(queue->node);
 		break;
 	case DRM_VFENCE_QUEUE_BLOCKED:
@@ -158,7 +158,7 @@ u64 vgpu_queue_kept_off_ns(struct vgpu_queue *queue)
 	running = engine->running;
 	now = ktime_get_ns();
 	/* A throttled user gets the engine without the help of a client. */
-	from = max_t(u64, READ_ONCE(engine->turn_from), vgpu_share_wants_from_locked(queue));
+	from = max_t(u64, READ_ONCE(engine->turn_from), vgpu_fair_wants_from_locked(queue));
 	if (running && running != queue && from < now &&
 	    (running->vm == queue->vm || !chip->preempt_us))
 		ns = now - from;

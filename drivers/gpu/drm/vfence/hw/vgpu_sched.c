@@ -99,7 +99,7 @@ static void sched_list_locked(struct vgpu_queue *queue)
 	/* A suspended queue enters the run list in vgpu_context_resume(). */
 	if (vgpu_queue_is_suspended(queue))
 		return;
-	vgpu_share_add_locked(queue);
+	vgpu_fair_add_locked(queue);
 	vgpu_world_update_locked(queue->node);
 	wake_up_all(&queue->engine->wait);
 }
@@ -172,7 +172,7 @@ bool vgpu_sched_has_ready(struct vgpu_engine *engine)
 static void sched_settle_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&engine->chip->sched);
-	vgpu_share_charge_locked(queue, engine->used_ns);
+	vgpu_fair_charge_locked(queue, engine->used_ns);
 	engine->used_ns = 0;
 }
 
@@ -185,7 +185,7 @@ bool vgpu_sched_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue)
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	next = sched_next_function_locked(engine);
-	wanted = next && (next != queue->gpu || vgpu_share_is_wanted_locked(queue));
+	wanted = next && (next != queue->gpu || vgpu_fair_is_wanted_locked(queue));
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 	return wanted;
 }
@@ -199,7 +199,7 @@ bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	sched_settle_locked(engine, queue);
-	must = vgpu_share_must_yield_locked(queue);
+	must = vgpu_fair_must_yield_locked(queue);
 	/* Functions take turns, and the clients of one function share its part. */
 	next = sched_next_function_locked(engine);
 	must = next && (next != queue->gpu || must);
@@ -290,7 +290,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	gpu = sched_next_function_locked(engine);
 	if (gpu) {
 		engine->turn = gpu->index + 1;
-		queue = vgpu_share_take_locked(&gpu->node[engine->node]);
+		queue = vgpu_fair_take_locked(&gpu->node[engine->node]);
 		if (queue->generation == gpu->generation) {
 			sched_run_locked(engine, queue);
 		} else {
@@ -313,7 +313,7 @@ static void sched_preempted_locked(struct vgpu_engine *engine, struct vgpu_queue
 	lockdep_assert_held(&engine->chip->sched);
 	if (queue->quantum_ns && vgpu_world_must_leave(engine) && !vgpu_queue_is_suspended(queue)) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
-		vgpu_share_add_first_locked(queue);
+		vgpu_fair_add_first_locked(queue);
 		vgpu_world_update_locked(queue->node);
 	} else {
 		sched_list_locked(queue);

@@ -216,16 +216,16 @@ struct vgpu_cmp {
 };
 
 /**
- * struct vgpu_shares - users, or processes of one user, that share an engine; see vgpu_share.c
+ * struct vgpu_fair_tree - users, or processes of one user, that share an engine; see vgpu_fair.c
  *
  * vgpu_chip.sched protects both members.
  */
-struct vgpu_shares {
-	/** @tree: &struct vgpu_share of those with READY queues, sorted by virtual time. */
+struct vgpu_fair_tree {
+	/** @tree: &struct vgpu_fair of those with READY queues, sorted by virtual time. */
 	struct rb_root_cached tree;
 	/** @time: Virtual time of the one that got the engine last, in ns. */
 	u64 time;
-	/** @last: &vgpu_share.id of the one that got the engine last. */
+	/** @last: &vgpu_fair.id of the one that got the engine last. */
 	u64 last;
 	/** @last_at: When @last got the engine the last time, in ns. */
 	u64 last_at;
@@ -243,7 +243,7 @@ struct vgpu_node {
 	struct vgpu_engine *engine;
 
 	/** @shares: The users with READY queues; under vgpu_chip.sched. */
-	struct vgpu_shares shares;
+	struct vgpu_fair_tree shares;
 
 	/**
 	 * @logged: Queues whose logs got entries since vgpu_log_take_logged() returned them,
@@ -692,17 +692,17 @@ struct vgpu_storage {
 } __aligned(64);
 
 /**
- * struct vgpu_share - part of one engine that a user has, or a process of it; see vgpu_share.c
+ * struct vgpu_fair - part of one engine that a user has, or a process of it; see vgpu_fair.c
  *
  * vgpu_chip.sched protects all members that are not constant.
  */
-struct vgpu_share {
+struct vgpu_fair {
 	/** @id: Number of the user, which stays when its account goes and comes. Constant. */
 	u64 id;
 	/** @above: The share of the process's user; NULL for a user. Constant. */
-	struct vgpu_share *above;
+	struct vgpu_fair *above;
 	/** @in: Those with whom it shares the part of @above, or the engine. Constant. */
-	struct vgpu_shares *in;
+	struct vgpu_fair_tree *in;
 	/** @link: Node in @in while @run or @of is not empty, unless @throttled is set. */
 	struct rb_node link;
 	/** @run: Run lists of the process's READY queues: with user rings, with kernel rings. */
@@ -712,7 +712,7 @@ struct vgpu_share {
 	/** @ready: Number of queues in @run. */
 	unsigned int ready;
 	/** @of: The processes of the user. */
-	struct vgpu_shares of;
+	struct vgpu_fair_tree of;
 	/** @throttled: The user has to leave the engine to others, and is not in @in. */
 	bool throttled;
 	/** @unthrottled_at: When a user got the engine back the last time, in ns; or 0. */
@@ -726,7 +726,7 @@ struct vgpu_share {
  */
 struct vgpu_account {
 	/** @share: The part of each engine. */
-	struct vgpu_share share[VGPU_MAX_NODES];
+	struct vgpu_fair share[VGPU_MAX_NODES];
 };
 
 /**
@@ -1044,7 +1044,7 @@ struct vgpu_queue {
 	 */
 	u64 latched;
 
-	/** @run_link: Link in vgpu_share.run; under vgpu_chip.sched. */
+	/** @run_link: Link in vgpu_fair.run; under vgpu_chip.sched. */
 	struct list_head run_link;
 	/** @block_node: Node in the fence's tree; under vgpu_chip.sched. */
 	struct rb_node block_node;
@@ -1220,15 +1220,15 @@ u64 vgpu_time_ahead(const struct vgpu_engine *engine);
 u64 vgpu_time_refund(struct vgpu_engine *engine, struct vgpu_queue *queue, ktime_t at);
 u64 vgpu_time_spent(const struct vgpu_engine *engine);
 
-/* vgpu_share.c */
-void vgpu_share_add_locked(struct vgpu_queue *queue);
-void vgpu_share_add_first_locked(struct vgpu_queue *queue);
-void vgpu_share_remove_locked(struct vgpu_queue *queue);
-struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node);
-void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns);
-bool vgpu_share_must_yield_locked(struct vgpu_queue *queue);
-bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue);
-u64 vgpu_share_wants_from_locked(struct vgpu_queue *queue);
+/* vgpu_fair.c */
+void vgpu_fair_add_locked(struct vgpu_queue *queue);
+void vgpu_fair_add_first_locked(struct vgpu_queue *queue);
+void vgpu_fair_remove_locked(struct vgpu_queue *queue);
+struct vgpu_queue *vgpu_fair_take_locked(struct vgpu_node *node);
+void vgpu_fair_charge_locked(struct vgpu_queue *queue, u64 ns);
+bool vgpu_fair_must_yield_locked(struct vgpu_queue *queue);
+bool vgpu_fair_is_wanted_locked(struct vgpu_queue *queue);
+u64 vgpu_fair_wants_from_locked(struct vgpu_queue *queue);
 
 /* vgpu_sched.c */
 static inline bool vgpu_queue_is_suspended(const struct vgpu_queue *queue)

@@ -30,45 +30,45 @@
 
 #include "vgpu_types.h"
 
-static bool share_is_earlier(u64 a, u64 b)
+static bool fair_is_earlier(u64 a, u64 b)
 {
 	return (s64)(a - b) < 0;
 }
 
-static struct vgpu_share *share_of(struct vgpu_queue *queue)
+static struct vgpu_fair *fair_of(struct vgpu_queue *queue)
 {
 	return &queue->vm->account->share[queue->engine->node];
 }
 
-static bool share_less(struct rb_node *a, const struct rb_node *b)
+static bool fair_less(struct rb_node *a, const struct rb_node *b)
 {
-	return share_is_earlier(rb_entry(a, struct vgpu_share, link)->time,
-				rb_entry(b, struct vgpu_share, link)->time);
+	return fair_is_earlier(rb_entry(a, struct vgpu_fair, link)->time,
+			       rb_entry(b, struct vgpu_fair, link)->time);
 }
 
-static struct vgpu_share *share_first(const struct vgpu_shares *shares)
+static struct vgpu_fair *fair_first(const struct vgpu_fair_tree *shares)
 {
-	return rb_entry_safe(rb_first_cached(&shares->tree), struct vgpu_share, link);
+	return rb_entry_safe(rb_first_cached(&shares->tree), struct vgpu_fair, link);
 }
 
-static bool share_has_queues(const struct vgpu_share *share)
+static bool fair_has_queues(const struct vgpu_fair *share)
 {
 	return !list_empty(&share->run[false]) || !list_empty(&share->run[true]);
 }
 
 /* Has the process READY queues, or the user such processes? */
-static bool share_is_ready(const struct vgpu_share *share)
+static bool fair_is_ready(const struct vgpu_fair *share)
 {
-	return share_has_queues(share) || !RB_EMPTY_ROOT(&share->of.tree.rb_root);
+	return fair_has_queues(share) || !RB_EMPTY_ROOT(&share->of.tree.rb_root);
 }
 
 /* Is it in the tree above? */
-static bool share_is_listed(const struct vgpu_share *share)
+static bool fair_is_listed(const struct vgpu_fair *share)
 {
-	return share_is_ready(share) && !share->throttled;
+	return fair_is_ready(share) && !share->throttled;
 }
 
-static struct vgpu_share *share_of_user(struct vgpu_share *share)
+static struct vgpu_fair *fair_of_user(struct vgpu_fair *share)
 {
 	return share->above ? share->above : share;
 }
@@ -81,7 +81,7 @@ struct vgpu_account *vgpu_account_create(struct vgpu *gpu, struct vgpu_account *
 	if (!account)
 		return ERR_PTR(-ENOMEM);
 	for (i = 0; i < VGPU_MAX_NODES; i++) {
-		struct vgpu_share *share = &account->share[i];
+		struct vgpu_fair *share = &account->share[i];
 
 		share->id = id;
 		INIT_LIST_HEAD(&share->run[false]);
@@ -99,27 +99,27 @@ void vgpu_account_destroy(struct vgpu_account *account)
 }
 
 /* The process gets its first READY queue, or the user its first such process. */
-static void share_list(struct vgpu_share *share)
+static void fair_list(struct vgpu_fair *share)
 {
 	u64 floor = share->in->time - VGPU_QUANTUM_NS;
 
 	if (share->throttled)
 		return;
-	if (share_is_earlier(share->time, floor))
+	if (fair_is_earlier(share->time, floor))
 		share->time = floor;
-	rb_add_cached(&share->link, &share->in->tree, share_less);
+	rb_add_cached(&share->link, &share->in->tree, fair_less);
 }
 
 /* A READY queue enters the run list of its process, at the end. */
-void vgpu_share_add_locked(struct vgpu_queue *queue)
+void vgpu_fair_add_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue), *above = share->above;
+	struct vgpu_fair *share = fair_of(queue), *above = share->above;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	if (!share_is_ready(share)) {
-		if (above && !share_is_ready(above))
-			share_list(above);
-		share_list(share);
+	if (!fair_is_ready(share)) {
+		if (above && !fair_is_ready(above))
+			fair_list(above);
+		fair_list(share);
 	}
 	list_add_tail(&queue->run_link, &share->run[queue->kernel]);
 	share->ready++;
@@ -127,17 +127,17 @@ void vgpu_share_add_locked(struct vgpu_queue *queue)
 }
 
 /* The same for a queue that is the next one of its node. */
-void vgpu_share_add_first_locked(struct vgpu_queue *queue)
+void vgpu_fair_add_first_locked(struct vgpu_queue *queue)
 {
-	vgpu_share_add_locked(queue);
-	list_move(&queue->run_link, &share_of(queue)->run[queue->kernel]);
+	vgpu_fair_add_locked(queue);
+	list_move(&queue->run_link, &fair_of(queue)->run[queue->kernel]);
 	queue->node->resume = queue;
 }
 
 /* A queue leaves the run list, if it is there. */
-void vgpu_share_remove_locked(struct vgpu_queue *queue)
+void vgpu_fair_remove_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue);
+	struct vgpu_fair *share = fair_of(queue);
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	if (list_empty(&queue->run_link))
@@ -147,27 +147,27 @@ void vgpu_share_remove_locked(struct vgpu_queue *queue)
 	list_del_init(&queue->run_link);
 	share->ready--;
 	queue->vm->ready[queue->engine->node]--;
-	for (; share && !share_is_ready(share); share = share->above)
+	for (; share && !fair_is_ready(share); share = share->above)
 		if (!share->throttled)
 			rb_erase_cached(&share->link, &share->in->tree);
 }
 
 /* Whoever has the engine is not behind those that waited: who slept is behind by less now. */
-static void share_advance(struct vgpu_share *share)
+static void fair_advance(struct vgpu_fair *share)
 {
-	if (share_is_earlier(share->in->time, share->time))
+	if (fair_is_earlier(share->in->time, share->time))
 		share->in->time = share->time;
 }
 
 /* The share of the process that goes first; the node has READY queues. */
-static struct vgpu_share *share_next(struct vgpu_node *node)
+static struct vgpu_fair *fair_next(struct vgpu_node *node)
 {
-	struct vgpu_share *share = share_first(&node->shares);
+	struct vgpu_fair *share = fair_first(&node->shares);
 
-	return share_has_queues(share) ? share : share_first(&share->of);
+	return fair_has_queues(share) ? share : fair_first(&share->of);
 }
 
-static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *user)
+static void fair_note_turn(struct vgpu_fair_tree *users, const struct vgpu_fair *user)
 {
 	/* The system is no other user. */
 	if (!user->id)
@@ -179,7 +179,7 @@ static void share_note_turn(struct vgpu_shares *users, const struct vgpu_share *
 }
 
 /* The queue of the process that goes first: the kinds take turns. */
-static struct vgpu_queue *share_next_queue(const struct vgpu_share *share)
+static struct vgpu_queue *fair_next_queue(const struct vgpu_fair *share)
 {
 	const struct list_head *run = &share->run[!share->kernel_was_last];
 
@@ -189,63 +189,63 @@ static struct vgpu_queue *share_next_queue(const struct vgpu_share *share)
 }
 
 /* Take the next queue of the process that goes first. The node has READY queues. */
-struct vgpu_queue *vgpu_share_take_locked(struct vgpu_node *node)
+struct vgpu_queue *vgpu_fair_take_locked(struct vgpu_node *node)
 {
-	struct vgpu_queue *queue = node->resume ?: share_next_queue(share_next(node));
-	struct vgpu_share *share = share_of(queue);
+	struct vgpu_queue *queue = node->resume ?: fair_next_queue(fair_next(node));
+	struct vgpu_fair *share = fair_of(queue);
 
 	lockdep_assert_held(&node->engine->chip->sched);
 	share->kernel_was_last = queue->kernel;
-	share_advance(share);
+	fair_advance(share);
 	if (share->above)
-		share_advance(share->above);
-	share_note_turn(&node->shares, share_of_user(share));
-	vgpu_share_remove_locked(queue);
+		fair_advance(share->above);
+	fair_note_turn(&node->shares, fair_of_user(share));
+	vgpu_fair_remove_locked(queue);
 	return queue;
 }
 
 /* The RUNNING queue has used @ns of GPU time since the last call. */
-void vgpu_share_charge_locked(struct vgpu_queue *queue, u64 ns)
+void vgpu_fair_charge_locked(struct vgpu_queue *queue, u64 ns)
 {
-	struct vgpu_share *share;
+	struct vgpu_fair *share;
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	for (share = share_of(queue); share; share = share->above) {
-		bool listed = share_is_listed(share);
+	for (share = fair_of(queue); share; share = share->above) {
+		bool listed = fair_is_listed(share);
 
 		if (listed)
 			rb_erase_cached(&share->link, &share->in->tree);
 		share->time += ns;
 		if (listed)
-			rb_add_cached(&share->link, &share->in->tree, share_less);
+			rb_add_cached(&share->link, &share->in->tree, fair_less);
 	}
 }
 
 /* Return true if another one of the same level, or of the same process, goes before @share. */
-static bool share_must_yield(struct vgpu_share *share)
+static bool fair_must_yield(struct vgpu_fair *share)
 {
-	struct vgpu_share *first = share_first(share->in);
-	bool own = first == share && share_has_queues(share);
+	struct vgpu_fair *first = fair_first(share->in);
+	bool own = first == share && fair_has_queues(share);
 
-	if (own || (first && first != share && share_is_earlier(first->time, share->time)))
+	if (own || (first && first != share && fair_is_earlier(first->time, share->time)))
 		return true;
-	share_advance(share);
+	fair_advance(share);
 	return false;
 }
 
 /* Return true if another queue goes before the RUNNING one, which has been charged. */
-bool vgpu_share_must_yield_locked(struct vgpu_queue *queue)
+bool vgpu_fair_must_yield_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue);
+	struct vgpu_fair *share = fair_of(queue);
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
-	return (share->above && share_must_yield(share->above)) || share_must_yield(share);
+	return (share->above && fair_must_yield(share->above)) || fair_must_yield(share);
 }
 
 /* Return true if one of the same level waits, which is not @share. */
-static bool share_has_rival(struct vgpu_share *share)
+static bool fair_has_rival(struct vgpu_fair *share)
 {
-	struct vgpu_share *first = share_first(share->in);
+	struct vgpu_fair *first = fair_first(share->in);
 
 	return first && (first != share || rb_next(&first->link));
 }
@@ -254,9 +254,9 @@ static bool share_has_rival(struct vgpu_share *share)
  * Return the time from which on the READY queue can have the engine, in ns; U64_MAX if its user is
  * throttled.
  */
-u64 vgpu_share_wants_from_locked(struct vgpu_queue *queue)
+u64 vgpu_fair_wants_from_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *user = share_of_user(share_of(queue));
+	struct vgpu_fair *user = fair_of_user(fair_of(queue));
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	return user->throttled ? U64_MAX : max(queue->ready_at, user->unthrottled_at);
@@ -266,35 +266,35 @@ u64 vgpu_share_wants_from_locked(struct vgpu_queue *queue)
  * Return true if a queue of another open file waits for the node of the RUNNING @queue. A process
  * may have several that do not know of each other, such as those of two libraries.
  */
-bool vgpu_share_is_wanted_locked(struct vgpu_queue *queue)
+bool vgpu_fair_is_wanted_locked(struct vgpu_queue *queue)
 {
-	struct vgpu_share *share = share_of(queue);
+	struct vgpu_fair *share = fair_of(queue);
 
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	if (share->ready != queue->vm->ready[queue->engine->node])
 		return true;
-	return share_has_rival(share) || (share->above && share_has_rival(share->above));
+	return fair_has_rival(share) || (share->above && fair_has_rival(share->above));
 }
 
 /* Does another user wait for the engine, or has one had it since the time? */
-static bool share_is_missed_locked(const struct vgpu_node *node, const struct vgpu_share *user,
-				   u64 since)
+static bool fair_is_missed_locked(const struct vgpu_node *node, const struct vgpu_fair *user,
+				  u64 since)
 {
-	const struct vgpu_shares *users = &node->shares;
-	const struct vgpu_share *first = share_first(users);
+	const struct vgpu_fair_tree *users = &node->shares;
+	const struct vgpu_fair *first = fair_first(users);
 	u64 at = users->last == user->id ? users->other_at : users->last_at;
 	struct vgpu_queue *running = node->engine->running;
 
 	lockdep_assert_held(&node->engine->chip->sched);
-	if (running && running->node == node && share_of_user(share_of(running)) != user)
+	if (running && running->node == node && fair_of_user(fair_of(running)) != user)
 		return true;
 	return at >= since || (first && (first != user || rb_next(&first->link)));
 }
 
-static void share_throttle_locked(struct vgpu_node *node, struct vgpu_share *user)
+static void fair_throttle_locked(struct vgpu_node *node, struct vgpu_fair *user)
 {
 	lockdep_assert_held(&node->engine->chip->sched);
-	if (share_is_listed(user))
+	if (fair_is_listed(user))
 		rb_erase_cached(&user->link, &user->in->tree);
 	user->throttled = true;
 	vgpu_world_update_locked(node);
@@ -309,21 +309,21 @@ void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 rece
 
 	spin_lock_irqsave(&chip->sched, flags);
 	for (i = 0; i < chip->nodes; i++) {
-		struct vgpu_share *share = &user->share[i];
+		struct vgpu_fair *share = &user->share[i];
 
-		if (!share->throttled && share_is_missed_locked(&gpu->node[i], share, since))
-			share_throttle_locked(&gpu->node[i], share);
+		if (!share->throttled && fair_is_missed_locked(&gpu->node[i], share, since))
+			fair_throttle_locked(&gpu->node[i], share);
 	}
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
 
-static void share_unthrottle_locked(struct vgpu_node *node, struct vgpu_share *user)
+static void fair_unthrottle_locked(struct vgpu_node *node, struct vgpu_fair *user)
 {
 	lockdep_assert_held(&node->engine->chip->sched);
 	user->throttled = false;
 	user->unthrottled_at = ktime_get_ns();
-	if (share_is_ready(user))
-		share_list(user);
+	if (fair_is_ready(user))
+		fair_list(user);
 	vgpu_world_update_locked(node);
 	wake_up_all(&node->engine->wait);
 }
@@ -337,6 +337,6 @@ void vgpu_account_unthrottle(struct vgpu *gpu, struct vgpu_account *user)
 	spin_lock_irqsave(&chip->sched, flags);
 	for (i = 0; i < chip->nodes; i++)
 		if (user->share[i].throttled)
-			share_unthrottle_locked(&gpu->node[i], &user->share[i]);
+			fair_unthrottle_locked(&gpu->node[i], &user->share[i]);
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
