@@ -721,7 +721,11 @@ TEST_F(d3dkmt, a_fence_is_made_as_it_is_asked_for)
 	native.Info.EngineAffinity = 0;
 	native.Info.Type = (D3DDDI_NATIVEFENCE_TYPE)99;
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateNativeFence(&native));
-	native.Info.Type = (D3DDDI_NATIVEFENCE_TYPE)0;
+	/* The first value of this type is the first one that a packet stores. */
+	native.Info.Type = D3DDDI_NATIVEFENCE_TYPE_INTRA_GPU;
+	native.Info.InitialFenceValue = 5;
+	EXPECT_NE(STATUS_SUCCESS, D3DKMTCreateNativeFence(&native));
+	native.Info.Type = D3DDDI_NATIVEFENCE_TYPE_DEFAULT;
 	EXPECT_EQ(STATUS_SUCCESS, D3DKMTCreateNativeFence(&native));
 	monitored.Info.MonitoredFence.EngineAffinity = 1U << 31;
 	EXPECT_EQ(STATUS_INVALID_PARAMETER, D3DKMTCreateSynchronizationObject2(&monitored));
