@@ -552,7 +552,7 @@ int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	return ret;
 }
 
-/** vfence_local_destroy_handle - destroy a handle for its client, who has made it */
+/** vfence_local_destroy_handle - destroy a handle; -EBUSY for that of a progress fence */
 int vfence_local_destroy_handle(struct vfence_file *file, u32 handle)
 {
 	struct vfence_local *local;
