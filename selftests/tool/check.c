@@ -213,9 +213,9 @@ TEST_F(check, no_wake_up_of_a_queue_is_lost)
 
 TEST_F(check, no_wake_up_of_a_thread_is_lost)
 {
-	ADD(POINT, 'I', .wait = 0x10, .fence = 1, .value = 2, .step = POINT_ARMED);
+	ADD(WAITER, 'I', .wait = 0x10, .fence = 1, .value = 2, .step = POINT_ARMED);
 	BY_CPU(1, 7);
-	ADD(POINT, 'I', .wait = 0x10, .fence = 1, .value = 2, .by = 7, .step = POINT_REACHED,
+	ADD(WAITER, 'I', .wait = 0x10, .fence = 1, .value = 2, .by = 7, .step = POINT_REACHED,
 	    .time = CHECK_WAKE_NS);
 	OBEYS();
 	/* It ends otherwise, long after it was due. */
@@ -232,8 +232,8 @@ TEST_F(check, no_wake_up_of_a_thread_is_lost)
 
 TEST_F(check, who_is_woken_sees_his_value)
 {
-	ADD(POINT, 'I', .wait = 0x10, .fence = 1, .value = 5, .step = POINT_ARMED);
-	ADD(POINT, 'I', .wait = 0x10, .fence = 1, .value = 5, .by = 5, .step = POINT_REACHED);
+	ADD(WAITER, 'I', .wait = 0x10, .fence = 1, .value = 5, .step = POINT_ARMED);
+	ADD(WAITER, 'I', .wait = 0x10, .fence = 1, .value = 5, .by = 5, .step = POINT_REACHED);
 	OBEYS();
 	self->list[1].by = 4;
 	BREAKS("wake-up by too small a value");
@@ -297,16 +297,16 @@ TEST_F(check, queues_do_not_wait_in_a_circle)
 
 /* ----------------------------------------------------------- monitored */
 
-#define POINT(f, v, s)	ADD(POINT, 'I', .wait = 0x10, .fence = (f), .value = (v), .step = (s), \
+#define WAITER(f, v, s)	ADD(WAITER, 'I', .wait = 0x10, .fence = (f), .value = (v), .step = (s), \
 			    .by = (s) == POINT_REACHED ? (v) : 0)
 #define STORES(f, v)	ADD(MONITORED, 'I', .fence = (f), .value = (v))
 
 TEST_F(check, the_monitored_value_follows_the_waits)
 {
 	CREATES(1);
-	POINT(1, 5, POINT_ARMED);
+	WAITER(1, 5, POINT_ARMED);
 	STORES(1, 4);
-	POINT(1, 5, POINT_DISARMED);
+	WAITER(1, 5, POINT_DISARMED);
 	STORES(1, UINT64_MAX);
 	ADD(DOORBELL, 'I', .queue = 9, .time = CHECK_WAKE_NS + STEP_NS);
 	OBEYS();
@@ -325,10 +325,10 @@ TEST_F(check, the_monitored_value_follows_the_waits)
 TEST_F(check, a_wait_is_not_missed_by_the_monitored_value)
 {
 	CREATES(1);
-	POINT(1, 5, POINT_ARMED);
+	WAITER(1, 5, POINT_ARMED);
 	STORES(1, 4);
-	POINT(1, 9, POINT_ARMED);
-	POINT(1, 12, POINT_ARMED);
+	WAITER(1, 9, POINT_ARMED);
+	WAITER(1, 12, POINT_ARMED);
 	OBEYS();
 	/* The least one is not there yet when the next change comes. */
 	self->list[2].fence = 2;
@@ -339,7 +339,7 @@ TEST_F(check, a_wait_is_not_missed_by_the_monitored_value)
 TEST_F(check, the_monitored_value_is_the_least_awaited_minus_one)
 {
 	CREATES(1);
-	POINT(1, 5, POINT_ARMED);
+	WAITER(1, 5, POINT_ARMED);
 	STORES(1, 4);
 	OBEYS();
 	self->list[2].value = 5;
@@ -347,7 +347,7 @@ TEST_F(check, the_monitored_value_is_the_least_awaited_minus_one)
 	self->list[2].value = 3;
 	BREAKS("wrong monitored value");
 	self->list[2].value = 4;
-	POINT(1, 3, POINT_ARMED);
+	WAITER(1, 3, POINT_ARMED);
 	STORES(1, 2);
 	OBEYS();
 	self->list[4].value = 4;
@@ -369,11 +369,11 @@ TEST_F(check, an_interrupt_is_decided_by_the_monitored_value)
 TEST_F(check, an_engine_compares_with_a_value_that_was_there)
 {
 	CREATES(1);
-	POINT(1, 5, POINT_ARMED);
+	WAITER(1, 5, POINT_ARMED);
 	STORES(1, 4);
-	POINT(1, 5, POINT_DISARMED);
+	WAITER(1, 5, POINT_DISARMED);
 	STORES(1, UINT64_MAX);
-	POINT(1, 9, POINT_ARMED);
+	WAITER(1, 9, POINT_ARMED);
 	STORES(1, 8);
 	ADD(SIGNAL, 'I', .queue = 1, .fence = 1, .value = 7);
 	ADD(DECIDE, 'I', .queue = 1, .fence = 1, .value = 7, .monitored = 8);

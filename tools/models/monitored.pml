@@ -99,7 +99,7 @@ proctype handler(byte me)
 end:	do
 	:: post?v ->
 		LOCK(FENCE_LOCK);
-		/* vfence_point_take(): take the value of the record, or a later and greater one. */
+		/* vfence_waiter_take(): take the value of the record, or a later and greater one. */
 		LOAD(CURRENT, sample);
 #ifdef VALUE_NOT_CARRIED
 		v = sample;

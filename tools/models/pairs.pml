@@ -7,7 +7,7 @@
  * a model names each barrier of the driver.
  *
  *   one party                                the other
- *   barrier vfence_local_add                 an atomic of vfence_loss_fail_device()
+ *   barrier vfence_fence_handle_add                 an atomic of vfence_loss_fail_device()
  *   barrier queue_create_locked              an atomic of vfence_loss_fail_device()
  *   barrier vfence_kernel_queue_destroy      an atomic of vfence_kernel_queue_enter()
  *   barrier vector_deliver_call              an atomic of vector_call_cpu()

@@ -18,7 +18,7 @@ bool listed;			/* the sleeper is on the list, and not awake since */
 bool pending;			/* a signal to the thread */
 bool done;
 
-/* vfence_point_arm_all(): a point whose value is there is not armed. */
+/* vfence_waiter_arm_all(): a point whose value is there is not armed. */
 inline arm(k)
 {
 	atomic {
@@ -102,7 +102,7 @@ call:
 	arm(0);
 	arm(1);
 #endif
-	/* vfence_restart_keep(), the handler, vfence_restart_take() */
+	/* vfence_wait_restart_keep(), the handler, vfence_wait_restart_take() */
 	goto call;
 end:
 	done = true;

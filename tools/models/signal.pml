@@ -75,7 +75,7 @@ inline take_one()
 #endif
 }
 
-/* vfence_point_complete(), and point_finish_sampled(): in portions, each under the lock. */
+/* vfence_waiter_complete(), and waiter_finish_sampled(): in portions, each under the lock. */
 inline complete(value)
 {
 	do

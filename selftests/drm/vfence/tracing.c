@@ -179,7 +179,7 @@ TEST_F(tracing, each_step_of_a_signal_is_an_event)
 
 	at = text;
 	NEXT("vgpu_wait", "track_event_type=B node=2 fence=%u value=5 by=0", self->id);
-	NEXT("vfence_point", "fence=%u value=5 gpu=0 event=0", self->id);
+	NEXT("vfence_waiter", "fence=%u value=5 gpu=0 event=0", self->id);
 	NEXT("vfence_monitored", "fence=%u from=%llu to=4", self->id,
 	     (unsigned long long)NOT_MONITORED);
 	/* The signal was submitted when the value was seen: the thread may say later that it waits. */
@@ -193,7 +193,7 @@ TEST_F(tracing, each_step_of_a_signal_is_an_event)
 	NEXT("vgpu_wait", "track_event_type=E node=2 fence=%u value=5 by=5", self->id);
 	NEXT("vgpu_decide", "node=0 fence=%u value=5 monitored=4 interrupts=1", self->id);
 	NEXT("vgpu_interrupt", "node=0 posts=1 lost=0x0");
-	NEXT("vfence_point", "fence=%u value=5 event=1 by=5", self->id);
+	NEXT("vfence_waiter", "fence=%u value=5 event=1 by=5", self->id);
 	NEXT("vfence_monitored", "fence=%u from=4 to=%llu", self->id,
 	     (unsigned long long)NOT_MONITORED);
 	NEXT("vfence_interrupt", "node=0 fence=%u value=5 completed=1", self->id);
@@ -242,16 +242,16 @@ TEST_F(tracing, an_event_and_a_signal_of_the_cpu)
 	ASSERT_EQ(0, vf_event_cancel(self->adapter, other));
 	ASSERT_TRUE(trace_read());
 	at = text;
-	NEXT("vfence_point", "fence=%u value=3 gpu=0 event=0", self->id);
+	NEXT("vfence_waiter", "fence=%u value=3 gpu=0 event=0", self->id);
 	NEXT("vfence_event", "handle=%u step=0", event);
-	NEXT("vfence_point", "fence=%u value=9 event=0", self->id);
+	NEXT("vfence_waiter", "fence=%u value=9 event=0", self->id);
 	NEXT("vfence_event", "handle=%u step=0", other);
 	NEXT("vfence_signal", "fence=%u value=3", self->id);
-	NEXT("vfence_point", "fence=%u value=3 event=1 by=3", self->id);
+	NEXT("vfence_waiter", "fence=%u value=3 event=1 by=3", self->id);
 	NEXT("vfence_event", "handle=%u step=1", event);
 	NEXT("vfence_event", "handle=%u step=2", event);
 	NEXT("vfence_event", "handle=%u step=3", other);
-	NEXT("vfence_point", "fence=%u value=9 event=3 by=0", self->id);
+	NEXT("vfence_waiter", "fence=%u value=9 event=3 by=0", self->id);
 	close(efd);
 }
 
@@ -272,9 +272,9 @@ TEST_F(tracing, the_end_of_a_fence_ends_its_points)
 	EXPECT_EQ(-ECANCELED, waiter.ret);
 	ASSERT_TRUE(trace_read());
 	at = text;
-	NEXT("vfence_point", "fence=%u value=5 event=0", id);
+	NEXT("vfence_waiter", "fence=%u value=5 event=0", id);
 	NEXT("vfence_handle", "fence=%u opened=0", id);
-	NEXT("vfence_point", "fence=%u value=5 event=2", id);
+	NEXT("vfence_waiter", "fence=%u value=5 event=2", id);
 }
 
 TEST_F(tracing, a_submission_from_the_call_to_its_end)
@@ -300,10 +300,10 @@ TEST_F(tracing, a_submission_from_the_call_to_its_end)
 	at = text;
 	NEXT("vfence_queue", "node=0 kernel=1 created=1");
 	NEXT("vfence_handle", "fence=%u native=0 opened=1", id);
-	NEXT("vfence_point", "fence=%u value=2 gpu=1 event=0", id);
+	NEXT("vfence_waiter", "fence=%u value=2 gpu=1 event=0", id);
 	NEXT("vfence_submission", "node=0 progress=1 step=0 error=0");
 	NEXT("vfence_signal", "fence=%u value=2", id);
-	NEXT("vfence_point", "fence=%u value=2 gpu=1 event=1", id);
+	NEXT("vfence_waiter", "fence=%u value=2 gpu=1 event=1", id);
 	NEXT("vfence_submission", "node=0 progress=1 step=1 error=0");
 	NEXT("vfence_submission", "node=0 progress=1 step=2 error=0");
 	NEXT("vgpu_doorbell", "node=0");
@@ -427,7 +427,7 @@ TEST_F(tracing, a_signal_that_crosses_adapters)
 	vf_cmd_signal(self->gfx, here, 6);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_EQ(0, vf_fence_wait(there, 6, DEADLINE));
-	ASSERT_TRUE(EVENTUALLY(trace_read() && line_from(text, "vfence_cross", "value=6")));
+	ASSERT_TRUE(EVENTUALLY(trace_read() && line_from(text, "vfence_cross_adapter", "value=6")));
 	at = line_from(text, "vfence_handle", "adapter=1 handle=%u opened=1",
 		       vf_fence_handle(there));
 	ASSERT_NE(NULL, at);
@@ -435,7 +435,7 @@ TEST_F(tracing, a_signal_that_crosses_adapters)
 	at = text;
 	NEXT("vgpu_signal", "adapter=0 fence=%u value=6", id);
 	NEXT("vgpu_decide", "adapter=0 fence=%u value=6 monitored=0 interrupts=1", id);
-	NEXT("vfence_cross", "adapter=0 fence=%u to_adapter=1 to_function=0 to_fence=%u value=6", id, to);
+	NEXT("vfence_cross_adapter", "adapter=0 fence=%u to_adapter=1 to_function=0 to_fence=%u value=6", id, to);
 	vf_fence_destroy(there);
 	vf_fence_destroy(here);
 	vf_device_destroy(device);

@@ -253,7 +253,7 @@ static void monitored_event(struct check *check, void *state, const struct event
 		monitored_open(check, s, e);
 	else if (e->kind == EVENT_DECIDE)
 		monitored_decision(check, s, m, e, at);
-	else if (m && m->known && e->kind == EVENT_POINT)
+	else if (m && m->known && e->kind == EVENT_WAITER)
 		monitored_point(check, m, e, at);
 	else if (m && m->known && e->kind == EVENT_MONITORED)
 		monitored_stored(check, m, e, at);

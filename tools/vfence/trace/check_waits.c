@@ -194,7 +194,7 @@ static void waits_event(struct check *check, void *state, const struct event *e,
 			waits_over(check, w, event_key(e, e->queue), e, at,
 				   e->by && e->by != UINT64_MAX);
 		break;
-	case EVENT_POINT:
+	case EVENT_WAITER:
 		if (e->step == POINT_ARMED)
 			waits_add(check, w, point_key(e), e, at);
 		else

@@ -29,11 +29,11 @@ static const struct {
 	[EVENT_HANDLE] = { "vfence", "vfence_handle" },
 	[EVENT_CPU_SIGNAL] = { "vfence", "vfence_signal" },
 	[EVENT_MONITORED] = { "vfence", "vfence_monitored" },
-	[EVENT_POINT] = { "vfence", "vfence_point" },
+	[EVENT_WAITER] = { "vfence", "vfence_waiter" },
 	[EVENT_CPU_WAIT] = { "vfence", "vfence_wait" },
 	[EVENT_EVENT] = { "vfence", "vfence_event" },
 	[EVENT_HANDLED] = { "vfence", "vfence_interrupt" },
-	[EVENT_CROSS] = { "vfence", "vfence_cross" },
+	[EVENT_CROSS] = { "vfence", "vfence_cross_adapter" },
 	[EVENT_QUEUE] = { "vfence", "vfence_queue" },
 	[EVENT_CONNECT] = { "vfence", "vfence_connect" },
 	[EVENT_SUBMISSION] = { "vfence", "vfence_submission" },
@@ -146,7 +146,7 @@ static void loader_fill(struct event *to, const struct format *format, struct te
 		to->pid = (int)value;
 	if (!loader_number(format->gpu, record, &value))
 		return;
-	if (to->kind == EVENT_POINT)
+	if (to->kind == EVENT_WAITER)
 		to->gpu_wait = (uint32_t)value;
 	else
 		to->gpu = value;
@@ -434,7 +434,7 @@ const char *events_comm(const struct events *events, int pid)
 static const char *step_name(enum event_kind kind)
 {
 	switch (kind) {
-	case EVENT_POINT:
+	case EVENT_WAITER:
 		return "event";
 	case EVENT_TURN:
 	case EVENT_DOORBELL:

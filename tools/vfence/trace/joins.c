@@ -181,7 +181,7 @@ static void join_event(struct joiner *j, const struct event *e, uint32_t at)
 	case EVENT_WAIT:
 		join_queue(j, e, at);
 		break;
-	case EVENT_POINT:
+	case EVENT_WAITER:
 		join_point(j, e, at);
 		break;
 	case EVENT_TURN:

@@ -291,7 +291,7 @@ static void write_driver(struct writer *w, const struct event *e)
 		/* The monitored value of a fence that nobody waits for is the maximum. */
 		writer_counter(w, e, TRACK_AWAITED, e->value + 1);
 		break;
-	case EVENT_POINT:
+	case EVENT_WAITER:
 		write_point(w, e);
 		break;
 	case EVENT_CPU_WAIT:

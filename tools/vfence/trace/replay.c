@@ -22,7 +22,7 @@ static void replay_one(struct replay *r, const struct event *e)
 		[EVENT_TURN] = replay_turn, [EVENT_WAIT] = replay_blocked, [EVENT_LOG] = replay_logged,
 		[EVENT_SIGNAL] = replay_signal, [EVENT_DECIDE] = replay_decided,
 		[EVENT_SUBMISSION] = replay_submission, [EVENT_RECOVERY] = replay_recovery,
-		[EVENT_POINT] = replay_points_armed,
+		[EVENT_WAITER] = replay_points_armed,
 		[EVENT_CPU_WAIT] = replay_cpu_wait, [EVENT_EVENT] = replay_event,
 		[EVENT_CPU_SIGNAL] = replay_cpu_signal, [EVENT_SUSPENSION] = replay_suspension,
 	};

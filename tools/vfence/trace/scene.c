@@ -316,7 +316,7 @@ static void build_event(struct builder *b, const struct event *e, uint32_t at)
 	case EVENT_CPU_SIGNAL:
 		build_signal(b, e, at, builder_thread(b, e));
 		break;
-	case EVENT_POINT:
+	case EVENT_WAITER:
 		build_point(b, e);
 		break;
 	case EVENT_CPU_WAIT:

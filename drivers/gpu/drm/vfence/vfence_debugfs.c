@@ -194,7 +194,7 @@ static u64 debugfs_least_locked(const struct rb_root_cached *points, u64 least)
 {
 	struct rb_node *first = rb_first_cached(points);
 
-	return first ? min(least, rb_entry(first, struct vfence_point, node)->value) : least;
+	return first ? min(least, rb_entry(first, struct vfence_waiter, node)->value) : least;
 }
 
 /* List only fences that threads or submissions wait for: the others do not keep anything back. */

@@ -26,7 +26,7 @@
 #include "core/vfence_gate.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence_fd.h"
-#include "fence/vfence_local.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait_set.h"
@@ -112,7 +112,7 @@ DRV_DEFINE_ENTRY(device_create, drv_call_entered)
 DRV_DEFINE_ENTRY(context_create, drv_call_entered)
 DRV_DEFINE_ENTRY(bo_create, drv_call_entered)
 DRV_DEFINE_ENTRY(vm_bind, drv_call_entered)
-DRV_DEFINE_ENTRY(local_create, drv_call_entered)
+DRV_DEFINE_ENTRY(fence_handle_create, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_export, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_open, drv_call_entered)
 DRV_DEFINE_ENTRY(request_signal, drv_call)
@@ -141,7 +141,7 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(CONTEXT_CREATE, context_create),
 	DRV_ENTRY(BO_CREATE, bo_create),
 	DRV_ENTRY(VM_BIND, vm_bind),
-	DRV_ENTRY(FENCE_CREATE, local_create),
+	DRV_ENTRY(FENCE_CREATE, fence_handle_create),
 	DRV_ENTRY(FENCE_EXPORT, fence_fd_export),
 	DRV_ENTRY(FENCE_OPEN, fence_fd_open),
 	DRV_ENTRY(FENCE_SIGNAL, request_signal),

@@ -14,10 +14,10 @@
 #include "core/vfence_file_types.h"
 #include "core/vfence_process.h"
 #include "fence/vfence_event.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_foreign.h"
-#include "fence/vfence_local.h"
-#include "fence/vfence_restart.h"
 #include "fence/vfence_sync.h"
+#include "fence/vfence_wait_restart.h"
 #include "fence/vfence_wait_set.h"
 #include "mem/vfence_slots.h"
 #include "mem/vfence_vm.h"
@@ -107,7 +107,7 @@ int vfence_file_open(struct drm_device *drm, struct drm_file *drm_file)
 	if (!file)
 		return -ENOMEM;
 
-	ret = vfence_local_init(file);
+	ret = vfence_fence_handle_init(file);
 	if (ret)
 		goto free;
 
@@ -161,7 +161,7 @@ put_process:
 put_account:
 	vfence_account_put(file->account);
 fini:
-	vfence_local_fini(file);
+	vfence_fence_handle_fini(file);
 free:
 	vfence_leak_check_free(FILE, file);
 	return ret;
@@ -204,8 +204,8 @@ static void file_end_destroy(struct vfence_file *file, struct vfence_device *dev
 	vfence_queue_end_destroy_all(file, dead);
 	/* A reset of the adapter has no work for each device, and its work may not have begun. */
 	if (vfence_device_was_removed(device))
-		vfence_local_device_lost(device);
-	vfence_local_destroy_all(file, device);
+		vfence_fence_handle_device_lost(device);
+	vfence_fence_handle_destroy_all(file, device);
 	vfence_context_destroy_all(file, device);
 	mutex_unlock(&file->lock);
 	vfence_device_put(device);
@@ -263,7 +263,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	struct vfence_file *file = drm_file->driver_priv;
 
 	vfence_event_cancel_all(file);
-	vfence_restart_drop_all(file);
+	vfence_wait_restart_drop_all(file);
 	vfence_wait_set_destroy_all(file);
 	vfence_sync_cancel_all(file);
 
@@ -277,7 +277,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_slots_destroy_all(file);
 	/* Posts in the FIFO of the GPU name the address space. */
 	vgpu_cmp_flush(file->adapter->gpu);
-	vfence_local_fini(file);
+	vfence_fence_handle_fini(file);
 	vgpu_vm_destroy(file->vm);
 	vfence_process_put(file->process);
 	vfence_account_put(file->account);

@@ -16,7 +16,7 @@
 #include "core/vfence_file_types.h"
 #include "core/vfence_gate.h"
 #include "core/vfence_user_array.h"
-#include "fence/vfence_local.h"
+#include "fence/vfence_fence_handle.h"
 #include "queue/vfence_queue.h"
 #include "vfence_query.h"
 
@@ -187,7 +187,7 @@ static int query_queue(struct vfence_file *file, u32 handle, void *to)
 
 static int query_fence(struct vfence_file *file, u32 handle, void *to)
 {
-	return vfence_local_query(file, handle, to);
+	return vfence_fence_handle_query(file, handle, to);
 }
 
 /**

@@ -220,7 +220,7 @@ int vfence_device_create_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	INIT_WORK(&device->stop_work, device->adapter->loss->stop_device);
 	spin_lock_init(&device->lock);
 	INIT_LIST_HEAD(&device->contexts);
-	INIT_LIST_HEAD(&device->locals);
+	INIT_LIST_HEAD(&device->fence_handles);
 	INIT_LIST_HEAD(&device->queues);
 	INIT_LIST_HEAD(&device->losses);
 	spin_lock(&device->adapter->devices.lock);

@@ -52,14 +52,14 @@ struct vfence_device {
 
 	/** @contexts: &struct vfence_context with a handle; under the file's lock */
 	struct list_head contexts;
-	/** @locals: &struct vfence_local with a handle; under the file's lock */
-	struct list_head locals;
+	/** @fence_handles: &struct vfence_fence_handle with a handle; under the file's lock */
+	struct list_head fence_handles;
 
 	/** @lock: protects @queues and @losses */
 	spinlock_t lock;
 	/** @queues: &struct vfence_queue that are not freed; under @lock */
 	struct list_head queues;
-	/** @losses: &struct vfence_local whose fences learn of a loss; under @lock */
+	/** @losses: &struct vfence_fence_handle whose fences learn of a loss; under @lock */
 	struct list_head losses;
 };
 

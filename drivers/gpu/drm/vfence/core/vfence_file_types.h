@@ -82,13 +82,13 @@ struct vfence_file {
 	struct vfence_handle_table queues;
 	/** @living_queues: number of queues that are not freed, with a handle or without; atomic */
 	atomic_t living_queues;
-	/** @fences: handles of &struct vfence_local; looked up under its xa_lock alone */
+	/** @fences: handles of &struct vfence_fence_handle; looked up under its xa_lock alone */
 	struct vfence_handle_table fences;
 	/**
 	 * @recent: %VFENCE_RECENT entries: fences that were looked up last, by the end of their
 	 * handles, or NULL; under the xa_lock of @fences
 	 */
-	struct vfence_local **recent;
+	struct vfence_fence_handle **recent;
 	/** @events: handles of &struct vfence_event */
 	struct vfence_handle_table events;
 	/** @restarts: numbers of &struct vfence_wait of interrupted calls */

@@ -19,9 +19,9 @@
 #include "core/vfence_file_types.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "vfence_race_point.h"
 
@@ -62,7 +62,7 @@ static void event_free(struct vfence_event *event)
 {
 	atomic_sub(event->points, &event->file->event_points);
 	atomic_sub(event->cross, &event->file->cross_events);
-	vfence_point_disarm_all(event->wait);
+	vfence_waiter_disarm_all(event->wait);
 	vfence_wait_destroy(event->wait);
 	vfence_eventfd_put(event->ctx);
 	vfence_leak_check_free(EVENT, event);
@@ -306,12 +306,12 @@ static void event_fire(struct vfence_wait *wait)
 	spin_unlock_irqrestore(&file->fired_lock, flags);
 }
 
-/* Is a point of an armed event reached by what is stored now, or was it taken off its fence? */
-static bool event_point_is_reached(const struct vfence_point *point)
+/* Is a waiter of an armed event reached by what is stored now, or was it taken off its fence? */
+static bool event_waiter_is_reached(const struct vfence_waiter *waiter)
 {
-	/* Without the lock of the fence: whoever takes the point meanwhile ends the wait, too. */
-	return !data_race(READ_ONCE(point->queued)) ||
-	       vfence_reached(vfence_fence_current(point->fence), point->value);
+	/* Without the lock of the fence: whoever takes the waiter meanwhile ends the wait, too. */
+	return !data_race(READ_ONCE(waiter->queued)) ||
+	       vfence_reached(vfence_fence_current(waiter->fence), waiter->value);
 }
 
 static bool event_is_reached(const struct vfence_wait *wait)
@@ -319,7 +319,7 @@ static bool event_is_reached(const struct vfence_wait *wait)
 	unsigned int i;
 
 	for (i = 0; i < wait->count; i++) {
-		bool reached = event_point_is_reached(&wait->points[i]);
+		bool reached = event_waiter_is_reached(&wait->waiters[i]);
 
 		if (reached == wait->any)
 			return reached;
@@ -394,7 +394,7 @@ static bool event_may_be_late(struct vfence_file *file)
 		return true;
 	/*
 	 * Acquire: what has ended. Partners: stage_signal(), signal_batch(),
-	 * vfence_point_finish_all() and vfence_event_settle().
+	 * vfence_waiter_finish_all() and vfence_event_settle().
 	 */
 	return atomic_read_acquire(&adapter->fences.writing) ||
 	       atomic_read_acquire(&adapter->fences.signaling) ||
@@ -495,10 +495,10 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 	if (ret)
 		return ret;
 
-	if (vfence_targets_find_reached(&request->waits, request->any) >= 0)
+	if (vfence_points_find_reached(&request->waits, request->any) >= 0)
 		return 1;
-	vfence_targets_move(&request->waits, wait, request->any);
-	vfence_point_arm_all(wait);
+	vfence_points_move(&request->waits, wait, request->any);
+	vfence_waiter_arm_all(wait);
 	trace_vfence_event(wait, event->id, VFENCE_EVENT_ARMED);
 	WRITE_ONCE(event->to_fire, true);
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
@@ -509,9 +509,9 @@ static int event_arm_points(struct vfence_event *event, struct vfence_request *r
 }
 
 /* Signals of a cross-adapter fence pass through other adapters. */
-static bool event_is_cross(struct vfence_targets *waits)
+static bool event_is_cross(struct vfence_points *waits)
 {
-	const struct vfence_target *list = vfence_targets_list(waits);
+	const struct vfence_point *list = vfence_points_list(waits);
 	unsigned int i;
 
 	for (i = 0; i < waits->count; i++)

@@ -5,11 +5,11 @@
 
 #include <linux/slab.h>
 
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_irq.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
+#include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 
 /* Most fences that a scan skips in one section with interrupts off. */
@@ -372,9 +372,9 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence_place_values(fence, args);
 
 	if (args->cross)
-		vfence_cross_use(args->cross, fence);
+		vfence_cross_adapter_use(args->cross, fence);
 	else if (args->cross_adapter)
-		ret = vfence_cross_create(fence);
+		ret = vfence_cross_adapter_create(fence);
 	else if (vfence_fence_is_monitored(fence))
 		ret = fence_create_word(fence);
 	if (ret)
@@ -393,7 +393,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 
 leave:
 	if (fence->cross)
-		vfence_cross_leave(fence);
+		vfence_cross_adapter_leave(fence);
 	else
 		vgpu_word_destroy(fence->word);
 free_place:
@@ -454,7 +454,7 @@ static void fence_destroy(struct kref *ref)
 	fence_forget_scan(fence);
 
 	if (fence->cross)
-		vfence_cross_put(fence->cross);
+		vfence_cross_adapter_put(fence->cross);
 	else
 		vgpu_word_destroy(fence->word);
 	fence_free_slot(fence);
@@ -508,7 +508,7 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
  */
 void vfence_fence_end(struct vfence_fence *fence, int error)
 {
-	vfence_point_fail_all(fence, READ_ONCE(fence->adapter->lost) ? -EIO : error);
+	vfence_waiter_fail_all(fence, READ_ONCE(fence->adapter->lost) ? -EIO : error);
 	vfence_fence_set_always_signaled(fence);
 }
 
@@ -524,12 +524,12 @@ void vfence_fence_end(struct vfence_fence *fence, int error)
  */
 bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights)
 {
-	if (fence->cross && !vfence_cross_get_holder(fence->cross))
+	if (fence->cross && !vfence_cross_adapter_get_holder(fence->cross))
 		return false;
 
 	if (rights & DRM_VFENCE_RIGHT_SIGNAL && !atomic_inc_not_zero(fence_signalers(fence))) {
 		if (fence->cross)
-			vfence_cross_put_holder(fence->cross);
+			vfence_cross_adapter_put_holder(fence->cross);
 		return false;
 	}
 
@@ -546,7 +546,7 @@ static void fence_abandon(struct vfence_fence *fence)
 {
 	vfence_fence_irq_settle_rewinds(fence);
 	if (fence->cross)
-		vfence_cross_end(fence->cross);
+		vfence_cross_adapter_end(fence->cross);
 	else
 		vfence_fence_end(fence, -ECANCELED);
 }
@@ -564,7 +564,7 @@ void vfence_fence_put_share(struct vfence_fence *fence, u32 rights)
 	if (rights & DRM_VFENCE_RIGHT_SIGNAL && atomic_dec_and_test(fence_signalers(fence)))
 		fence_abandon(fence);
 	if (fence->cross)
-		vfence_cross_put_holder(fence->cross);
+		vfence_cross_adapter_put_holder(fence->cross);
 	vfence_fence_put(fence);
 }
 
@@ -649,7 +649,7 @@ void vfence_fence_for_each(struct vfence_adapter *adapter,
 
 static void fence_fail(struct vfence_fence *fence, void *error)
 {
-	vfence_point_fail_all(fence, *(int *)error);
+	vfence_waiter_fail_all(fence, *(int *)error);
 }
 
 /** vfence_fence_fail_all - end every wait on a departing adapter with @error */

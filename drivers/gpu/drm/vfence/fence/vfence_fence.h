@@ -9,7 +9,7 @@
 #include <linux/ww_mutex.h>
 
 #include "core/vfence_file_types.h"
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "hw/vgpu.h"
 #include "mem/vfence_slots.h"
 
@@ -32,7 +32,7 @@ struct vfence_fence_args {
 	/** @cross_adapter: True if other adapters may open the fence. */
 	bool cross_adapter;
 	/** @cross: Cross-adapter fence that the new fence joins, locked, or NULL. */
-	struct vfence_cross *cross;
+	struct vfence_cross_adapter *cross;
 
 	/** @initial_value: First current value; ignored if @cross is set. */
 	u64 initial_value;
@@ -76,11 +76,11 @@ struct vfence_fence {
 	 * see signal_lock_of().
 	 */
 	struct ww_mutex signal_lock;
-	/** @signaling: Value before the next target of the call that holds the signal lock. */
+	/** @signaling: Value before the next point of the call that holds the signal lock. */
 	u64 signaling;
 
 	/** @cross: Cross-adapter fence of which this fence is a member, or NULL. */
-	struct vfence_cross *cross;
+	struct vfence_cross_adapter *cross;
 	/** @cross_link: Entry in cross->members; protected by cross->lock. */
 	struct list_head cross_link;
 
@@ -117,7 +117,7 @@ struct vfence_fence {
 
 	/**
 	 * @rescan_lock: Who takes a value that no record named, or that interrupts have left, holds
-	 * it until a batch of the points is completed and the rest is left.
+	 * it until a batch of the waiters is completed and the rest is left.
 	 */
 	spinlock_t rescan_lock;
 	/** @propagate_lock: The same for members of a cross-adapter fence, with propagation. */
@@ -126,9 +126,9 @@ struct vfence_fence {
 	/** @lock: Protects all members below, except @settled. */
 	spinlock_t lock;
 
-	/** @waiters: &struct vfence_point of CPU waits, ordered by value. */
+	/** @waiters: &struct vfence_waiter of CPU waits, ordered by value. */
 	struct rb_root_cached waiters;
-	/** @gpu_waiters: &struct vfence_point of queues that hold submissions back. */
+	/** @gpu_waiters: &struct vfence_waiter of queues that hold submissions back. */
 	struct rb_root_cached gpu_waiters;
 	/** @monitored: Monitored value that was last stored; CPU signals read it without @lock. */
 	u64 monitored;
@@ -139,7 +139,7 @@ struct vfence_fence {
 	/** @always_signaled: No signal has an effect any more (WDDM-66); set once, unlocked. */
 	bool always_signaled;
 
-	/** @waiter_count: Number of points in @waiters and @gpu_waiters. */
+	/** @waiter_count: Number of waiters in @waiters and @gpu_waiters. */
 	u64 waiter_count;
 	/**
 	 * @linked: @cross has another member, so that each signal interrupts and is propagated
@@ -155,9 +155,9 @@ struct vfence_fence {
 	struct list_head scan_link;
 	/** @interrupts: Number of interrupt records that named the fence. */
 	u64 interrupts;
-	/** @spurious: Number of interrupt records that named it and completed no point. */
+	/** @spurious: Number of interrupt records that named it and completed no waiter. */
 	u64 spurious;
-	/** @woken: Number of points completed. */
+	/** @woken: Number of waiters completed. */
 	u64 woken;
 
 	/**
@@ -166,10 +166,10 @@ struct vfence_fence {
 	 */
 	u64 settled;
 
-	/** @deferred_value: Highest value up to which the threaded half completes points. */
+	/** @deferred_value: Highest value up to which the threaded half completes waiters. */
 	u64 deferred_value;
 	/** @signaled: Signals of a cross-adapter fence that other adapters do not have yet. */
-	struct vfence_signaled signaled[VFENCE_CROSS_PENDING];
+	struct vfence_signaled signaled[VFENCE_CROSS_ADAPTER_PENDING];
 	/** @signaled_count: Number of entries in @signaled. */
 	unsigned int signaled_count;
 	/** @deferred: True while the fence is on adapter->fences.deferred. */

@@ -12,10 +12,10 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_device.h"
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_fd.h"
-#include "fence/vfence_local.h"
+#include "fence/vfence_fence_handle.h"
 
 /**
  * struct vfence_fence_fd - exported fence of a file descriptor
@@ -96,7 +96,7 @@ int vfence_fence_fd_export_ioctl(struct drm_device *drm, void *data, struct drm_
 		return -EINVAL;
 
 	/* A descriptor gets only rights that the handle has. */
-	fence = vfence_local_lookup(file, args->handle, same ? 0 : args->flags, &rights);
+	fence = vfence_fence_handle_lookup(file, args->handle, same ? 0 : args->flags, &rights);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	if (!same)
@@ -156,7 +156,7 @@ static struct vfence_fence *fence_fd_get_member(struct vfence_fence *fence,
 	if (vfence_reject(&file->adapter->drm, file->adapter->config.gpu.no_64bit_atomics))
 		return ERR_PTR(-EOPNOTSUPP);
 
-	return vfence_cross_member(fence, file);
+	return vfence_cross_adapter_member(fence, file);
 }
 
 static int fence_fd_open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
@@ -182,8 +182,8 @@ static int fence_fd_open_locked(struct vfence_file *file, struct vfence_fence *f
 		return -EINVAL;
 	}
 
-	rights = vfence_local_rights_without(rights, args->flags);
-	ret = vfence_local_add(file, device, member, rights, false, &args->handle, &args->mapping);
+	rights = vfence_fence_handle_rights_without(rights, args->flags);
+	ret = vfence_fence_handle_add(file, device, member, rights, false, &args->handle, &args->mapping);
 	vfence_fence_put(member);
 	return ret;
 }

@@ -5,12 +5,12 @@
  */
 
 #include "core/vfence_adapter.h"
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
+#include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "vfence_race_point.h"
 
@@ -30,16 +30,16 @@ static bool fence_irq_defer_locked(struct vfence_adapter *adapter, struct vfence
 	lockdep_assert_held(&adapter->irq.lock);
 
 	spin_lock_irqsave(&fence->lock, flags);
-	useful = !fence->deferred && vfence_point_is_due_locked(fence, value);
+	useful = !fence->deferred && vfence_waiter_is_due_locked(fence, value);
 	if (fence->linked)
-		vfence_cross_note_locked(fence, value, time);
-	vfence_point_defer_locked(fence, value);
+		vfence_cross_adapter_note_locked(fence, value, time);
+	vfence_waiter_defer_locked(fence, value);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	return useful;
 }
 
-/* Complete the points of a signaled fence, as many as the budget allows. */
+/* Complete the waiters of a signaled fence, as many as the budget allows. */
 static void fence_irq_signaled_locked(struct vfence_adapter *adapter,
 				      const struct vgpu_irq_record *record,
 				      const struct vgpu_irq_fence *signaled,
@@ -64,8 +64,8 @@ static void fence_irq_signaled_locked(struct vfence_adapter *adapter,
 	}
 
 	if (batch->budget)
-		completed = vfence_point_take(fence, signaled->value, batch->budget,
-					      &batch->done);
+		completed = vfence_waiter_take(fence, signaled->value, batch->budget,
+					       &batch->done);
 	batch->budget -= completed;
 
 	useful = completed;
@@ -95,10 +95,10 @@ static void fence_irq_null_record(struct vfence_adapter *adapter,
 		atomic_set(&adapter->fences.written_due, 1);
 }
 
-/* Finish the points of a batch after the interrupt lock was dropped. */
+/* Finish the waiters of a batch after the interrupt lock was dropped. */
 static void fence_irq_finish(struct list_head *done)
 {
-	vfence_point_finish_all(done, 0);
+	vfence_waiter_finish_all(done, 0);
 }
 
 /* A NATIVE_FENCE_SIGNALED record in the form that names fences. */
@@ -135,9 +135,9 @@ static void fence_irq_propagate(struct vfence_fence *fence, const struct vgpu_mi
 	 */
 	smp_mb();
 	if (missed->value)
-		vfence_cross_propagate(fence, missed->value, missed->time);
+		vfence_cross_adapter_propagate(fence, missed->value, missed->time);
 
-	vfence_cross_propagate(fence, vfence_fence_current(fence), now);
+	vfence_cross_adapter_propagate(fence, vfence_fence_current(fence), now);
 }
 
 /*
@@ -172,7 +172,7 @@ static void fence_irq_take_missed_locked(struct vfence_fence *fence, struct vgpu
 	}
 }
 
-/* Take the value up to which interrupts have left points: it must end no wait of a later round. */
+/* Take the value up to which interrupts have left waiters: it must end no wait of a later round. */
 static u64 fence_irq_take_deferred(struct vfence_fence *fence)
 {
 	unsigned long flags;
@@ -195,29 +195,29 @@ static void fence_irq_put_deferred(struct vfence_fence *fence, u64 value)
 }
 
 /*
- * Complete a batch of the points up to @missed, up to what interrupts have left, and up to the
+ * Complete a batch of the waiters up to @missed, up to what interrupts have left, and up to the
  * current value. The rest is left to the thread of the interrupt, and to who calls this again.
  */
 static bool fence_irq_portion_locked(struct vfence_fence *fence, u64 missed,
 				     unsigned int *completed)
 {
 	u64 value = max(fence_irq_take_deferred(fence), missed);
-	unsigned int taken = vfence_point_complete_batch(fence, value);
+	unsigned int taken = vfence_waiter_complete_batch(fence, value);
 
 	lockdep_assert_held(&fence->rescan_lock);
 	*completed += taken;
-	if (taken < VFENCE_POINT_BATCH)
+	if (taken < VFENCE_WAITER_BATCH)
 		return false;
-	if (!vfence_point_leave(fence, value))
+	if (!vfence_waiter_leave(fence, value))
 		fence_irq_put_deferred(fence, value);
 	return true;
 }
 
 /*
- * Complete a batch of the points that interrupts have deferred. The lock serialises callers: on
+ * Complete a batch of the waiters that interrupts have deferred. The lock serialises callers: on
  * return each earlier caller has completed its batch. It is a spinlock, so that a thread that holds
  * it is not preempted: clients take it that get a processor rarely, and the interrupt's thread
- * waits for it. Return true if points may remain, which the interrupt's thread completes, too.
+ * waits for it. Return true if waiters may remain, which the interrupt's thread completes, too.
  */
 static bool fence_irq_portion(struct vfence_fence *fence, unsigned int *completed)
 {
@@ -230,9 +230,9 @@ static bool fence_irq_portion(struct vfence_fence *fence, unsigned int *complete
 }
 
 /**
- * vfence_fence_irq_look - complete a batch of points when no record says which values were signaled
+ * vfence_fence_irq_look - complete a batch of waiters when no record names the signaled values
  * @fence: the fence
- * @completed: the number of points is added to it
+ * @completed: the number of waiters is added to it
  *
  * Otherwise as vfence_fence_irq_rescan().
  *
@@ -264,22 +264,22 @@ bool vfence_fence_irq_look(struct vfence_fence *fence, unsigned int *completed)
 	if (!linked)
 		return more;
 
-	vfence_cross_propagate_noted(fence);
+	vfence_cross_adapter_propagate_noted(fence);
 	fence_irq_propagate(fence, &missed);
 	mutex_unlock(&fence->propagate_lock);
 	return more;
 }
 
 /**
- * vfence_fence_irq_rescan - complete points when no record says which values were signaled
+ * vfence_fence_irq_rescan - complete waiters when no record says which values were signaled
  * @fence: the fence
  *
- * Completes the points that the current value satisfies, and those that a value satisfied
+ * Completes the waiters that the current value satisfies, and those that a value satisfied
  * which was rewound since, if the hardware remembers it. Propagates both to the other
  * adapters of a cross-adapter fence. Serialised: on return each missed signal from before
  * the call is handled, even if another thread took it. Process context.
  *
- * Return: number of points that this call completed.
+ * Return: number of waiters that this call completed.
  */
 unsigned int vfence_fence_irq_rescan(struct vfence_fence *fence)
 {
@@ -304,7 +304,7 @@ static bool fence_irq_complete_deferred(struct vfence_fence *fence)
 
 	mutex_lock(&fence->propagate_lock);
 	more = fence_irq_portion(fence, &completed);
-	vfence_cross_propagate_noted(fence);
+	vfence_cross_adapter_propagate_noted(fence);
 	mutex_unlock(&fence->propagate_lock);
 	return more;
 }
@@ -339,7 +339,7 @@ static bool fence_irq_native_due(struct vfence_adapter *adapter)
 }
 
 /*
- * Complete the points that exceeded the budget, and propagate signals to other adapters. Each
+ * Complete the waiters that exceeded the budget, and propagate signals to other adapters. Each
  * fence gets one portion, so that a fence with many waiters does not hold up the others, and a
  * pass has few fences, because threads of other clients may wait for the lock of the threaded
  * half. Then it runs again.
@@ -525,7 +525,7 @@ void vfence_fence_irq_settle_rewinds(struct vfence_fence *fence)
 	u64 rewinds;
 
 	if (fence->cross) {
-		vfence_cross_settle_rewinds(fence->cross);
+		vfence_cross_adapter_settle_rewinds(fence->cross);
 		return;
 	}
 

@@ -135,8 +135,8 @@ TRACE_EVENT(vfence_wait,
 );
 
 /* A point of a wait enters its fence or leaves it. */
-TRACE_EVENT(vfence_point,
-	TP_PROTO(const struct vfence_point *point, enum vfence_point_event event, u64 by),
+TRACE_EVENT(vfence_waiter,
+	TP_PROTO(const struct vfence_waiter *point, enum vfence_waiter_event event, u64 by),
 	TP_ARGS(point, event, by),
 	TP_STRUCT__entry(
 		__field(char, track_event_type)
@@ -229,7 +229,7 @@ TRACE_EVENT(vfence_interrupt,
 );
 
 /* A signal is passed on to the member of another adapter. */
-TRACE_EVENT(vfence_cross,
+TRACE_EVENT(vfence_cross_adapter,
 	TP_PROTO(const struct vfence_fence *fence, const struct vfence_fence *member, u64 value,
 		 u64 gpu),
 	TP_ARGS(fence, member, value, gpu),

@@ -34,7 +34,7 @@ struct vfence_fences {
 	 * the driver completes when they have ended.
 	 */
 	atomic_t writing;
-	/** @taken: Number of points that were taken off their fences and are not finished. */
+	/** @taken: Number of waiters that were taken off their fences and are not finished. */
 	atomic_t taken;
 	/** @signaling: Number of CPU signals that have stored some values of several. */
 	atomic_t signaling;

@@ -11,14 +11,14 @@
 #include "core/vfence_wake.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_local.h"
-#include "fence/vfence_point.h"
+#include "fence/vfence_points.h"
 #include "fence/vfence_request.h"
-#include "fence/vfence_restart.h"
 #include "fence/vfence_signal.h"
-#include "fence/vfence_target.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_wait_restart.h"
+#include "fence/vfence_waiter.h"
 #include "vfence_race_point.h"
 
 /* Lists of at most so many points are copied to the stack. */
@@ -36,7 +36,7 @@
 struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle, u32 need,
 					    u64 *value)
 {
-	struct vfence_fence *fence = vfence_local_lookup(file, handle, need, NULL);
+	struct vfence_fence *fence = vfence_fence_handle_lookup(file, handle, need, NULL);
 
 	if (vfence_reject(&file->adapter->drm, IS_ERR(fence)))
 		return fence;
@@ -51,27 +51,27 @@ struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle
 	return fence;
 }
 
-static int request_resolve_point(struct vfence_file *file, struct vfence_target *target, u32 need,
+static int request_resolve_point(struct vfence_file *file, struct vfence_point *point, u32 need,
 				 const struct drm_vfence_fence_point *in)
 {
 	if (vfence_reject(&file->adapter->drm, in->flags))
 		return -EINVAL;
-	target->value = in->value;
-	target->locked = false;
-	target->pledged = false;
-	target->fence = vfence_request_look_up(file, in->fence, need, &target->value);
-	return PTR_ERR_OR_ZERO(target->fence);
+	point->value = in->value;
+	point->locked = false;
+	point->pledged = false;
+	point->fence = vfence_request_look_up(file, in->fence, need, &point->value);
+	return PTR_ERR_OR_ZERO(point->fence);
 }
 
-/* Append the client's points to @targets. On error those that are counted have a reference. */
-static int request_resolve_points(struct vfence_file *file, struct vfence_targets *targets,
+/* Append the client's points to @points. On error those that are counted have a reference. */
+static int request_resolve_points(struct vfence_file *file, struct vfence_points *points,
 				  u32 need, const struct drm_vfence_fence_point *in,
 				  unsigned int count)
 {
-	struct vfence_target *list = vfence_targets_list(targets);
+	struct vfence_point *list = vfence_points_list(points);
 	int ret = 0;
 
-	for (; targets->count < count; targets->count++, list++, in++) {
+	for (; points->count < count; points->count++, list++, in++) {
 		ret = request_resolve_point(file, list, need, in);
 		if (ret)
 			break;
@@ -81,51 +81,51 @@ static int request_resolve_points(struct vfence_file *file, struct vfence_target
 
 /* Not inline: calls with one point need no room for more on the stack, which is cleared. */
 static noinline int request_resolve_many(struct vfence_file *file,
-					 const struct drm_vfence_obj_array *points, u32 need,
-					 struct vfence_targets *targets)
+					 const struct drm_vfence_obj_array *array, u32 need,
+					 struct vfence_points *points)
 {
 	struct drm_vfence_fence_point list[REQUEST_SHORT], *in;
 	int ret;
 
-	in = vfence_user_array_get(points, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
+	in = vfence_user_array_get(array, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
 	if (IS_ERR(in))
 		return PTR_ERR(in);
 
-	ret = vfence_targets_alloc(targets, points->count);
+	ret = vfence_points_alloc(points, array->count);
 	if (!ret)
-		ret = request_resolve_points(file, targets, need, in, points->count);
+		ret = request_resolve_points(file, points, need, in, array->count);
 	vfence_user_array_free(in, list);
 	if (ret)
-		vfence_targets_free(targets);
+		vfence_points_free(points);
 	return ret;
 }
 
 /**
  * vfence_request_resolve - find the fences of a client's list of points
  * @file: the file of the client
- * @points: list of points in user memory; must not be empty
+ * @array: list of points in user memory; must not be empty
  * @need: DRM_VFENCE_RIGHT_* that each handle must have
- * @targets: an empty list; output: the points; on error empty
+ * @points: an empty list; output: the points; on error empty
  *
  * Return: 0 or a negative error.
  */
-int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *points,
-			   u32 need, struct vfence_targets *targets)
+int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *array,
+			   u32 need, struct vfence_points *points)
 {
 	struct drm_vfence_fence_point in;
 	int ret;
 
 	BUILD_BUG_ON(sizeof(in) % sizeof(u64));
-	if (vfence_reject(&file->adapter->drm, !points->count))
+	if (vfence_reject(&file->adapter->drm, !array->count))
 		return -EINVAL;
 	/* Most lists have one point, in the form of this driver. */
-	if (points->count != 1 || points->stride != sizeof(in))
-		return request_resolve_many(file, points, need, targets);
+	if (array->count != 1 || array->stride != sizeof(in))
+		return request_resolve_many(file, array, need, points);
 
-	ret = vfence_user_array_copy_words(&in, u64_to_user_ptr(points->array), sizeof(in));
+	ret = vfence_user_array_copy_words(&in, u64_to_user_ptr(array->array), sizeof(in));
 	if (!ret)
-		ret = request_resolve_point(file, &targets->one, need, &in);
-	targets->count = !ret;
+		ret = request_resolve_point(file, &points->one, need, &in);
+	points->count = !ret;
 	return ret;
 }
 
@@ -135,25 +135,25 @@ int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj
  * @ops: operations on fences
  * @count: their number, not zero
  * @need: DRM_VFENCE_RIGHT_* that each handle must have
- * @targets: an empty list; output: the points; on error empty
+ * @points: an empty list; output: the points; on error empty
  *
  * Return: 0 or a negative error.
  */
 int vfence_request_resolve_ops(struct vfence_file *file, const struct drm_vfence_submit_op *ops,
-			       u32 count, u32 need, struct vfence_targets *targets)
+			       u32 count, u32 need, struct vfence_points *points)
 {
-	int ret = vfence_targets_alloc(targets, count);
+	int ret = vfence_points_alloc(points, count);
 
-	while (!ret && targets->count < count) {
-		struct vfence_target *target = &vfence_targets_list(targets)[targets->count];
-		struct drm_vfence_fence_point point = { .fence = ops->handle, .value = ops->value };
+	while (!ret && points->count < count) {
+		struct vfence_point *point = &vfence_points_list(points)[points->count];
+		struct drm_vfence_fence_point in = { .fence = ops->handle, .value = ops->value };
 
-		ret = request_resolve_point(file, target, need, &point);
-		targets->count += !ret;
+		ret = request_resolve_point(file, point, need, &in);
+		points->count += !ret;
 		ops++;
 	}
 	if (ret)
-		vfence_targets_free(targets);
+		vfence_points_free(points);
 	return ret;
 }
 
@@ -165,7 +165,7 @@ int vfence_request_resolve_ops(struct vfence_file *file, const struct drm_vfence
  *
  * Return: as vfence_signal_perform().
  */
-int vfence_request_signal(struct vfence_file *file, struct vfence_targets *signals, u32 flags)
+int vfence_request_signal(struct vfence_file *file, struct vfence_points *signals, u32 flags)
 {
 	int ret;
 
@@ -180,7 +180,7 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
 {
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_fence_signal *args = data;
-	struct vfence_targets signals = {};
+	struct vfence_points signals = {};
 	int ret;
 
 	if (vfence_reject(drm, args->flags & ~DRM_VFENCE_SIGNAL_ALLOW_REWIND || args->pad))
@@ -191,7 +191,7 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
 		return ret;
 	vfence_event_begin_signals(file);
 	ret = vfence_request_signal(file, &signals, args->flags);
-	vfence_targets_free(&signals);
+	vfence_points_free(&signals);
 
 	return ret;
 }
@@ -201,7 +201,7 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
  * @request: output: the request, to be ended with vfence_request_end() if this succeeds
  * @file: the file of the client
  * @flags: DRM_VFENCE_WAIT_*
- * @points: points to wait for
+ * @array: points to wait for
  * @signals: points to signal first; may be empty
  *
  * On success all arguments of the client are valid.
@@ -209,7 +209,7 @@ int vfence_request_signal_ioctl(struct drm_device *drm, void *data, struct drm_f
  * Return: 0 or a negative error.
  */
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
-			const struct drm_vfence_obj_array *points,
+			const struct drm_vfence_obj_array *array,
 			const struct drm_vfence_obj_array *signals)
 {
 	int ret;
@@ -220,21 +220,21 @@ int vfence_request_init(struct vfence_request *request, struct vfence_file *file
 		.signal_flags = flags & DRM_VFENCE_WAIT_ALLOW_REWIND ?
 				DRM_VFENCE_SIGNAL_ALLOW_REWIND : 0,
 	};
-	ret = vfence_request_resolve(file, points, DRM_VFENCE_RIGHT_WAIT, &request->waits);
+	ret = vfence_request_resolve(file, array, DRM_VFENCE_RIGHT_WAIT, &request->waits);
 	if (ret || !signals->count)
 		return ret;
 
 	ret = vfence_request_resolve(file, signals, DRM_VFENCE_RIGHT_SIGNAL, &request->signals);
 	if (ret)
-		vfence_targets_free(&request->waits);
+		vfence_points_free(&request->waits);
 	return ret;
 }
 
 /** vfence_request_end - free what a request still has */
 void vfence_request_end(struct vfence_request *request)
 {
-	vfence_targets_free(&request->signals);
-	vfence_targets_free(&request->waits);
+	vfence_points_free(&request->signals);
+	vfence_points_free(&request->waits);
 	if (request->wait)
 		vfence_wait_destroy(request->wait);
 }
@@ -263,7 +263,7 @@ struct vfence_wait *vfence_request_take_wait(struct vfence_request *request)
 {
 	struct vfence_wait *wait = request->wait;
 
-	vfence_targets_move(&request->waits, wait, request->any);
+	vfence_points_move(&request->waits, wait, request->any);
 	request->wait = NULL;
 	return wait;
 }
@@ -292,12 +292,12 @@ static int request_sleep_armed(struct vfence_file *file, struct vfence_wait *wai
 	if (ret == -EINTR) {
 		vfence_race_point(WAIT_INTERRUPTED);
 		if (!fatal_signal_pending(current) &&
-		    vfence_restart_keep(file, wait, &args->restart))
+		    vfence_wait_restart_keep(file, wait, &args->restart))
 			return -ERESTARTSYS;
 		vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
 	}
 
-	vfence_point_disarm_all(wait);
+	vfence_waiter_disarm_all(wait);
 	ret = vfence_wait_account(wait);
 	if (!ret)
 		args->first = wait->any ? atomic_read(&wait->first) : 0;
@@ -322,7 +322,7 @@ static int request_begin(struct vfence_request *request, struct drm_vfence_wait 
 	if (ret)
 		return ret;
 
-	ret = vfence_targets_find_reached(&request->waits, request->any);
+	ret = vfence_points_find_reached(&request->waits, request->any);
 	if (ret >= 0) {
 		args->first = ret;
 		return 0;
@@ -334,7 +334,7 @@ static int request_begin(struct vfence_request *request, struct drm_vfence_wait 
 
 	wait = vfence_request_take_wait(request);
 	wait->array = args->points.array;
-	vfence_point_arm_all(wait);
+	vfence_waiter_arm_all(wait);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	return request_sleep_armed(request->file, wait, args);
 }
@@ -352,7 +352,7 @@ int vfence_request_wait_ioctl(struct drm_device *drm, void *data, struct drm_fil
 	    vfence_reject(drm, args->timeout_ns < 0))
 		return -EINVAL;
 
-	wait = vfence_restart_take(file, args->restart, &args->points);
+	wait = vfence_wait_restart_take(file, args->restart, &args->points);
 	if (vfence_reject(drm, IS_ERR(wait)))
 		return PTR_ERR(wait);
 	if (wait) {

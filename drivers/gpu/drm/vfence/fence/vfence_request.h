@@ -4,7 +4,7 @@
 
 #include <linux/types.h>
 
-#include "fence/vfence_target.h"
+#include "fence/vfence_points.h"
 
 struct drm_device;
 struct drm_file;
@@ -20,9 +20,9 @@ struct vfence_request {
 	/** @file: File of the client. */
 	struct vfence_file *file;
 	/** @waits: Points to wait for. */
-	struct vfence_targets waits;
+	struct vfence_points waits;
 	/** @signals: Points to signal first; may be empty. */
-	struct vfence_targets signals;
+	struct vfence_points signals;
 	/** @wait: Memory for a wait for @waits, or NULL. */
 	struct vfence_wait *wait;
 	/** @signal_flags: DRM_VFENCE_SIGNAL_* for @signals. */
@@ -36,13 +36,13 @@ struct vfence_request {
 
 struct vfence_fence *vfence_request_look_up(struct vfence_file *file, u32 handle, u32 need,
 					    u64 *value);
-int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *points,
-			   u32 need, struct vfence_targets *targets);
+int vfence_request_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *array,
+			   u32 need, struct vfence_points *points);
 int vfence_request_resolve_ops(struct vfence_file *file, const struct drm_vfence_submit_op *ops,
-			       u32 count, u32 need, struct vfence_targets *targets);
-int vfence_request_signal(struct vfence_file *file, struct vfence_targets *signals, u32 flags);
+			       u32 count, u32 need, struct vfence_points *points);
+int vfence_request_signal(struct vfence_file *file, struct vfence_points *signals, u32 flags);
 int vfence_request_init(struct vfence_request *request, struct vfence_file *file, u32 flags,
-			const struct drm_vfence_obj_array *points,
+			const struct drm_vfence_obj_array *array,
 			const struct drm_vfence_obj_array *signals);
 void vfence_request_end(struct vfence_request *request);
 int vfence_request_reserve(struct vfence_request *request);

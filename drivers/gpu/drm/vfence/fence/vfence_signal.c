@@ -3,12 +3,12 @@
  * CPU signals. A call stores its values in order, then completes the waits they satisfy.
  */
 
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_point.h"
+#include "fence/vfence_points.h"
 #include "fence/vfence_signal.h"
-#include "fence/vfence_target.h"
+#include "fence/vfence_waiter.h"
 #include "vfence_race_point.h"
 
 /* Maximal number of values in one update of the virtual GPU. */
@@ -55,12 +55,12 @@ static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 	vgpu_word_store(fence->word, fence->current_value, value);
 }
 
-static struct vgpu_value_update signal_update(const struct vfence_target *target)
+static struct vgpu_value_update signal_update(const struct vfence_point *point)
 {
 	return (struct vgpu_value_update) {
-		.fence = target->fence->hw,
-		.kernel_va = target->fence->current_value,
-		.value = target->value,
+		.fence = point->fence->hw,
+		.kernel_va = point->fence->current_value,
+		.value = point->value,
 	};
 }
 
@@ -68,7 +68,7 @@ static struct vgpu_value_update signal_update(const struct vfence_target *target
  * Store the values in order. Consecutive native fences share one update. All are stored before the
  * waits for the first one are completed: until then the signal counts in &vfence_fences.signaling.
  */
-static int signal_store_many(struct vfence_adapter *adapter, const struct vfence_target *list,
+static int signal_store_many(struct vfence_adapter *adapter, const struct vfence_point *list,
 			     unsigned int count)
 {
 	struct vgpu_value_update update[SIGNAL_BATCH];
@@ -100,20 +100,20 @@ static int signal_store_many(struct vfence_adapter *adapter, const struct vfence
 }
 
 /* Most signals are of one fence, and need no room for more on the stack, which is cleared. */
-static int signal_store_one(struct vfence_adapter *adapter, const struct vfence_target *target)
+static int signal_store_one(struct vfence_adapter *adapter, const struct vfence_point *point)
 {
 	struct vgpu_value_update update;
 
-	if (vfence_fence_is_monitored(target->fence)) {
-		signal_store_monitored(target->fence, target->value);
+	if (vfence_fence_is_monitored(point->fence)) {
+		signal_store_monitored(point->fence, point->value);
 		return 0;
 	}
-	update = signal_update(target);
+	update = signal_update(point);
 	return vgpu_fence_update_current_values(adapter->gpu, &update, 1, 0);
 }
 
 /* Return true if other adapters must be told of a signal. */
-static bool signal_crosses(const struct vfence_target *list, unsigned int count)
+static bool signal_crosses(const struct vfence_point *list, unsigned int count)
 {
 	while (count--)
 		if (list[count].fence->cross)
@@ -121,7 +121,7 @@ static bool signal_crosses(const struct vfence_target *list, unsigned int count)
 	return false;
 }
 
-static void signal_trace(const struct vfence_target *list, unsigned int count)
+static void signal_trace(const struct vfence_point *list, unsigned int count)
 {
 	unsigned int i;
 
@@ -134,13 +134,13 @@ static void signal_complete(struct vfence_fence *fence, u64 value,
 			    const struct vfence_file *caller)
 {
 	if (caller)
-		vfence_point_signaled(fence, value, caller);
+		vfence_waiter_signaled(fence, value, caller);
 	else
-		vfence_point_complete(fence, value);
+		vfence_waiter_complete(fence, value);
 }
 
 /* Store up to SIGNAL_BATCH values, then complete the CPU waits they satisfy. */
-static int signal_batch(struct vfence_adapter *adapter, const struct vfence_target *list,
+static int signal_batch(struct vfence_adapter *adapter, const struct vfence_point *list,
 			unsigned int count, const struct vfence_file *caller)
 {
 	unsigned int i;
@@ -174,7 +174,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
 		if (vfence_fence_is_awaited(list[i].fence, list[i].value))
 			signal_complete(list[i].fence, list[i].value, caller);
 		if (list[i].fence->cross)
-			vfence_cross_propagate(list[i].fence, list[i].value, time);
+			vfence_cross_adapter_propagate(list[i].fence, list[i].value, time);
 	}
 
 	/* Release: the waits are completed. */
@@ -187,7 +187,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_targ
  * Replace the values in the list by those that will be stored. Return true if one of them
  * rewinds a monitored fence. The lock keeps other CPU signals out.
  */
-static bool signal_resolve_values_locked(struct vfence_target *list, unsigned int count, u32 flags)
+static bool signal_resolve_values_locked(struct vfence_point *list, unsigned int count, u32 flags)
 {
 	bool rewinds = false;
 	unsigned int i;
@@ -199,24 +199,24 @@ static bool signal_resolve_values_locked(struct vfence_target *list, unsigned in
 			list[i].fence->signaling = vfence_fence_current(list[i].fence);
 
 	for (i = 0; i < count; i++) {
-		struct vfence_target *target = &list[i];
+		struct vfence_point *point = &list[i];
 		u64 before;
 
-		if (!vfence_fence_is_monitored(target->fence))
+		if (!vfence_fence_is_monitored(point->fence))
 			continue;
 
-		before = target->fence->signaling;
-		if (target->fence->narrow)
-			target->value = vfence_widen(before, target->value);
+		before = point->fence->signaling;
+		if (point->fence->narrow)
+			point->value = vfence_widen(before, point->value);
 		if (flags & VFENCE_SIGNAL_KEEP)
-			target->value = max(target->value, before);
+			point->value = max(point->value, before);
 
 		/* A narrow fence's values wrap: signal the farthest value, above all waits. */
 		if (flags & VFENCE_SIGNAL_MAX)
-			target->value = target->fence->narrow ? before + S32_MAX : U64_MAX;
-		rewinds |= target->value < before;
-		/* The next target of the same fence replaces it. */
-		target->fence->signaling = target->value;
+			point->value = point->fence->narrow ? before + S32_MAX : U64_MAX;
+		rewinds |= point->value < before;
+		/* The next point of the same fence replaces it. */
+		point->fence->signaling = point->value;
 	}
 
 	return rewinds;
@@ -236,7 +236,7 @@ static int signal_lock_one(struct ww_mutex *lock, struct ww_acquire_ctx *ctx, u3
 		      ww_mutex_lock_interruptible(lock, ctx);
 }
 
-static void signal_unlock_many(struct vfence_target *list, unsigned int count)
+static void signal_unlock_many(struct vfence_point *list, unsigned int count)
 {
 	unsigned int i;
 
@@ -248,7 +248,7 @@ static void signal_unlock_many(struct vfence_target *list, unsigned int count)
 }
 
 /* Lock the fences of the list. On -EDEADLK none is locked, and @at is the one to begin with. */
-static int signal_lock_many(struct vfence_target *list, unsigned int count,
+static int signal_lock_many(struct vfence_point *list, unsigned int count,
 			    struct ww_acquire_ctx *ctx, u32 flags, int *at)
 {
 	unsigned int i;
@@ -262,7 +262,7 @@ static int signal_lock_many(struct vfence_target *list, unsigned int count,
 	for (i = 0; !ret && i < count; i++) {
 		ret = signal_lock_one(signal_lock_of(list[i].fence), ctx, flags, false);
 		if (ret == -EALREADY) {
-			/* Another target of the list names the same fence. */
+			/* Another point of the list names the same fence. */
 			ret = 0;
 		} else {
 			list[i].locked = !ret;
@@ -279,7 +279,7 @@ static int signal_lock_many(struct vfence_target *list, unsigned int count,
  * Lock all fences of the list, and nothing that other fences need. Two calls may name the same
  * fences in different orders: the one that came later gives way. One fence has no order.
  */
-static int signal_lock_all(struct vfence_target *list, unsigned int count,
+static int signal_lock_all(struct vfence_point *list, unsigned int count,
 			   struct ww_acquire_ctx *ctx, u32 flags)
 {
 	int at = -1, ret;
@@ -302,7 +302,7 @@ static int signal_lock_all(struct vfence_target *list, unsigned int count,
 	return 0;
 }
 
-static void signal_unlock_all(struct vfence_target *list, unsigned int count,
+static void signal_unlock_all(struct vfence_point *list, unsigned int count,
 			      struct ww_acquire_ctx *ctx)
 {
 	if (count == 1) {
@@ -314,7 +314,7 @@ static void signal_unlock_all(struct vfence_target *list, unsigned int count,
 }
 
 /* Return true if a signal of the list would have no effect. */
-static bool signal_finds_ended(const struct vfence_target *list, unsigned int count)
+static bool signal_finds_ended(const struct vfence_point *list, unsigned int count)
 {
 	while (count--)
 		if (vfence_fence_has_ended(list[count].fence))
@@ -322,8 +322,8 @@ static bool signal_finds_ended(const struct vfence_target *list, unsigned int co
 	return false;
 }
 
-/* Signal targets, of which there is at least one. Their references stay with the caller. */
-static int signal_perform(struct vfence_target *list, unsigned int count, u32 flags,
+/* Signal points, of which there is at least one. Their references stay with the caller. */
+static int signal_perform(struct vfence_point *list, unsigned int count, u32 flags,
 			  const struct vfence_file *caller)
 {
 	struct vfence_adapter *adapter = list->fence->adapter;
@@ -362,12 +362,12 @@ static int signal_perform(struct vfence_target *list, unsigned int count, u32 fl
  * Return: 0; -ERESTARTSYS or -EINVAL if nothing was signaled; -EIO if the adapter is lost, or if
  * nothing was signaled because a fence has ended and a client calls.
  */
-int vfence_signal_perform(struct vfence_targets *signals, u32 flags)
+int vfence_signal_perform(struct vfence_points *signals, u32 flags)
 {
-	/* vfence_targets_split() may have left an empty list. */
+	/* vfence_points_split() may have left an empty list. */
 	if (!signals->count)
 		return 0;
-	return signal_perform(vfence_targets_list(signals), signals->count, flags,
+	return signal_perform(vfence_points_list(signals), signals->count, flags,
 			      signals->caller);
 }
 
@@ -381,7 +381,7 @@ int vfence_signal_perform(struct vfence_targets *signals, u32 flags)
  */
 int vfence_signal_one(struct vfence_fence *fence, u64 value, u32 flags)
 {
-	struct vfence_target target = { .fence = fence, .value = value };
+	struct vfence_point point = { .fence = fence, .value = value };
 
-	return signal_perform(&target, 1, flags, NULL);
+	return signal_perform(&point, 1, flags, NULL);
 }

@@ -6,7 +6,7 @@
 #include <linux/types.h>
 
 struct vfence_fence;
-struct vfence_targets;
+struct vfence_points;
 struct ww_mutex;
 
 /** VFENCE_SIGNAL_KEEP: a monitored fence above the value keeps its own, without error */
@@ -18,7 +18,7 @@ struct ww_mutex;
 
 void vfence_signal_init_lock(struct ww_mutex *lock);
 void vfence_signal_settle(struct vfence_fence *fence);
-int vfence_signal_perform(struct vfence_targets *signals, u32 flags);
+int vfence_signal_perform(struct vfence_points *signals, u32 flags);
 int vfence_signal_one(struct vfence_fence *fence, u64 value, u32 flags);
 
 #endif

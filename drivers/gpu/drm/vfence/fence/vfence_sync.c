@@ -22,11 +22,11 @@
 
 #include "core/vfence_account.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_foreign.h"
-#include "fence/vfence_local.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
+#include "fence/vfence_waiter.h"
 #include "vfence_race_point.h"
 
 /* Most imports that a thread of the kernel signals before others have their turn. */
@@ -235,7 +235,7 @@ int vfence_sync_import_ioctl(struct drm_device *drm, void *data, struct drm_file
 	    vfence_reject(drm, args->point && !(args->flags & DRM_VFENCE_IMPORT_SYNCOBJ)))
 		return -EINVAL;
 
-	fence = vfence_local_lookup(file, args->fence, DRM_VFENCE_RIGHT_SIGNAL, NULL);
+	fence = vfence_fence_handle_lookup(file, args->fence, DRM_VFENCE_RIGHT_SIGNAL, NULL);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Waits: any number of points with one owner, and the decision how a wait ends.
+ * Waits: any number of waiters with one owner, and the decision how a wait ends.
  */
 
 #include <linux/mm.h>
@@ -12,13 +12,14 @@
 /**
  * vfence_wait_alloc - allocate a wait
  * @adapter: the adapter of the owner
- * @points: maximal number of points; the caller fills them in and counts them
+ * @waiters: maximal number of waiters; the caller fills them in and counts them
  *
- * Return: the wait, which is ARMING and has no points yet, or NULL.
+ * Return: the wait, which is ARMING and has no waiters yet, or NULL.
  */
-struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int points)
+struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int waiters)
 {
-	struct vfence_wait *wait = kvzalloc(struct_size(wait, points, points), GFP_KERNEL_ACCOUNT);
+	struct vfence_wait *wait = kvzalloc(struct_size(wait, waiters, waiters),
+					    GFP_KERNEL_ACCOUNT);
 
 	if (!vfence_leak_check_made(WAIT, wait))
 		return NULL;
@@ -53,18 +54,18 @@ void vfence_wait_destroy(struct vfence_wait *wait)
 	unsigned int i;
 
 	for (i = 0; i < wait->count; i++)
-		vfence_fence_put(wait->points[i].fence);
+		vfence_fence_put(wait->waiters[i].fence);
 	vfence_wait_put(wait);
 }
 
-/** vfence_wait_is_reached - true if all points are reached of a wait, of which none is armed */
+/** vfence_wait_is_reached - true if all waiters are reached of a wait, of which none is armed */
 bool vfence_wait_is_reached(struct vfence_wait *wait)
 {
 	unsigned int i;
 
 	for (i = 0; i < wait->count; i++)
-		if (!vfence_reached(vfence_fence_current(wait->points[i].fence),
-				    wait->points[i].value))
+		if (!vfence_reached(vfence_fence_current(wait->waiters[i].fence),
+				    wait->waiters[i].value))
 			return false;
 
 	return true;

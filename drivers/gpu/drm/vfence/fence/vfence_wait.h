@@ -15,23 +15,23 @@ struct vfence_file;
 struct vfence_wait;
 
 /**
- * struct vfence_point - value of a fence that a wait needs
+ * struct vfence_waiter - value of a fence that a wait needs
  */
-struct vfence_point {
+struct vfence_waiter {
 	union {
 		/** @node: Node in one of the fence's trees while @queued. */
 		struct rb_node node;
-		/** @link: Entry in a list of taken points, until vfence_point_finish_all(). */
+		/** @link: Entry in a list of taken waiters, until vfence_waiter_finish_all(). */
 		struct list_head link;
 	};
 
-	/** @fence: Fence of the point; the owner of @wait has the reference. */
+	/** @fence: Fence of the waiter; the owner of @wait has the reference. */
 	struct vfence_fence *fence;
-	/** @wait: Wait that the point belongs to. */
+	/** @wait: Wait that the waiter belongs to. */
 	struct vfence_wait *wait;
-	/** @value: Value that satisfies the point. */
+	/** @value: Value that satisfies the waiter. */
 	u64 value;
-	/** @queued: True while the point is in a tree; protected by vfence_fence.lock. */
+	/** @queued: True while the waiter is in a tree; protected by vfence_fence.lock. */
 	bool queued;
 };
 
@@ -42,7 +42,7 @@ struct vfence_point {
  *
  *    ARMING ----> ARMED ----> TIMED_OUT, CANCELLED   (by the owner)
  *       |           |
- *       +-----------+-------> REACHED, FAILED        (by the thread that finishes a point)
+ *       +-----------+-------> REACHED, FAILED        (by the thread that finishes a waiter)
  *
  * Each arrow is one compare-and-swap, so that exactly one thread decides the wait.
  */
@@ -56,17 +56,17 @@ enum vfence_wait_state {
 };
 
 /**
- * enum vfence_point_event - what trace events say of a point
+ * enum vfence_waiter_event - what trace events say of a waiter
  */
-enum vfence_point_event {
-	/** @VFENCE_POINT_ARMED: It is on its fence. */
-	VFENCE_POINT_ARMED,
-	/** @VFENCE_POINT_REACHED: A value has reached it. */
-	VFENCE_POINT_REACHED,
-	/** @VFENCE_POINT_ENDED: Its fence ends the waits. */
-	VFENCE_POINT_ENDED,
-	/** @VFENCE_POINT_DISARMED: Its owner has taken it back. */
-	VFENCE_POINT_DISARMED,
+enum vfence_waiter_event {
+	/** @VFENCE_WAITER_ARMED: It is on its fence. */
+	VFENCE_WAITER_ARMED,
+	/** @VFENCE_WAITER_REACHED: A value has reached it. */
+	VFENCE_WAITER_REACHED,
+	/** @VFENCE_WAITER_ENDED: Its fence ends the waits. */
+	VFENCE_WAITER_ENDED,
+	/** @VFENCE_WAITER_DISARMED: Its owner has taken it back. */
+	VFENCE_WAITER_DISARMED,
 };
 
 /**
@@ -75,14 +75,14 @@ enum vfence_point_event {
  * The owner is a thread, an event, a queue or a wait set.
  */
 struct vfence_wait {
-	/** @ref: Reference count: the owner and each queued point. */
+	/** @ref: Reference count: the owner and each queued waiter. */
 	struct kref ref;
 	/** @adapter: Adapter of the owner. */
 	struct vfence_adapter *adapter;
 
 	/** @state: &enum vfence_wait_state of the wait. */
 	atomic_t state;
-	/** @pending: Number of points that must still be reached. */
+	/** @pending: Number of waiters that must still be reached. */
 	atomic_t pending;
 	/** @first: Index of the first point reached, or -1. */
 	atomic_t first;
@@ -97,11 +97,11 @@ struct vfence_wait {
 	 */
 	void (*fire)(struct vfence_wait *wait);
 	/**
-	 * @finish: Function of an owner that needs each point by itself, or NULL. Called for each
-	 * finished point instead of counting it, with 0 or an error, in any context. Such a wait
+	 * @finish: Function of an owner that needs each waiter by itself, or NULL. Called for each
+	 * finished waiter instead of counting it, with 0 or an error, in any context. Such a wait
 	 * is never decided.
 	 */
-	void (*finish)(struct vfence_point *point, int error);
+	void (*finish)(struct vfence_waiter *waiter, int error);
 	/**
 	 * @owner: Event, queue that holds a submission back, thread that sleeps, or set; for @fire
 	 * and @finish.
@@ -110,7 +110,7 @@ struct vfence_wait {
 
 	/**
 	 * @gpu: True if a queue is the owner. A handle that is closed does not end the wait
-	 * (WDDM-127). A point whose fence has lost its last holder counts as reached
+	 * (WDDM-127). A waiter whose fence has lost its last holder counts as reached
 	 * (WDDM-66).
 	 */
 	bool gpu;
@@ -125,13 +125,13 @@ struct vfence_wait {
 	/** @rcu: Frees a large wait from any context. */
 	struct rcu_head rcu;
 
-	/** @count: Number of points. */
+	/** @count: Number of waiters. */
 	unsigned int count;
-	/** @points: Points of the wait. */
-	struct vfence_point points[];
+	/** @waiters: One waiter for each point. */
+	struct vfence_waiter waiters[];
 };
 
-struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int points);
+struct vfence_wait *vfence_wait_alloc(struct vfence_adapter *adapter, unsigned int waiters);
 void vfence_wait_put(struct vfence_wait *wait);
 void vfence_wait_destroy(struct vfence_wait *wait);
 bool vfence_wait_is_reached(struct vfence_wait *wait);

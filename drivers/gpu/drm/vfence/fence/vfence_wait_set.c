@@ -2,21 +2,21 @@
 /**
  * DOC: Wait sets
  *
- * A thread that waits again and again for one of many fences would arm a point on each of them
- * for each call. The points of a wait set stay on their fences from one call to the next. An
- * entry of a set is one point::
+ * A thread that waits again and again for one of many fences would arm a waiter on each of them
+ * for each call. The waiters of a wait set stay on their fences from one call to the next. An
+ * entry of a set has one waiter::
  *
  *    IDLE ----> ARMED ----> READY ----> IDLE
  *      ^          |           |
  *      +----------+-----------+
  *
- * A call of the client arms an entry. The thread or the interrupt that finishes its point makes it
+ * A call of the client arms an entry. The thread or the interrupt that finishes its waiter makes it
  * READY, under the ready lock. All other changes are made under the lock of the set: a call reports
  * the entry to the client, or an update replaces it, or the set is destroyed.
  *
- * A thread that has taken a point off its fence finishes it at once, and sleeps for nothing
- * before. Thus who wants an ARMED entry back, but does not find its point on the fence, waits until
- * it is READY.
+ * A thread that has taken a waiter off its fence finishes it at once, without a sleep in between. A
+ * thread that removes an ARMED entry whose waiter was taken waits until the taker is done, and the
+ * entry is READY.
  */
 
 #include <linux/mm.h>
@@ -30,11 +30,11 @@
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_wait.h"
 #include "fence/vfence_wait_set.h"
+#include "fence/vfence_waiter.h"
 
 /* So few updates of a call are kept on the stack. */
 #define WAIT_SET_FEW	4
@@ -46,7 +46,7 @@ enum wait_set_state {
 };
 
 /**
- * struct wait_set_entry - entry of a wait set, beside its point
+ * struct wait_set_entry - entry of a wait set, beside its waiter
  */
 struct wait_set_entry {
 	/** @state: becomes READY under the ready lock, and all else under the lock of the set */
@@ -56,7 +56,7 @@ struct wait_set_entry {
 };
 
 /**
- * struct vfence_wait_set - points that stay on their fences between calls
+ * struct vfence_wait_set - waiters that stay on their fences between calls
  */
 struct vfence_wait_set {
 	/** @ref: references: the handle and each call */
@@ -75,12 +75,12 @@ struct vfence_wait_set {
 
 	/** @ready_lock: irqsave, taken inside @lock, holding no lock of a fence */
 	spinlock_t ready_lock;
-	/** @ready: points of READY entries, in the order in which they became so; @ready_lock */
+	/** @ready: waiters of READY entries, in the order in which they became so; @ready_lock */
 	struct list_head ready;
 
-	/** @wait: the points, one for each entry; is never decided */
+	/** @wait: the waiters, one for each entry; is never decided */
 	struct vfence_wait *wait;
-	/** @entries: entries, as many as @wait has points */
+	/** @entries: entries, as many as @wait has waiters */
 	struct wait_set_entry entries[];
 };
 
@@ -101,7 +101,7 @@ struct wait_set_change {
  */
 struct wait_set_call {
 	/** @signals: points to signal first; may be empty */
-	struct vfence_targets signals;
+	struct vfence_points signals;
 	/** @changes: the updates; in @few if they are few */
 	struct wait_set_change *changes;
 	/** @count: number of updates */
@@ -110,25 +110,25 @@ struct wait_set_call {
 	struct wait_set_change few[WAIT_SET_FEW];
 };
 
-static unsigned int wait_set_index(const struct vfence_point *point)
+static unsigned int wait_set_index(const struct vfence_waiter *waiter)
 {
-	return point - point->wait->points;
+	return waiter - waiter->wait->waiters;
 }
 
 /*
- * Called for each point that is reached or has failed. Any context. Wakes at most the thread that
+ * Called for each waiter that is reached or has failed. Any context. Wakes at most the thread that
  * waits and one that wants an entry back. Once the entry is READY and the lock free, the set may
  * be freed.
  */
-static void wait_set_finish(struct vfence_point *point, int error)
+static void wait_set_finish(struct vfence_waiter *waiter, int error)
 {
-	struct vfence_wait_set *set = point->wait->owner;
-	struct wait_set_entry *entry = &set->entries[wait_set_index(point)];
+	struct vfence_wait_set *set = waiter->wait->owner;
+	struct wait_set_entry *entry = &set->entries[wait_set_index(waiter)];
 	unsigned long flags;
 
 	spin_lock_irqsave(&set->ready_lock, flags);
 	entry->error = error;
-	list_add_tail(&point->link, &set->ready);
+	list_add_tail(&waiter->link, &set->ready);
 	WRITE_ONCE(entry->state, WAIT_SET_READY);
 	/* Partner: the thread lists itself in vfence_sleep() or wait_event(), then checks. */
 	wake_up_all(&set->wait->sleepers);
@@ -136,12 +136,12 @@ static void wait_set_finish(struct vfence_point *point, int error)
 }
 
 /*
- * Take an entry back, wherever it is. Afterwards no other thread accesses its point. May put the
+ * Take an entry back, wherever it is. Afterwards no other thread accesses its waiter. May put the
  * last reference to a fence, which takes none of the locks above this one.
  */
 static void wait_set_clear_locked(struct vfence_wait_set *set, unsigned int index)
 {
-	struct vfence_point *point = &set->wait->points[index];
+	struct vfence_waiter *waiter = &set->wait->waiters[index];
 	struct wait_set_entry *entry = &set->entries[index];
 	unsigned long flags;
 
@@ -149,22 +149,22 @@ static void wait_set_clear_locked(struct vfence_wait_set *set, unsigned int inde
 	if (READ_ONCE(entry->state) == WAIT_SET_IDLE)
 		return;
 
-	if (READ_ONCE(entry->state) == WAIT_SET_READY || !vfence_point_disarm(point)) {
+	if (READ_ONCE(entry->state) == WAIT_SET_READY || !vfence_waiter_disarm(waiter)) {
 		wait_event(set->wait->sleepers, READ_ONCE(entry->state) == WAIT_SET_READY);
 		spin_lock_irqsave(&set->ready_lock, flags);
-		list_del(&point->link);
+		list_del(&waiter->link);
 		spin_unlock_irqrestore(&set->ready_lock, flags);
 	}
 	WRITE_ONCE(entry->state, WAIT_SET_IDLE);
 	WRITE_ONCE(set->used, set->used - 1);
-	vfence_fence_put(point->fence);
-	point->fence = NULL;
+	vfence_fence_put(waiter->fence);
+	waiter->fence = NULL;
 }
 
 /* Perform an update. Takes over the reference to the fence. */
 static void wait_set_update_locked(struct vfence_wait_set *set, struct wait_set_change *change)
 {
-	struct vfence_point *point = &set->wait->points[change->index];
+	struct vfence_waiter *waiter = &set->wait->waiters[change->index];
 	int ret;
 
 	lockdep_assert_held(&set->lock);
@@ -172,15 +172,15 @@ static void wait_set_update_locked(struct vfence_wait_set *set, struct wait_set_
 	if (!change->fence)
 		return;
 
-	point->fence = change->fence;
-	point->value = change->value;
+	waiter->fence = change->fence;
+	waiter->value = change->value;
 	change->fence = NULL;
-	/* Before the point is on its fence, where others finish it. */
+	/* Before the waiter is on its fence, where others finish it. */
 	WRITE_ONCE(set->entries[change->index].state, WAIT_SET_ARMED);
 	WRITE_ONCE(set->used, set->used + 1);
-	ret = vfence_point_arm(point);
+	ret = vfence_waiter_arm(waiter);
 	if (ret)
-		wait_set_finish(point, ret);
+		wait_set_finish(waiter, ret);
 }
 
 /* ------------------------------------------------------- life of a set */
@@ -214,7 +214,7 @@ static struct vfence_wait *wait_set_create_points(struct vfence_wait_set *set,
 	wait->owner = set;
 	wait->count = entries;
 	for (i = 0; i < entries; i++)
-		wait->points[i].wait = wait;
+		wait->waiters[i].wait = wait;
 	return wait;
 }
 
@@ -390,7 +390,7 @@ static void wait_set_end_call(struct wait_set_call *call)
 			vfence_fence_put(call->changes[i].fence);
 	if (call->changes != call->few)
 		kvfree(call->changes);
-	vfence_targets_free(&call->signals);
+	vfence_points_free(&call->signals);
 }
 
 /* Check the arguments. On error, too, the caller ends the call with wait_set_end_call(). */
@@ -399,7 +399,7 @@ static int wait_set_begin_call(struct vfence_wait_set *set, struct wait_set_call
 {
 	int ret;
 
-	call->signals = (struct vfence_targets) {};
+	call->signals = (struct vfence_points) {};
 	call->changes = call->few;
 	call->count = 0;
 	ret = wait_set_look_up_changes(set, call, &args->updates);
@@ -464,18 +464,18 @@ static bool wait_set_must_return(const void *arg)
 static bool wait_set_first_locked(struct vfence_wait_set *set,
 				  struct drm_vfence_wait_set_ready *ready)
 {
-	struct vfence_point *point;
+	struct vfence_waiter *waiter;
 	unsigned long flags;
 
 	lockdep_assert_held(&set->lock);
 	spin_lock_irqsave(&set->ready_lock, flags);
-	point = list_first_entry_or_null(&set->ready, struct vfence_point, link);
-	if (point) {
-		ready->index = wait_set_index(point);
+	waiter = list_first_entry_or_null(&set->ready, struct vfence_waiter, link);
+	if (waiter) {
+		ready->index = wait_set_index(waiter);
 		ready->error = set->entries[ready->index].error;
 	}
 	spin_unlock_irqrestore(&set->ready_lock, flags);
-	return point;
+	return waiter;
 }
 
 /* Report ready entries to the client. An entry that cannot be reported stays ready. */

@@ -19,10 +19,10 @@
 #include "core/vfence_device.h"
 #include "core/vfence_wake.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_waiter.h"
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
@@ -89,7 +89,7 @@ void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
 	wait->fire = kernel_queue_wait_decided;
 	wait->owner = kernel;
 
-	vfence_point_arm_all(wait);
+	vfence_waiter_arm_all(wait);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	vfence_count(wait->adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
 }
@@ -109,7 +109,7 @@ static bool kernel_queue_reached_locked(struct vfence_kernel_queue *kernel,
 		return false;
 
 	vfence_wait_account(wait);
-	vfence_point_disarm_all(wait);
+	vfence_waiter_disarm_all(wait);
 	return true;
 }
 
@@ -173,7 +173,7 @@ static void kernel_queue_cancel_wait_locked(struct vfence_kernel_queue *kernel,
 	/* Another thread may have decided it. */
 	vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
 	vfence_wait_account(wait);
-	vfence_point_disarm_all(wait);
+	vfence_waiter_disarm_all(wait);
 	kernel_queue_end_wait_locked(kernel, submission);
 }
 
@@ -395,7 +395,7 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 
 	wait->fire = kernel_queue_wake;
 	wait->owner = current;
-	vfence_point_arm_all(wait);
+	vfence_waiter_arm_all(wait);
 
 	lockdep_assert_none_held_once();
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
@@ -407,7 +407,7 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 									0;
 
 	vfence_wait_account(wait);
-	vfence_point_disarm_all(wait);
+	vfence_waiter_disarm_all(wait);
 	return ret;
 }
 

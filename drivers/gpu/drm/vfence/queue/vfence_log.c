@@ -12,11 +12,11 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_user_array.h"
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_fence_irq.h"
-#include "fence/vfence_local.h"
-#include "fence/vfence_point.h"
+#include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_vm.h"
 #include "queue/vfence_doorbell.h"
@@ -179,7 +179,7 @@ static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_
  */
 static u32 log_trace_fence(struct vfence_file *owner, u32 handle)
 {
-	struct vfence_fence *fence = owner ? vfence_local_lookup(owner, handle, 0, NULL) : NULL;
+	struct vfence_fence *fence = owner ? vfence_fence_handle_lookup(owner, handle, 0, NULL) : NULL;
 	u32 global;
 
 	if (IS_ERR_OR_NULL(fence))
@@ -318,19 +318,19 @@ static unsigned int log_complete_entry(struct vfence_file *owner,
 	unsigned int completed = 0;
 	u32 rights;
 
-	fence = vfence_local_lookup(owner, entry->fence, DRM_VFENCE_RIGHT_READ, &rights);
+	fence = vfence_fence_handle_lookup(owner, entry->fence, DRM_VFENCE_RIGHT_READ, &rights);
 
-	/* The handle was closed meanwhile: free_local() has rescanned the fence. */
+	/* The handle was closed meanwhile: handle_free() has rescanned the fence. */
 	if (IS_ERR(fence))
 		return 0;
 
 	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
 		completed = vfence_fence_irq_rescan(fence);
 	} else if (fence->current_value) {
-		completed = vfence_point_complete(fence, entry->fence_value);
+		completed = vfence_waiter_complete(fence, entry->fence_value);
 		if (fence->cross)
-			vfence_cross_propagate(fence, entry->fence_value,
-					       entry->end_gpu_timestamp);
+			vfence_cross_adapter_propagate(fence, entry->fence_value,
+						       entry->end_gpu_timestamp);
 	}
 
 	vfence_fence_put(fence);
@@ -341,7 +341,7 @@ static unsigned int log_complete_entry(struct vfence_file *owner,
 static unsigned int log_read_live_locked(struct vfence_queue *queue, struct vfence_log *log)
 {
 	struct vfence_file *owner = log->owner;
-	struct vfence_local *local;
+	struct vfence_fence_handle *owned;
 	unsigned int completed = 0;
 	unsigned long handle;
 
@@ -349,10 +349,10 @@ static unsigned int log_read_live_locked(struct vfence_queue *queue, struct vfen
 	if (!owner)
 		return 0;
 
-	xa_for_each(&owner->fences.objects, handle, local) {
+	xa_for_each(&owner->fences.objects, handle, owned) {
 		struct vfence_fence *fence;
 
-		fence = vfence_local_lookup(owner, handle, DRM_VFENCE_RIGHT_READ, NULL);
+		fence = vfence_fence_handle_lookup(owner, handle, DRM_VFENCE_RIGHT_READ, NULL);
 		if (IS_ERR(fence))
 			continue;
 		vfence_count(queue->adapter, VFENCE_COUNT_LIVE_READS);

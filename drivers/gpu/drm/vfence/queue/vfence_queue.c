@@ -12,7 +12,7 @@
 #include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_local.h"
+#include "fence/vfence_fence_handle.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_paging.h"
 #include "queue/vfence_doorbell.h"
@@ -507,7 +507,7 @@ void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *de
 	lockdep_assert_held(&file->lock);
 	list_for_each_entry_safe(queue, next, dead, dead_link) {
 		atomic_dec(&queue->adapter->queues.count);
-		vfence_local_destroy(file, queue->progress);
+		vfence_fence_handle_destroy(file, queue->progress);
 		queue->context->guilty |= queue_is_guilty(queue);
 		queue->context->queues--;
 		vfence_queue_put(queue);
@@ -529,11 +529,11 @@ static int queue_create_progress(struct vfence_queue *queue,
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 
-	ret = vfence_local_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL, true,
-			       &queue->progress, mapping);
+	ret = vfence_fence_handle_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL, true,
+				      &queue->progress, mapping);
 	if (!ret) {
 		queue->progress_fence = vfence_fence_get(fence);
-		vfence_local_keep(queue->file, queue->progress);
+		vfence_fence_handle_keep(queue->file, queue->progress);
 	}
 
 	vfence_fence_put_holder(fence, DRM_VFENCE_RIGHTS_ALL);
@@ -704,7 +704,7 @@ static int queue_create_locked(struct vfence_file *file, struct drm_vfence_queue
 destroy_progress:
 	if (!user_mode)
 		vfence_kernel_queue_destroy(queue->kernel);
-	vfence_local_destroy(file, queue->progress);
+	vfence_fence_handle_destroy(file, queue->progress);
 unmap_logs:
 	vfence_log_unmap(queue);
 erase:

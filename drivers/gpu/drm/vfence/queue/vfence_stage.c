@@ -12,12 +12,12 @@
 #include "core/vfence_device.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_va.h"
-#include "fence/vfence_local.h"
+#include "fence/vfence_points.h"
 #include "fence/vfence_request.h"
 #include "fence/vfence_signal.h"
-#include "fence/vfence_target.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
@@ -36,8 +36,8 @@ static void stage_release(struct kref *ref)
 	unsigned int i;
 
 	for (i = 0; i < VFENCE_STAGES; i++) {
-		vfence_targets_free(&stages->stage[i].signals);
-		vfence_targets_free(&stages->stage[i].written);
+		vfence_points_free(&stages->stage[i].signals);
+		vfence_points_free(&stages->stage[i].written);
 		if (stages->stage[i].event)
 			vfence_eventfd_put(stages->stage[i].event);
 	}
@@ -63,7 +63,7 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 {
 	u32 count = ops->count[DRM_VFENCE_SUBMIT_SIGNAL_FENCE];
 	bool at_submission = args->flags & DRM_VFENCE_SUBMIT_SIGNAL_AT_SUBMISSION;
-	struct vfence_targets *signals = &stages->stage[at_submission ? VFENCE_STAGE_SUBMITTED :
+	struct vfence_points *signals = &stages->stage[at_submission ? VFENCE_STAGE_SUBMITTED :
 							VFENCE_STAGE_COMPLETED].signals;
 	int ret;
 
@@ -73,11 +73,11 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 	ret = vfence_request_resolve_ops(file, ops->list[DRM_VFENCE_SUBMIT_SIGNAL_FENCE], count,
 					 DRM_VFENCE_RIGHT_SIGNAL, signals);
 	if (!ret)
-		ret = vfence_targets_pledge(signals);
+		ret = vfence_points_pledge(signals);
 	if (ret || at_submission)
 		return ret;
-	return vfence_targets_split(signals, DRM_VFENCE_FENCE_TOP_OF_PIPELINE,
-				    &stages->stage[VFENCE_STAGE_FETCHED].signals);
+	return vfence_points_split(signals, DRM_VFENCE_FENCE_TOP_OF_PIPELINE,
+				   &stages->stage[VFENCE_STAGE_FETCHED].signals);
 }
 
 static int stage_add_event(struct vfence_stages *stages, const struct drm_vfence_submit *args)
@@ -131,12 +131,12 @@ struct vfence_stages *vfence_stage_create(struct vfence_file *file,
 }
 
 /* Add the fence that a packet signals. */
-static void stage_add_written_one(struct vfence_file *file, struct vfence_targets *written,
+static void stage_add_written_one(struct vfence_file *file, struct vfence_points *written,
 				  const union vgpu_packet *packet)
 {
 	bool monitored = packet->header.opcode == DRM_VFENCE_OP_MONITORED_SIGNAL;
-	struct vfence_target *next = vfence_targets_list(written) + written->count;
-	struct vfence_target *last = written->count ? next - 1 : NULL;
+	struct vfence_point *next = vfence_points_list(written) + written->count;
+	struct vfence_point *last = written->count ? next - 1 : NULL;
 	u64 va = monitored ? packet->monitored.current_va : packet->signal.current_va;
 	struct vfence_fence *fence = vfence_fence_va_lookup(file, va);
 
@@ -149,7 +149,7 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_target
 		return;
 	}
 
-	*next = (struct vfence_target) { .fence = fence };
+	*next = (struct vfence_point) { .fence = fence };
 	written->count++;
 }
 
@@ -162,12 +162,12 @@ static void stage_add_written_one(struct vfence_file *file, struct vfence_target
  */
 int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission *submission)
 {
-	struct vfence_targets *written = &submission->stages->stage[VFENCE_STAGE_COMPLETED].written;
+	struct vfence_points *written = &submission->stages->stage[VFENCE_STAGE_COMPLETED].written;
 	u32 at = 0;
 
 	if (!submission->signals)
 		return 0;
-	if (vfence_targets_alloc(written, submission->signals))
+	if (vfence_points_alloc(written, submission->signals))
 		return -ENOMEM;
 
 	while (at < submission->size) {
@@ -187,9 +187,9 @@ int vfence_stage_add_written(struct vfence_file *file, struct vfence_submission 
  * store them without a record that names the fence. Do so for a submission that was aborted, too:
  * some of its packets may have been executed.
  */
-static void stage_rescan_written(struct vfence_targets *written)
+static void stage_rescan_written(struct vfence_points *written)
 {
-	struct vfence_target *list = vfence_targets_list(written);
+	struct vfence_point *list = vfence_points_list(written);
 	unsigned int i, count = 0;
 
 	for (i = 0; i < written->count; i++) {
@@ -203,9 +203,9 @@ static void stage_rescan_written(struct vfence_targets *written)
 }
 
 /* The interrupts of the signals of native fences are handled: complete what they have left. */
-static void stage_settle_written(struct vfence_targets *written)
+static void stage_settle_written(struct vfence_points *written)
 {
-	struct vfence_target *list = vfence_targets_list(written);
+	struct vfence_point *list = vfence_points_list(written);
 	unsigned int i;
 
 	for (i = 0; i < written->count; i++)

@@ -7,7 +7,7 @@
 #include <linux/list.h>
 
 #include "drm/vfence_drm.h"
-#include "fence/vfence_target.h"
+#include "fence/vfence_points.h"
 
 struct eventfd_ctx;
 struct vfence_adapter;
@@ -44,9 +44,9 @@ struct vfence_stage_signals {
 	struct vfence_stages *stages;
 
 	/** @signals: fences and their values; may be empty */
-	struct vfence_targets signals;
+	struct vfence_points signals;
 	/** @written: fences that packets signal, without values; may be empty */
-	struct vfence_targets written;
+	struct vfence_points written;
 	/** @event: an eventfd, or NULL */
 	struct eventfd_ctx *event;
 

@@ -187,7 +187,7 @@ static int submit_copy_commands(struct vfence_submission *submission,
 static int submit_resolve_points(struct vfence_submit *submit, struct vfence_submission *submission)
 {
 	struct vfence_file *file = submit->drm_file->driver_priv;
-	struct vfence_targets waits = {};
+	struct vfence_points waits = {};
 	int ret;
 
 	ret = vfence_request_resolve_ops(file, submit->ops.list[DRM_VFENCE_SUBMIT_WAIT_FENCE],
@@ -197,8 +197,8 @@ static int submit_resolve_points(struct vfence_submit *submit, struct vfence_sub
 		return ret;
 	submission->wait = vfence_wait_alloc(file->adapter, waits.count);
 	if (submission->wait)
-		vfence_targets_move(&waits, submission->wait, false);
-	vfence_targets_free(&waits);
+		vfence_points_move(&waits, submission->wait, false);
+	vfence_points_free(&waits);
 	return submission->wait ? 0 : -ENOMEM;
 }
 

@@ -25,7 +25,7 @@
 #include "core/vfence_process.h"
 #include "core/vfence_report.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_local.h"
+#include "fence/vfence_fence_handle.h"
 #include "mem/vfence_paging.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
@@ -96,7 +96,7 @@ static void loss_mark_hung(struct vfence_device *device, bool counts, unsigned i
 static void loss_end_device(struct vfence_device *device)
 {
 	if (!vfence_device_is_stopping(device) && vfence_device_was_removed(device))
-		vfence_local_device_lost(device);
+		vfence_fence_handle_device_lost(device);
 }
 
 /*

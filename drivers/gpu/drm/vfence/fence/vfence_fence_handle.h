@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _VFENCE_LOCAL_H_
-#define _VFENCE_LOCAL_H_
+#ifndef _VFENCE_FENCE_HANDLE_H_
+#define _VFENCE_FENCE_HANDLE_H_
 
 #include <linux/list.h>
 #include <linux/types.h>
@@ -16,9 +16,9 @@ struct vfence_file;
 struct vfence_map;
 
 /**
- * struct vfence_local - local part of a fence: a handle of one device
+ * struct vfence_fence_handle - handle of a fence, which one device owns
  */
-struct vfence_local {
+struct vfence_fence_handle {
 	/** @device: Device that owns the handle. */
 	struct vfence_device *device;
 	/** @fence: Global part of the fence. */
@@ -39,7 +39,7 @@ struct vfence_local {
 	/** @parent: The device has created the fence. */
 	bool parent;
 
-	/** @device_link: Entry in device->locals; file->lock. */
+	/** @device_link: Entry in device->fence_handles; file->lock. */
 	struct list_head device_link;
 	/** @loss_link: Entry in device->losses until the loss is performed; device->lock. */
 	struct list_head loss_link;
@@ -49,20 +49,20 @@ struct vfence_local {
 #define VFENCE_FENCE_NOTHING \
 	(DRM_VFENCE_FENCE_NO_SIGNAL | DRM_VFENCE_FENCE_NO_WAIT)
 
-int vfence_local_init(struct vfence_file *file);
-void vfence_local_fini(struct vfence_file *file);
-u32 vfence_local_rights_without(u32 rights, u32 flags);
-int vfence_local_add(struct vfence_file *file, struct vfence_device *device,
+int vfence_fence_handle_init(struct vfence_file *file);
+void vfence_fence_handle_fini(struct vfence_file *file);
+u32 vfence_fence_handle_rights_without(u32 rights, u32 flags);
+int vfence_fence_handle_add(struct vfence_file *file, struct vfence_device *device,
 		     struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);
-void vfence_local_keep(struct vfence_file *file, u32 handle);
-int vfence_local_destroy(struct vfence_file *file, u32 handle);
-void vfence_local_device_lost(struct vfence_device *device);
-void vfence_local_destroy_all(struct vfence_file *file, struct vfence_device *device);
-struct vfence_fence *vfence_local_lookup(struct vfence_file *file, u32 handle, u32 need,
+void vfence_fence_handle_keep(struct vfence_file *file, u32 handle);
+int vfence_fence_handle_destroy(struct vfence_file *file, u32 handle);
+void vfence_fence_handle_device_lost(struct vfence_device *device);
+void vfence_fence_handle_destroy_all(struct vfence_file *file, struct vfence_device *device);
+struct vfence_fence *vfence_fence_handle_lookup(struct vfence_file *file, u32 handle, u32 need,
 					 u32 *rights);
-int vfence_local_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_local_destroy_handle(struct vfence_file *file, u32 handle);
-int vfence_local_query(struct vfence_file *file, u32 handle, struct drm_vfence_fence_info *info);
+int vfence_fence_handle_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
+int vfence_fence_handle_destroy_unkept(struct vfence_file *file, u32 handle);
+int vfence_fence_handle_query(struct vfence_file *file, u32 handle, struct drm_vfence_fence_info *info);
 
 #endif

@@ -12,16 +12,16 @@
  * closes. A call whose wait was dropped begins a new wait and performs no signals.
  */
 
-#include "fence/vfence_point.h"
-#include "fence/vfence_restart.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_wait_restart.h"
+#include "fence/vfence_waiter.h"
 
 /* Free a wait that no call will continue. */
 static void restart_drop(struct vfence_file *file, struct vfence_wait *wait)
 {
 	atomic_sub(wait->count, &file->restart_points);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMED, VFENCE_WAIT_CANCELLED);
-	vfence_point_disarm_all(wait);
+	vfence_waiter_disarm_all(wait);
 	vfence_wait_account(wait);
 	vfence_wait_destroy(wait);
 }
@@ -57,19 +57,19 @@ static int restart_reserve_points(struct vfence_file *file, unsigned int points)
 }
 
 /**
- * vfence_restart_keep - keep the wait of an interrupted call
+ * vfence_wait_restart_keep - keep the wait of an interrupted call
  * @file: the file of the caller
  * @wait: the wait, with its points armed
- * @number: output: number for vfence_restart_take(); on failure one that names no wait
+ * @number: output: number for vfence_wait_restart_take(); on failure one that names no wait
  *
  * Return: true if the file has taken over the wait.
  */
-bool vfence_restart_keep(struct vfence_file *file, struct vfence_wait *wait, u32 *number)
+bool vfence_wait_restart_keep(struct vfence_file *file, struct vfence_wait *wait, u32 *number)
 {
 	unsigned int points = wait->count;
 	int ret;
 
-	*number = VFENCE_RESTART_NONE;
+	*number = VFENCE_WAIT_RESTART_NONE;
 	if (restart_reserve_points(file, points))
 		return false;
 
@@ -83,16 +83,16 @@ bool vfence_restart_keep(struct vfence_file *file, struct vfence_wait *wait, u32
 }
 
 /**
- * vfence_restart_take - take back the wait of an interrupted call
+ * vfence_wait_restart_take - take back the wait of an interrupted call
  * @file: the file of the caller
  * @number: what the client passes: 0, the number of a wait, or any other number
- * @points: the client's list of points
+ * @array: the client's list of points
  *
  * Return: the wait, which the caller owns now; NULL if there is none; -EINVAL if the wait was
  * for another list.
  */
-struct vfence_wait *vfence_restart_take(struct vfence_file *file, u32 number,
-					const struct drm_vfence_obj_array *points)
+struct vfence_wait *vfence_wait_restart_take(struct vfence_file *file, u32 number,
+					     const struct drm_vfence_obj_array *array)
 {
 	struct vfence_wait *wait;
 	bool other;
@@ -103,7 +103,7 @@ struct vfence_wait *vfence_restart_take(struct vfence_file *file, u32 number,
 	/* A wait that is found under the xa_lock is not dropped before the unlock. */
 	xa_lock(&file->restarts.objects);
 	wait = xa_load(&file->restarts.objects, number);
-	other = wait && (wait->array != points->array || wait->count != points->count);
+	other = wait && (wait->array != array->array || wait->count != array->count);
 	xa_unlock(&file->restarts.objects);
 	if (other)
 		return ERR_PTR(-EINVAL);
@@ -115,8 +115,8 @@ struct vfence_wait *vfence_restart_take(struct vfence_file *file, u32 number,
 	return wait;
 }
 
-/** vfence_restart_drop_all - drop all waits of a closing file, which runs no ioctl */
-void vfence_restart_drop_all(struct vfence_file *file)
+/** vfence_wait_restart_drop_all - drop all waits of a closing file, which runs no ioctl */
+void vfence_wait_restart_drop_all(struct vfence_file *file)
 {
 	while (restart_drop_oldest(file))
 		cond_resched();

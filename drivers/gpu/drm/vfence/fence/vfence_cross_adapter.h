@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _VFENCE_CROSS_H_
-#define _VFENCE_CROSS_H_
+#ifndef _VFENCE_CROSS_ADAPTER_H_
+#define _VFENCE_CROSS_ADAPTER_H_
 
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -12,17 +12,17 @@ struct vfence_fence;
 struct vfence_file;
 struct vgpu_word;
 
-/** VFENCE_CROSS_PENDING: most signals of one member that await their propagation */
-#define VFENCE_CROSS_PENDING	8
+/** VFENCE_CROSS_ADAPTER_PENDING: most signals of one member that await their propagation */
+#define VFENCE_CROSS_ADAPTER_PENDING	8
 
 /**
- * struct vfence_cross - cross-adapter fence: the common part of its members
+ * struct vfence_cross_adapter - cross-adapter fence: the common part of its members
  *
  * There is one member on each adapter that has opened the fence. Each member has its own
  * waiters and its own monitored value; all members share one current value (WDDM-102,
  * WDDM-103).
  */
-struct vfence_cross {
+struct vfence_cross_adapter {
 	/** @ref: Reference count: one for each member. */
 	struct kref ref;
 	/** @lock: Protects @members; taken inside vfence_file.lock. */
@@ -57,17 +57,17 @@ struct vfence_signaled {
 	u64 time;
 };
 
-int vfence_cross_create(struct vfence_fence *fence);
-void vfence_cross_use(struct vfence_cross *cross, struct vfence_fence *fence);
-void vfence_cross_leave(struct vfence_fence *fence);
-void vfence_cross_put(struct vfence_cross *cross);
-struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file);
-void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time);
-void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time);
-void vfence_cross_propagate_noted(struct vfence_fence *fence);
-void vfence_cross_settle_rewinds(struct vfence_cross *cross);
-void vfence_cross_end(struct vfence_cross *cross);
-bool vfence_cross_get_holder(struct vfence_cross *cross);
-void vfence_cross_put_holder(struct vfence_cross *cross);
+int vfence_cross_adapter_create(struct vfence_fence *fence);
+void vfence_cross_adapter_use(struct vfence_cross_adapter *cross, struct vfence_fence *fence);
+void vfence_cross_adapter_leave(struct vfence_fence *fence);
+void vfence_cross_adapter_put(struct vfence_cross_adapter *cross);
+struct vfence_fence *vfence_cross_adapter_member(struct vfence_fence *fence, struct vfence_file *file);
+void vfence_cross_adapter_note_locked(struct vfence_fence *fence, u64 value, u64 time);
+void vfence_cross_adapter_propagate(struct vfence_fence *fence, u64 value, u64 time);
+void vfence_cross_adapter_propagate_noted(struct vfence_fence *fence);
+void vfence_cross_adapter_settle_rewinds(struct vfence_cross_adapter *cross);
+void vfence_cross_adapter_end(struct vfence_cross_adapter *cross);
+bool vfence_cross_adapter_get_holder(struct vfence_cross_adapter *cross);
+void vfence_cross_adapter_put_holder(struct vfence_cross_adapter *cross);
 
 #endif

@@ -15,17 +15,17 @@
 
 #include <drm/drm_drv.h>
 
-#include "fence/vfence_cross.h"
+#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_point.h"
 #include "fence/vfence_signal.h"
+#include "fence/vfence_waiter.h"
 #include "vfence_race_point.h"
 
 static void cross_free(struct kref *ref)
 {
-	struct vfence_cross *cross = container_of(ref, struct vfence_cross, ref);
+	struct vfence_cross_adapter *cross = container_of(ref, struct vfence_cross_adapter, ref);
 
 	put_page(cross->page);
 	vgpu_word_destroy(cross->word);
@@ -35,17 +35,17 @@ static void cross_free(struct kref *ref)
 }
 
 /* From now on signals of the other members are passed on to the fence. The list has a reference. */
-static void cross_add_locked(struct vfence_cross *cross, struct vfence_fence *fence)
+static void cross_add_locked(struct vfence_cross_adapter *cross, struct vfence_fence *fence)
 {
 	lockdep_assert_held(&cross->lock);
 	list_add_tail(&fence->cross_link, &cross->members);
 	vfence_fence_get(fence);
 }
 
-/** vfence_cross_create - make a new fence the first member of a cross-adapter fence */
-int vfence_cross_create(struct vfence_fence *fence)
+/** vfence_cross_adapter_create - make a new fence the first member of a cross-adapter fence */
+int vfence_cross_adapter_create(struct vfence_fence *fence)
 {
-	struct vfence_cross *cross = vfence_leak_check_alloc(CROSS, sizeof(*cross));
+	struct vfence_cross_adapter *cross = vfence_leak_check_alloc(CROSS, sizeof(*cross));
 
 	if (!cross)
 		return -ENOMEM;
@@ -71,7 +71,7 @@ int vfence_cross_create(struct vfence_fence *fence)
 	atomic_set(&cross->holders, 1);
 	atomic_set(&cross->signalers, 1);
 
-	vfence_cross_use(cross, fence);
+	vfence_cross_adapter_use(cross, fence);
 	kref_put(&cross->ref, cross_free);
 
 	/* A member that is alone interrupts for its own waiters only. */
@@ -83,14 +83,14 @@ int vfence_cross_create(struct vfence_fence *fence)
 }
 
 /**
- * vfence_cross_use - give a fence what it has in common with others
+ * vfence_cross_adapter_use - give a fence what it has in common with others
  * @cross: the cross-adapter fence
  * @fence: the fence that is being created, and that no other thread knows yet
  *
  * It interrupts for each signal from its beginning, and becomes a member later. Undo this with
- * vfence_cross_leave() if the creation fails.
+ * vfence_cross_adapter_leave() if the creation fails.
  */
-void vfence_cross_use(struct vfence_cross *cross, struct vfence_fence *fence)
+void vfence_cross_adapter_use(struct vfence_cross_adapter *cross, struct vfence_fence *fence)
 {
 	kref_get(&cross->ref);
 	fence->cross = cross;
@@ -100,24 +100,24 @@ void vfence_cross_use(struct vfence_cross *cross, struct vfence_fence *fence)
 }
 
 /**
- * vfence_cross_leave - undo vfence_cross_use() or vfence_cross_create()
+ * vfence_cross_adapter_leave - undo vfence_cross_adapter_use() or vfence_cross_adapter_create()
  * @fence: the fence, whose creation has failed; the caller frees it, whatever its references
  */
-void vfence_cross_leave(struct vfence_fence *fence)
+void vfence_cross_adapter_leave(struct vfence_fence *fence)
 {
 	/* Only a first member is on the list, which nobody else knows. */
 	list_del_init(&fence->cross_link);
 	kref_put(&fence->cross->ref, cross_free);
 }
 
-/** vfence_cross_put - drop the reference of a member that is being destroyed */
-void vfence_cross_put(struct vfence_cross *cross)
+/** vfence_cross_adapter_put - drop the reference of a member that is being destroyed */
+void vfence_cross_adapter_put(struct vfence_cross_adapter *cross)
 {
 	kref_put(&cross->ref, cross_free);
 }
 
 /* Return the member on @adapter with a reference, or NULL. */
-static struct vfence_fence *cross_find_locked(struct vfence_cross *cross,
+static struct vfence_fence *cross_find_locked(struct vfence_cross_adapter *cross,
 					      struct vfence_adapter *adapter)
 {
 	struct vfence_fence *fence;
@@ -130,7 +130,7 @@ static struct vfence_fence *cross_find_locked(struct vfence_cross *cross,
 }
 
 /* The member on @adapter with a reference, or NULL. */
-static struct vfence_fence *cross_find(struct vfence_cross *cross, struct vfence_adapter *adapter)
+static struct vfence_fence *cross_find(struct vfence_cross_adapter *cross, struct vfence_adapter *adapter)
 {
 	struct vfence_fence *member;
 
@@ -143,7 +143,7 @@ static struct vfence_fence *cross_find(struct vfence_cross *cross, struct vfence
 static struct vfence_fence *cross_create_member(struct vfence_fence *fence,
 						struct vfence_file *file)
 {
-	struct vfence_cross *cross = fence->cross;
+	struct vfence_cross_adapter *cross = fence->cross;
 	struct vfence_fence_args args = { .shareable = true, .cross = cross };
 
 	/* Create the kind of fence that the adapter supports (WDDM-109, WDDM-110). */
@@ -161,7 +161,7 @@ static struct vfence_fence *cross_create_member(struct vfence_fence *fence,
  * Another thread may have been first: then its fence is the member, and this one is not needed.
  * Consumes the reference of @created. Returns the member with a reference.
  */
-static struct vfence_fence *cross_join(struct vfence_cross *cross, struct vfence_fence *created)
+static struct vfence_fence *cross_join(struct vfence_cross_adapter *cross, struct vfence_fence *created)
 {
 	struct vfence_fence *member;
 
@@ -177,7 +177,7 @@ static struct vfence_fence *cross_join(struct vfence_cross *cross, struct vfence
 	return member;
 }
 
-static u64 cross_rewinds(struct vfence_cross *cross)
+static u64 cross_rewinds(struct vfence_cross_adapter *cross)
 {
 	struct vfence_fence *fence;
 	u64 rewinds = 0;
@@ -191,7 +191,7 @@ static u64 cross_rewinds(struct vfence_cross *cross)
 }
 
 /* Skip unplugged adapters: their waits have failed and their engines have stopped. */
-static struct vfence_fence *cross_first_from_locked(struct vfence_cross *cross,
+static struct vfence_fence *cross_first_from_locked(struct vfence_cross_adapter *cross,
 						    struct list_head *link)
 {
 	lockdep_assert_held(&cross->lock);
@@ -209,7 +209,7 @@ static struct vfence_fence *cross_first_from_locked(struct vfence_cross *cross,
  * their functions. A member that joins meanwhile comes last, and one that leaves meanwhile has
  * ended with all others: the list is empty then.
  */
-static void cross_for_each(struct vfence_cross *cross,
+static void cross_for_each(struct vfence_cross_adapter *cross,
 			   void (*fn)(struct vfence_fence *member, const void *arg),
 			   const void *arg)
 {
@@ -235,11 +235,11 @@ static void cross_for_each(struct vfence_cross *cross,
 static void cross_link_one(struct vfence_fence *member, const void *unused)
 {
 	if (!READ_ONCE(member->linked))
-		vfence_point_link(member);
+		vfence_waiter_link(member);
 }
 
 /**
- * vfence_cross_member - get the member of a cross-adapter fence on the file's adapter
+ * vfence_cross_adapter_member - get the member of a cross-adapter fence on the file's adapter
  * @fence: any member; the caller is a holder of it
  * @file: the file that opens the fence, locked
  *
@@ -248,9 +248,9 @@ static void cross_link_one(struct vfence_fence *member, const void *unused)
  *
  * Return: the member with a reference, or an ERR_PTR.
  */
-struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfence_file *file)
+struct vfence_fence *vfence_cross_adapter_member(struct vfence_fence *fence, struct vfence_file *file)
 {
-	struct vfence_cross *cross = fence->cross;
+	struct vfence_cross_adapter *cross = fence->cross;
 	struct vfence_fence *member = cross_find(cross, file->adapter);
 
 	lockdep_assert_held(&file->lock);
@@ -269,7 +269,7 @@ struct vfence_fence *vfence_cross_member(struct vfence_fence *fence, struct vfen
 	cross_for_each(cross, cross_link_one, NULL);
 
 	/*
-	 * The lock decides: either vfence_cross_end() finds a new member, or this thread finds that
+	 * The lock decides: either vfence_cross_adapter_end() finds a new member, or this thread finds that
 	 * nobody can signal.
 	 */
 	if (!atomic_read(&cross->signalers))
@@ -302,24 +302,24 @@ static void cross_propagate_one(struct vfence_fence *member, const void *arg)
 
 	if (member == signal->from)
 		return;
-	trace_vfence_cross(signal->from, member, signal->value, signal->time);
+	trace_vfence_cross_adapter(signal->from, member, signal->value, signal->time);
 	/* A monitored fence has no update: no queue of the hardware waits for it. */
 	if (update.fence && vgpu_fence_update_current_values(member->adapter->gpu, &update, 1,
 							     VGPU_UPDATE_NOTIFICATION_ONLY))
 		vfence_adapter_lose(member->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
 
-	vfence_point_complete(member, signal->value);
+	vfence_waiter_complete(member, signal->value);
 }
 
 /**
- * vfence_cross_propagate - propagate a signal to the other adapters
+ * vfence_cross_adapter_propagate - propagate a signal to the other adapters
  * @fence: the member that was signaled
  * @value: the value of the signal, which may have been rewound meanwhile
  * @time: time in GPU ticks, read after the value was stored
  *
  * Process context.
  */
-void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
+void vfence_cross_adapter_propagate(struct vfence_fence *fence, u64 value, u64 time)
 {
 	const struct cross_signal signal = { .from = fence, .value = value, .time = time };
 
@@ -327,35 +327,35 @@ void vfence_cross_propagate(struct vfence_fence *fence, u64 value, u64 time)
 }
 
 /**
- * vfence_cross_note_locked - remember a signal for vfence_cross_propagate_noted()
+ * vfence_cross_adapter_note_locked - remember a signal for vfence_cross_adapter_propagate_noted()
  * @fence: the member that was signaled, locked
  * @value: the value of the signal
  * @time: time in GPU ticks, read after the value was stored
  *
  * Any context. Each signal is propagated by itself, so that a value that was rewound
  * meanwhile releases the waits it satisfies and no others. If more than
- * VFENCE_CROSS_PENDING signals are pending the last entry holds the maximum of the rest.
+ * VFENCE_CROSS_ADAPTER_PENDING signals are pending the last entry holds the maximum of the rest.
  */
-void vfence_cross_note_locked(struct vfence_fence *fence, u64 value, u64 time)
+void vfence_cross_adapter_note_locked(struct vfence_fence *fence, u64 value, u64 time)
 {
 	struct vfence_signaled *last;
 
 	lockdep_assert_held(&fence->lock);
 
-	if (fence->signaled_count < VFENCE_CROSS_PENDING) {
+	if (fence->signaled_count < VFENCE_CROSS_ADAPTER_PENDING) {
 		fence->signaled[fence->signaled_count++] = (struct vfence_signaled){ value, time };
 		return;
 	}
 
-	last = &fence->signaled[VFENCE_CROSS_PENDING - 1];
+	last = &fence->signaled[VFENCE_CROSS_ADAPTER_PENDING - 1];
 	last->value = max(last->value, value);
 	last->time = max(last->time, time);
 }
 
-/** vfence_cross_propagate_noted - propagate the remembered signals; process context */
-void vfence_cross_propagate_noted(struct vfence_fence *fence)
+/** vfence_cross_adapter_propagate_noted - propagate the remembered signals; process context */
+void vfence_cross_adapter_propagate_noted(struct vfence_fence *fence)
 {
-	struct vfence_signaled signaled[VFENCE_CROSS_PENDING];
+	struct vfence_signaled signaled[VFENCE_CROSS_ADAPTER_PENDING];
 	unsigned int i, count;
 	unsigned long flags;
 
@@ -366,7 +366,7 @@ void vfence_cross_propagate_noted(struct vfence_fence *fence)
 	spin_unlock_irqrestore(&fence->lock, flags);
 
 	for (i = 0; i < count; i++)
-		vfence_cross_propagate(fence, signaled[i].value, signaled[i].time);
+		vfence_cross_adapter_propagate(fence, signaled[i].value, signaled[i].time);
 }
 
 static void cross_settle_one(struct vfence_fence *member, const void *unused)
@@ -375,13 +375,13 @@ static void cross_settle_one(struct vfence_fence *member, const void *unused)
 }
 
 /**
- * vfence_cross_settle_rewinds - vfence_fence_irq_settle_rewinds() for all members
+ * vfence_cross_adapter_settle_rewinds - vfence_fence_irq_settle_rewinds() for all members
  * @cross: the cross-adapter fence, a member of which is about to get a waiter
  *
  * A signal that is pending on one adapter may have been rewound on another. The rewinds
  * of all members are therefore added up.
  */
-void vfence_cross_settle_rewinds(struct vfence_cross *cross)
+void vfence_cross_adapter_settle_rewinds(struct vfence_cross_adapter *cross)
 {
 	u64 rewinds = cross_rewinds(cross);
 
@@ -394,7 +394,7 @@ void vfence_cross_settle_rewinds(struct vfence_cross *cross)
 }
 
 /* Remove one member from the list. Return it with the list's reference, or NULL. */
-static struct vfence_fence *cross_take_member(struct vfence_cross *cross)
+static struct vfence_fence *cross_take_member(struct vfence_cross_adapter *cross)
 {
 	struct vfence_fence *fence;
 
@@ -413,28 +413,28 @@ static void cross_end_one(struct vfence_fence *member, const void *unused)
 }
 
 /**
- * vfence_cross_end - end all members after the last holder that may signal has gone
+ * vfence_cross_adapter_end - end all members after the last holder that may signal has gone
  * @cross: the cross-adapter fence; the caller has a reference to a member
  */
-void vfence_cross_end(struct vfence_cross *cross)
+void vfence_cross_adapter_end(struct vfence_cross_adapter *cross)
 {
 	cross_for_each(cross, cross_end_one, NULL);
 }
 
-/** vfence_cross_get_holder - count a holder of a member; false if the last one has gone */
-bool vfence_cross_get_holder(struct vfence_cross *cross)
+/** vfence_cross_adapter_get_holder - count a holder of a member; false if the last one has gone */
+bool vfence_cross_adapter_get_holder(struct vfence_cross_adapter *cross)
 {
 	return atomic_inc_not_zero(&cross->holders);
 }
 
 /**
- * vfence_cross_put_holder - drop a holder of a member
+ * vfence_cross_adapter_put_holder - drop a holder of a member
  * @cross: the cross-adapter fence; the caller has a reference to a member
  *
  * A member stays until the last holder on any adapter has gone, even if its own adapter has no
  * holder any more: a queue may be blocked on it until another adapter signals.
  */
-void vfence_cross_put_holder(struct vfence_cross *cross)
+void vfence_cross_adapter_put_holder(struct vfence_cross_adapter *cross)
 {
 	struct vfence_fence *fence;
 
