@@ -10,7 +10,8 @@ and selftests/tool/mutants/NAME for what is in tools, has one sentence, what is 
     +	text that takes its place
 
 An edit names a file and a function, or a type or an array, and no line numbers: the lines with ' '
-and '-' stand together in that place, once.
+and '-' stand together in that place, once. A text that is not there may be indented differently, as
+a rename moves continuation lines.
 """
 
 import os
@@ -41,11 +42,18 @@ class Edit:
     def find(self, lines):
         """Return first and last line of the text in a file."""
         first, last = find_place(lines, self)
-        at = [i for i in range(first, last - len(self.old) + 1)
-              if lines[i:i + len(self.old)] == self.old]
+        at = occurrences(self.old, lines, first, last)
+        if not at:
+            at = occurrences([line.strip() for line in self.old],
+                             [line.strip() for line in lines], first, last)
         if len(at) != 1:
             raise Stale(f"{self.path}: {self.place}: the text is there {len(at)} times")
         return at[0], at[0] + len(self.old)
+
+
+def occurrences(text, lines, first, last):
+    """Return where the text begins in some lines of a file."""
+    return [i for i in range(first, last - len(text) + 1) if lines[i:i + len(text)] == text]
 
 
 class Mutant:
