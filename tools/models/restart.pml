@@ -18,7 +18,7 @@ bool listed;			/* the sleeper is on the list, and not awake since */
 bool pending;			/* a signal to the thread */
 bool done;
 
-/* vfence_waiter_arm_all(): a point whose value is there is not armed. */
+/* vfence_drain_and_arm_all(): a point whose value is there is not armed. */
 inline arm(k)
 {
 	atomic {

@@ -52,7 +52,7 @@ proctype engine(byte me)
 	signal(4)
 }
 
-/* vfence_cross_adapter_propagate() and fence_release_up_to() */
+/* vfence_propagate_signal() and fence_release_up_to() */
 proctype driver(byte me)
 {
 	byte n, time;

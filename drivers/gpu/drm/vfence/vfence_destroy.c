@@ -33,7 +33,9 @@ static const struct destroy_type destroy_types[] = {
 	[DRM_VFENCE_OBJECT_CONTEXT] = { .destroy = vfence_context_destroy, .enters = true },
 	[DRM_VFENCE_OBJECT_QUEUE] = { .destroy = vfence_queue_destroy },
 	[DRM_VFENCE_OBJECT_DOORBELL] = { .destroy = vfence_queue_destroy_doorbell },
-	[DRM_VFENCE_OBJECT_FENCE] = { .destroy = vfence_fence_handle_destroy_unkept, .enters = true },
+	[DRM_VFENCE_OBJECT_FENCE] = {
+		.destroy = vfence_fence_handle_destroy_unkept, .enters = true,
+	},
 	[DRM_VFENCE_OBJECT_EVENT] = { .destroy = vfence_event_cancel, .enters = true },
 	[DRM_VFENCE_OBJECT_WAIT_SET] = { .destroy = vfence_wait_set_destroy },
 };

@@ -27,8 +27,9 @@
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence_fd.h"
 #include "fence/vfence_fence_handle.h"
-#include "fence/vfence_request.h"
 #include "fence/vfence_sync.h"
+#include "fence/vfence_wait_args.h"
+#include "fence/vfence_wait_ioctl.h"
 #include "fence/vfence_wait_set.h"
 #include "mem/vfence_bo.h"
 #include "mem/vfence_vm.h"
@@ -115,8 +116,8 @@ DRV_DEFINE_ENTRY(vm_bind, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_handle_create, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_export, drv_call_entered)
 DRV_DEFINE_ENTRY(fence_fd_open, drv_call_entered)
-DRV_DEFINE_ENTRY(request_signal, drv_call)
-DRV_DEFINE_ENTRY(request_wait, drv_call)
+DRV_DEFINE_ENTRY(signal, drv_call)
+DRV_DEFINE_ENTRY(wait, drv_call)
 DRV_DEFINE_ENTRY(event_arm, drv_call)
 DRV_DEFINE_ENTRY(queue_create, drv_call_entered)
 DRV_DEFINE_ENTRY(queue_abort, drv_call)
@@ -144,8 +145,8 @@ static const struct drm_ioctl_desc drv_ioctls[] = {
 	DRV_ENTRY(FENCE_CREATE, fence_handle_create),
 	DRV_ENTRY(FENCE_EXPORT, fence_fd_export),
 	DRV_ENTRY(FENCE_OPEN, fence_fd_open),
-	DRV_ENTRY(FENCE_SIGNAL, request_signal),
-	DRV_ENTRY(WAIT, request_wait),
+	DRV_ENTRY(FENCE_SIGNAL, signal),
+	DRV_ENTRY(WAIT, wait),
 	DRV_ENTRY(EVENT_ARM, event_arm),
 	DRV_ENTRY(QUEUE_CREATE, queue_create),
 	DRV_ENTRY(QUEUE_ABORT, queue_abort),

@@ -16,6 +16,7 @@
 #include "core/vfence_report.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_irq.h"
+#include "fence/vfence_holder.h"
 #include "irq/vfence_irq.h"
 #include "irq/vfence_vector.h"
 #include "mem/vfence_page.h"
@@ -299,7 +300,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	/* Stop the engines, then the CMP, then the interrupt: each reports to the next. */
 	vgpu_device_stop(adapter->gpu);
 	vfence_irq_stop(adapter);
-	vfence_fence_fail_all(adapter, -ENODEV);
+	vfence_holder_fail_all(adapter, -ENODEV);
 
 	flush_workqueue(adapter->queues.doorbell_wq);
 	flush_workqueue(adapter->fences.foreign_wq);
@@ -310,7 +311,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	flush_workqueue(adapter->reset.wq);
 	flush_workqueue(adapter->reset.loss_wq);
 	flush_workqueue(adapter->work_wq);
-	vfence_fence_end_signalers(adapter);
+	vfence_holder_unplug(adapter);
 
 	vfence_page_zap_all(adapter);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Arrays of structures in user memory: all copies to and from them are made here, except that of
- * a single point in vfence_request_resolve().
+ * a single point in vfence_points_resolve().
  */
 
 #include <linux/err.h>

@@ -5,11 +5,11 @@
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mutex.h>
-#include <linux/ww_mutex.h>
+
+#include "fence/vfence_shared.h"
 
 struct page;
 struct vfence_fence;
-struct vfence_file;
 struct vgpu_word;
 
 /** VFENCE_CROSS_ADAPTER_PENDING: most signals of one member that await their propagation */
@@ -27,15 +27,13 @@ struct vfence_cross_adapter {
 	struct kref ref;
 	/** @lock: Protects @members; taken inside vfence_file.lock. */
 	struct mutex lock;
-	/** @signal_lock: Serialises the CPU signals of all members. */
-	struct ww_mutex signal_lock;
+	/** @shared: What all members use instead of their own shared part. */
+	struct vfence_shared shared;
 	/** @members: &struct vfence_fence; the list has a reference to each, see @holders. */
 	struct list_head members;
 
 	/** @flags: DRM_VFENCE_FENCE_* for members that are monitored fences. */
 	u32 flags;
-	/** @settled: Sum of the members' vfence_fence_rewinds() at the last settlement. */
-	u64 settled;
 	/** @page: Page that holds the current value. */
 	struct page *page;
 	/** @word: What the members that are monitored fences share of it. */
@@ -43,8 +41,6 @@ struct vfence_cross_adapter {
 
 	/** @holders: Number of holders of all members; the last one to go empties the list. */
 	atomic_t holders;
-	/** @signalers: Number of holders that may signal; the last one to go ends all members. */
-	atomic_t signalers;
 };
 
 /**
@@ -58,16 +54,10 @@ struct vfence_signaled {
 };
 
 int vfence_cross_adapter_create(struct vfence_fence *fence);
+void vfence_cross_adapter_add_locked(struct vfence_cross_adapter *cross,
+				     struct vfence_fence *fence);
 void vfence_cross_adapter_use(struct vfence_cross_adapter *cross, struct vfence_fence *fence);
 void vfence_cross_adapter_leave(struct vfence_fence *fence);
 void vfence_cross_adapter_put(struct vfence_cross_adapter *cross);
-struct vfence_fence *vfence_cross_adapter_member(struct vfence_fence *fence, struct vfence_file *file);
-void vfence_cross_adapter_note_locked(struct vfence_fence *fence, u64 value, u64 time);
-void vfence_cross_adapter_propagate(struct vfence_fence *fence, u64 value, u64 time);
-void vfence_cross_adapter_propagate_noted(struct vfence_fence *fence);
-void vfence_cross_adapter_settle_rewinds(struct vfence_cross_adapter *cross);
-void vfence_cross_adapter_end(struct vfence_cross_adapter *cross);
-bool vfence_cross_adapter_get_holder(struct vfence_cross_adapter *cross);
-void vfence_cross_adapter_put_holder(struct vfence_cross_adapter *cross);
 
 #endif

@@ -17,10 +17,12 @@
 #include "core/vfence_account.h"
 #include "core/vfence_adapter.h"
 #include "core/vfence_file_types.h"
+#include "fence/vfence_drain.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_request.h"
+#include "fence/vfence_points.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_wait_args.h"
 #include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "vfence_race_point.h"
@@ -483,22 +485,22 @@ static int event_reserve(struct vfence_file *file, struct vfence_event *event)
 }
 
 /*
- * Perform the signals of the request, then arm an event that has its handle. Return 1 if
+ * Perform the signals of the call, then arm an event that has its handle. Return 1 if
  * the points are reached: then nothing is armed and the caller still owns the event.
  * Return 0 if the event is armed: then it may be freed at any time.
  */
-static int event_arm_points(struct vfence_event *event, struct vfence_request *request)
+static int event_arm_points(struct vfence_event *event, struct vfence_wait_args *checked)
 {
 	struct vfence_wait *wait = event->wait;
-	int ret = vfence_request_signal(request->file, &request->signals, request->signal_flags);
+	int ret = vfence_wait_args_signal(checked->file, &checked->signals, checked->signal_flags);
 
 	if (ret)
 		return ret;
 
-	if (vfence_points_find_reached(&request->waits, request->any) >= 0)
+	if (vfence_points_find_reached(&checked->waits, checked->any) >= 0)
 		return 1;
-	vfence_points_move(&request->waits, wait, request->any);
-	vfence_waiter_arm_all(wait);
+	vfence_points_move(&checked->waits, wait, checked->any);
+	vfence_drain_and_arm_all(wait);
 	trace_vfence_event(wait, event->id, VFENCE_EVENT_ARMED);
 	WRITE_ONCE(event->to_fire, true);
 	if (vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED))
@@ -523,32 +525,32 @@ static bool event_is_cross(struct vfence_points *waits)
 static int event_arm(struct vfence_file *file, struct vfence_event *event,
 		     struct drm_vfence_event_arm *args)
 {
-	struct vfence_request request;
+	struct vfence_wait_args checked;
 	u32 id;
 	int ret;
 
-	ret = vfence_request_init(&request, file, args->flags, &args->points, &args->signals);
+	ret = vfence_wait_args_init(&checked, file, args->flags, &args->points, &args->signals);
 	if (ret)
 		goto free;
 
 	/* Reserve memory and handle before the signals, which cannot be undone. */
-	ret = vfence_request_reserve(&request);
+	ret = vfence_wait_args_reserve(&checked);
 	if (ret)
 		goto end;
-	event->wait = request.wait;
+	event->wait = checked.wait;
 	event->wait->fire = event_fire;
 	event->wait->owner = event;
-	event->points = request.waits.count;
-	event->cross = event_is_cross(&request.waits);
+	event->points = checked.waits.count;
+	event->cross = event_is_cross(&checked.waits);
 	ret = event_reserve(file, event);
 	if (ret)
 		goto end;
 
 	atomic_add(event->cross, &file->cross_events);
-	request.wait = NULL;
+	checked.wait = NULL;
 	id = event->id;
-	ret = event_arm_points(event, &request);
-	vfence_request_end(&request);
+	ret = event_arm_points(event, &checked);
+	vfence_wait_args_end(&checked);
 	if (ret) {
 		if (ret > 0) {
 			trace_vfence_event(event->wait, id, VFENCE_EVENT_SIGNALED);
@@ -563,7 +565,7 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	return min(ret, 0);
 
 end:
-	vfence_request_end(&request);
+	vfence_wait_args_end(&checked);
 free:
 	vfence_eventfd_put(event->ctx);
 	vfence_leak_check_free(EVENT, event);
@@ -575,7 +577,7 @@ int vfence_event_arm_ioctl(struct drm_device *drm, void *data, struct drm_file *
 	struct drm_vfence_event_arm *args = data;
 	struct vfence_event *event;
 
-	if (vfence_reject(drm, args->flags & ~VFENCE_REQUEST_FLAGS || args->pad))
+	if (vfence_reject(drm, args->flags & ~VFENCE_WAIT_ARGS_FLAGS || args->pad))
 		return -EINVAL;
 
 	event = event_create(drm_file->driver_priv, args->eventfd);

@@ -7,15 +7,8 @@
 
 #include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_fence_irq.h"
-#include "fence/vfence_signal.h"
-#include "fence/vfence_waiter.h"
+#include "fence/vfence_shared.h"
 #include "irq/vfence_irq.h"
-
-/* Most fences that a scan skips in one section with interrupts off. */
-#define FENCE_SCAN_VISITS	16
-/* Number of signalers of a member whose adapter is gone: stays negative, whoever comes or goes. */
-#define FENCE_UNPLUGGED		(INT_MIN / 2)
 
 /* CPU address of the fence's value in @storage, or NULL if the CPU cannot reach it. */
 static u64 *fence_slot(struct vfence_fence *fence, struct vfence_storage *storage)
@@ -192,92 +185,6 @@ void vfence_fence_list_for_scan_locked(struct vfence_fence *fence)
 	spin_unlock_irqrestore(&fences->scan_lock, flags);
 }
 
-static void fence_take_off_scan_list(struct vfence_fence *fence)
-{
-	struct vfence_fences *fences = &fence->adapter->fences;
-	unsigned long flags;
-
-	spin_lock_irqsave(&fence->lock, flags);
-	if (fence->scanned && !vfence_fence_needs_scan(fence)) {
-		fence->scanned = false;
-		spin_lock(&fences->scan_lock);
-		list_del_init(&fence->scan_link);
-		spin_unlock(&fences->scan_lock);
-	}
-	spin_unlock_irqrestore(&fence->lock, flags);
-}
-
-/* Take the first fence of @pass back to its list. Return it with a reference, or NULL. */
-static struct vfence_fence *fence_next_of_scan(struct vfence_adapter *adapter,
-					       struct list_head *pass)
-{
-	struct vfence_fences *fences = &adapter->fences;
-	struct vfence_fence *fence, *found = NULL;
-	unsigned int visits = FENCE_SCAN_VISITS;
-	unsigned long flags;
-
-	spin_lock_irqsave(&fences->scan_lock, flags);
-	while (!found && visits-- && !list_empty(pass)) {
-		fence = list_first_entry(pass, struct vfence_fence, scan_link);
-		list_move_tail(&fence->scan_link, &fences->scan);
-		if (kref_get_unless_zero(&fence->ref))
-			found = fence;
-	}
-	spin_unlock_irqrestore(&fences->scan_lock, flags);
-
-	return found;
-}
-
-/* Only the scanning thread adds to @pass; other threads take fences off it under the lock. */
-static bool fence_scan_is_over(struct vfence_adapter *adapter, const struct list_head *pass)
-{
-	unsigned long flags;
-	bool over;
-
-	spin_lock_irqsave(&adapter->fences.scan_lock, flags);
-	over = list_empty(pass);
-	spin_unlock_irqrestore(&adapter->fences.scan_lock, flags);
-	return over;
-}
-
-/**
- * vfence_fence_scan - rescan the native fences for which vfence_fence_needs_scan() holds
- * @adapter: the adapter
- *
- * A record was lost, or named none (WDDM-72).
- *
- * A waiter that is added meanwhile either lowers the monitored value, and samples the current
- * value itself, or finds its fence on the list, with a waiter that monitors as low. Both happen
- * under the lock that the rescan takes after the signal: a waiter that comes later sees the value.
- * Called with &vfence_irq.settle_lock held.
- */
-void vfence_fence_scan(struct vfence_adapter *adapter)
-{
-	struct vfence_fences *fences = &adapter->fences;
-	struct vfence_fence *fence;
-	unsigned int completed = 0;
-	unsigned long flags;
-	LIST_HEAD(pass);
-
-	lockdep_assert_held(&adapter->irq.settle_lock);
-
-	vfence_count(adapter, VFENCE_COUNT_SCANS);
-	spin_lock_irqsave(&fences->scan_lock, flags);
-	list_splice_init(&fences->scan, &pass);
-	spin_unlock_irqrestore(&fences->scan_lock, flags);
-
-	while (!fence_scan_is_over(adapter, &pass)) {
-		fence = fence_next_of_scan(adapter, &pass);
-		if (fence) {
-			/* What exceeds a portion is left to fence_irq_native_thread(). */
-			vfence_fence_irq_look(fence, &completed);
-			fence_take_off_scan_list(fence);
-			vfence_fence_put(fence);
-		}
-		cond_resched();
-	}
-}
-
 /* A new fence has no waiters, but needs scans if it joins a cross-adapter fence. */
 static void fence_list_for_scan(struct vfence_fence *fence)
 {
@@ -327,7 +234,7 @@ static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_a
  * @file: the creator, locked
  * @args: properties of the fence
  *
- * Return: the fence; the caller is a holder with all rights, see vfence_fence_put_holder(), unless
+ * Return: the fence; the caller is a holder with all rights, see vfence_holder_put(), unless
  * the fence joins a cross-adapter fence: then it has a reference. Or an ERR_PTR.
  */
 struct vfence_fence *vfence_fence_create(struct vfence_file *file,
@@ -346,8 +253,9 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 		return ERR_PTR(-ENOMEM);
 
 	kref_init(&fence->ref);
-	atomic_set(&fence->signalers, !args->cross);
-	vfence_signal_init_lock(&fence->signal_lock);
+	/* Of a member the signalers of its adapter are counted, too. */
+	vfence_shared_init(&fence->own, !args->cross);
+	fence->shared = &fence->own;
 	spin_lock_init(&fence->rescan_lock);
 	mutex_init(&fence->propagate_lock);
 	spin_lock_init(&fence->lock);
@@ -460,7 +368,7 @@ static void fence_destroy(struct kref *ref)
 	fence_free_slot(fence);
 
 	mutex_destroy(&fence->propagate_lock);
-	ww_mutex_destroy(&fence->signal_lock);
+	vfence_shared_fini(&fence->own);
 	vfence_leak_check_free_rcu(FENCE, fence);
 	drm_dev_put(&adapter->drm);
 }
@@ -469,12 +377,6 @@ static void fence_destroy(struct kref *ref)
 void vfence_fence_put(struct vfence_fence *fence)
 {
 	kref_put(&fence->ref, fence_destroy);
-}
-
-/* The members of a cross-adapter fence share one count. */
-static atomic_t *fence_signalers(struct vfence_fence *fence)
-{
-	return fence->cross ? &fence->cross->signalers : &fence->signalers;
 }
 
 /**
@@ -496,109 +398,6 @@ void vfence_fence_set_always_signaled(struct vfence_fence *fence)
 	if (vgpu_fence_update_current_values(fence->adapter->gpu, &update, 1,
 					     VGPU_UPDATE_ALWAYS_SIGNALED))
 		vfence_adapter_lose(fence->adapter, VFENCE_STOP_SCHEDULER_ERROR, 0x13);
-}
-
-/**
- * vfence_fence_end - nobody will signal a fence any more
- * @fence: the fence
- * @error: error that present and new CPU waits return
- *
- * Queues that wait for the fence proceed. If the adapter is lost, the error is -EIO: the work that
- * says so to all its fences may not have come to this one. Process context.
- */
-void vfence_fence_end(struct vfence_fence *fence, int error)
-{
-	vfence_waiter_fail_all(fence, READ_ONCE(fence->adapter->lost) ? -EIO : error);
-	vfence_fence_set_always_signaled(fence);
-}
-
-/**
- * vfence_fence_get_share - count a holder that is of no adapter, such as a descriptor
- * @fence: the fence, of which the caller has a reference
- * @rights: DRM_VFENCE_RIGHT_* of the holder
- *
- * Takes a reference. The members of a cross-adapter fence are the same to such a holder.
- *
- * Return: false if @rights has the right to signal and the last holder with that right has gone: a
- * fence that has ended stays ended.
- */
-bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights)
-{
-	if (fence->cross && !vfence_cross_adapter_get_holder(fence->cross))
-		return false;
-
-	if (rights & DRM_VFENCE_RIGHT_SIGNAL && !atomic_inc_not_zero(fence_signalers(fence))) {
-		if (fence->cross)
-			vfence_cross_adapter_put_holder(fence->cross);
-		return false;
-	}
-
-	kref_get(&fence->ref);
-	return true;
-}
-
-/*
- * The last holder that may signal has gone. Its packets fault from now on, and its signals are
- * stored. First complete what values satisfy that were rewound since; vfence_fence_end() samples
- * the current value.
- */
-static void fence_abandon(struct vfence_fence *fence)
-{
-	vfence_fence_irq_settle_rewinds(fence);
-	if (fence->cross)
-		vfence_cross_adapter_end(fence->cross);
-	else
-		vfence_fence_end(fence, -ECANCELED);
-}
-
-/**
- * vfence_fence_put_share - undo vfence_fence_get_share()
- * @fence: the fence
- * @rights: DRM_VFENCE_RIGHT_* of the holder, as it was counted
- *
- * After the last holder that may signal the fence, CPU waits end with ECANCELED, those of the
- * remaining holders, too, and queues blocked on the fence continue. Process context.
- */
-void vfence_fence_put_share(struct vfence_fence *fence, u32 rights)
-{
-	if (rights & DRM_VFENCE_RIGHT_SIGNAL && atomic_dec_and_test(fence_signalers(fence)))
-		fence_abandon(fence);
-	if (fence->cross)
-		vfence_cross_adapter_put_holder(fence->cross);
-	vfence_fence_put(fence);
-}
-
-/**
- * vfence_fence_get_holder - count a holder that is a client of the fence's adapter
- * @fence: the fence, of which the caller has a reference
- * @rights: DRM_VFENCE_RIGHT_* of the holder
- *
- * That is a handle, or an import or a submission that will signal. Takes a reference.
- *
- * Return: as vfence_fence_get_share(); or false if the adapter of a member was unplugged.
- */
-bool vfence_fence_get_holder(struct vfence_fence *fence, u32 rights)
-{
-	if (!vfence_fence_get_share(fence, rights))
-		return false;
-
-	if (!fence->cross || !(rights & DRM_VFENCE_RIGHT_SIGNAL) ||
-	    atomic_inc_unless_negative(&fence->signalers))
-		return true;
-
-	vfence_fence_put_share(fence, rights);
-	return false;
-}
-
-/** vfence_fence_put_holder - undo vfence_fence_get_holder(); as vfence_fence_put_share() */
-void vfence_fence_put_holder(struct vfence_fence *fence, u32 rights)
-{
-	/* An unplug has taken all of the member off the count of the cross-adapter fence. */
-	if (fence->cross && rights & DRM_VFENCE_RIGHT_SIGNAL &&
-	    atomic_dec_return(&fence->signalers) < 0)
-		rights &= ~DRM_VFENCE_RIGHT_SIGNAL;
-
-	vfence_fence_put_share(fence, rights);
 }
 
 /** vfence_fence_private_data - copy the creator's private data of a native fence */
@@ -645,37 +444,4 @@ void vfence_fence_for_each(struct vfence_adapter *adapter,
 		rcu_read_lock();
 	}
 	rcu_read_unlock();
-}
-
-static void fence_fail(struct vfence_fence *fence, void *error)
-{
-	vfence_waiter_fail_all(fence, *(int *)error);
-}
-
-/** vfence_fence_fail_all - end every wait on a departing adapter with @error */
-void vfence_fence_fail_all(struct vfence_adapter *adapter, int error)
-{
-	vfence_fence_for_each(adapter, fence_fail, &error);
-}
-
-static void fence_end_signalers(struct vfence_fence *fence, void *unused)
-{
-	int gone;
-
-	if (!fence->cross)
-		return;
-	gone = atomic_xchg(&fence->signalers, FENCE_UNPLUGGED);
-	if (gone && atomic_sub_and_test(gone, &fence->cross->signalers))
-		fence_abandon(fence);
-}
-
-/**
- * vfence_fence_end_signalers - clients of an adapter that was unplugged signal no fence any more
- * @adapter: the adapter: its calls return ENODEV, and all works that signal have run
- *
- * Other adapters may wait for its cross-adapter fences, while its files stay open. Called once.
- */
-void vfence_fence_end_signalers(struct vfence_adapter *adapter)
-{
-	vfence_fence_for_each(adapter, fence_end_signalers, NULL);
 }

@@ -6,10 +6,10 @@
 #include <linux/list.h>
 #include <linux/rbtree.h>
 #include <linux/spinlock.h>
-#include <linux/ww_mutex.h>
 
 #include "core/vfence_file_types.h"
 #include "fence/vfence_cross_adapter.h"
+#include "fence/vfence_shared.h"
 #include "hw/vgpu.h"
 #include "mem/vfence_slots.h"
 
@@ -62,20 +62,10 @@ struct vfence_fence {
 	/** @shareable: True if the fence may be exported. */
 	bool shareable;
 
-	/**
-	 * @signalers: Number of holders that may signal: handles and descriptors with the right,
-	 * imports, and signals of submissions. The last one to go ends the waits for the fence, and
-	 * none comes later. If @cross is set, it has that count for all members, and this is the
-	 * part of the fence's adapter, without descriptors; negative after an unplug.
-	 */
-	atomic_t signalers;
-
-	/**
-	 * @signal_lock: Serialises CPU signals of the fence, with the completion of the waits
-	 * they satisfy. The members of a cross-adapter fence use cross->signal_lock instead;
-	 * see signal_lock_of().
-	 */
-	struct ww_mutex signal_lock;
+	/** @shared: What the members of a cross-adapter fence share: that of @cross, or @own. */
+	struct vfence_shared *shared;
+	/** @own: Shared part of a fence of one adapter; of a member of @cross only @signalers. */
+	struct vfence_shared own;
 	/** @signaling: Value before the next point of the call that holds the signal lock. */
 	u64 signaling;
 
@@ -123,7 +113,7 @@ struct vfence_fence {
 	/** @propagate_lock: The same for members of a cross-adapter fence, with propagation. */
 	struct mutex propagate_lock;
 
-	/** @lock: Protects all members below, except @settled. */
+	/** @lock: Protects all members below. */
 	spinlock_t lock;
 
 	/** @waiters: &struct vfence_waiter of CPU waits, ordered by value. */
@@ -147,7 +137,7 @@ struct vfence_fence {
 	 */
 	bool linked;
 	/**
-	 * @scanned: True while the fence is on a list of vfence_fence_scan(), which takes it off if
+	 * @scanned: True while the fence is on a list of vfence_rescan_all(), which takes it off if
 	 * it need not be there; under @lock.
 	 */
 	bool scanned;
@@ -159,12 +149,6 @@ struct vfence_fence {
 	u64 spurious;
 	/** @woken: Number of waiters completed. */
 	u64 woken;
-
-	/**
-	 * @settled: Value of vfence_fence_rewinds() at the last settlement; unused if @cross
-	 * is set. Written without @lock by vfence_fence_irq_settle_rewinds().
-	 */
-	u64 settled;
 
 	/** @deferred_value: Highest value up to which the threaded half completes waiters. */
 	u64 deferred_value;
@@ -184,19 +168,11 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args);
 void vfence_fence_put(struct vfence_fence *fence);
 void vfence_fence_list_for_scan_locked(struct vfence_fence *fence);
-void vfence_fence_scan(struct vfence_adapter *adapter);
 struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 global);
-bool vfence_fence_get_share(struct vfence_fence *fence, u32 rights);
-void vfence_fence_put_share(struct vfence_fence *fence, u32 rights);
-bool vfence_fence_get_holder(struct vfence_fence *fence, u32 rights);
-void vfence_fence_put_holder(struct vfence_fence *fence, u32 rights);
-void vfence_fence_end(struct vfence_fence *fence, int error);
 void vfence_fence_private_data(struct vfence_fence *fence, u8 *data);
 void vfence_fence_set_always_signaled(struct vfence_fence *fence);
 void vfence_fence_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_fence *fence, void *arg), void *arg);
-void vfence_fence_fail_all(struct vfence_adapter *adapter, int error);
-void vfence_fence_end_signalers(struct vfence_adapter *adapter);
 
 static inline bool vfence_fence_is_monitored(const struct vfence_fence *fence)
 {

@@ -16,6 +16,10 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_fd.h"
 #include "fence/vfence_fence_handle.h"
+#include "fence/vfence_holder.h"
+#include "fence/vfence_members.h"
+#include "fence/vfence_waiter.h"
+#include "vfence_race_point.h"
 
 /**
  * struct vfence_fence_fd - exported fence of a file descriptor
@@ -31,7 +35,7 @@ static int fence_fd_release(struct inode *inode, struct file *filp)
 {
 	struct vfence_fence_fd *share = filp->private_data;
 
-	vfence_fence_put_share(share->fence, share->rights);
+	vfence_holder_put_fd(share->fence, share->rights);
 	vfence_leak_check_free(SHARE, share);
 	return 0;
 }
@@ -105,12 +109,12 @@ int vfence_fence_fd_export_ioctl(struct drm_device *drm, void *data, struct drm_
 		goto put;
 
 	ret = -ENOENT;
-	if (!vfence_fence_get_share(fence, rights))
+	if (!vfence_holder_get_fd(fence, rights))
 		goto put;
 
 	ret = fence_fd_install(fence, rights);
 	if (ret < 0) {
-		vfence_fence_put_share(fence, rights);
+		vfence_holder_put_fd(fence, rights);
 		goto put;
 	}
 	args->fd = ret;
@@ -138,11 +142,70 @@ static struct vfence_fence *fence_fd_get_fence(struct vfence_adapter *adapter, i
 		if (vfence_reject(&adapter->drm, !(share->rights & DRM_VFENCE_RIGHT_READ)))
 			fence = ERR_PTR(-EACCES);
 		else if ((share->fence->adapter == adapter || share->fence->cross) &&
-			 vfence_fence_get_share(share->fence, share->rights))
+			 vfence_holder_get_fd(share->fence, share->rights))
 			fence = share->fence;
 	}
 	fput(filp);
 	return fence;
+}
+
+static struct vfence_fence *fence_fd_create_member(struct vfence_fence *fence,
+						   struct vfence_file *file)
+{
+	struct vfence_cross_adapter *cross = fence->cross;
+	struct vfence_fence_args args = { .shareable = true, .cross = cross };
+
+	/* Create the kind of fence that the adapter supports (WDDM-109, WDDM-110). */
+	if (!file->adapter->native_fence) {
+		args.type = DRM_VFENCE_FENCE_MONITORED;
+		args.flags = cross->flags;
+	} else {
+		args.flags = cross->flags & DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR;
+	}
+	vfence_fence_private_data(fence, args.private_data);
+	return vfence_fence_create(file, &args);
+}
+
+static void fence_fd_link_member(struct vfence_fence *member, const void *unused)
+{
+	if (!READ_ONCE(member->linked))
+		vfence_waiter_link(member);
+}
+
+/*
+ * Get the member of a cross-adapter fence on the file's adapter. Creates the member if the adapter
+ * has none yet. That may take as long as the client takes to get a processor and memory: others use
+ * the fence meanwhile.
+ */
+static struct vfence_fence *fence_fd_get_other(struct vfence_fence *fence,
+					       struct vfence_file *file)
+{
+	struct vfence_cross_adapter *cross = fence->cross;
+	struct vfence_fence *member = vfence_members_find(cross, file->adapter);
+
+	lockdep_assert_held(&file->lock);
+	if (!member) {
+		member = fence_fd_create_member(fence, file);
+		if (IS_ERR(member))
+			return member;
+		vfence_hold(MEMBER);
+		member = vfence_members_join(cross, member);
+	}
+
+	/*
+	 * From now on each signal of the others must reach the member, also if another thread has
+	 * added it and does not get to this.
+	 */
+	vfence_members_for_each(cross, fence_fd_link_member, NULL);
+
+	/*
+	 * The lock of the members decides: either the thread that ends all members finds the new
+	 * one, or this thread finds that no holder can signal.
+	 */
+	if (!atomic_read(&cross->shared.signalers))
+		vfence_holder_end(member, -ECANCELED);
+
+	return member;
 }
 
 /* Return the member of @fence on the file's adapter, with a reference. */
@@ -156,7 +219,7 @@ static struct vfence_fence *fence_fd_get_member(struct vfence_fence *fence,
 	if (vfence_reject(&file->adapter->drm, file->adapter->config.gpu.no_64bit_atomics))
 		return ERR_PTR(-EOPNOTSUPP);
 
-	return vfence_cross_adapter_member(fence, file);
+	return fence_fd_get_other(fence, file);
 }
 
 static int fence_fd_open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
@@ -183,7 +246,8 @@ static int fence_fd_open_locked(struct vfence_file *file, struct vfence_fence *f
 	}
 
 	rights = vfence_fence_handle_rights_without(rights, args->flags);
-	ret = vfence_fence_handle_add(file, device, member, rights, false, &args->handle, &args->mapping);
+	ret = vfence_fence_handle_add(file, device, member, rights, false, &args->handle,
+				      &args->mapping);
 	vfence_fence_put(member);
 	return ret;
 }
@@ -213,6 +277,6 @@ int vfence_fence_fd_open_ioctl(struct drm_device *drm, void *data, struct drm_fi
 		memset(args->private_data, 0, sizeof(args->private_data));
 		vfence_fence_private_data(fence, args->private_data);
 	}
-	vfence_fence_put_share(fence, rights);
+	vfence_holder_put_fd(fence, rights);
 	return ret;
 }

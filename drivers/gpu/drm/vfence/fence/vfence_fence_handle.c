@@ -12,12 +12,13 @@
 #include "core/vfence_account.h"
 #include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_fence_irq.h"
+#include "fence/vfence_fence_handle.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_fence_va.h"
-#include "fence/vfence_fence_handle.h"
-#include "fence/vfence_waiter.h"
+#include "fence/vfence_holder.h"
+#include "fence/vfence_rescan.h"
 #include "fence/vfence_signal.h"
+#include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_map.h"
 #include "mem/vfence_page.h"
@@ -59,7 +60,7 @@ static void handle_settle_handle(struct vfence_adapter *adapter, struct vfence_f
 		return;
 
 	vfence_irq_catch_up(adapter);
-	vfence_fence_irq_rescan(fence);
+	vfence_rescan_fence(fence);
 }
 
 /* Number of fences that a file finds without a look-up in its table: a page of pointers. */
@@ -214,7 +215,8 @@ void vfence_fence_handle_device_lost(struct vfence_device *device)
 
 	do {
 		spin_lock(&device->lock);
-		entry = list_first_entry_or_null(&device->losses, struct vfence_fence_handle, loss_link);
+		entry = list_first_entry_or_null(&device->losses, struct vfence_fence_handle,
+						 loss_link);
 		taken = entry && handle_take_loss_locked(entry, &loss);
 		spin_unlock(&device->lock);
 
@@ -235,13 +237,13 @@ static void handle_free(struct vfence_file *file, struct vfence_fence_handle *en
 	vfence_account_uncharge(file->account, HANDLE_BYTES);
 	vfence_map_put(file, entry->map);
 	vfence_device_put(entry->device);
-	vfence_fence_put_holder(fence, entry->rights);
+	vfence_holder_put(fence, entry->rights);
 	vfence_leak_check_free(HANDLE, entry);
 }
 
 /* Fill in where the client and its packets find the values of the fence. */
 static void handle_describe(const struct vfence_fence_handle *entry,
-			   struct drm_vfence_fence_mapping *mapping)
+			    struct drm_vfence_fence_mapping *mapping)
 {
 	const struct vfence_fence *fence = entry->fence;
 	struct vfence_page *user = fence->slots->current_value.user;
@@ -267,7 +269,7 @@ static void handle_describe(const struct vfence_fence_handle *entry,
  * Return: 0 or a negative error.
  */
 int vfence_fence_handle_add(struct vfence_file *file, struct vfence_device *device,
-		     struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
+			    struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping)
 {
 	struct vfence_fence_handle *entry = vfence_leak_check_alloc(HANDLE, sizeof(*entry));
@@ -287,7 +289,7 @@ int vfence_fence_handle_add(struct vfence_file *file, struct vfence_device *devi
 	entry->rights = rights;
 	entry->parent = parent;
 	/* As the caller is a holder, this fails only if its adapter was unplugged. */
-	if (!vfence_fence_get_holder(fence, rights)) {
+	if (!vfence_holder_get(fence, rights)) {
 		ret = -ENODEV;
 		goto uncharge;
 	}
@@ -326,7 +328,7 @@ int vfence_fence_handle_add(struct vfence_file *file, struct vfence_device *devi
 put_map:
 	vfence_map_put(file, entry->map);
 put_holder:
-	vfence_fence_put_holder(fence, rights);
+	vfence_holder_put(fence, rights);
 uncharge:
 	vfence_account_uncharge(file->account, HANDLE_BYTES);
 free:
@@ -362,7 +364,8 @@ void vfence_fence_handle_keep(struct vfence_file *file, u32 handle)
 }
 
 /* The handle is not in the table any more, so that no look-up brings it back here. */
-static void handle_forget(struct vfence_file *file, const struct vfence_fence_handle *entry, u32 handle)
+static void handle_forget(struct vfence_file *file, const struct vfence_fence_handle *entry,
+			  u32 handle)
 {
 	struct vfence_fence_handle **recent = &file->recent[handle % VFENCE_RECENT];
 
@@ -425,7 +428,7 @@ static struct vfence_fence_handle *handle_find_locked(struct vfence_file *file, 
  * rights.
  */
 struct vfence_fence *vfence_fence_handle_lookup(struct vfence_file *file, u32 handle, u32 need,
-					 u32 *rights)
+						u32 *rights)
 {
 	struct vfence_fence *fence = ERR_PTR(-ENOENT);
 	struct vfence_fence_handle *entry;
@@ -445,8 +448,9 @@ struct vfence_fence *vfence_fence_handle_lookup(struct vfence_file *file, u32 ha
 }
 
 /* Create a fence and a handle with @rights. Updates args->private_data as it was stored. */
-static int handle_create_locked(struct vfence_file *file, u32 parent, struct vfence_fence_args *args,
-			       u32 rights, u32 *handle, struct drm_vfence_fence_mapping *mapping)
+static int handle_create_locked(struct vfence_file *file, u32 parent,
+				struct vfence_fence_args *args, u32 rights, u32 *handle,
+				struct drm_vfence_fence_mapping *mapping)
 {
 	struct vfence_device *device = xa_load(&file->devices.objects, parent);
 	struct vfence_fence *fence;
@@ -466,7 +470,7 @@ static int handle_create_locked(struct vfence_file *file, u32 parent, struct vfe
 	ret = vfence_fence_handle_add(file, device, fence, rights, true, handle, mapping);
 	if (!ret)
 		vfence_fence_private_data(fence, args->private_data);
-	vfence_fence_put_holder(fence, DRM_VFENCE_RIGHTS_ALL);
+	vfence_holder_put(fence, DRM_VFENCE_RIGHTS_ALL);
 
 	return ret;
 }
@@ -508,7 +512,7 @@ static int handle_check_create(struct drm_device *drm, const struct drm_vfence_f
 
 /* Has the adapter such fences? */
 static bool handle_supports(const struct vfence_adapter *adapter,
-			   const struct drm_vfence_fence_create *args)
+			    const struct drm_vfence_fence_create *args)
 {
 	switch (args->type) {
 	case DRM_VFENCE_FENCE_DEFAULT:
@@ -543,7 +547,7 @@ int vfence_fence_handle_create_ioctl(struct drm_device *drm, void *data, struct 
 
 	mutex_lock(&file->lock);
 	ret = handle_create_locked(file, args->device, &create,
-				  vfence_fence_handle_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags),
+				   vfence_fence_handle_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags),
 				  &args->handle, &args->mapping);
 	mutex_unlock(&file->lock);
 
@@ -567,7 +571,8 @@ int vfence_fence_handle_destroy_unkept(struct vfence_file *file, u32 handle)
 }
 
 /** vfence_fence_handle_query - answer %DRM_VFENCE_QUERY_FENCE */
-int vfence_fence_handle_query(struct vfence_file *file, u32 handle, struct drm_vfence_fence_info *info)
+int vfence_fence_handle_query(struct vfence_file *file, u32 handle,
+			      struct drm_vfence_fence_info *info)
 {
 	struct vfence_fence *fence;
 	unsigned long flags;

@@ -9,7 +9,8 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_signal.h"
+#include "fence/vfence_propagate.h"
+#include "fence/vfence_rescan.h"
 #include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "vfence_race_point.h"
@@ -32,7 +33,7 @@ static bool fence_irq_defer_locked(struct vfence_adapter *adapter, struct vfence
 	spin_lock_irqsave(&fence->lock, flags);
 	useful = !fence->deferred && vfence_waiter_is_due_locked(fence, value);
 	if (fence->linked)
-		vfence_cross_adapter_note_locked(fence, value, time);
+		vfence_propagate_note_locked(fence, value, time);
 	vfence_waiter_defer_locked(fence, value);
 	spin_unlock_irqrestore(&fence->lock, flags);
 
@@ -120,195 +121,6 @@ static void fence_irq_native_hard(struct vfence_adapter *adapter,
 		fence_irq_signaled_locked(adapter, record, &record->fence[i], batch);
 }
 
-/*
- * Propagate the missed signal and the current value to the other adapters. A queue there
- * that began to wait after the time of a signal has read the value by itself.
- */
-static void fence_irq_propagate(struct vfence_fence *fence, const struct vgpu_missed *missed)
-{
-	u64 now = vgpu_clock_now(fence->adapter->gpu);
-
-	/*
-	 * Read the clock before the value: a value that was rewound before then must not
-	 * release a queue that began to wait after the rewind.
-	 * Partner: the lock in vgpu_fence_block().
-	 */
-	smp_mb();
-	if (missed->value)
-		vfence_cross_adapter_propagate(fence, missed->value, missed->time);
-
-	vfence_cross_adapter_propagate(fence, vfence_fence_current(fence), now);
-}
-
-/*
- * Remember the 64-bit value of a narrow fence, as the GPU writes 32 bits only. If a CPU
- * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
- */
-static void fence_irq_update_wide(struct vfence_fence *fence)
-{
-	s64 anchor = atomic64_read(&fence->wide);
-
-	atomic64_try_cmpxchg(&fence->wide, &anchor,
-			     vfence_widen(anchor, READ_ONCE(*(u32 *)fence->current_value)));
-}
-
-/*
- * Take the highest value that no record named, if the hardware remembers one: it may have been
- * rewound since.
- */
-static void fence_irq_take_missed_locked(struct vfence_fence *fence, struct vgpu_missed *missed)
-{
-	bool signaled = false;
-
-	lockdep_assert_held(&fence->rescan_lock);
-	if (fence->hw)
-		vgpu_fence_take_missed(fence->hw, missed);
-	else if (fence->word)
-		signaled = vgpu_word_take(fence->word, missed);
-	if (fence->narrow) {
-		fence_irq_update_wide(fence);
-		if (signaled)
-			missed->value = vfence_widen(vfence_fence_current(fence), missed->value);
-	}
-}
-
-/* Take the value up to which interrupts have left waiters: it must end no wait of a later round. */
-static u64 fence_irq_take_deferred(struct vfence_fence *fence)
-{
-	unsigned long flags;
-	u64 value;
-
-	spin_lock_irqsave(&fence->lock, flags);
-	value = fence->deferred_value;
-	fence->deferred_value = 0;
-	spin_unlock_irqrestore(&fence->lock, flags);
-	return value;
-}
-
-static void fence_irq_put_deferred(struct vfence_fence *fence, u64 value)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&fence->lock, flags);
-	fence->deferred_value = max(fence->deferred_value, value);
-	spin_unlock_irqrestore(&fence->lock, flags);
-}
-
-/*
- * Complete a batch of the waiters up to @missed, up to what interrupts have left, and up to the
- * current value. The rest is left to the thread of the interrupt, and to who calls this again.
- */
-static bool fence_irq_portion_locked(struct vfence_fence *fence, u64 missed,
-				     unsigned int *completed)
-{
-	u64 value = max(fence_irq_take_deferred(fence), missed);
-	unsigned int taken = vfence_waiter_complete_batch(fence, value);
-
-	lockdep_assert_held(&fence->rescan_lock);
-	*completed += taken;
-	if (taken < VFENCE_WAITER_BATCH)
-		return false;
-	if (!vfence_waiter_leave(fence, value))
-		fence_irq_put_deferred(fence, value);
-	return true;
-}
-
-/*
- * Complete a batch of the waiters that interrupts have deferred. The lock serialises callers: on
- * return each earlier caller has completed its batch. It is a spinlock, so that a thread that holds
- * it is not preempted: clients take it that get a processor rarely, and the interrupt's thread
- * waits for it. Return true if waiters may remain, which the interrupt's thread completes, too.
- */
-static bool fence_irq_portion(struct vfence_fence *fence, unsigned int *completed)
-{
-	bool more;
-
-	spin_lock(&fence->rescan_lock);
-	more = fence_irq_portion_locked(fence, 0, completed);
-	spin_unlock(&fence->rescan_lock);
-	return more;
-}
-
-/**
- * vfence_fence_irq_look - complete a batch of waiters when no record names the signaled values
- * @fence: the fence
- * @completed: the number of waiters is added to it
- *
- * Otherwise as vfence_fence_irq_rescan().
- *
- * Return: true if there may be more, which the thread of the interrupt completes.
- */
-bool vfence_fence_irq_look(struct vfence_fence *fence, unsigned int *completed)
-{
-	struct vgpu_missed missed = {};
-	bool linked = READ_ONCE(fence->linked);
-	bool more;
-
-	/* An INTRA_GPU fence has no CPU waiters. */
-	if (!fence->current_value)
-		return false;
-
-	if (linked)
-		mutex_lock(&fence->propagate_lock);
-	spin_lock(&fence->rescan_lock);
-	if (!linked && fence->linked) {
-		/* Another adapter has joined it meanwhile: what is taken must be propagated. */
-		spin_unlock(&fence->rescan_lock);
-		mutex_lock(&fence->propagate_lock);
-		spin_lock(&fence->rescan_lock);
-		linked = true;
-	}
-	fence_irq_take_missed_locked(fence, &missed);
-	more = fence_irq_portion_locked(fence, missed.value, completed);
-	spin_unlock(&fence->rescan_lock);
-	if (!linked)
-		return more;
-
-	vfence_cross_adapter_propagate_noted(fence);
-	fence_irq_propagate(fence, &missed);
-	mutex_unlock(&fence->propagate_lock);
-	return more;
-}
-
-/**
- * vfence_fence_irq_rescan - complete waiters when no record says which values were signaled
- * @fence: the fence
- *
- * Completes the waiters that the current value satisfies, and those that a value satisfied
- * which was rewound since, if the hardware remembers it. Propagates both to the other
- * adapters of a cross-adapter fence. Serialised: on return each missed signal from before
- * the call is handled, even if another thread took it. Process context.
- *
- * Return: number of waiters that this call completed.
- */
-unsigned int vfence_fence_irq_rescan(struct vfence_fence *fence)
-{
-	unsigned int completed = 0;
-	bool more = vfence_fence_irq_look(fence, &completed);
-
-	while (more) {
-		cond_resched();
-		more = fence_irq_portion(fence, &completed);
-	}
-	return completed;
-}
-
-/* Complete a portion of what interrupts have left of a fence. Return true if there may be more. */
-static bool fence_irq_complete_deferred(struct vfence_fence *fence)
-{
-	unsigned int completed = 0;
-	bool more;
-
-	if (!READ_ONCE(fence->linked))
-		return fence_irq_portion(fence, &completed);
-
-	mutex_lock(&fence->propagate_lock);
-	more = fence_irq_portion(fence, &completed);
-	vfence_cross_adapter_propagate_noted(fence);
-	mutex_unlock(&fence->propagate_lock);
-	return more;
-}
-
 /* Return true if the fence needs no other pass: no signal was deferred meanwhile. */
 static bool fence_irq_end_deferred(struct vfence_fence *fence)
 {
@@ -357,7 +169,7 @@ static void fence_irq_native_thread(struct vfence_adapter *adapter)
 		struct vfence_fence *fence = llist_entry(list, struct vfence_fence, deferred_node);
 
 		list = list->next;
-		if (!fence_irq_complete_deferred(fence) && fence_irq_end_deferred(fence))
+		if (!vfence_rescan_deferred_batch(fence) && fence_irq_end_deferred(fence))
 			vfence_fence_put(fence);
 		else
 			__llist_add(&fence->deferred_node, &again);
@@ -375,7 +187,7 @@ static void fence_irq_native_thread(struct vfence_adapter *adapter)
 static void fence_irq_native_scan(struct vfence_adapter *adapter, u32 nodes)
 {
 	if (!adapter->optimized || nodes & VGPU_OVERFLOW_UNLOGGED)
-		vfence_fence_scan(adapter);
+		vfence_rescan_all(adapter);
 }
 
 static const struct vfence_irq_source fence_irq_native_source = {
@@ -417,7 +229,7 @@ static void fence_irq_look_at(struct vfence_adapter *adapter, u32 global)
 	if (!fence)
 		return;
 	/* What exceeds a portion is left to fence_irq_native_thread(). */
-	vfence_fence_irq_look(fence, &completed);
+	vfence_rescan_batch(fence, &completed);
 	vfence_fence_put(fence);
 }
 
@@ -468,72 +280,4 @@ void vfence_fence_irq_add_sources(struct vfence_adapter *adapter)
 	vfence_irq_add(adapter, adapter->optimized ? &fence_irq_optimized_source :
 						     &fence_irq_native_source);
 	vfence_irq_add(adapter, &fence_irq_monitored_source);
-}
-
-/**
- * vfence_fence_irq_complete - complete what the interrupts of a fence have left
- * @fence: the fence, all signals of which are handled by vfence_irq_catch_up()
- *
- * This does not wait for the waiters of other fences, which the threaded half completes in
- * portions. Process context.
- */
-void vfence_fence_irq_complete(struct vfence_fence *fence)
-{
-	while (fence_irq_complete_deferred(fence))
-		cond_resched();
-}
-
-/* Handle the records that name the fence. */
-static void fence_irq_settle_records(struct vfence_fence *fence)
-{
-	vgpu_cmp_flush(fence->adapter->gpu);
-	vfence_irq_flush(fence->adapter);
-}
-
-/**
- * vfence_fence_irq_settle - handle all signals of a fence that are pending
- * @fence: the fence
- *
- * On return each signal before the call, by the CPU or on this adapter, has completed
- * the waits it satisfies, even if its value was rewound since. Process context.
- */
-void vfence_fence_irq_settle(struct vfence_fence *fence)
-{
-	struct vfence_adapter *adapter = fence->adapter;
-
-	vfence_signal_settle(fence);
-	if (adapter->optimized)
-		vfence_irq_catch_up(adapter);
-	else
-		fence_irq_settle_records(fence);
-
-	/* What records have left, and up to the highest value that none named. */
-	vfence_fence_irq_rescan(fence);
-}
-
-/**
- * vfence_fence_irq_settle_rewinds - handle the signals before a rewind
- * @fence: the fence, which is about to get a waiter
- *
- * Call this before a wait is put on a fence. Interrupts and logs carry values, so that a
- * value that was rewound completes the waits that were on the fence. It must not complete
- * a wait that begins after the rewind. If the fence was not rewound since the last call
- * the cost is one comparison. Process context, no lock held.
- */
-void vfence_fence_irq_settle_rewinds(struct vfence_fence *fence)
-{
-	u64 rewinds;
-
-	if (fence->cross) {
-		vfence_cross_adapter_settle_rewinds(fence->cross);
-		return;
-	}
-
-	rewinds = vfence_fence_rewinds(fence);
-	if (READ_ONCE(fence->settled) == rewinds)
-		return;
-	vfence_fence_irq_settle(fence);
-
-	/* Store the count only now, as others skip the settlement by it. Later rewinds differ. */
-	WRITE_ONCE(fence->settled, rewinds);
 }

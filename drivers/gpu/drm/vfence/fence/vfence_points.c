@@ -6,9 +6,16 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "core/vfence_adapter.h"
+#include "core/vfence_user_array.h"
 #include "fence/vfence_fence.h"
+#include "fence/vfence_fence_handle.h"
+#include "fence/vfence_holder.h"
 #include "fence/vfence_points.h"
 #include "fence/vfence_wait.h"
+
+/* Lists of at most so many points are copied to the stack. */
+#define POINTS_SHORT	4
 
 /**
  * vfence_points_alloc - make room in an empty list
@@ -26,6 +33,139 @@ int vfence_points_alloc(struct vfence_points *points, unsigned int room)
 }
 
 /**
+ * vfence_points_look_up - get the fence that a point of a client names
+ * @file: the file of the client
+ * @handle: handle of the fence
+ * @need: DRM_VFENCE_RIGHT_* that the handle must have
+ * @value: value of the point; for a narrow fence widened to 64 bits
+ *
+ * Return: the fence with a reference, or an ERR_PTR.
+ */
+struct vfence_fence *vfence_points_look_up(struct vfence_file *file, u32 handle, u32 need,
+					   u64 *value)
+{
+	struct vfence_fence *fence = vfence_fence_handle_lookup(file, handle, need, NULL);
+
+	if (vfence_reject(&file->adapter->drm, IS_ERR(fence)))
+		return fence;
+
+	/* The CPU cannot reach the values of an INTRA_GPU fence (WDDM-31). */
+	if (vfence_reject(&file->adapter->drm, !fence->current_value)) {
+		vfence_fence_put(fence);
+		return ERR_PTR(-EOPNOTSUPP);
+	}
+	if (fence->narrow)
+		*value = vfence_widen(vfence_fence_current(fence), *value);
+	return fence;
+}
+
+static int points_resolve_one(struct vfence_file *file, struct vfence_point *point, u32 need,
+			      const struct drm_vfence_fence_point *in)
+{
+	if (vfence_reject(&file->adapter->drm, in->flags))
+		return -EINVAL;
+	point->value = in->value;
+	point->locked = false;
+	point->pledged = false;
+	point->fence = vfence_points_look_up(file, in->fence, need, &point->value);
+	return PTR_ERR_OR_ZERO(point->fence);
+}
+
+/* Append the client's points to @points. On error those that are counted have a reference. */
+static int points_resolve_list(struct vfence_file *file, struct vfence_points *points,
+			       u32 need, const struct drm_vfence_fence_point *in,
+				  unsigned int count)
+{
+	struct vfence_point *list = vfence_points_list(points);
+	int ret = 0;
+
+	for (; points->count < count; points->count++, list++, in++) {
+		ret = points_resolve_one(file, list, need, in);
+		if (ret)
+			break;
+	}
+	return ret;
+}
+
+/* Not inline: calls with one point need no room for more on the stack, which is cleared. */
+static noinline int points_resolve_many(struct vfence_file *file,
+					const struct drm_vfence_obj_array *array, u32 need,
+					 struct vfence_points *points)
+{
+	struct drm_vfence_fence_point list[POINTS_SHORT], *in;
+	int ret;
+
+	in = vfence_user_array_get(array, sizeof(*in), DRM_VFENCE_MAX_POINTS, list, sizeof(list));
+	if (IS_ERR(in))
+		return PTR_ERR(in);
+
+	ret = vfence_points_alloc(points, array->count);
+	if (!ret)
+		ret = points_resolve_list(file, points, need, in, array->count);
+	vfence_user_array_free(in, list);
+	if (ret)
+		vfence_points_free(points);
+	return ret;
+}
+
+/**
+ * vfence_points_resolve - find the fences of a client's list of points
+ * @file: the file of the client
+ * @array: list of points in user memory; must not be empty
+ * @need: DRM_VFENCE_RIGHT_* that each handle must have
+ * @points: an empty list; output: the points; on error empty
+ *
+ * Return: 0 or a negative error.
+ */
+int vfence_points_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *array,
+			  u32 need, struct vfence_points *points)
+{
+	struct drm_vfence_fence_point in;
+	int ret;
+
+	BUILD_BUG_ON(sizeof(in) % sizeof(u64));
+	if (vfence_reject(&file->adapter->drm, !array->count))
+		return -EINVAL;
+	/* Most lists have one point, in the form of this driver. */
+	if (array->count != 1 || array->stride != sizeof(in))
+		return points_resolve_many(file, array, need, points);
+
+	ret = vfence_user_array_copy_words(&in, u64_to_user_ptr(array->array), sizeof(in));
+	if (!ret)
+		ret = points_resolve_one(file, &points->one, need, &in);
+	points->count = !ret;
+	return ret;
+}
+
+/**
+ * vfence_points_resolve_ops - find the fences of operations of a submission
+ * @file: the file of the client
+ * @ops: operations on fences
+ * @count: their number, not zero
+ * @need: DRM_VFENCE_RIGHT_* that each handle must have
+ * @points: an empty list; output: the points; on error empty
+ *
+ * Return: 0 or a negative error.
+ */
+int vfence_points_resolve_ops(struct vfence_file *file, const struct drm_vfence_submit_op *ops,
+			      u32 count, u32 need, struct vfence_points *points)
+{
+	int ret = vfence_points_alloc(points, count);
+
+	while (!ret && points->count < count) {
+		struct vfence_point *point = &vfence_points_list(points)[points->count];
+		struct drm_vfence_fence_point in = { .fence = ops->handle, .value = ops->value };
+
+		ret = points_resolve_one(file, point, need, &in);
+		points->count += !ret;
+		ops++;
+	}
+	if (ret)
+		vfence_points_free(points);
+	return ret;
+}
+
+/**
  * vfence_points_pledge - keep the waits that the signals of a list will end
  * @points: fences that the client may signal, and that will be signaled later
  *
@@ -39,7 +179,7 @@ int vfence_points_pledge(struct vfence_points *points)
 	unsigned int i;
 
 	for (i = 0; i < points->count; i++) {
-		if (!vfence_fence_get_holder(list[i].fence, DRM_VFENCE_RIGHT_SIGNAL))
+		if (!vfence_holder_get(list[i].fence, DRM_VFENCE_RIGHT_SIGNAL))
 			return -ENOENT;
 		/* It has a reference of its own. */
 		vfence_fence_put(list[i].fence);
@@ -55,7 +195,7 @@ void __vfence_points_free(struct vfence_points *points)
 
 	for (i = 0; i < points->count; i++) {
 		if (list[i].pledged)
-			vfence_fence_put_holder(list[i].fence, DRM_VFENCE_RIGHT_SIGNAL);
+			vfence_holder_put(list[i].fence, DRM_VFENCE_RIGHT_SIGNAL);
 		else
 			vfence_fence_put(list[i].fence);
 	}

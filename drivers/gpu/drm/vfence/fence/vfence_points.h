@@ -4,7 +4,10 @@
 
 #include <linux/types.h>
 
+struct drm_vfence_obj_array;
+struct drm_vfence_submit_op;
 struct vfence_fence;
+struct vfence_file;
 struct vfence_wait;
 
 /**
@@ -44,6 +47,12 @@ static inline struct vfence_point *vfence_points_list(struct vfence_points *poin
 }
 
 int vfence_points_alloc(struct vfence_points *points, unsigned int room);
+struct vfence_fence *vfence_points_look_up(struct vfence_file *file, u32 handle, u32 need,
+					   u64 *value);
+int vfence_points_resolve(struct vfence_file *file, const struct drm_vfence_obj_array *array,
+			  u32 need, struct vfence_points *points);
+int vfence_points_resolve_ops(struct vfence_file *file, const struct drm_vfence_submit_op *ops,
+			      u32 count, u32 need, struct vfence_points *points);
 int vfence_points_pledge(struct vfence_points *points);
 void __vfence_points_free(struct vfence_points *points);
 int vfence_points_split(struct vfence_points *points, u32 fence_flags,

@@ -7,40 +7,13 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_points.h"
+#include "fence/vfence_propagate.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_waiter.h"
 #include "vfence_race_point.h"
 
 /* Maximal number of values in one update of the virtual GPU. */
 #define SIGNAL_BATCH	16
-
-static DEFINE_WW_CLASS(signal_class);
-
-/* The lock that serialises the CPU signals of a fence. */
-static struct ww_mutex *signal_lock_of(struct vfence_fence *fence)
-{
-	return fence->cross ? &fence->cross->signal_lock : &fence->signal_lock;
-}
-
-/** vfence_signal_init_lock - initialise the signal lock of a fence or a cross-adapter fence */
-void vfence_signal_init_lock(struct ww_mutex *lock)
-{
-	ww_mutex_init(lock, &signal_class);
-}
-
-/**
- * vfence_signal_settle - wait for the CPU signals of a fence that are in progress
- * @fence: the fence
- *
- * A CPU signal stores its value and completes the waits under one lock. Process context.
- */
-void vfence_signal_settle(struct vfence_fence *fence)
-{
-	struct ww_mutex *lock = signal_lock_of(fence);
-
-	ww_mutex_lock(lock, NULL);
-	ww_mutex_unlock(lock);
-}
 
 /* Store the value of a monitored fence. The virtual GPU does it for native ones (WDDM-62). */
 static void signal_store_monitored(struct vfence_fence *fence, u64 value)
@@ -146,7 +119,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_poin
 	unsigned int i;
 	u64 time = 0;
 
-	lockdep_assert_held(&signal_lock_of(list->fence)->base);
+	lockdep_assert_held(&list->fence->shared->signal_lock.base);
 
 	/* Trace it first: whoever sees the values comes later. */
 	if (trace_vfence_signal_enabled())
@@ -174,7 +147,7 @@ static int signal_batch(struct vfence_adapter *adapter, const struct vfence_poin
 		if (vfence_fence_is_awaited(list[i].fence, list[i].value))
 			signal_complete(list[i].fence, list[i].value, caller);
 		if (list[i].fence->cross)
-			vfence_cross_adapter_propagate(list[i].fence, list[i].value, time);
+			vfence_propagate_signal(list[i].fence, list[i].value, time);
 	}
 
 	/* Release: the waits are completed. */
@@ -192,7 +165,7 @@ static bool signal_resolve_values_locked(struct vfence_point *list, unsigned int
 	bool rewinds = false;
 	unsigned int i;
 
-	lockdep_assert_held(&signal_lock_of(list->fence)->base);
+	lockdep_assert_held(&list->fence->shared->signal_lock.base);
 
 	for (i = 0; i < count; i++)
 		if (vfence_fence_is_monitored(list[i].fence))
@@ -242,7 +215,7 @@ static void signal_unlock_many(struct vfence_point *list, unsigned int count)
 
 	for (i = 0; i < count; i++) {
 		if (list[i].locked)
-			ww_mutex_unlock(signal_lock_of(list[i].fence));
+			ww_mutex_unlock(&list[i].fence->shared->signal_lock);
 		list[i].locked = false;
 	}
 }
@@ -255,12 +228,12 @@ static int signal_lock_many(struct vfence_point *list, unsigned int count,
 	int ret = 0;
 
 	if (*at >= 0) {
-		ret = signal_lock_one(signal_lock_of(list[*at].fence), ctx, flags, true);
+		ret = signal_lock_one(&list[*at].fence->shared->signal_lock, ctx, flags, true);
 		list[*at].locked = !ret;
 	}
 
 	for (i = 0; !ret && i < count; i++) {
-		ret = signal_lock_one(signal_lock_of(list[i].fence), ctx, flags, false);
+		ret = signal_lock_one(&list[i].fence->shared->signal_lock, ctx, flags, false);
 		if (ret == -EALREADY) {
 			/* Another point of the list names the same fence. */
 			ret = 0;
@@ -285,10 +258,10 @@ static int signal_lock_all(struct vfence_point *list, unsigned int count,
 	int at = -1, ret;
 
 	if (count == 1)
-		return signal_lock_one(signal_lock_of(list->fence), NULL, flags, false) ?
+		return signal_lock_one(&list->fence->shared->signal_lock, NULL, flags, false) ?
 		       -ERESTARTSYS : 0;
 
-	ww_acquire_init(ctx, &signal_class);
+	ww_acquire_init(ctx, &vfence_shared_class);
 	do {
 		ret = signal_lock_many(list, count, ctx, flags, &at);
 	} while (ret == -EDEADLK);
@@ -306,7 +279,7 @@ static void signal_unlock_all(struct vfence_point *list, unsigned int count,
 			      struct ww_acquire_ctx *ctx)
 {
 	if (count == 1) {
-		ww_mutex_unlock(signal_lock_of(list->fence));
+		ww_mutex_unlock(&list->fence->shared->signal_lock);
 		return;
 	}
 	signal_unlock_many(list, count);

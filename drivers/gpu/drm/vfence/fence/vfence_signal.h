@@ -7,7 +7,6 @@
 
 struct vfence_fence;
 struct vfence_points;
-struct ww_mutex;
 
 /** VFENCE_SIGNAL_KEEP: a monitored fence above the value keeps its own, without error */
 #define VFENCE_SIGNAL_KEEP	BIT(31)
@@ -16,8 +15,6 @@ struct ww_mutex;
 /** VFENCE_SIGNAL_LATE: for what a client has asked before: nothing interrupts it */
 #define VFENCE_SIGNAL_LATE	BIT(29)
 
-void vfence_signal_init_lock(struct ww_mutex *lock);
-void vfence_signal_settle(struct vfence_fence *fence);
 int vfence_signal_perform(struct vfence_points *signals, u32 flags);
 int vfence_signal_one(struct vfence_fence *fence, u64 value, u32 flags);
 

@@ -24,9 +24,9 @@
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
 #include "fence/vfence_foreign.h"
+#include "fence/vfence_holder.h"
 #include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
-#include "fence/vfence_waiter.h"
 #include "vfence_race_point.h"
 
 /* Most imports that a thread of the kernel signals before others have their turn. */
@@ -59,7 +59,7 @@ struct vfence_import {
 
 static void sync_free_import(struct vfence_import *import)
 {
-	vfence_fence_put_holder(import->fence, DRM_VFENCE_RIGHT_SIGNAL);
+	vfence_holder_put(import->fence, DRM_VFENCE_RIGHT_SIGNAL);
 	vfence_foreign_put(import->foreign);
 	vfence_leak_check_free(IMPORT, import);
 }
@@ -206,7 +206,7 @@ static int sync_create_import(struct vfence_file *file, struct vfence_fence *fen
 		return ret;
 	}
 	/* Another thread may have closed the handle meanwhile. */
-	if (!vfence_fence_get_holder(fence, DRM_VFENCE_RIGHT_SIGNAL)) {
+	if (!vfence_holder_get(fence, DRM_VFENCE_RIGHT_SIGNAL)) {
 		vfence_foreign_put(import->foreign);
 		vfence_leak_check_free(IMPORT, import);
 		return -ENOENT;

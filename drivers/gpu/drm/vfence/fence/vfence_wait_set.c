@@ -27,12 +27,13 @@
 #include "core/vfence_file_types.h"
 #include "core/vfence_user_array.h"
 #include "core/vfence_wake.h"
+#include "fence/vfence_drain.h"
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
-#include "fence/vfence_request.h"
-#include "fence/vfence_signal.h"
+#include "fence/vfence_points.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_wait_args.h"
 #include "fence/vfence_wait_set.h"
 #include "fence/vfence_waiter.h"
 
@@ -178,7 +179,7 @@ static void wait_set_update_locked(struct vfence_wait_set *set, struct wait_set_
 	/* Before the waiter is on its fence, where others finish it. */
 	WRITE_ONCE(set->entries[change->index].state, WAIT_SET_ARMED);
 	WRITE_ONCE(set->used, set->used + 1);
-	ret = vfence_waiter_arm(waiter);
+	ret = vfence_drain_and_arm(waiter);
 	if (ret)
 		wait_set_finish(waiter, ret);
 }
@@ -347,8 +348,8 @@ static int wait_set_look_up_change(struct vfence_wait_set *set, struct wait_set_
 	change->index = update->index;
 	change->value = update->value;
 	if (update->fence)
-		fence = vfence_request_look_up(set->file, update->fence, DRM_VFENCE_RIGHT_WAIT,
-					       &change->value);
+		fence = vfence_points_look_up(set->file, update->fence, DRM_VFENCE_RIGHT_WAIT,
+					      &change->value);
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 	change->fence = fence;
@@ -406,7 +407,7 @@ static int wait_set_begin_call(struct vfence_wait_set *set, struct wait_set_call
 	if (ret || !args->signals.count)
 		return ret;
 
-	return vfence_request_resolve(set->file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL,
+	return vfence_points_resolve(set->file, &args->signals, DRM_VFENCE_RIGHT_SIGNAL,
 				      &call->signals);
 }
 
@@ -421,7 +422,7 @@ static int wait_set_perform_locked(struct vfence_wait_set *set, struct wait_set_
 	if (set->closed)
 		return -ENOENT;
 
-	ret = vfence_request_signal(set->file, &call->signals, flags);
+	ret = vfence_wait_args_signal(set->file, &call->signals, flags);
 	for (i = 0; !ret && i < call->count; i++) {
 		wait_set_update_locked(set, &call->changes[i]);
 		cond_resched();

@@ -21,9 +21,7 @@
 #include <linux/slab.h>
 
 #include "core/vfence_wake.h"
-#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_wait.h"
 #include "fence/vfence_waiter.h"
@@ -562,7 +560,8 @@ static int waiter_queue_locked(struct vfence_waiter *waiter)
  * @waiter: the waiter, which is on no fence
  *
  * A waiter that is reached is finished at once. An unplug fails all fences, so that a waiter that
- * comes later finds the error of its fence. Process context.
+ * comes later finds the error of its fence. A value that was rewound before must not complete the
+ * waiter: see vfence_drain_and_arm(). Process context.
  *
  * Return: 0, or the error of a fence that takes no waiters: then the waiter is not finished.
  */
@@ -574,7 +573,6 @@ int vfence_waiter_arm(struct vfence_waiter *waiter)
 	LIST_HEAD(done);
 	int ret;
 
-	vfence_fence_irq_settle_rewinds(fence);
 	spin_lock_irqsave(&fence->lock, flags);
 	ret = waiter_queue_locked(waiter);
 	/* Handshake (a): store the monitored value, sample the current value. */
@@ -630,35 +628,6 @@ bool vfence_waiter_disarm(struct vfence_waiter *waiter)
 	return queued;
 }
 
-static void waiter_arm_until_decided(struct vfence_wait *wait)
-{
-	unsigned int i;
-	int ret = 0;
-
-	/* Stop once the wait is decided: one reached waiter decides a wait for any. */
-	for (i = 0; i < wait->count && atomic_read(&wait->state) == VFENCE_WAIT_ARMING; i++) {
-		ret = vfence_waiter_arm(&wait->waiters[i]);
-		if (ret) {
-			WRITE_ONCE(wait->error, ret);
-			vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_FAILED);
-		}
-		cond_resched();
-	}
-}
-
-/**
- * vfence_waiter_arm_all - put all waiters of a wait on their fences
- * @wait: the wait, which is ARMING; it may be decided on return
- *
- * If the wait is not decided the caller moves it to ARMED and waits for its end. The
- * caller then disarms the wait and accounts for it.
- */
-void vfence_waiter_arm_all(struct vfence_wait *wait)
-{
-	vfence_wait_count(wait, VFENCE_COUNT_WAITS_BEGUN);
-	waiter_arm_until_decided(wait);
-}
-
 /**
  * vfence_waiter_disarm_all - take a wait's waiters off their fences
  * @wait: the decided wait: waiters that are finished meanwhile do not change it
@@ -672,4 +641,3 @@ void vfence_waiter_disarm_all(struct vfence_wait *wait)
 		cond_resched();
 	}
 }
-

@@ -19,7 +19,8 @@ bool vfence_waiter_is_due_locked(struct vfence_fence *fence, u64 value);
 void vfence_waiter_finish_all(struct list_head *done, int error);
 unsigned int vfence_waiter_complete_batch(struct vfence_fence *fence, u64 value);
 unsigned int vfence_waiter_complete(struct vfence_fence *fence, u64 value);
-void vfence_waiter_signaled(struct vfence_fence *fence, u64 value, const struct vfence_file *caller);
+void vfence_waiter_signaled(struct vfence_fence *fence, u64 value,
+			    const struct vfence_file *caller);
 void vfence_waiter_defer_locked(struct vfence_fence *fence, u64 value);
 bool vfence_waiter_leave(struct vfence_fence *fence, u64 value);
 void vfence_waiter_fail_all(struct vfence_fence *fence, int error);
@@ -27,7 +28,6 @@ void vfence_waiter_cancel_all(struct vfence_fence *fence);
 void vfence_waiter_link(struct vfence_fence *fence);
 int vfence_waiter_arm(struct vfence_waiter *waiter);
 bool vfence_waiter_disarm(struct vfence_waiter *waiter);
-void vfence_waiter_arm_all(struct vfence_wait *wait);
 void vfence_waiter_disarm_all(struct vfence_wait *wait);
 
 #endif

@@ -18,8 +18,8 @@
 
 #include "core/vfence_device.h"
 #include "core/vfence_wake.h"
+#include "fence/vfence_drain.h"
 #include "fence/vfence_fence.h"
-#include "fence/vfence_signal.h"
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait.h"
 #include "fence/vfence_waiter.h"
@@ -89,7 +89,7 @@ void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
 	wait->fire = kernel_queue_wait_decided;
 	wait->owner = kernel;
 
-	vfence_waiter_arm_all(wait);
+	vfence_drain_and_arm_all(wait);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
 	vfence_count(wait->adapter, VFENCE_COUNT_SUBMISSIONS_HELD);
 }
@@ -395,7 +395,7 @@ int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct
 
 	wait->fire = kernel_queue_wake;
 	wait->owner = current;
-	vfence_waiter_arm_all(wait);
+	vfence_drain_and_arm_all(wait);
 
 	lockdep_assert_none_held_once();
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);

@@ -15,7 +15,8 @@
 #include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
-#include "fence/vfence_fence_irq.h"
+#include "fence/vfence_propagate.h"
+#include "fence/vfence_rescan.h"
 #include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_vm.h"
@@ -179,8 +180,11 @@ static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_
  */
 static u32 log_trace_fence(struct vfence_file *owner, u32 handle)
 {
-	struct vfence_fence *fence = owner ? vfence_fence_handle_lookup(owner, handle, 0, NULL) : NULL;
+	struct vfence_fence *fence = NULL;
 	u32 global;
+
+	if (owner)
+		fence = vfence_fence_handle_lookup(owner, handle, 0, NULL);
 
 	if (IS_ERR_OR_NULL(fence))
 		return 0;
@@ -325,12 +329,12 @@ static unsigned int log_complete_entry(struct vfence_file *owner,
 		return 0;
 
 	if (!(rights & DRM_VFENCE_RIGHT_SIGNAL) || vfence_fence_is_monitored(fence)) {
-		completed = vfence_fence_irq_rescan(fence);
+		completed = vfence_rescan_fence(fence);
 	} else if (fence->current_value) {
 		completed = vfence_waiter_complete(fence, entry->fence_value);
 		if (fence->cross)
-			vfence_cross_adapter_propagate(fence, entry->fence_value,
-						       entry->end_gpu_timestamp);
+			vfence_propagate_signal(fence, entry->fence_value,
+						entry->end_gpu_timestamp);
 	}
 
 	vfence_fence_put(fence);
@@ -356,7 +360,7 @@ static unsigned int log_read_live_locked(struct vfence_queue *queue, struct vfen
 		if (IS_ERR(fence))
 			continue;
 		vfence_count(queue->adapter, VFENCE_COUNT_LIVE_READS);
-		completed += vfence_fence_irq_rescan(fence);
+		completed += vfence_rescan_fence(fence);
 		vfence_fence_put(fence);
 		cond_resched();
 	}

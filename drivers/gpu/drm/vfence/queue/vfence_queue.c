@@ -13,6 +13,7 @@
 #include "core/vfence_device.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
+#include "fence/vfence_holder.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_paging.h"
 #include "queue/vfence_doorbell.h"
@@ -180,7 +181,7 @@ void vfence_queue_stop(struct vfence_queue *queue, int error)
 	if (queue->kernel)
 		vfence_kernel_queue_stop(queue->kernel, error);
 	else
-		vfence_fence_end(queue->progress_fence, -EIO);
+		vfence_holder_end(queue->progress_fence, -EIO);
 }
 
 /**
@@ -529,14 +530,14 @@ static int queue_create_progress(struct vfence_queue *queue,
 	if (IS_ERR(fence))
 		return PTR_ERR(fence);
 
-	ret = vfence_fence_handle_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL, true,
-				      &queue->progress, mapping);
+	ret = vfence_fence_handle_add(queue->file, queue->device, fence, DRM_VFENCE_RIGHTS_ALL,
+				      true, &queue->progress, mapping);
 	if (!ret) {
 		queue->progress_fence = vfence_fence_get(fence);
 		vfence_fence_handle_keep(queue->file, queue->progress);
 	}
 
-	vfence_fence_put_holder(fence, DRM_VFENCE_RIGHTS_ALL);
+	vfence_holder_put(fence, DRM_VFENCE_RIGHTS_ALL);
 	return ret;
 }
 

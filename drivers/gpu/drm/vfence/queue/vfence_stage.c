@@ -13,11 +13,12 @@
 #include "fence/vfence_event.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
-#include "fence/vfence_fence_irq.h"
 #include "fence/vfence_fence_va.h"
+#include "fence/vfence_holder.h"
 #include "fence/vfence_points.h"
-#include "fence/vfence_request.h"
+#include "fence/vfence_rescan.h"
 #include "fence/vfence_signal.h"
+#include "fence/vfence_wait_args.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
@@ -70,8 +71,8 @@ static int stage_add_signals(struct vfence_file *file, struct vfence_stages *sta
 	if (!count)
 		return 0;
 
-	ret = vfence_request_resolve_ops(file, ops->list[DRM_VFENCE_SUBMIT_SIGNAL_FENCE], count,
-					 DRM_VFENCE_RIGHT_SIGNAL, signals);
+	ret = vfence_points_resolve_ops(file, ops->list[DRM_VFENCE_SUBMIT_SIGNAL_FENCE], count,
+					DRM_VFENCE_RIGHT_SIGNAL, signals);
 	if (!ret)
 		ret = vfence_points_pledge(signals);
 	if (ret || at_submission)
@@ -195,7 +196,7 @@ static void stage_rescan_written(struct vfence_points *written)
 	for (i = 0; i < written->count; i++) {
 		if (!vfence_fence_is_monitored(list[i].fence))
 			continue;
-		vfence_fence_irq_rescan(list[i].fence);
+		vfence_rescan_fence(list[i].fence);
 		count++;
 	}
 	if (count)
@@ -210,7 +211,7 @@ static void stage_settle_written(struct vfence_points *written)
 
 	for (i = 0; i < written->count; i++)
 		if (!vfence_fence_is_monitored(list[i].fence))
-			vfence_fence_irq_complete(list[i].fence);
+			vfence_rescan_deferred(list[i].fence);
 }
 
 /**
@@ -402,7 +403,7 @@ static void stage_end_progress(struct vfence_kernel_queue *kernel)
 	if (kernel->ended)
 		return;
 	kernel->ended = true;
-	vfence_fence_end(kernel->queue->progress_fence, -EIO);
+	vfence_holder_end(kernel->queue->progress_fence, -EIO);
 	vfence_device_end_stop(kernel->queue->device);
 }
 

@@ -14,9 +14,10 @@
 #include "core/vfence_gate.h"
 #include "core/vfence_power.h"
 #include "core/vfence_user_array.h"
-#include "fence/vfence_request.h"
+#include "fence/vfence_points.h"
 #include "fence/vfence_sync.h"
 #include "fence/vfence_wait.h"
+#include "fence/vfence_wait_args.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_published.h"
 #include "queue/vfence_queue.h"
@@ -190,8 +191,8 @@ static int submit_resolve_points(struct vfence_submit *submit, struct vfence_sub
 	struct vfence_points waits = {};
 	int ret;
 
-	ret = vfence_request_resolve_ops(file, submit->ops.list[DRM_VFENCE_SUBMIT_WAIT_FENCE],
-					 submit->ops.count[DRM_VFENCE_SUBMIT_WAIT_FENCE],
+	ret = vfence_points_resolve_ops(file, submit->ops.list[DRM_VFENCE_SUBMIT_WAIT_FENCE],
+					submit->ops.count[DRM_VFENCE_SUBMIT_WAIT_FENCE],
 					 DRM_VFENCE_RIGHT_WAIT, &waits);
 	if (ret)
 		return ret;

@@ -26,6 +26,7 @@
 #include "core/vfence_report.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
+#include "fence/vfence_holder.h"
 #include "mem/vfence_paging.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
@@ -272,7 +273,7 @@ static void loss_adapter_work(struct work_struct *work)
 	 * Full barrier: the xchg() of vfence_adapter_lose(). Partner: queue_create_locked().
 	 */
 	vfence_loss_stop_queues(adapter);
-	vfence_fence_fail_all(adapter, -EIO);
+	vfence_holder_fail_all(adapter, -EIO);
 	vfence_wedge_lost(adapter);
 }
 
