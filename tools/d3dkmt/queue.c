@@ -39,7 +39,7 @@ void kmt_queue_end(struct kmt_object *queue)
  * submissions of a kernel-mode queue itself, waits and signals, too, so such a queue has a fence
  * beside that one.
  */
-static int queue_create_progress(struct kmt_object *queue, uint32_t device,
+static int vfence_progress_create(struct kmt_object *queue, uint32_t device,
 				 struct drm_vfence_fence_mapping *mapping)
 {
 	struct drm_vfence_fence_create create = { .device = device };
@@ -74,7 +74,7 @@ static NTSTATUS queue_create(struct kmt_object *queue, uint32_t device, UINT nod
 	queue->queue.progress_fence = create.progress_fence;
 	if (!queue->queue.user_mode) {
 		queue->queue.progress_fence = 0;
-		ret = queue_create_progress(queue, device, &mapping);
+		ret = vfence_progress_create(queue, device, &mapping);
 	}
 	return ret ? kmt_status(ret) :
 		     kmt_sync_add(queue, queue->device, queue->queue.progress_fence, &mapping, true,

@@ -11,6 +11,7 @@
 
 #include "core/vfence_file_types.h"
 #include "hw/vgpu.h"
+#include "queue/vfence_log.h"
 #include "queue/vfence_physical.h"
 #include "queue/vfence_queue.h"
 #include "vfence_counters.h"

@@ -180,7 +180,7 @@ static void debugfs_show_queue(struct vfence_queue *queue, void *arg)
 	vgpu_queue_query(queue->hw, &status);
 	seq_printf(m, "queue=%u client=%llu node=%u context=%u kind=%s state=%s", queue->global,
 		   queue->client, queue->node, queue->context->global,
-		   queue->kernel ? "kernel" : "user",
+		   queue->ops->user_mode ? "user" : "kernel",
 		   status.state < ARRAY_SIZE(states) ? states[status.state] : "?");
 	seq_printf(m, " suspended=%u packets=%llu busy_ns=%llu",
 		   READ_ONCE(queue->context->suspended), status.packets, status.busy_ns);

@@ -15,6 +15,8 @@
 #include "fence/vfence_wait_set.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_destroy.h"
+#include "queue/vfence_queue_ioctl.h"
 #include "vfence_destroy.h"
 #include "vfence_file.h"
 

@@ -5,8 +5,6 @@
  * A DRM driver with a virtual GPU inside: native GPU fences, user-mode hardware queues and
  * conditional interrupts, in software and through the real kernel paths. This file has the
  * module, the platform devices and the ioctl table.
- *
- * Version history: see include/uapi, drm/vfence_drm.h.
  */
 
 #include <linux/module.h>
@@ -28,15 +26,14 @@
 #include "fence/vfence_fence_fd.h"
 #include "fence/vfence_fence_handle.h"
 #include "fence/vfence_sync.h"
-#include "fence/vfence_wait_args.h"
 #include "fence/vfence_wait_ioctl.h"
 #include "fence/vfence_wait_set.h"
 #include "mem/vfence_bo.h"
 #include "mem/vfence_vm.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_doorbell.h"
-#include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_ioctl.h"
 #include "queue/vfence_submit.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"

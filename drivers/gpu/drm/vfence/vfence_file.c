@@ -21,7 +21,9 @@
 #include "fence/vfence_wait_set.h"
 #include "mem/vfence_slots.h"
 #include "mem/vfence_vm.h"
+#include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_destroy.h"
 #include "reset/vfence_watch.h"
 #include "vfence_counters.h"
 #include "vfence_file.h"
@@ -190,7 +192,7 @@ static struct vfence_device *file_begin_destroy(struct vfence_file *file, u32 ha
 	device = file_take_device_locked(file, handle);
 	if (device) {
 		device->closing = true;
-		vfence_queue_begin_destroy_all(file, device, dead);
+		vfence_queue_destroy_begin_all(file, device, dead);
 	}
 	mutex_unlock(&file->lock);
 	return device;
@@ -201,7 +203,7 @@ static void file_end_destroy(struct vfence_file *file, struct vfence_device *dev
 			     struct list_head *dead)
 {
 	mutex_lock(&file->lock);
-	vfence_queue_end_destroy_all(file, dead);
+	vfence_queue_destroy_end_all(file, dead);
 	/* A reset of the adapter has no work for each device, and its work may not have begun. */
 	if (vfence_device_was_removed(device))
 		vfence_fence_handle_device_lost(device);
@@ -224,7 +226,7 @@ static int file_destroy_device(struct vfence_file *file, u32 handle)
 	device = file_begin_destroy(file, handle, &dead);
 	if (!device)
 		return -ENOENT;
-	vfence_queue_settle_dead(&dead);
+	vfence_queue_destroy_drain(&dead);
 	/* A reset may still have to take fences of others to the maximum. */
 	flush_work(&device->stop_work);
 	file_end_destroy(file, device, &dead);
@@ -268,7 +270,7 @@ void vfence_file_close(struct drm_device *drm, struct drm_file *drm_file)
 	vfence_sync_cancel_all(file);
 
 	file_destroy_devices(file);
-	vfence_queue_settle_all(file);
+	vfence_queue_destroy_drain_all(file);
 	vfence_foreign_fini(file);
 	mutex_lock(&file->lock);
 	vfence_vm_unbind_all(file);

@@ -26,6 +26,7 @@
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_irq.h"
 #include "reset/vfence_dump.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
@@ -185,7 +186,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 {
 	vfence_fence_irq_add_sources(adapter);
 	vfence_log_add_source(adapter);
-	vfence_queue_add_sources(adapter);
+	vfence_queue_irq_add_sources(adapter);
 	vfence_context_add_source(adapter);
 	vfence_engine_add_source(adapter);
 	vfence_mailbox_add_source(adapter);
@@ -203,6 +204,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_fence_init(adapter);
 	vfence_context_init(adapter);
 	vfence_queue_init(adapter);
+	vfence_queue_irq_init(adapter);
 	vfence_doorbell_init(adapter);
 	vfence_log_init(adapter);
 	vfence_recovery_init(adapter);

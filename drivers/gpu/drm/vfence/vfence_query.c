@@ -18,6 +18,7 @@
 #include "core/vfence_user_array.h"
 #include "fence/vfence_fence_handle.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_queue_ioctl.h"
 #include "vfence_query.h"
 
 #define QUERY_MAX	65536

@@ -479,7 +479,7 @@ static int doorbell_attach_locked(struct vfence_file *file, struct vfence_doorbe
 	if (!queue)
 		return -ENOENT;
 
-	if (vfence_reject(&file->adapter->drm, queue->kernel))
+	if (vfence_reject(&file->adapter->drm, !queue->ops->user_mode))
 		return -EOPNOTSUPP;
 
 	if (vfence_reject(&file->adapter->drm, queue->doorbell))

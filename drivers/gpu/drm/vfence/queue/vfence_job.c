@@ -19,7 +19,7 @@
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
-#include "queue/vfence_submit.h"
+#include "queue/vfence_submission.h"
 #include "vfence_race_point.h"
 
 /* Number of jobs on the ring at once: the GPU does not have to wait for the next job. */
@@ -70,14 +70,14 @@ static void job_write_ring_locked(struct vfence_kernel_queue *kernel,
 
 	/* Release: orders the packets before it. Partner: vgpu_sched_sane_write_ptr(). */
 	smp_store_release(&kernel->control->write_ptr, at);
-	vgpu_doorbell_ring(kernel->queue->hw);
+	vgpu_doorbell_ring(kernel->base.hw);
 }
 
 /* Another submission becomes the first: what it takes counts from now on. */
 static void job_begin_head_locked(struct vfence_kernel_queue *kernel)
 {
 	lockdep_assert_held(&kernel->run_lock);
-	kernel->head_suspended_ns = vfence_context_suspended_ns(kernel->queue->context);
+	kernel->head_suspended_ns = vfence_context_suspended_ns(kernel->base.context);
 	kernel->kept_off = 0;
 }
 
@@ -102,7 +102,7 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 	list_add_tail(&submission->link, &kernel->running);
 
 	if (on_ring) {
-		trace_vfence_submission(kernel->queue, submission->progress,
+		trace_vfence_submission(&kernel->base, submission->progress,
 					VFENCE_SUBMISSION_ON_RING, 0);
 		vfence_stage_begin_write(submission);
 		job_write_ring_locked(kernel, submission);
@@ -112,7 +112,7 @@ static struct dma_fence *job_run(struct drm_sched_job *job)
 		vfence_stage_arrive(submission, VFENCE_STAGE_SUBMITTED);
 	else
 		/* Let the retire work end it: submissions in front of it may still have to end. */
-		vfence_queue_work(kernel->queue, kernel->queue->adapter->queues.run_wq,
+		vfence_queue_work(&kernel->base, kernel->base.adapter->queues.run_wq,
 				  &kernel->retire);
 
 	dma_fence_end_signalling(signalling);
@@ -124,7 +124,7 @@ static void job_free_work(struct work_struct *work)
 	struct vfence_submission *submission = container_of(work, struct vfence_submission, free);
 
 	vfence_hold(SUBMISSION_FREE);
-	vfence_submit_free(submission);
+	vfence_submission_free(submission);
 }
 
 /* Free in a work item: references may take long to drop, and other jobs wait here. */
@@ -133,7 +133,7 @@ static void job_free(struct drm_sched_job *job)
 	struct vfence_submission *submission = job_to_submission(job);
 
 	INIT_WORK(&submission->free, job_free_work);
-	queue_work(submission->kernel->queue->adapter->work_wq, &submission->free);
+	queue_work(submission->kernel->base.adapter->work_wq, &submission->free);
 }
 
 /*
@@ -154,7 +154,7 @@ static u64 job_busy_ns(struct vfence_kernel_queue *kernel)
 {
 	struct vgpu_queue_status status;
 
-	vgpu_queue_query(kernel->queue->hw, &status);
+	vgpu_queue_query(kernel->base.hw, &status);
 	return status.busy_ns;
 }
 
@@ -163,7 +163,7 @@ static bool job_was_guilty(struct vfence_kernel_queue *kernel)
 {
 	struct vgpu_queue_status status;
 
-	vgpu_queue_query(kernel->queue->hw, &status);
+	vgpu_queue_query(kernel->base.hw, &status);
 	return status.guilty;
 }
 
@@ -174,7 +174,7 @@ static bool job_was_guilty(struct vfence_kernel_queue *kernel)
  */
 static bool job_starved(struct vfence_kernel_queue *kernel, u64 busy_ns, u64 delay_ns)
 {
-	u64 kept_off_ns = vgpu_queue_kept_off_ns(kernel->queue->hw);
+	u64 kept_off_ns = vgpu_queue_kept_off_ns(kernel->base.hw);
 	bool idle = kernel->timer_busy_ns == busy_ns, often;
 
 	kernel->timer_busy_ns = busy_ns;
@@ -192,7 +192,7 @@ static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
 	u64 ns;
 
 	spin_lock(&kernel->run_lock);
-	ns = vfence_context_suspended_ns(kernel->queue->context) - kernel->head_suspended_ns;
+	ns = vfence_context_suspended_ns(kernel->base.context) - kernel->head_suspended_ns;
 	spin_unlock(&kernel->run_lock);
 	return ns;
 }
@@ -207,9 +207,9 @@ static u64 job_suspended_ns(struct vfence_kernel_queue *kernel)
  */
 static bool job_used_up(struct vfence_kernel_queue *kernel, bool *starved)
 {
-	s64 delay_ns = READ_ONCE(kernel->queue->adapter->tdr.delay_ms) * (s64)NSEC_PER_MSEC;
+	s64 delay_ns = READ_ONCE(kernel->base.adapter->tdr.delay_ms) * (s64)NSEC_PER_MSEC;
 	u64 busy_ns = job_busy_ns(kernel);
-	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->queue->hw) +
+	s64 used = busy_ns - vgpu_kernel_completed_busy_ns(kernel->base.hw) +
 		   job_suspended_ns(kernel);
 
 	*starved = job_starved(kernel, busy_ns, delay_ns);
@@ -224,7 +224,7 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 {
 	struct vfence_submission *submission = job_to_submission(job);
 	struct vfence_kernel_queue *kernel = submission->kernel;
-	struct vfence_queue *queue = kernel->queue;
+	struct vfence_queue *queue = &kernel->base;
 	bool timed_out, signalling, starved;
 
 	drm_sched_stop(&kernel->sched, job);
@@ -236,12 +236,12 @@ static enum drm_gpu_sched_stat job_timed_out(struct drm_sched_job *job)
 		    queue->adapter->loss->timed_out(queue->adapter);
 	if (timed_out) {
 		queue->adapter->loss->queue_stuck(queue->adapter, queue);
-		vfence_kernel_queue_halt(kernel, -ETIME);
+		vfence_job_halt(kernel, -ETIME);
 	} else if (READ_ONCE(queue->adapter->lost)) {
 		/* Do not leave it to a work: waiters for the dma_fence depend on it. */
-		vfence_kernel_queue_halt(kernel, -ENODEV);
+		vfence_job_halt(kernel, -ENODEV);
 	} else if (!vfence_device_active(queue->device)) {
-		vfence_kernel_queue_halt(kernel, job_was_guilty(kernel) ? -ETIME : -ECANCELED);
+		vfence_job_halt(kernel, job_was_guilty(kernel) ? -ETIME : -ECANCELED);
 	}
 
 	job_restore_parents(&kernel->sched);
@@ -274,7 +274,7 @@ static const struct drm_sched_backend_ops job_ops = {
  */
 int vfence_job_init(struct vfence_kernel_queue *kernel)
 {
-	struct vfence_adapter *adapter = kernel->queue->adapter;
+	struct vfence_adapter *adapter = kernel->base.adapter;
 	struct drm_gpu_scheduler *sched = &kernel->sched;
 	const struct drm_sched_init_args args = {
 		.ops = &job_ops,
@@ -310,8 +310,8 @@ int vfence_job_init(struct vfence_kernel_queue *kernel)
 
 	doorbell.ring = kernel->ring;
 	doorbell.control = kernel->control;
-	vgpu_doorbell_create(kernel->queue->hw, &doorbell);
-	vgpu_doorbell_connect(kernel->queue->hw);
+	vgpu_doorbell_create(kernel->base.hw, &doorbell);
+	vgpu_doorbell_connect(kernel->base.hw);
 	return 0;
 }
 
@@ -332,11 +332,25 @@ void vfence_job_retime(struct vfence_kernel_queue *kernel)
 	 * have changed it.
 	 */
 	spin_lock(&sched->job_list_lock);
-	timeout = msecs_to_jiffies(READ_ONCE(kernel->queue->adapter->tdr.delay_ms));
+	timeout = msecs_to_jiffies(READ_ONCE(kernel->base.adapter->tdr.delay_ms));
 	sched->timeout = timeout;
 	spin_unlock(&sched->job_list_lock);
 	/* If the queue has no submission any more, this stops the timer. */
 	drm_sched_resume_timeout(sched, timeout);
+}
+
+static void job_retime_one(struct vfence_queue *queue, void *unused)
+{
+	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
+
+	if (kernel)
+		vfence_job_retime(kernel);
+}
+
+/** vfence_job_retime_all - the time that submissions may take has changed */
+void vfence_job_retime_all(struct vfence_adapter *adapter)
+{
+	vfence_queue_for_each(adapter, job_retime_one, NULL);
 }
 
 static struct vfence_submission *job_first_running(struct vfence_kernel_queue *kernel)
@@ -366,11 +380,11 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 	job_begin_head_locked(kernel);
 	spin_unlock(&kernel->run_lock);
 
-	trace_vfence_submission(kernel->queue, submission->progress, VFENCE_SUBMISSION_DONE, error);
-	vfence_submit_uncount(submission);
+	trace_vfence_submission(&kernel->base, submission->progress, VFENCE_SUBMISSION_DONE, error);
+	vfence_submission_uncount(submission);
 	if (!error) {
 		if (submission->signals)
-			WRITE_ONCE(kernel->settle_due, true);
+			WRITE_ONCE(kernel->drain_due, true);
 		vfence_stage_arrive(submission, VFENCE_STAGE_COMPLETED);
 		/* Release: the due stage before it. Partner: stage_perform_due(). */
 		smp_store_release(&kernel->retired, submission->progress);
@@ -381,7 +395,7 @@ static void job_retire_one_locked(struct vfence_kernel_queue *kernel,
 		vfence_stage_lose(submission, first_lost);
 	}
 
-	vfence_count(kernel->queue->adapter, error ? VFENCE_COUNT_SUBMISSIONS_LOST :
+	vfence_count(kernel->base.adapter, error ? VFENCE_COUNT_SUBMISSIONS_LOST :
 						     VFENCE_COUNT_SUBMISSIONS_DONE);
 
 	dma_fence_get(done);
@@ -414,7 +428,7 @@ static bool job_mark_fetched_locked(struct vfence_kernel_queue *kernel, u64 fetc
 		}
 		spin_unlock(&kernel->run_lock);
 		if (more) {
-			trace_vfence_submission(kernel->queue, submission->progress,
+			trace_vfence_submission(&kernel->base, submission->progress,
 						VFENCE_SUBMISSION_FETCHED, 0);
 			vfence_stage_arrive(submission, VFENCE_STAGE_FETCHED);
 		}
@@ -432,7 +446,7 @@ static bool job_mark_fetched_locked(struct vfence_kernel_queue *kernel, u64 fetc
 static int job_error_locked(struct vfence_kernel_queue *kernel,
 			    struct vfence_submission *submission)
 {
-	int reason = READ_ONCE(kernel->aborted);
+	int reason = READ_ONCE(kernel->base.aborted);
 
 	lockdep_assert_held(&kernel->retire_lock);
 	if (reason == -ENODEV || (submission->on_ring && !kernel->error_assigned)) {
@@ -459,11 +473,11 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 	signalling = dma_fence_begin_signalling();
 	mutex_lock(&kernel->retire_lock);
 
-	/* Acquire: what the GPU completed before it. Partner: vfence_kernel_queue_halt(). */
-	aborted = smp_load_acquire(&kernel->aborted);
+	/* Acquire: what the GPU completed before it. Partner: vfence_job_halt(). */
+	aborted = smp_load_acquire(&kernel->base.aborted);
 
-	completed = vgpu_kernel_last_completed(kernel->queue->hw);
-	fetched = max(vgpu_kernel_last_fetched(kernel->queue->hw), completed);
+	completed = vgpu_kernel_last_completed(kernel->base.hw);
+	fetched = max(vgpu_kernel_last_fetched(kernel->base.hw), completed);
 
 	advanced = job_mark_fetched_locked(kernel, fetched);
 	while ((submission = job_first_running(kernel)) && submission->progress <= completed) {
@@ -475,13 +489,35 @@ void vfence_job_retire(struct vfence_kernel_queue *kernel)
 		job_retire_one_locked(kernel, submission, job_error_locked(kernel, submission));
 
 	/*
-	 * Queue the work under the lock: vfence_kernel_queue_stop() retires once more, then
+	 * Queue the work under the lock: kernel_queue_stop() retires once more, then
 	 * flushes the work.
 	 */
 	if (advanced)
 		vfence_stage_schedule(kernel);
 	mutex_unlock(&kernel->retire_lock);
 	dma_fence_end_signalling(signalling);
+}
+
+/**
+ * vfence_job_halt - abort the ring and keep new submissions off it
+ * @kernel: the queue
+ * @error: error of the submission that the GPU was executing
+ *
+ * On return the submissions that were on the ring have ended, and their dma_fences are
+ * signaled. Process context. Do not wait here for anything that allocates.
+ */
+void vfence_job_halt(struct vfence_kernel_queue *kernel, int error)
+{
+	spin_lock(&kernel->run_lock);
+	if (!kernel->error)
+		WRITE_ONCE(kernel->error, error);
+	spin_unlock(&kernel->run_lock);
+	vgpu_queue_abort(kernel->base.hw);
+	/* Release: orders the end of the GPU's work before it. Partner: vfence_job_retire(). */
+	smp_store_release(&kernel->base.aborted, kernel->error);
+	vfence_job_retire(kernel);
+	/* Those that are held back end in a work: their dma_fences may be published, too. */
+	vfence_kernel_queue_advance_later(kernel);
 }
 
 /** vfence_job_retire_work - retire submissions after a progress interrupt of the GPU */
@@ -492,5 +528,5 @@ void vfence_job_retire_work(struct work_struct *work)
 
 	vfence_hold(RETIRE);
 	vfence_job_retire(kernel);
-	vfence_queue_put_later(kernel->queue);
+	vfence_queue_put_later(&kernel->base);
 }

@@ -25,17 +25,12 @@
 #include "fence/vfence_waiter.h"
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_log.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
-#include "queue/vfence_submit.h"
+#include "queue/vfence_submission.h"
 #include "vfence_race_point.h"
-
-static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
-{
-	vfence_queue_work(kernel->queue, kernel->queue->adapter->queues.submit_wq,
-			  &kernel->advance);
-}
 
 /*
  * The wait of a submission is decided: its points are reached, or never will be. Any context, in
@@ -44,18 +39,18 @@ static void kernel_queue_schedule_advance(struct vfence_kernel_queue *kernel)
  */
 static void kernel_queue_wait_decided(struct vfence_wait *wait)
 {
-	kernel_queue_schedule_advance(wait->owner);
+	vfence_kernel_queue_advance_later(wait->owner);
 }
 
 /* All in-syncs of a submission have signaled. Any context. */
 static void kernel_queue_in_syncs_signaled(void *owner)
 {
-	kernel_queue_schedule_advance(owner);
+	vfence_kernel_queue_advance_later(owner);
 }
 
 /*
- * The submission waits for its points no longer. vfence_submit_free() frees the wait: to drop the
- * last reference of a fence takes locks under which other threads allocate.
+ * The submission waits for its points no longer. vfence_submission_free() frees the wait: to drop
+ * the last reference of a fence takes locks under which other threads allocate.
  */
 static void kernel_queue_end_wait_locked(struct vfence_kernel_queue *kernel,
 					 struct vfence_submission *submission)
@@ -142,7 +137,7 @@ static void kernel_queue_push_job_locked(struct vfence_kernel_queue *kernel,
 {
 	lockdep_assert_held(&kernel->lock);
 	kernel_queue_unlink_locked(kernel, submission);
-	trace_vfence_submission(kernel->queue, submission->progress, VFENCE_SUBMISSION_READY, 0);
+	trace_vfence_submission(&kernel->base, submission->progress, VFENCE_SUBMISSION_READY, 0);
 	drm_sched_job_arm(&submission->job);
 	drm_sched_entity_push_job(&submission->job);
 }
@@ -209,7 +204,7 @@ static void kernel_queue_advance_work(struct work_struct *work)
 		kernel_queue_advance_locked(kernel);
 	mutex_unlock(&kernel->lock);
 	dma_fence_end_signalling(signalling);
-	vfence_queue_put_later(kernel->queue);
+	vfence_queue_put_later(&kernel->base);
 }
 
 /**
@@ -230,7 +225,7 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 	lockdep_assert_held(&kernel->lock);
 	WRITE_ONCE(kernel->submitted, progress);
 	submission->progress = progress;
-	trace_vfence_submission(kernel->queue, progress, VFENCE_SUBMISSION_QUEUED, 0);
+	trace_vfence_submission(&kernel->base, progress, VFENCE_SUBMISSION_QUEUED, 0);
 	vfence_sync_done_place(submission->done, progress);
 	list_add_tail(&submission->link, &kernel->held);
 	WRITE_ONCE(kernel->held_count, kernel->held_count + 1);
@@ -240,11 +235,11 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 	if (submission->in_syncs)
 		vfence_sync_in_arm(submission->in_syncs, kernel_queue_in_syncs_signaled, kernel);
 
-	vfence_count(kernel->queue->adapter, VFENCE_COUNT_SUBMISSIONS);
-	vfence_client_count(kernel->queue->file, VFENCE_COUNT_SUBMISSIONS, 1);
+	vfence_count(kernel->base.adapter, VFENCE_COUNT_SUBMISSIONS);
+	vfence_client_count(kernel->base.file, VFENCE_COUNT_SUBMISSIONS, 1);
 
 	/*
-	 * vfence_kernel_queue_stop() takes the lock after it has set the error, so it finds
+	 * kernel_queue_stop() takes the lock after it has set the error, so it finds
 	 * a submission that was added before.
 	 */
 	if (READ_ONCE(kernel->error))
@@ -256,87 +251,15 @@ u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 }
 
 /*
- * A client decides how long stage signals take, and they end later than their submissions. Without
- * a limit of their own it could have any number of them.
- */
-static bool kernel_queue_has_stages_left(struct vfence_kernel_queue *kernel)
-{
-	return atomic_read(&kernel->due_count) < DRM_VFENCE_MAX_SUBMISSIONS;
-}
-
-static bool kernel_queue_has_room(struct vfence_kernel_queue *kernel)
-{
-	return atomic_read(&kernel->live) < DRM_VFENCE_MAX_SUBMISSIONS &&
-	       kernel_queue_has_stages_left(kernel);
-}
-
-/**
- * vfence_kernel_queue_enter - count one more submission of a queue
- * @kernel: the queue, on which the caller has a reference
- *
- * vfence_kernel_queue_destroy() waits for the submission. Between this call and
- * vfence_kernel_queue_leave() do not wait for a client, and do not take a lock that is held
- * while queues are destroyed. Return: 0, -ENOSPC, or -EIO if the queue is stopped.
- */
-int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel)
-{
-	/* Full barrier: count, then read the error. Partner: vfence_kernel_queue_destroy(). */
-	if (!kernel_queue_has_stages_left(kernel) ||
-	    !atomic_add_unless(&kernel->live, 1, DRM_VFENCE_MAX_SUBMISSIONS))
-		return READ_ONCE(kernel->error) ? -EIO : -ENOSPC;
-	if (!READ_ONCE(kernel->error))
-		return 0;
-	vfence_kernel_queue_leave(kernel);
-	return -EIO;
-}
-
-/** vfence_kernel_queue_leave - count one submission less; the queue may be gone on return */
-void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel)
-{
-	unsigned long flags;
-
-	/* vfence_kernel_queue_destroy() takes this lock after it has read 0. */
-	spin_lock_irqsave(&kernel->wait.lock, flags);
-	if (atomic_dec_and_test(&kernel->live))
-		wake_up_all_locked(&kernel->wait);
-	/* Each place wakes one thread, which takes it or wakes the next one. */
-	wake_up(&kernel->room);
-	spin_unlock_irqrestore(&kernel->wait.lock, flags);
-}
-
-/**
- * vfence_kernel_queue_halt - abort the ring and keep new submissions off it
- * @kernel: the queue
- * @error: error of the submission that the GPU was executing
- *
- * On return the submissions that were on the ring have ended, and their dma_fences are
- * signaled. Process context. Do not wait here for anything that allocates.
- */
-void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error)
-{
-	spin_lock(&kernel->run_lock);
-	if (!kernel->error)
-		WRITE_ONCE(kernel->error, error);
-	spin_unlock(&kernel->run_lock);
-	vgpu_queue_abort(kernel->queue->hw);
-	/* Release: orders the end of the GPU's work before it. Partner: vfence_job_retire(). */
-	smp_store_release(&kernel->aborted, kernel->error);
-	vfence_job_retire(kernel);
-	/* Those that are held back end in a work: their dma_fences may be published, too. */
-	kernel_queue_schedule_advance(kernel);
-}
-
-/**
- * vfence_kernel_queue_stop - end all submissions that are not completed, permanently
- * @kernel: the queue
- * @error: error of the submission that the GPU was executing
- *
  * The signals of completed submissions are performed in a chore, which then ends the progress
  * fence. Submissions that were held back end shortly after the return. Does not wait for a client.
  */
-void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
+static void kernel_queue_stop(struct vfence_queue *queue, int error)
 {
-	vfence_kernel_queue_halt(kernel, error);
+	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
+
+	vfence_queue_abort_hw(queue);
+	vfence_job_halt(kernel, error);
 	mutex_lock(&kernel->lock);
 	kernel_queue_push_all_locked(kernel);
 	mutex_unlock(&kernel->lock);
@@ -346,7 +269,7 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 
 	spin_lock(&kernel->run_lock);
 	if (!kernel->stopped) {
-		vfence_device_begin_stop(kernel->queue->device);
+		vfence_device_begin_stop(kernel->base.device);
 		/* Release: who finds it set finds the queue counted. Partner: stage_run(). */
 		smp_store_release(&kernel->stopped, true);
 	}
@@ -355,15 +278,10 @@ void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error)
 	vfence_stage_schedule(kernel);
 }
 
-/**
- * vfence_kernel_queue_settle - wait until the signals of completed submissions are performed
- * @kernel: the queue, on which the caller has a reference
- *
- * The client decides how long this takes: eventfds are signaled, too.
- */
-void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel)
+/* The client decides how long this takes: eventfds are signaled, too. */
+static void kernel_queue_flush(struct vfence_queue *queue)
 {
-	vfence_chore_flush(&kernel->stage_chore);
+	vfence_chore_flush(&vfence_kernel_queue_of(queue)->stage_chore);
 }
 
 /* The wait of a call that sleeps is decided. Any context, in an RCU section. */
@@ -429,40 +347,20 @@ int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel)
 	return ret;
 }
 
-/**
- * vfence_kernel_queue_sleep_room - sleep until the queue takes another submission
- * @kernel: the queue
- *
- * A thread that returns 0 enters the queue next, or calls vfence_kernel_queue_wake_room().
- *
- * Return: 0, also if the queue was stopped, or -ERESTARTSYS.
- */
-int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel)
+static struct vfence_queue *kernel_queue_alloc(void)
 {
-	lockdep_assert_none_held_once();
-	return wait_event_interruptible_exclusive(kernel->room, kernel_queue_has_room(kernel) ||
-						  READ_ONCE(kernel->error));
+	struct vfence_kernel_queue *kernel = vfence_leak_check_alloc(KERNEL_QUEUE, sizeof(*kernel));
+
+	return kernel ? &kernel->base : NULL;
 }
 
-/** vfence_kernel_queue_wake_room - wake the next thread that sleeps until there is room */
-void vfence_kernel_queue_wake_room(struct vfence_kernel_queue *kernel)
+static int kernel_queue_create(struct vfence_queue *queue,
+			       const struct drm_vfence_queue_create *args)
 {
-	wake_up(&kernel->room);
-}
+	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
 
-/**
- * vfence_kernel_queue_create - initialise the kernel-mode part of a queue
- * @queue: the queue, with its progress fence
- * @untimed: submissions may take as long as they want
- *
- * Return: 0 or an error, after which the caller still calls vfence_kernel_queue_free().
- */
-int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
-{
-	struct vfence_kernel_queue *kernel = queue->kernel;
-
-	kernel->queue = queue;
-	kernel->untimed = untimed;
+	vfence_log_create_none(queue);
+	kernel->untimed = args->flags & DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT;
 	kernel->timeline = dma_fence_context_alloc(1);
 
 	mutex_init(&kernel->lock);
@@ -484,24 +382,23 @@ int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed)
 	return vfence_job_init(kernel);
 }
 
-/**
- * vfence_kernel_queue_destroy - end all submissions of a stopped queue
- * @kernel: the queue
- *
+/*
  * On return no submission of the queue is left, and the signals of those that were completed are
  * performed. Works that are queued later find nothing to do. This is bounded: the submissions of a
  * stopped queue end without the help of a client.
  */
-void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
+static void kernel_queue_drain(struct vfence_queue *queue)
 {
+	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
+
 	if (!kernel->scheduling)
 		return;
 
-	/* Order the error before the count. Partner: vfence_kernel_queue_enter(). */
+	/* Order the error before the count. Partner: vfence_room_enter(). */
 	smp_mb();
 	wait_event(kernel->wait, !atomic_read(&kernel->live));
 
-	/* Wait until the last vfence_kernel_queue_leave() has dropped the lock. */
+	/* Wait until the last vfence_room_leave() has dropped the lock. */
 	spin_lock_irq(&kernel->wait.lock);
 	spin_unlock_irq(&kernel->wait.lock);
 
@@ -515,21 +412,40 @@ void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel)
 	vfence_chore_hurry(&kernel->stage_chore);
 }
 
-/** vfence_kernel_queue_free - free the kernel-mode part with the queue's last reference */
-void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel)
+static void kernel_queue_free(struct vfence_queue *queue)
 {
+	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
+
 	free_page((unsigned long)kernel->control);
 	vfree(kernel->ring);
-	vfence_leak_check_free_rcu(KERNEL_QUEUE, kernel);
+	vfence_log_free(queue);
+	vfence_leak_check_gone(KERNEL_QUEUE);
+	kfree_rcu(kernel, base.rcu);
 }
 
-/** vfence_kernel_queue_query - write the kernel-mode part of a queue's state to @info */
-void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,
-			       struct drm_vfence_queue_info *info)
+static void kernel_queue_retime(struct vfence_queue *queue)
 {
+	vfence_job_retime(vfence_kernel_queue_of(queue));
+}
+
+static void kernel_queue_query(struct vfence_queue *queue, struct drm_vfence_queue_info *info)
+{
+	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
+
 	mutex_lock(&kernel->lock);
 	info->last_queued = kernel->submitted;
 	info->held = kernel->held_count;
 	info->queued = atomic_read(&kernel->live) - kernel->held_count;
 	mutex_unlock(&kernel->lock);
 }
+
+const struct vfence_queue_ops vfence_kernel_queue_ops = {
+	.alloc = kernel_queue_alloc,
+	.create = kernel_queue_create,
+	.stop = kernel_queue_stop,
+	.flush = kernel_queue_flush,
+	.retime = kernel_queue_retime,
+	.query = kernel_queue_query,
+	.drain = kernel_queue_drain,
+	.free = kernel_queue_free,
+};

@@ -11,23 +11,21 @@
 
 #include "core/vfence_chore.h"
 #include "drm/vfence_drm.h"
+#include "queue/vfence_queue.h"
 #include "vfence_compat.h"
 
-struct vfence_queue;
 struct vfence_submission;
 struct vfence_wait;
 
 /**
- * struct vfence_kernel_queue - the kernel-mode part of a queue
+ * struct vfence_kernel_queue - a kernel-mode queue
  *
  * The driver holds submissions back; then a drm_sched of the queue's own queues and
  * times them, as the GPU schedules its hardware queues itself.
  */
 struct vfence_kernel_queue {
-	/** @queue: parent */
-	struct vfence_queue *queue;
-	/** @rcu: delays freeing, as threads that decide waits use the queue in an RCU section */
-	struct rcu_head rcu;
+	/** @base: the queue; its memory stays for threads that decide waits in an RCU section */
+	struct vfence_queue base;
 
 	/** @sched: scheduler of this queue alone */
 	struct drm_gpu_scheduler sched;
@@ -90,7 +88,7 @@ struct vfence_kernel_queue {
 	wait_queue_head_t reached;
 	/** @bounded: threads that wait until @unbounded is 0 sleep here, exclusively */
 	wait_queue_head_t bounded;
-	/** @stopped: vfence_kernel_queue_stop() has been called; set once */
+	/** @stopped: The queue was stopped; set once */
 	bool stopped;
 	/** @ended: The last signals are performed, the progress fence is ended. @stage_chore. */
 	bool ended;
@@ -106,11 +104,6 @@ struct vfence_kernel_queue {
 	 * @run_lock, read without.
 	 */
 	int error;
-	/**
-	 * @aborted: A copy of @error, written by vfence_kernel_queue_halt() once the GPU
-	 * executes nothing of the ring any more. Read without a lock.
-	 */
-	int aborted;
 	/**
 	 * @running: Submissions on the ring, in order, and those that arrived once the queue
 	 * was stopped. Protected by @run_lock; entries leave it under @retire_lock only.
@@ -138,10 +131,10 @@ struct vfence_kernel_queue {
 	 */
 	u64 head_suspended_ns;
 	/**
-	 * @settle_due: Interrupts of signal packets may not be handled yet. Written before
+	 * @drain_due: Interrupts of signal packets may not be handled yet. Written before
 	 * @retired, cleared by @stage_chore.
 	 */
-	bool settle_due;
+	bool drain_due;
 	/** @error_assigned: The submission that was executing has got @error. @retire_lock. */
 	bool error_assigned;
 	/** @retire_lock: serialises the threads that retire submissions */
@@ -152,23 +145,25 @@ struct vfence_kernel_queue {
 	struct vfence_chore stage_chore;
 };
 
-int vfence_kernel_queue_create(struct vfence_queue *queue, bool untimed);
-void vfence_kernel_queue_halt(struct vfence_kernel_queue *kernel, int error);
-void vfence_kernel_queue_stop(struct vfence_kernel_queue *kernel, int error);
-void vfence_kernel_queue_settle(struct vfence_kernel_queue *kernel);
+extern const struct vfence_queue_ops vfence_kernel_queue_ops;
+
+/** vfence_kernel_queue_of - the kernel-mode queue that a queue is, or NULL */
+static inline struct vfence_kernel_queue *vfence_kernel_queue_of(struct vfence_queue *queue)
+{
+	return queue->ops->user_mode ? NULL : container_of(queue, struct vfence_kernel_queue, base);
+}
+
+/** vfence_kernel_queue_advance_later - advance the queue in a work; any context */
+static inline void vfence_kernel_queue_advance_later(struct vfence_kernel_queue *kernel)
+{
+	vfence_queue_work(&kernel->base, kernel->base.adapter->queues.submit_wq, &kernel->advance);
+}
+
 int vfence_kernel_queue_sleep_reached(struct vfence_kernel_queue *kernel, struct vfence_wait *wait);
 int vfence_kernel_queue_sleep_bounded(struct vfence_kernel_queue *kernel);
-int vfence_kernel_queue_sleep_room(struct vfence_kernel_queue *kernel);
-void vfence_kernel_queue_wake_room(struct vfence_kernel_queue *kernel);
-void vfence_kernel_queue_destroy(struct vfence_kernel_queue *kernel);
-void vfence_kernel_queue_free(struct vfence_kernel_queue *kernel);
-int vfence_kernel_queue_enter(struct vfence_kernel_queue *kernel);
-void vfence_kernel_queue_leave(struct vfence_kernel_queue *kernel);
 void vfence_kernel_queue_begin_wait(struct vfence_kernel_queue *kernel,
 				    struct vfence_submission *submission);
 u64 vfence_kernel_queue_add_locked(struct vfence_kernel_queue *kernel,
 				   struct vfence_submission *submission);
-void vfence_kernel_queue_query(struct vfence_kernel_queue *kernel,
-			       struct drm_vfence_queue_info *info);
 
 #endif

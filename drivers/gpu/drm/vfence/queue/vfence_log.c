@@ -919,7 +919,7 @@ int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *d
 	if (!queue)
 		return -ENOENT;
 
-	if (vfence_reject(drm, queue->kernel)) {
+	if (vfence_reject(drm, !queue->ops->user_mode)) {
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
 	}

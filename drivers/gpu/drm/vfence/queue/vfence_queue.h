@@ -12,17 +12,54 @@
 #include "queue/vfence_context.h"
 #include "queue/vfence_log.h"
 
-struct drm_vfence_context_info;
+struct drm_vfence_queue_create;
 struct drm_vfence_queue_info;
 struct vfence_device;
 struct vfence_doorbell;
 struct vfence_fence;
-struct vfence_kernel_queue;
 
 /**
- * struct vfence_queue - a hardware queue, user-mode or kernel-mode
+ * struct vfence_queue_ops - a kind of queues: user-mode or kernel-mode
+ *
+ * Operations that are NULL do nothing.
+ */
+struct vfence_queue_ops {
+	/** @user_mode: True if the client fills the ring and rings the doorbell. */
+	bool user_mode;
+
+	/** @alloc: Allocate a zeroed queue of the kind, or return NULL. */
+	struct vfence_queue *(*alloc)(void);
+	/**
+	 * @create: Create what the kind has; the queue has its hardware object and its progress
+	 * fence. On error @drain and @free still follow.
+	 */
+	int (*create)(struct vfence_queue *queue, const struct drm_vfence_queue_create *args);
+	/** @describe: Write what the client is told of a new queue; the rest is zero. */
+	void (*describe)(struct vfence_queue *queue, struct drm_vfence_queue_create *args);
+	/** @stop: As vfence_queue_stop(). */
+	void (*stop)(struct vfence_queue *queue, int error);
+	/** @flush: Wait until the signals of completed work are performed; clients delay it. */
+	void (*flush)(struct vfence_queue *queue);
+	/** @retime: The time that submissions may take has changed. */
+	void (*retime)(struct vfence_queue *queue);
+	/** @query: Write the kind's part of the state to @info. */
+	void (*query)(struct vfence_queue *queue, struct drm_vfence_queue_info *info);
+	/** @destroy: Free what the client has of a stopped queue; the file is locked. */
+	void (*destroy)(struct vfence_queue *queue);
+	/** @drain: Wait until no submission of a stopped queue is left; no lock. */
+	void (*drain)(struct vfence_queue *queue);
+	/** @free: Free the queue with its last reference, after a grace period. */
+	void (*free)(struct vfence_queue *queue);
+};
+
+/**
+ * struct vfence_queue - a hardware queue: what user-mode and kernel-mode queues have in common
+ *
+ * &struct vfence_kernel_queue embeds it. A user-mode queue has nothing else.
  */
 struct vfence_queue {
+	/** @ops: kind of the queue; constant */
+	const struct vfence_queue_ops *ops;
 	/** @ref: held by the file's table, its works, and interrupts and scans while they use it */
 	struct kref ref;
 	/** @rcu: delays freeing, as interrupts and scans look queues up without a lock */
@@ -51,7 +88,7 @@ struct vfence_queue {
 	/** @hw: the virtual GPU's object */
 	struct vgpu_queue *hw;
 
-	/** @progress: local handle of the progress fence */
+	/** @progress: handle of the progress fence, or 0 */
 	u32 progress;
 	/** @progress_fence: the progress fence, with a reference */
 	struct vfence_fence *progress_fence;
@@ -59,8 +96,12 @@ struct vfence_queue {
 	/** @log: the wait log and the signal log; see vfence_queue_log() */
 	struct vfence_log log[2];
 
-	/** @kernel: the kernel-mode part; NULL for a user-mode queue */
-	struct vfence_kernel_queue *kernel;
+	/**
+	 * @aborted: Reason for which the driver has aborted submissions, written by
+	 * vfence_job_halt() once the GPU executes nothing of the ring any more. 0 for a user-mode
+	 * queue. Read without a lock.
+	 */
+	int aborted;
 	/** @doorbell: or NULL; changes under vfence_file.lock and vfence_queues.doorbell_lock */
 	struct vfence_doorbell *doorbell;
 
@@ -125,28 +166,21 @@ static inline void vfence_queue_work(struct vfence_queue *queue, struct workqueu
 
 void vfence_queue_init(struct vfence_adapter *adapter);
 void vfence_queue_fini(struct vfence_adapter *adapter);
-void vfence_queue_add_sources(struct vfence_adapter *adapter);
+void vfence_queue_setup(struct vfence_queue *queue, struct vfence_file *file,
+			struct vfence_context *context, const struct vfence_queue_ops *ops);
 void vfence_queue_put(struct vfence_queue *queue);
 struct vfence_queue *vfence_queue_lookup(struct vfence_file *file, u32 handle);
 u64 vfence_queue_busy_ns(struct vfence_queue *queue);
+void vfence_queue_abort_hw(struct vfence_queue *queue);
 void vfence_queue_stop(struct vfence_queue *queue, int error);
-void vfence_queue_begin_destroy_all(struct vfence_file *file, struct vfence_device *device,
-				    struct list_head *dead);
-void vfence_queue_settle_dead(struct list_head *dead);
-void vfence_queue_settle_all(struct vfence_file *file);
-void vfence_queue_end_destroy_all(struct vfence_file *file, struct list_head *dead);
-void vfence_queue_retime_all(struct vfence_adapter *adapter);
+int vfence_queue_state_of_fault(const struct vgpu_queue_status *status);
 int vfence_queue_fault_state(struct vfence_queue *queue);
+bool vfence_queue_status_is_guilty(const struct vfence_queue *queue,
+				   const struct vgpu_queue_status *status);
+bool vfence_queue_is_guilty(struct vfence_queue *queue);
 void vfence_queue_visit_of(struct vfence_device *device,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
 void vfence_queue_for_each(struct vfence_adapter *adapter,
 			   void (*fn)(struct vfence_queue *queue, void *arg), void *arg);
-int vfence_queue_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_queue_destroy(struct vfence_file *file, u32 handle);
-int vfence_queue_query(struct vfence_file *file, u32 handle, struct drm_vfence_queue_info *info);
-int vfence_queue_query_context(struct vfence_file *file, u32 handle,
-			       struct drm_vfence_context_info *info);
-int vfence_queue_destroy_doorbell(struct vfence_file *file, u32 handle);
-int vfence_queue_abort_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 
 #endif

@@ -16,11 +16,11 @@
 #include "fence/vfence_fence.h"
 #include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
-#include "queue/vfence_submit.h"
+#include "queue/vfence_submission.h"
 
 /* A client creates a queue, or it ends. */
 TRACE_EVENT(vfence_queue,
-	TP_PROTO(const struct vfence_queue *queue, u32 handle, bool created),
+	    TP_PROTO(const struct vfence_queue *queue, u32 handle, bool created),
 	TP_ARGS(queue, handle, created),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -41,7 +41,7 @@ TRACE_EVENT(vfence_queue,
 		__entry->handle = handle;
 		__entry->context = queue->context->global;
 		__entry->progress = queue->progress_fence ? queue->progress_fence->global : 0;
-		__entry->kernel = queue->kernel;
+		__entry->kernel = !queue->ops->user_mode;
 		__entry->created = created;
 	),
 	TP_printk("adapter=%u function=%u node=%u queue=%u handle=%u context=%u progress=%u kernel=%d created=%d",
@@ -52,7 +52,7 @@ TRACE_EVENT(vfence_queue,
 
 /* A doorbell is connected or disconnected: enum drm_vfence_doorbell_status. */
 TRACE_EVENT(vfence_connect,
-	TP_PROTO(const struct vfence_queue *queue, int physical, u32 status),
+	    TP_PROTO(const struct vfence_queue *queue, int physical, u32 status),
 	TP_ARGS(queue, physical, status),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -77,7 +77,7 @@ TRACE_EVENT(vfence_connect,
 
 /* A submission of a kernel-mode queue has come to a step. */
 TRACE_EVENT(vfence_submission,
-	TP_PROTO(const struct vfence_queue *queue, u64 progress, enum vfence_submission_step step,
+	    TP_PROTO(const struct vfence_queue *queue, u64 progress, enum vfence_submission_step step,
 		 int error),
 	TP_ARGS(queue, progress, step, error),
 	TP_STRUCT__entry(
@@ -105,7 +105,7 @@ TRACE_EVENT(vfence_submission,
 
 /* A suspension begins ('B'), has taken the context off its engine ('I'), and ends ('E'). */
 TRACE_EVENT(vfence_suspension,
-	TP_PROTO(const struct vfence_context *context, char type, int result),
+	    TP_PROTO(const struct vfence_context *context, char type, int result),
 	TP_ARGS(context, type, result),
 	TP_STRUCT__entry(
 		__field(char, track_event_type)
@@ -142,7 +142,7 @@ TRACE_EVENT(vfence_suspension,
 
 /* An entry of a log of signals. */
 TRACE_EVENT(vfence_signal_executed,
-	TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 gpu),
+	    TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 gpu),
 	TP_ARGS(queue, fence, value, gpu),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -169,7 +169,7 @@ TRACE_EVENT(vfence_signal_executed,
 
 /* An entry of a log of waits. */
 TRACE_EVENT(vfence_wait_unblocked,
-	TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 observed, u64 gpu),
+	    TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 observed, u64 gpu),
 	TP_ARGS(queue, fence, value, observed, gpu),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -198,7 +198,7 @@ TRACE_EVENT(vfence_wait_unblocked,
 
 /* An entry of a log that names no fence. */
 TRACE_EVENT(vfence_marker,
-	TP_PROTO(const struct vfence_queue *queue, u64 value, u64 gpu),
+	    TP_PROTO(const struct vfence_queue *queue, u64 value, u64 gpu),
 	TP_ARGS(queue, value, gpu),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -223,7 +223,7 @@ TRACE_EVENT(vfence_marker,
 
 /* The GPU has overwritten entries of a log before they were read. */
 TRACE_EVENT(vfence_log_lost,
-	TP_PROTO(const struct vfence_queue *queue, u32 log, u64 lost),
+	    TP_PROTO(const struct vfence_queue *queue, u32 log, u64 lost),
 	TP_ARGS(queue, log, lost),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -248,7 +248,7 @@ TRACE_EVENT(vfence_log_lost,
 
 /* The two clocks at one moment: entries of logs have times of the GPU's clock. */
 TRACE_EVENT(vfence_clock,
-	TP_PROTO(const struct vfence_adapter *adapter, u64 gpu, u64 ns),
+	    TP_PROTO(const struct vfence_adapter *adapter, u64 gpu, u64 ns),
 	TP_ARGS(adapter, gpu, ns),
 	TP_STRUCT__entry(
 		__field(u32, adapter)

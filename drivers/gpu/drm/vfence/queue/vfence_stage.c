@@ -21,9 +21,10 @@
 #include "fence/vfence_wait_args.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_kernel_queue.h"
+#include "queue/vfence_progress.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_stage.h"
-#include "queue/vfence_submit.h"
+#include "queue/vfence_submission.h"
 #include "queue/vfence_submit_ops.h"
 #include "vfence_race_point.h"
 #include "vgpu_packet.h"
@@ -204,7 +205,7 @@ static void stage_rescan_written(struct vfence_points *written)
 }
 
 /* The interrupts of the signals of native fences are handled: complete what they have left. */
-static void stage_settle_written(struct vfence_points *written)
+static void stage_complete_native(struct vfence_points *written)
 {
 	struct vfence_point *list = vfence_points_list(written);
 	unsigned int i;
@@ -227,14 +228,14 @@ void vfence_stage_begin_write(struct vfence_submission *submission)
 
 	if (!stages->stage[VFENCE_STAGE_COMPLETED].written.count)
 		return;
-	stages->writes = submission->kernel->queue->adapter;
+	stages->writes = submission->kernel->base.adapter;
 	atomic_inc(&stages->writes->fences.writing);
 }
 
 /** vfence_stage_schedule - queue &vfence_kernel_queue.stage_chore; any context */
 void vfence_stage_schedule(struct vfence_kernel_queue *kernel)
 {
-	struct vfence_queue *queue = kernel->queue;
+	struct vfence_queue *queue = &kernel->base;
 
 	if (!kref_get_unless_zero(&queue->ref))
 		return;
@@ -301,7 +302,7 @@ static void stage_signal(struct vfence_stage_signals *stage_signals, u64 *spent_
 /* A stage is performed: there may be room for another submission. */
 static void stage_end(struct vfence_kernel_queue *kernel)
 {
-	/* Full barrier: count, then wake. Partner: vfence_kernel_queue_sleep_room(). */
+	/* Full barrier: count, then wake. Partner: vfence_room_sleep(). */
 	if (atomic_dec_return(&kernel->due_count) < DRM_VFENCE_MAX_SUBMISSIONS)
 		wake_up(&kernel->room);
 	kernel->stages_performed++;
@@ -326,12 +327,12 @@ static void stage_end_performed(struct vfence_kernel_queue *kernel, struct list_
 	struct vfence_stage_signals *stage_signals, *next;
 
 	/* Signals of packets may be in the FIFO of the CMP, or be due in the threaded half. */
-	if (xchg(&kernel->settle_due, false))
-		vfence_irq_catch_up(kernel->queue->adapter);
+	if (xchg(&kernel->drain_due, false))
+		vfence_irq_catch_up(kernel->base.adapter);
 
 	list_for_each_entry_safe(stage_signals, next, performed, link) {
 		if (!READ_ONCE(stage_signals->lost))
-			stage_settle_written(&stage_signals->written);
+			stage_complete_native(&stage_signals->written);
 		vfence_stage_put(stage_signals->stages);
 	}
 	INIT_LIST_HEAD(performed);
@@ -377,7 +378,7 @@ static void stage_aim(struct vfence_kernel_queue *kernel)
 /* Are the stages performed, and the events delivered that their signals have fired? */
 static bool stage_is_delivered(struct vfence_kernel_queue *kernel)
 {
-	struct vfence_file *file = kernel->queue->file;
+	struct vfence_file *file = kernel->base.file;
 
 	if ((int)(kernel->stages_performed - kernel->aim.stages) < 0)
 		return false;
@@ -393,7 +394,7 @@ static void stage_signal_progress(struct vfence_kernel_queue *kernel)
 	if (kernel->progress == kernel->aim.progress)
 		return;
 	kernel->progress = kernel->aim.progress;
-	vfence_signal_one(kernel->queue->progress_fence, kernel->progress,
+	vfence_signal_one(kernel->base.progress_fence, kernel->progress,
 			  VFENCE_SIGNAL_KEEP | VFENCE_SIGNAL_LATE);
 }
 
@@ -403,8 +404,8 @@ static void stage_end_progress(struct vfence_kernel_queue *kernel)
 	if (kernel->ended)
 		return;
 	kernel->ended = true;
-	vfence_holder_end(kernel->queue->progress_fence, -EIO);
-	vfence_device_end_stop(kernel->queue->device);
+	vfence_progress_end(&kernel->base);
+	vfence_device_end_stop(kernel->base.device);
 }
 
 /*
@@ -419,7 +420,7 @@ static void stage_run(struct vfence_chore *chore)
 	bool stopped, all;
 
 	vfence_hold(STAGE);
-	/* What was due before is performed here. Partner: vfence_kernel_queue_stop(). */
+	/* What was due before is performed here. Partner: kernel_queue_stop(). */
 	stopped = smp_load_acquire(&kernel->stopped);
 	stage_aim(kernel);
 	all = stage_perform_due(kernel);
@@ -437,12 +438,15 @@ static void stage_run(struct vfence_chore *chore)
 
 static void stage_release_queue(struct vfence_chore *chore)
 {
-	vfence_queue_put_later(container_of(chore, struct vfence_kernel_queue, stage_chore)->queue);
+	struct vfence_kernel_queue *kernel =
+		container_of(chore, struct vfence_kernel_queue, stage_chore);
+
+	vfence_queue_put_later(&kernel->base);
 }
 
 /** vfence_stage_init - prepare a kernel-mode queue for stage signals */
 void vfence_stage_init(struct vfence_kernel_queue *kernel)
 {
-	vfence_chore_init(&kernel->stage_chore, &kernel->queue->file->account->chores,
-			  kernel->queue->adapter->queues.signal_wq, stage_run, stage_release_queue);
+	vfence_chore_init(&kernel->stage_chore, &kernel->base.file->account->chores,
+			  kernel->base.adapter->queues.signal_wq, stage_run, stage_release_queue);
 }

@@ -21,7 +21,9 @@
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_published.h"
 #include "queue/vfence_queue.h"
+#include "queue/vfence_room.h"
 #include "queue/vfence_stage.h"
+#include "queue/vfence_submission.h"
 #include "queue/vfence_submit.h"
 #include "queue/vfence_submit_ops.h"
 #include "vgpu_packet.h"
@@ -65,7 +67,7 @@ struct vfence_submit {
 
 static int submit_count(struct vfence_submission *submission, const struct vfence_submit *submit)
 {
-	struct vfence_file *file = submission->kernel->queue->file;
+	struct vfence_file *file = submission->kernel->base.file;
 	unsigned int points = submit->ops.count[DRM_VFENCE_SUBMIT_WAIT_FENCE] +
 			      submit->ops.count[DRM_VFENCE_SUBMIT_SIGNAL_FENCE];
 	unsigned long bytes = SUBMIT_BYTES + submission->size + points * SUBMIT_POINT_BYTES;
@@ -75,63 +77,12 @@ static int submit_count(struct vfence_submission *submission, const struct vfenc
 		atomic_sub(points, &file->submit_points);
 		return -ENOSPC;
 	}
-	/* vfence_submit_free() gives back what is counted, also if the rest is refused. */
+	/* vfence_submission_free() gives back what is counted, also if the rest is refused. */
 	submission->points = points;
 	ret = vfence_account_charge(file->account, bytes);
 	if (!ret)
 		submission->bytes = bytes;
 	return ret;
-}
-
-/**
- * vfence_submit_uncount - a submission and its points do not count any more
- * @submission: a submission that ends, or that was never queued
- *
- * Once a client sees the end of a submission, it may submit as many points again.
- */
-void vfence_submit_uncount(struct vfence_submission *submission)
-{
-	struct vfence_file *file = submission->kernel->queue->file;
-
-	if (submission->published)
-		vfence_published_leave(submission->kernel->queue->adapter);
-	submission->published = false;
-	atomic_sub(submission->points, &file->submit_points);
-	submission->points = 0;
-	vfence_account_uncharge(file->account, submission->bytes);
-	submission->bytes = 0;
-}
-
-/**
- * vfence_submit_free - free a submission that has ended, or that was never queued
- * @submission: a submission whose job was armed and has ended, or was never armed
- */
-void vfence_submit_free(struct vfence_submission *submission)
-{
-	struct vfence_kernel_queue *kernel = submission->kernel;
-	struct vfence_adapter *adapter = kernel->queue->adapter;
-	bool entered = submission->entered;
-
-	vfence_submit_uncount(submission);
-	if (submission->job.s_fence)
-		drm_sched_job_cleanup(&submission->job);
-
-	if (submission->wait)
-		vfence_wait_destroy(submission->wait);
-
-	if (submission->in_syncs)
-		vfence_sync_in_destroy(submission->in_syncs);
-
-	if (submission->stages)
-		vfence_stage_put(submission->stages);
-
-	dma_fence_put(submission->done);
-	kvfree(submission->commands);
-	vfence_leak_check_free(SUBMISSION, submission);
-	if (entered) {
-		vfence_power_put(adapter);
-		vfence_kernel_queue_leave(kernel);
-	}
 }
 
 static int submit_check_packet(const union vgpu_packet *packet)
@@ -144,7 +95,7 @@ static int submit_check_packet(const union vgpu_packet *packet)
 /* Check the packets in the kernel's copy, so that the GPU finds none of them invalid later. */
 static int submit_check_commands(struct vfence_submission *submission)
 {
-	struct vfence_adapter *adapter = submission->kernel->queue->adapter;
+	struct vfence_adapter *adapter = submission->kernel->base.adapter;
 	u32 at, size = submission->size;
 
 	for (at = 0; at < size;) {
@@ -267,15 +218,17 @@ static struct vfence_queue *submit_find_queue(struct vfence_submit *submit, unsi
 /* Create the submission of one queue. It does not enter the queue yet. */
 static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 {
-	struct vfence_submission *submission;
 	struct vfence_queue *queue = submit_find_queue(submit, i);
+	struct vfence_submission *submission;
+	struct vfence_kernel_queue *kernel;
 
 	if (IS_ERR(queue))
 		return PTR_ERR(queue);
+	kernel = vfence_kernel_queue_of(queue);
 
 	/* A dma_fence must have an end, which nothing promises without a time-out (WDDM-166). */
-	if (vfence_reject(&queue->adapter->drm, !queue->kernel) ||
-	    vfence_reject(&queue->adapter->drm, queue->kernel->untimed &&
+	if (vfence_reject(&queue->adapter->drm, !kernel) ||
+	    vfence_reject(&queue->adapter->drm, kernel->untimed &&
 			  submit->ops.count[DRM_VFENCE_SUBMIT_SIGNAL_SYNCOBJ])) {
 		vfence_queue_put(queue);
 		return -EOPNOTSUPP;
@@ -287,7 +240,7 @@ static int submit_add_queue(struct vfence_submit *submit, unsigned int i)
 		return -ENOMEM;
 	}
 
-	submission->kernel = queue->kernel;
+	submission->kernel = kernel;
 	INIT_LIST_HEAD(&submission->link);
 	submit->queue[submit->count] = queue;
 	submit->submission[submit->count++] = submission;
@@ -364,7 +317,7 @@ static void submit_release(struct vfence_submit *submit)
 	for (i = 0; i < submit->count; i++) {
 		/* Free the submission if its queue did not take it over. */
 		if (submit->submission[i])
-			vfence_submit_free(submit->submission[i]);
+			vfence_submission_free(submit->submission[i]);
 		vfence_queue_put(submit->queue[i]);
 	}
 
@@ -390,16 +343,16 @@ static int submit_enter(struct vfence_submit *submit, struct vfence_submission *
 	if (submission->entered)
 		return 0;
 
-	if (!vfence_device_active(kernel->queue->device))
+	if (!vfence_device_active(kernel->base.device))
 		return -EIO;
 
-	ret = vfence_kernel_queue_enter(kernel);
+	ret = vfence_room_enter(kernel);
 	if (ret)
 		return ret;
 
-	ret = vfence_power_get(kernel->queue->adapter);
+	ret = vfence_power_get(kernel->base.adapter);
 	if (ret) {
-		vfence_kernel_queue_leave(kernel);
+		vfence_room_leave(kernel);
 		return ret;
 	}
 
@@ -419,8 +372,8 @@ static void submit_leave(struct vfence_submission *submission)
 	drm_sched_job_cleanup(&submission->job);
 	memset(&submission->job, 0, sizeof(submission->job));
 	submission->entered = false;
-	vfence_power_put(submission->kernel->queue->adapter);
-	vfence_kernel_queue_leave(submission->kernel);
+	vfence_power_put(submission->kernel->base.adapter);
+	vfence_room_leave(submission->kernel);
 }
 
 /*
@@ -453,13 +406,13 @@ static bool submit_queue_published(struct vfence_submit *submit)
 	struct vfence_kernel_queue *kernel = submission->kernel;
 	struct dma_fence *done;
 
-	submit->paused = !vfence_published_enter(kernel->queue->adapter);
+	submit->paused = !vfence_published_enter(kernel->base.adapter);
 	if (submit->paused)
 		return false;
 	mutex_lock(&kernel->lock);
 	if (kernel->unbounded) {
 		mutex_unlock(&kernel->lock);
-		vfence_published_leave(kernel->queue->adapter);
+		vfence_published_leave(kernel->base.adapter);
 		return false;
 	}
 
@@ -543,7 +496,7 @@ static int submit_try_with_room(struct vfence_submit *submit)
 	submit->full = NULL;
 	ret = submit_try(submit);
 	if (ret && slept_on)
-		vfence_kernel_queue_wake_room(slept_on);
+		vfence_room_wake(slept_on);
 	return ret;
 }
 
@@ -553,7 +506,7 @@ static int submit_sleep_bounded(struct vfence_submit *submit)
 	struct vfence_kernel_queue *kernel = submit->submission[0]->kernel;
 
 	if (submit->paused)
-		return vfence_published_sleep(kernel->queue->adapter);
+		return vfence_published_sleep(kernel->base.adapter);
 	return vfence_kernel_queue_sleep_bounded(kernel);
 }
 
@@ -567,7 +520,7 @@ static int submit_try_again(struct vfence_submit *submit)
 		if (ret == -EAGAIN)
 			ret = submit_sleep_bounded(submit);
 		else if (ret == -ENOSPC && submit->args->flags & DRM_VFENCE_SUBMIT_WAIT_FOR_ROOM)
-			ret = vfence_kernel_queue_sleep_room(submit->full);
+			ret = vfence_room_sleep(submit->full);
 		else
 			return ret;
 	} while (!ret);

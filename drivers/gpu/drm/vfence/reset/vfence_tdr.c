@@ -11,6 +11,7 @@
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_power.h"
+#include "queue/vfence_job.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
@@ -19,7 +20,7 @@
 /* Times that run already end by the new configuration. */
 static void tdr_apply(struct vfence_adapter *adapter)
 {
-	vfence_queue_retime_all(adapter);
+	vfence_job_retime_all(adapter);
 	vfence_watch_retime(adapter);
 	queue_work(adapter->reset.wq, &adapter->reset.engine_work);
 }
