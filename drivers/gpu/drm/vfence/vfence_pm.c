@@ -6,6 +6,7 @@
 #include <linux/pm_runtime.h>
 
 #include "core/vfence_adapter.h"
+#include "mem/vfence_mover.h"
 #include "mem/vfence_segment.h"
 #include "queue/vfence_doorbell.h"
 #include "vfence_pm.h"
@@ -35,7 +36,7 @@ static int pm_suspend_adapter(struct device *dev)
 		return pm_busy(dev);
 
 	vfence_doorbell_force_reconnect_all(adapter);
-	ret = vfence_segment_power_off(adapter);
+	ret = vfence_mover_power_off(adapter);
 	if (!ret && vgpu_power_enter_d3(adapter->gpu)) {
 		vfence_count(adapter, VFENCE_COUNT_D3);
 		return 0;

@@ -19,6 +19,7 @@
 #include "fence/vfence_holder.h"
 #include "irq/vfence_irq.h"
 #include "irq/vfence_vector.h"
+#include "mem/vfence_mover.h"
 #include "mem/vfence_page.h"
 #include "mem/vfence_paging.h"
 #include "mem/vfence_segment.h"
@@ -200,6 +201,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_process_init(adapter);
 	vfence_device_init(adapter);
 	vfence_segment_init(adapter);
+	vfence_mover_init(adapter);
 	vfence_irq_init(adapter);
 	vfence_fence_init(adapter);
 	vfence_context_init(adapter);

@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Video memory: placement of the pages of values, eviction, and loss of power.
+ * Video memory: which pages of values are there, and which are to be. vfence_mover.c moves them.
  */
 
 #include <linux/completion.h>
 #include <linux/mm.h>
 
 #include "core/vfence_adapter.h"
-#include "mem/vfence_paging.h"
 #include "mem/vfence_segment.h"
-#include "mem/vfence_slots.h"
 #include "mem/vfence_storage.h"
-#include "vfence_race_point.h"
-
-/**
- * struct segment_request - a page that is to be placed in video memory
- */
-struct segment_request {
-	/** @link: entry of &vfence_segment.requests, until it is taken */
-	struct list_head link;
-	/** @storage: the page; its owner sleeps until @done */
-	struct vfence_storage *storage;
-	/** @visible: in the part of video memory that the CPU reaches */
-	bool visible;
-	/** @ret: the result; valid after @done */
-	int ret;
-	/** @done: completed last: the request is on the stack of a thread that waits for it */
-	struct completion done;
-};
 
 static void segment_leave_locked(struct vfence_storage *storage)
 {
@@ -50,97 +31,26 @@ void vfence_segment_leave(struct vfence_storage *storage)
 	spin_unlock(&segment->lock);
 }
 
-/* The values of a page are in system memory from now on. */
-static void segment_moved_locked(struct vfence_storage *storage, void *kva)
+/**
+ * vfence_segment_moved - the values of a page are in system memory from now on
+ * @storage: the page; the caller has a reference of its slots
+ * @kva: where they are
+ */
+void vfence_segment_moved(struct vfence_storage *storage, void *kva)
 {
 	struct vfence_segment *segment = &storage->adapter->mem.segment;
 
-	lockdep_assert_held(&segment->lock);
+	spin_lock(&segment->lock);
 	if (storage->kva)
 		storage->kva = kva;
 	segment_leave_locked(storage);
 	segment->evictions++;
 	segment->moved(storage->slots, storage);
-}
-
-/*
- * The page that has been in video memory for the longest time, with a reference of its slots, or
- * NULL. A page without references is about to leave by itself.
- */
-static struct vfence_storage *segment_oldest(struct vfence_segment *segment, bool visible)
-{
-	struct vfence_storage *storage, *oldest = NULL;
-
-	lockdep_assert_held(&segment->mover);
-	spin_lock(&segment->lock);
-	list_for_each_entry(storage, &segment->resident[!visible], resident) {
-		if (kref_get_unless_zero(&storage->slots->ref)) {
-			oldest = storage;
-			break;
-		}
-	}
 	spin_unlock(&segment->lock);
-	return oldest;
 }
 
-/* The same, in either part of video memory. */
-static struct vfence_storage *segment_any(struct vfence_segment *segment)
-{
-	return segment_oldest(segment, true) ?: segment_oldest(segment, false);
-}
-
-/*
- * Move a page of values to its system memory, by a packet of the paging queue, and drop the
- * reference of segment_oldest(). The engines access the values either at the old place or at the
- * new one, so that the fences stay in use meanwhile.
- */
-static int segment_evict(struct vfence_storage *storage)
-{
-	struct vfence_adapter *adapter = storage->adapter;
-	struct vfence_segment *segment = &adapter->mem.segment;
-	void *kva = page_address(storage->system);
-	int ret;
-
-	lockdep_assert_held(&segment->mover);
-	vfence_hold(EVICT);
-	ret = vfence_paging_run(adapter, VGPU_OP_EVICT_STORAGE, storage->hw, kva);
-	if (!ret) {
-		spin_lock(&segment->lock);
-		segment_moved_locked(storage, kva);
-		spin_unlock(&segment->lock);
-	}
-	vfence_slots_put(storage->slots);
-	return ret;
-}
-
-/**
- * vfence_segment_purge - the contents of video memory are lost (WDDM-160)
- * @adapter: the adapter, after vgpu_reset_adapter()
- *
- * All pages are in system memory on return. Monitored values are stored again; values that only
- * the GPU has written are 0.
- */
-void vfence_segment_purge(struct vfence_adapter *adapter)
-{
-	struct vfence_segment *segment = &adapter->mem.segment;
-	struct vfence_storage *storage;
-
-	mutex_lock(&segment->mover);
-	while ((storage = segment_any(segment))) {
-		void *kva = page_address(storage->system);
-
-		vgpu_storage_evicted(adapter->gpu, storage->hw, kva);
-		spin_lock(&segment->lock);
-		segment_moved_locked(storage, kva);
-		spin_unlock(&segment->lock);
-		vfence_slots_put(storage->slots);
-		cond_resched();
-	}
-	mutex_unlock(&segment->mover);
-}
-
-/* Reserve a page of video memory that is free; returns -ENOSPC if there is none. */
-static int segment_reserve(struct vfence_segment *segment, struct segment_request *request)
+/** vfence_segment_reserve - reserve a page of video memory; -ENOSPC if none is free */
+int vfence_segment_reserve(struct vfence_segment *segment, struct vfence_segment_request *request)
 {
 	const struct vgpu_config *gpu = &request->storage->adapter->config.gpu;
 	int ret = -ENOSPC;
@@ -156,25 +66,8 @@ static int segment_reserve(struct vfence_segment *segment, struct segment_reques
 	return ret;
 }
 
-/* If all pages of the range are in use, move the oldest one to system memory. */
-static int segment_take(struct vfence_segment *segment, struct segment_request *request)
-{
-	struct vfence_storage *victim;
-	int ret;
-
-	ret = segment_reserve(segment, request);
-	if (ret != -ENOSPC)
-		return ret;
-
-	victim = segment_oldest(segment, request->visible);
-	if (!victim)
-		return ret;
-	ret = segment_evict(victim);
-	return ret ? ret : segment_reserve(segment, request);
-}
-
-/* The page is clear: from now on it may be evicted. */
-static void segment_publish(struct vfence_segment *segment, struct segment_request *request)
+/** vfence_segment_publish - the page of a request is clear: from now on it may be evicted */
+void vfence_segment_publish(struct vfence_segment *segment, struct vfence_segment_request *request)
 {
 	struct vfence_storage *storage = request->storage;
 
@@ -184,59 +77,6 @@ static void segment_publish(struct vfence_segment *segment, struct segment_reque
 	list_add_tail(&storage->resident, &segment->resident[!request->visible]);
 	segment->pages++;
 	spin_unlock(&segment->lock);
-}
-
-/* The GPU clears the page, so that no client sees the values of an earlier owner. */
-static int segment_fill(struct vfence_segment *segment, struct segment_request *request)
-{
-	struct vfence_storage *storage = request->storage;
-	struct vfence_adapter *adapter = storage->adapter;
-	int ret;
-
-	lockdep_assert_held(&segment->mover);
-	ret = segment_take(segment, request);
-	if (ret)
-		return ret;
-
-	vgpu_storage_place(adapter->gpu, storage->hw, storage->local.start);
-	ret = vfence_paging_run(adapter, VGPU_OP_CLEAR_STORAGE, storage->hw, NULL);
-	if (!ret) {
-		segment_publish(segment, request);
-		return 0;
-	}
-
-	spin_lock(&segment->lock);
-	drm_mm_remove_node(&storage->local);
-	spin_unlock(&segment->lock);
-	return ret;
-}
-
-static struct segment_request *segment_next_request(struct vfence_segment *segment)
-{
-	struct segment_request *request;
-
-	spin_lock(&segment->lock);
-	request = list_first_entry_or_null(&segment->requests, struct segment_request, link);
-	if (request)
-		list_del(&request->link);
-	spin_unlock(&segment->lock);
-	return request;
-}
-
-static void segment_move_work(struct work_struct *work)
-{
-	struct vfence_segment *segment = container_of(work, struct vfence_segment, move_work);
-	struct segment_request *request;
-
-	mutex_lock(&segment->mover);
-	vfence_hold(MOVE);
-	while ((request = segment_next_request(segment))) {
-		request->ret = segment_fill(segment, request);
-		/* The last access: the thread goes on with its stack. */
-		complete(&request->done);
-		cond_resched();
-	}
-	mutex_unlock(&segment->mover);
 }
 
 /**
@@ -252,7 +92,7 @@ static void segment_move_work(struct work_struct *work)
 int vfence_segment_place(struct vfence_storage *storage, bool visible)
 {
 	struct vfence_segment *segment = &storage->adapter->mem.segment;
-	struct segment_request request = { .storage = storage, .visible = visible };
+	struct vfence_segment_request request = { .storage = storage, .visible = visible };
 
 	init_completion(&request.done);
 	spin_lock(&segment->lock);
@@ -261,30 +101,6 @@ int vfence_segment_place(struct vfence_storage *storage, bool visible)
 	queue_work(segment->move_wq, &segment->move_work);
 	wait_for_completion(&request.done);
 	return request.ret;
-}
-
-/**
- * vfence_segment_power_off - move all pages out of video memory before it loses its power
- * @adapter: the adapter, powered
- *
- * Return: 0 or the error of an eviction. After 0 no page is placed in video memory until
- * vfence_segment_power_on().
- */
-int vfence_segment_power_off(struct vfence_adapter *adapter)
-{
-	struct vfence_segment *segment = &adapter->mem.segment;
-	struct vfence_storage *storage;
-	int ret = 0;
-
-	mutex_lock(&segment->mover);
-	while (!ret && (storage = segment_any(segment)))
-		ret = segment_evict(storage);
-
-	spin_lock(&segment->lock);
-	segment->unpowered = !ret;
-	spin_unlock(&segment->lock);
-	mutex_unlock(&segment->mover);
-	return ret;
 }
 
 /** vfence_segment_power_on - allow pages in video memory again */
@@ -300,7 +116,6 @@ void vfence_segment_init(struct vfence_adapter *adapter)
 	struct vfence_segment *segment = &adapter->mem.segment;
 
 	mutex_init(&segment->mover);
-	INIT_WORK(&segment->move_work, segment_move_work);
 	spin_lock_init(&segment->lock);
 	INIT_LIST_HEAD(&segment->requests);
 	/* drm_mm does not accept an empty range. */

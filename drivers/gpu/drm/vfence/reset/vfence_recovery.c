@@ -29,6 +29,7 @@
 #include "core/vfence_report.h"
 #include "core/vfence_trace.h"
 #include "irq/vfence_irq.h"
+#include "mem/vfence_mover.h"
 #include "mem/vfence_paging.h"
 #include "mem/vfence_segment.h"
 #include "queue/vfence_context.h"
@@ -435,7 +436,7 @@ static int recovery_restart(struct vfence_adapter *adapter)
 {
 	int ret;
 
-	vfence_segment_purge(adapter);
+	vfence_mover_purge(adapter);
 	ret = vfence_paging_restart(adapter);
 	return ret ? ret : recovery_restart_alone(adapter);
 }
