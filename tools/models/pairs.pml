@@ -8,7 +8,7 @@
  *
  *   one party                                the other
  *   barrier vfence_fence_handle_add                 an atomic of vfence_loss_fail_device()
- *   barrier queue_create_locked              an atomic of vfence_loss_fail_device()
+ *   barrier queue_publish_locked             an atomic of vfence_loss_fail_device()
  *   barrier kernel_queue_drain      an atomic of vfence_room_enter()
  *   barrier vector_deliver_call              an atomic of vector_call_cpu()
  *   barrier vector_unmask                    an atomic of vector_deliver()

@@ -792,7 +792,7 @@ static int reset_adapter(struct stage *s)
 
 TEST_F(holds, unplug_waits_for_the_work_after_a_reset)
 {
-	unbind_beside(_metadata, self, "LOSS_RESET", reset_adapter);
+	unbind_beside(_metadata, self, "LOSS_SWEEP", reset_adapter);
 }
 
 static int lose_adapter(struct stage *s)
@@ -804,7 +804,7 @@ static int lose_adapter(struct stage *s)
 
 TEST_F(holds, unplug_waits_for_the_work_of_a_loss)
 {
-	unbind_beside(_metadata, self, "LOSS_ADAPTER", lose_adapter);
+	unbind_beside(_metadata, self, "LOSS_SWEEP", lose_adapter);
 }
 
 /* The hang is found after 20 ms, and the work begins as long after that. */

@@ -10,6 +10,7 @@
 #include "kselftest_harness.h"
 #include "vfence_feature.h"
 #include "vfence_guard.h"
+#include "vfence_loss_state.h"
 #include "vfence_rules.h"
 #include "vfence_timeout.h"
 #include "vfence_victim.h"
@@ -324,6 +325,65 @@ TEST(WDDM_163_164_hangs_count_that_are_within_the_time)
 }
 
 /* The table of the contract: all other commands are refused in all other states. */
+TEST(WDDM_173_205_the_first_cause_of_a_loss_stays)
+{
+	const enum drm_vfence_device_state active = DRM_VFENCE_DEVICE_ACTIVE;
+	struct vfence_loss_causes causes;
+	unsigned int others, own;
+
+	for (others = 0; others < 8; others++) {
+		enum drm_vfence_device_state none = others & 1 ? DRM_VFENCE_DEVICE_RESET :
+						    others ? DRM_VFENCE_DEVICE_STOPPED : active;
+
+		causes.reset = others & 1;
+		causes.lost = others & 2;
+		causes.blocked = others & 4;
+		for (own = active; own <= DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT; own++) {
+			enum drm_vfence_device_state is = own == active ? none : own;
+
+			causes.own = own;
+			EXPECT_EQ(is, vfence_loss_state(&causes));
+			/* Fences of a lost adapter keep their values. */
+			EXPECT_EQ(is != active &&
+				  (is != DRM_VFENCE_DEVICE_STOPPED || causes.blocked),
+				  vfence_loss_removes(&causes));
+		}
+	}
+}
+
+TEST(one_submission_of_a_lost_device_gets_the_reason)
+{
+	static const struct {
+		struct vfence_loss_causes causes;
+		struct vfence_loss_queue queue;
+		int error;
+	} cases[] = {
+		{ { .own = DRM_VFENCE_DEVICE_HUNG }, { .guilty = true }, -ETIME },
+		{ { .own = DRM_VFENCE_DEVICE_HUNG }, { .faulted = true, .preemption = true },
+		  -ETIME },
+		{ { .own = DRM_VFENCE_DEVICE_HUNG }, {}, -ECANCELED },
+		{ { .own = DRM_VFENCE_DEVICE_ERROR_DMAFAULT }, { .faulted = true }, -EIO },
+		{ { .own = DRM_VFENCE_DEVICE_ERROR_DMAFAULT }, { .preemption = true },
+		  -ECANCELED },
+		{ { .own = DRM_VFENCE_DEVICE_ACTIVE, .reset = true }, {}, -ECANCELED },
+		{ { .own = DRM_VFENCE_DEVICE_ACTIVE, .blocked = true }, {}, -ECANCELED },
+		{ { .own = DRM_VFENCE_DEVICE_ACTIVE, .blocked = true }, { .guilty = true },
+		  -ETIME },
+		{ { .own = DRM_VFENCE_DEVICE_ACTIVE, .lost = true }, { .guilty = true },
+		  -ENODEV },
+		{ { .own = DRM_VFENCE_DEVICE_ACTIVE, .lost = true, .blocked = true }, {},
+		  -ENODEV },
+		/* The unplug of an adapter is no cause: it writes the state. */
+		{ { .own = DRM_VFENCE_DEVICE_STOPPED }, {}, -ENODEV },
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		EXPECT_EQ(cases[i].error, vfence_loss_error(&cases[i].causes, &cases[i].queue)) {
+			TH_LOG("case %u", i);
+		}
+}
+
 TEST(VF_05_only_legal_commands_change_the_state)
 {
 	static const struct {

@@ -37,7 +37,7 @@
 #include "queue/vfence_submit.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
-#include "reset/vfence_tdr.h"
+#include "reset/vfence_tdr_config.h"
 #include "vf/vfence_vf.h"
 #include "vfence_configfs.h"
 #include "vfence_debugfs.h"
@@ -251,7 +251,7 @@ static void drv_remove(struct platform_device *pdev)
 VFENCE_PLATFORM_REMOVE(drv_remove)
 
 static const struct attribute_group *drv_groups[] = {
-	&vfence_tdr_group, &vfence_vf_group, NULL,
+	&vfence_tdr_config_group, &vfence_vf_group, NULL,
 };
 
 static struct platform_driver drv_platform_driver = {

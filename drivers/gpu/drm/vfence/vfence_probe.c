@@ -31,6 +31,7 @@
 #include "reset/vfence_dump.h"
 #include "reset/vfence_engine.h"
 #include "reset/vfence_loss.h"
+#include "reset/vfence_reset.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr.h"
@@ -213,7 +214,7 @@ static void probe_init_subsystems(struct vfence_adapter *adapter)
 	vfence_mailbox_init(adapter);
 	vfence_dump_init(adapter);
 	vfence_engine_init(adapter);
-	vfence_loss_init(adapter);
+	vfence_reset_init(adapter);
 	vfence_tdr_init(adapter);
 	vfence_watch_init(adapter);
 	vfence_vf_init(adapter);
@@ -299,7 +300,7 @@ void vfence_probe_unplug(struct vfence_adapter *adapter)
 	vfence_watch_stop(adapter);
 	vfence_account_stop(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
-	vfence_loss_stop_queues(adapter);
+	vfence_loss_unplug(adapter);
 
 	/* Stop the engines, then the CMP, then the interrupt: each reports to the next. */
 	vgpu_device_stop(adapter->gpu);

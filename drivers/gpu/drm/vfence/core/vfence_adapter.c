@@ -17,7 +17,7 @@
  */
 void vfence_adapter_lose(struct vfence_adapter *adapter, unsigned int code, unsigned int subcode)
 {
-	/* Full barrier. Partner: queue_create_locked() publishes the queue, then reads ->lost. */
+	/* Full barrier. Partner: queue_publish_locked() publishes the queue, then reads ->lost. */
 	if (xchg(&adapter->lost, true))
 		return;
 	drm_err(&adapter->drm, "adapter lost (0x%x, 0x%x): bind it again\n", code, subcode);

@@ -81,6 +81,15 @@ void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vf
 	}
 }
 
+/** vfence_device_get_causes - collect what has happened to a device; any context */
+void vfence_device_get_causes(struct vfence_device *device, struct vfence_loss_causes *causes)
+{
+	causes->own = atomic_read(&device->state);
+	causes->reset = READ_ONCE(device->adapter->resets) != device->resets;
+	causes->lost = READ_ONCE(device->adapter->lost);
+	causes->blocked = READ_ONCE(device->process->blocked);
+}
+
 /**
  * vfence_device_state - the state of a device
  * @device: the device
@@ -92,15 +101,10 @@ void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vf
  */
 int vfence_device_state(struct vfence_device *device)
 {
-	int state = atomic_read(&device->state);
+	struct vfence_loss_causes causes;
 
-	if (state == DRM_VFENCE_DEVICE_ACTIVE &&
-	    READ_ONCE(device->adapter->resets) != device->resets)
-		return DRM_VFENCE_DEVICE_RESET;
-	if (state == DRM_VFENCE_DEVICE_ACTIVE &&
-	    (READ_ONCE(device->adapter->lost) || READ_ONCE(device->process->blocked)))
-		return DRM_VFENCE_DEVICE_STOPPED;
-	return state;
+	vfence_device_get_causes(device, &causes);
+	return vfence_loss_state(&causes);
 }
 
 bool vfence_device_active(struct vfence_device *device)
@@ -113,7 +117,7 @@ bool vfence_device_active(struct vfence_device *device)
  * @device: the device
  * @state: &enum drm_vfence_device_state
  *
- * For reset/ alone. Full barrier. Partner: queue_create_locked(). Any context.
+ * For reset/ alone. Full barrier. Partner: queue_publish_locked(). Any context.
  *
  * Return: the state before.
  */
@@ -131,19 +135,13 @@ int vfence_device_fail(struct vfence_device *device, int state)
 	return before == DRM_VFENCE_DEVICE_ACTIVE && reset ? state : before;
 }
 
-/**
- * vfence_device_was_removed - is the device lost, and the adapter is not
- * @device: the device
- *
- * Then its fences jump to their maximum (WDDM-173). Waits for fences of a lost adapter end in
- * another way.
- */
+/** vfence_device_was_removed - vfence_loss_removes() of today's causes; any context */
 bool vfence_device_was_removed(struct vfence_device *device)
 {
-	int state = vfence_device_state(device);
+	struct vfence_loss_causes causes;
 
-	return state != DRM_VFENCE_DEVICE_ACTIVE &&
-	       (state != DRM_VFENCE_DEVICE_STOPPED || READ_ONCE(device->process->blocked));
+	vfence_device_get_causes(device, &causes);
+	return vfence_loss_removes(&causes);
 }
 
 /** vfence_device_begin_stop - a queue of the device is stopped, and has signals to perform */

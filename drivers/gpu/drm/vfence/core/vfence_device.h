@@ -8,6 +8,8 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "vfence_loss_state.h"
+
 struct drm_device;
 struct drm_file;
 struct drm_vfence_device_info;
@@ -21,7 +23,7 @@ struct vfence_process;
  * struct vfence_device - owner of contexts, queues and fences, which fail together
  */
 struct vfence_device {
-	/** @ref: references of the file's table, of contexts, of local fences and of @stop_work */
+	/** @ref: references of the file's table, of contexts, of fence handles and of @stop_work */
 	struct kref ref;
 	/** @adapter: parent */
 	struct vfence_adapter *adapter;
@@ -59,12 +61,15 @@ struct vfence_device {
 	spinlock_t lock;
 	/** @queues: &struct vfence_queue that are not freed; under @lock */
 	struct list_head queues;
+	/** @swept: Its queues are stopped; a sweep need not visit them again. No lock. */
+	bool swept;
 	/** @losses: &struct vfence_fence_handle whose fences learn of a loss; under @lock */
 	struct list_head losses;
 };
 
 void vfence_device_get(struct vfence_device *device);
 void vfence_device_put(struct vfence_device *device);
+void vfence_device_get_causes(struct vfence_device *device, struct vfence_loss_causes *causes);
 int vfence_device_state(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
 void vfence_device_begin_stop(struct vfence_device *device);

@@ -284,7 +284,7 @@ bool vfence_process_hung(struct vfence_process *process)
 	vfence_timeout_note(&process->hangs, ktime_to_ms(ktime_get()));
 	blocks = vfence_timeout_blocks(&config, &process->hangs);
 	spin_unlock(&process->lock);
-	/* Full barrier. Partner: queue_create_locked() publishes a queue, then reads it. */
+	/* Full barrier. Partner: queue_publish_locked() publishes a queue, then reads it. */
 	return blocks && !xchg(&process->blocked, true);
 }
 

@@ -14,7 +14,8 @@
  *    adapter lost, or unplugged --> STOPPED
  *    process blocked            --> STOPPED
  *
- * A device keeps its first error state.
+ * A device keeps its first error state: vfence_loss_state() has the rules. A cause that concerns
+ * one device is handled for that device, one that concerns several by a sweep over all devices.
  */
 
 #include <linux/pid.h>
@@ -32,30 +33,33 @@
 #include "queue/vfence_queue.h"
 #include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
-#include "reset/vfence_tdr.h"
-#include "reset/vfence_watch.h"
 #include "reset/vfence_wedge.h"
 #include "vfence_race_point.h"
 
-/*
- * A queue with a bad packet fails the submission that it was executing. The submissions of
- * all other queues of the device are cancelled.
- */
 static int loss_queue_error(struct vfence_queue *queue)
 {
+	struct vfence_loss_queue of_queue;
+	struct vfence_loss_causes causes;
 	struct vgpu_queue_status status;
 
+	vfence_device_get_causes(queue->device, &causes);
 	vgpu_queue_query(queue->hw, &status);
-	if (status.guilty)
-		return -ETIME;
-	if (status.state != DRM_VFENCE_QUEUE_FAULTED)
-		return -ECANCELED;
-	return status.fault == DRM_VFENCE_FAULT_PREEMPTION ? -ETIME : -EIO;
+	of_queue.guilty = status.guilty;
+	of_queue.faulted = status.state == DRM_VFENCE_QUEUE_FAULTED;
+	of_queue.preemption = status.fault == DRM_VFENCE_FAULT_PREEMPTION;
+	return vfence_loss_error(&causes, &of_queue);
 }
 
-static void loss_fail_queue(struct vfence_queue *queue, void *unused)
+static void loss_stop_queue(struct vfence_queue *queue, void *unused)
 {
 	vfence_queue_stop(queue, loss_queue_error(queue));
+}
+
+/* Stop all queues of a device that has failed. Does not wait for a client. */
+static void loss_stop_queues_of(struct vfence_device *device)
+{
+	vfence_queue_visit_of(device, loss_stop_queue, NULL);
+	WRITE_ONCE(device->swept, true);
 }
 
 /* A hang counts for the process of the device, which may be blocked for that. */
@@ -68,7 +72,7 @@ static void loss_blame(struct vfence_device *device)
 	vfence_count(adapter, VFENCE_COUNT_PROCESSES_BLOCKED);
 	drm_dbg_driver(&adapter->drm, "process %d is blocked (0x142)\n",
 		       pid_nr(device->process->pid));
-	queue_work(adapter->reset.loss_wq, &adapter->reset.block_work);
+	vfence_loss_sweep_later(adapter);
 }
 
 /*
@@ -100,11 +104,16 @@ static void loss_end_device(struct vfence_device *device)
 		vfence_fence_handle_device_lost(device);
 }
 
-/*
- * Put a device in an error state and stop all its queues (WDDM-205). An earlier error state
- * stays, and other devices are not affected. The client decides how long that takes.
+/**
+ * vfence_loss_device_failed - put a device in an error state and stop all its queues (WDDM-205)
+ * @adapter: the adapter
+ * @device: the device
+ * @state: the error state; an earlier one stays
+ * @counts: the cause counts against the process of the device
+ *
+ * Other devices are not affected. The client decides how long that takes.
  */
-static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_device *device,
+void vfence_loss_device_failed(struct vfence_adapter *adapter, struct vfence_device *device,
 			       enum drm_vfence_device_state state, bool counts)
 {
 	if (state == DRM_VFENCE_DEVICE_HUNG)
@@ -112,7 +121,7 @@ static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_dev
 			       DIV_ROUND_UP(adapter->config.gpu.preempt_us, USEC_PER_MSEC));
 	else
 		vfence_device_fail(device, state);
-	vfence_queue_visit_of(device, loss_fail_queue, NULL);
+	loss_stop_queues_of(device);
 	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(adapter, device->pid);
 	if (counts)
@@ -120,24 +129,26 @@ static void loss_device_failed(struct vfence_adapter *adapter, struct vfence_dev
 	loss_end_device(device);
 }
 
-static void loss_stop_device_work(struct work_struct *work)
+/** vfence_loss_stop_device_work - stop the queues of a device that has failed, and what follows */
+void vfence_loss_stop_device_work(struct work_struct *work)
 {
 	struct vfence_device *device = container_of(work, struct vfence_device, stop_work);
 
 	vfence_hold(STOP_DEVICE);
-	vfence_queue_visit_of(device, loss_fail_queue, NULL);
+	loss_stop_queues_of(device);
 	if (xchg(&device->tell, false))
 		vfence_wedge_recovered(device->adapter, device->pid);
 	loss_end_device(device);
 	vfence_device_put(device);
 }
 
-static void loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device,
+/** vfence_loss_device_hung - &vfence_loss_ops.device_hung */
+void vfence_loss_device_hung(struct vfence_adapter *adapter, struct vfence_device *device,
 			     bool counts)
 {
 	/* Whoever was kept off the engine took nothing. */
 	loss_mark_hung(device, counts, counts ? READ_ONCE(adapter->tdr.delay_ms) : 0);
-	vfence_queue_visit_of(device, loss_fail_queue, NULL);
+	loss_stop_queues_of(device);
 	/* The work tells user space and waits for it: a dma_fence may depend on this thread. */
 	vfence_device_stop_later(device);
 }
@@ -181,111 +192,81 @@ void vfence_loss_note_faults(struct vfence_adapter *adapter)
 	vfence_queue_for_each(adapter, loss_note_fault, NULL);
 }
 
-static void loss_stop_reset(struct vfence_queue *queue, void *unused)
-{
-	if (vfence_device_was_removed(queue->device))
-		vfence_queue_stop(queue, loss_queue_error(queue));
-}
-
 /*
- * The queues of a removed device are stopped. Its client decides how long the rest takes, by its
- * eventfds and by how many fences it has: do not wait here, as other devices have to get their
- * maximum, too.
+ * A sweep stops the queues of each device that has failed. Its client decides how long the rest
+ * takes, by its eventfds and by how many fences it has: each device has a work of its own for that,
+ * so that no client waits for another.
  */
-static void loss_end_removed(struct vfence_device *device)
+static void loss_sweep_device(struct vfence_device *device)
 {
+	if (vfence_device_active(device) || READ_ONCE(device->swept))
+		return;
+	vfence_device_fail(device, vfence_device_state(device));
+	loss_stop_queues_of(device);
 	if (vfence_device_was_removed(device))
 		vfence_device_stop_later(device);
 }
 
-static void loss_reset_work(struct work_struct *work)
+/* The adapter is lost: also end the waits for fences that no device of its own would end. */
+static void loss_end_adapter(struct vfence_adapter *adapter)
 {
-	struct vfence_adapter *adapter =
-		container_of(work, struct vfence_adapter, reset.reset_work);
-
-	vfence_hold(LOSS_RESET);
-	vfence_queue_for_each(adapter, loss_stop_reset, NULL);
-	vfence_device_for_each(adapter, loss_end_removed);
-}
-
-/** vfence_loss_reset_all_later - the adapter was reset: end its devices' queues in a work */
-void vfence_loss_reset_all_later(struct vfence_adapter *adapter)
-{
-	queue_work(adapter->reset.loss_wq, &adapter->reset.reset_work);
-}
-
-static void loss_stop_queue(struct vfence_queue *queue, void *unused)
-{
-	vfence_device_fail(queue->device, DRM_VFENCE_DEVICE_STOPPED);
-	vfence_queue_stop(queue, -ENODEV);
-}
-
-/* The queues of a device in another error state are stopped already, or soon. */
-static void loss_stop_blocked(struct vfence_queue *queue, void *unused)
-{
-	struct vfence_device *device = queue->device;
-	int state;
-
-	if (!READ_ONCE(device->process->blocked))
+	if (!xchg(&adapter->reset.lost_due, false))
 		return;
-	state = vfence_device_fail(device, DRM_VFENCE_DEVICE_STOPPED);
-	if (state == DRM_VFENCE_DEVICE_ACTIVE || state == DRM_VFENCE_DEVICE_STOPPED)
-		vfence_queue_stop(queue, -ECANCELED);
-}
-
-static void loss_end_blocked(struct vfence_device *device)
-{
-	int state = atomic_read(&device->state);
-
-	/* The queues of a device in another error state may not be stopped yet. */
-	if (READ_ONCE(device->process->blocked) &&
-	    (state == DRM_VFENCE_DEVICE_ACTIVE || state == DRM_VFENCE_DEVICE_STOPPED))
-		loss_end_removed(device);
-}
-
-/*
- * New queues check ->blocked after becoming visible; existing ones are walked here. Full
- * barrier: the xchg() of vfence_process_hung(). Partner: queue_create_locked().
- */
-static void loss_block_work(struct work_struct *work)
-{
-	struct vfence_adapter *adapter =
-		container_of(work, struct vfence_adapter, reset.block_work);
-
-	vfence_queue_for_each(adapter, loss_stop_blocked, NULL);
-	vfence_device_for_each(adapter, loss_end_blocked);
-}
-
-/** vfence_loss_stop_queues - stop all queues of an adapter that is lost or unplugged */
-void vfence_loss_stop_queues(struct vfence_adapter *adapter)
-{
-	vfence_queue_for_each(adapter, loss_stop_queue, NULL);
-}
-
-static void loss_adapter_work(struct work_struct *work)
-{
-	struct vfence_adapter *adapter =
-		container_of(work, struct vfence_adapter, reset.lost_work);
-
-	vfence_hold(LOSS_ADAPTER);
-	/*
-	 * New queues check ->lost after becoming visible; existing ones are walked here.
-	 * Full barrier: the xchg() of vfence_adapter_lose(). Partner: queue_create_locked().
-	 */
-	vfence_loss_stop_queues(adapter);
 	vfence_holder_fail_all(adapter, -EIO);
 	vfence_wedge_lost(adapter);
 }
 
-static void loss_adapter_lost(struct vfence_adapter *adapter)
+/*
+ * Causes of a loss of several devices are level-triggered: they are states of the adapter and of
+ * processes, and whoever sets one queues this work. New queues read the state of their device after
+ * they have become visible; existing ones are visited here. Full barriers: the xchg() of
+ * vfence_adapter_lose() and of vfence_process_hung(). Partner: queue_publish_locked().
+ */
+static void loss_sweep_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter =
+		container_of(work, struct vfence_adapter, reset.sweep_work);
+
+	vfence_hold(LOSS_SWEEP);
+	vfence_device_for_each(adapter, loss_sweep_device);
+	loss_end_adapter(adapter);
+}
+
+/**
+ * vfence_loss_sweep_later - stop the queues of all devices that have failed in a work
+ * @adapter: the adapter, of which it was reset, or lost, or a process was blocked
+ *
+ * Any context.
+ */
+void vfence_loss_sweep_later(struct vfence_adapter *adapter)
+{
+	queue_work(adapter->reset.loss_wq, &adapter->reset.sweep_work);
+}
+
+static void loss_unplug_device(struct vfence_device *device)
+{
+	vfence_device_fail(device, DRM_VFENCE_DEVICE_STOPPED);
+	loss_stop_queues_of(device);
+}
+
+/** vfence_loss_unplug - stop all queues of an adapter that is unplugged; process context */
+void vfence_loss_unplug(struct vfence_adapter *adapter)
+{
+	vfence_device_for_each(adapter, loss_unplug_device);
+}
+
+/** vfence_loss_adapter_lost - &vfence_loss_ops.adapter_lost */
+void vfence_loss_adapter_lost(struct vfence_adapter *adapter)
 {
 	/* Before the work: it may need a lock that the thread holds that waits for a packet. */
 	vfence_paging_wake(adapter);
 	wake_up_all(&adapter->queues.suspend_wait);
-	queue_work(adapter->reset.loss_wq, &adapter->reset.lost_work);
+	WRITE_ONCE(adapter->reset.lost_due, true);
+	vfence_loss_sweep_later(adapter);
 }
 
-static void loss_queue_stuck(struct vfence_adapter *adapter, struct vfence_queue *queue)
+/** vfence_loss_queue_stuck - &vfence_loss_ops.queue_stuck */
+void vfence_loss_queue_stuck(struct vfence_adapter *adapter, struct vfence_queue *queue)
 {
 	char name[VFENCE_REPORT_NAME];
 
@@ -295,21 +276,8 @@ static void loss_queue_stuck(struct vfence_adapter *adapter, struct vfence_queue
 		      queue->global, name, queue->node);
 }
 
-static const struct vfence_loss_ops loss_ops = {
-	.device_hung = loss_device_hung,
-	.device_failed = loss_device_failed,
-	.queue_stuck = loss_queue_stuck,
-	.stop_device = loss_stop_device_work,
-	.timed_out = vfence_tdr_timed_out,
-	.asked = vfence_watch_asked,
-	.adapter_lost = loss_adapter_lost,
-};
-
 /** vfence_loss_init - prepare an adapter for the handling of losses; cannot fail */
 void vfence_loss_init(struct vfence_adapter *adapter)
 {
-	INIT_WORK(&adapter->reset.lost_work, loss_adapter_work);
-	INIT_WORK(&adapter->reset.block_work, loss_block_work);
-	INIT_WORK(&adapter->reset.reset_work, loss_reset_work);
-	adapter->loss = &loss_ops;
+	INIT_WORK(&adapter->reset.sweep_work, loss_sweep_work);
 }

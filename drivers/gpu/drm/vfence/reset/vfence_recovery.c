@@ -417,7 +417,7 @@ static int recovery_restart_alone(struct vfence_adapter *adapter)
 	int ret;
 
 	/* The host may answer late, and others wait for dma_fences of what was submitted before. */
-	vfence_loss_reset_all_later(adapter);
+	vfence_loss_sweep_later(adapter);
 	do {
 		ret = vfence_mailbox_get_access(adapter);
 		if (ret)
@@ -468,7 +468,7 @@ static void recovery_end_reset(struct vfence_adapter *adapter, const char *reaso
 {
 	vfence_irq_unmask(adapter, BIT(adapter->config.gpu.nodes) - 1);
 	wake_up_all(&adapter->queues.suspend_wait);
-	vfence_loss_reset_all_later(adapter);
+	vfence_loss_sweep_later(adapter);
 	vfence_report(adapter, "adapter was reset, and all devices of before are lost: %s", reason);
 }
 
@@ -570,7 +570,7 @@ int vfence_recovery_revive(struct vfence_adapter *adapter)
 	int ret;
 
 	/* Let the loss end all old objects first: it must not end new ones. */
-	flush_work(&adapter->reset.lost_work);
+	flush_work(&adapter->reset.sweep_work);
 	mutex_lock(&adapter->reset.lock);
 	ret = recovery_revive_locked(adapter);
 	mutex_unlock(&adapter->reset.lock);

@@ -126,12 +126,10 @@ struct vfence_reset {
 	struct work_struct notice_work;
 	/** @flr_work: work that finishes a reset that the host has begun */
 	struct work_struct flr_work;
-	/** @block_work: work that ends all queues of blocked processes */
-	struct work_struct block_work;
-	/** @reset_work: work that ends all queues from before a reset of the adapter */
-	struct work_struct reset_work;
-	/** @lost_work: work that ends all queues and waits of a lost adapter */
-	struct work_struct lost_work;
+	/** @sweep_work: work that stops the queues of all devices that have failed */
+	struct work_struct sweep_work;
+	/** @lost_due: @sweep_work has to end all waits, as the adapter is lost; atomic */
+	bool lost_due;
 };
 
 #endif

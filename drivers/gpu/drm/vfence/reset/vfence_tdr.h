@@ -4,10 +4,7 @@
 
 #include <linux/types.h>
 
-struct attribute_group;
 struct vfence_adapter;
-
-extern const struct attribute_group vfence_tdr_group;
 
 void vfence_tdr_init(struct vfence_adapter *adapter);
 void vfence_tdr_fini(struct vfence_adapter *adapter);
