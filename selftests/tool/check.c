@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 
 #include "trace/check.h"
-#include "vgpu_world.h"
+#include "vgpu_vf_switch.h"
 
 #define MAX_EVENTS	64
 
@@ -548,7 +548,7 @@ TEST_F(check, a_reset_goes_through_its_steps)
 	BREAKS("steps of a reset");
 }
 
-#define COMMAND(c)	ADD(WORLD, 'I', .command = VGPU_WORLD_CMD_ ## c)
+#define COMMAND(c)	ADD(WORLD, 'I', .command = VGPU_VF_SWITCH_CMD_ ## c)
 
 TEST_F(check, a_world_switch_goes_through_its_steps)
 {
@@ -571,7 +571,7 @@ TEST_F(check, a_world_switch_goes_through_its_steps)
 	self->list[2].function = 1;
 	OBEYS();
 	/* The owner has gone, or the first one comes. */
-	self->list[3].command = VGPU_WORLD_CMD_IDLE;
+	self->list[3].command = VGPU_VF_SWITCH_CMD_IDLE;
 	OBEYS();
 	COMMAND(LOAD);
 	COMMAND(RUN);

@@ -28,7 +28,7 @@ chan post = [4] of { byte };
 
 #define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
 
-/* point_update_monitored_locked() */
+/* waiter_update_monitored_locked() */
 inline update()
 {
 	want = LEAST;
@@ -50,7 +50,7 @@ inline update()
 	fi
 }
 
-/* point_take_locked(): complete the waiters that v satisfies, and update monitored. */
+/* waiter_take_locked(): complete the waiters that v satisfies, and update monitored. */
 inline take()
 {
 	d_step {

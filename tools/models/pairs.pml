@@ -7,13 +7,13 @@
  * a model names each barrier of the driver.
  *
  *   one party                                the other
- *   barrier vfence_fence_handle_add                 an atomic of vfence_loss_fail_device()
- *   barrier queue_publish_locked             an atomic of vfence_loss_fail_device()
+ *   barrier vfence_fence_handle_add                 an atomic of vfence_device_fail()
+ *   barrier queue_publish_locked             an atomic of vfence_device_fail()
  *   barrier kernel_queue_drain      an atomic of vfence_room_enter()
  *   barrier vector_deliver_call              an atomic of vector_call_cpu()
  *   barrier vector_unmask                    an atomic of vector_deliver()
  *   barrier vgpu_cmp_update_shadow           barrier exec_signal_fence
- *   barrier fence_irq_propagate signal_batch  a lock of vgpu_fence_block()
+ *   barrier rescan_propagate signal_batch  a lock of vgpu_fence_block()
  *
  * Mutants: NO_BARRIER_LEFT NO_BARRIER_RIGHT
  */

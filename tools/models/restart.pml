@@ -67,7 +67,7 @@ active proctype sleeper()
 	arm(0);
 	arm(1);
 call:
-	/* request_sleep() */
+	/* wait_ioctl_sleep() */
 	do
 	:: true ->
 #ifdef LOOK_BEFORE_LIST

@@ -28,10 +28,10 @@ bool queued[3];			/* under FENCE_LOCK */
 bool done[3];
 byte monitored;			/* what MONITORED will be once it is performed; under FENCE_LOCK */
 
-/* point_monitored(): one less than the least value that a waiter in the tree waits for. */
+/* waiter_monitored(): one less than the least value that a waiter in the tree waits for. */
 #define LEAST	(queued[1] || queued[2] -> 0 : (queued[0] -> 1 : NOBODY))
 
-/* point_update_monitored_locked() */
+/* waiter_update_monitored_locked() */
 inline update()
 {
 	want = LEAST;

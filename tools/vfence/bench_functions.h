@@ -8,7 +8,7 @@
 struct world_event {
 	/* in ns since the first frames */
 	int64_t at;
-	/* enum vgpu_world_command */
+	/* enum vgpu_vf_switch_command */
 	unsigned int command;
 	/* 0 is the physical function */
 	unsigned int function;

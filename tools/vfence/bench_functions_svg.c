@@ -9,7 +9,7 @@
 
 #include "bench_functions.h"
 #include "tool.h"
-#include "vgpu_world.h"
+#include "vgpu_vf_switch.h"
 
 #define WIDTH		1400
 #define HEIGHT		870
@@ -217,12 +217,12 @@ static void draw_owners(const struct panel *p, const struct recording *r)
 	for (i = 0; i < r->events; i++) {
 		const struct world_event *e = &r->event[i];
 
-		if (e->command == VGPU_WORLD_CMD_IDLE) {
+		if (e->command == VGPU_VF_SWITCH_CMD_IDLE) {
 			if (owner && owner <= 4)
 				draw_turn(p, r, owner, runs, e->at);
 			left = e->at;
 			owner = 0;
-		} else if (e->command == VGPU_WORLD_CMD_RUN) {
+		} else if (e->command == VGPU_VF_SWITCH_CMD_RUN) {
 			block(p, "w", left, e->at, p->y + 4 * LANE);
 			owner = e->function;
 			runs = e->at;
@@ -259,7 +259,7 @@ static void draw_line(FILE *f, const struct comparison *row, const char *what, d
 static const struct world_event *whole_switch(const struct comparison *row)
 {
 	static const unsigned int order[] = {
-		VGPU_WORLD_CMD_IDLE, VGPU_WORLD_CMD_SAVE, VGPU_WORLD_CMD_LOAD, VGPU_WORLD_CMD_RUN,
+		VGPU_VF_SWITCH_CMD_IDLE, VGPU_VF_SWITCH_CMD_SAVE, VGPU_VF_SWITCH_CMD_LOAD, VGPU_VF_SWITCH_CMD_RUN,
 	};
 	const struct recording *r = &row->traced;
 	unsigned int i, k;

@@ -7,7 +7,7 @@
 #include "tool.h"
 #include "trace/live.h"
 
-#define WORLD	"vfence_world"
+#define WORLD	"vfence_vf_switch"
 /* Events for which memory is allocated at once. */
 #define MORE	4096
 

@@ -16,7 +16,7 @@
 #include "vfence_victim.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
-#include "vgpu_world.h"
+#include "vgpu_vf_switch.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15;
 
@@ -387,27 +387,27 @@ TEST(one_submission_of_a_lost_device_gets_the_reason)
 TEST(VF_05_only_legal_commands_change_the_state)
 {
 	static const struct {
-		enum vgpu_world_state from;
+		enum vgpu_vf_switch_state from;
 		unsigned int command;
-		enum vgpu_world_state to;
+		enum vgpu_vf_switch_state to;
 	} legal[] = {
-		{ VGPU_WORLD_RUN, 0x1, VGPU_WORLD_IDLE },
-		{ VGPU_WORLD_IDLE, 0x2, VGPU_WORLD_SAVED },
-		{ VGPU_WORLD_SAVED, 0x3, VGPU_WORLD_LOADED },
-		{ VGPU_WORLD_SAVED, 0x7, VGPU_WORLD_LOADED },
-		{ VGPU_WORLD_SAVED, 0xd, VGPU_WORLD_SAVED },
-		{ VGPU_WORLD_LOADED, 0x4, VGPU_WORLD_RUN },
+		{ VGPU_VF_SWITCH_RUN, 0x1, VGPU_VF_SWITCH_IDLE },
+		{ VGPU_VF_SWITCH_IDLE, 0x2, VGPU_VF_SWITCH_SAVED },
+		{ VGPU_VF_SWITCH_SAVED, 0x3, VGPU_VF_SWITCH_LOADED },
+		{ VGPU_VF_SWITCH_SAVED, 0x7, VGPU_VF_SWITCH_LOADED },
+		{ VGPU_VF_SWITCH_SAVED, 0xd, VGPU_VF_SWITCH_SAVED },
+		{ VGPU_VF_SWITCH_LOADED, 0x4, VGPU_VF_SWITCH_RUN },
 	};
 	unsigned int from, command, i;
 
-	for (from = VGPU_WORLD_RUN; from <= VGPU_WORLD_LOADED; from++)
+	for (from = VGPU_VF_SWITCH_RUN; from <= VGPU_VF_SWITCH_LOADED; from++)
 		for (command = 0; command < 256; command++) {
 			int to = -1;
 
 			for (i = 0; i < sizeof(legal) / sizeof(legal[0]); i++)
 				if (legal[i].from == from && legal[i].command == command)
 					to = (int)legal[i].to;
-			ASSERT_EQ(to, vgpu_world_after(from, command));
+			ASSERT_EQ(to, vgpu_vf_switch_after(from, command));
 		}
 }
 

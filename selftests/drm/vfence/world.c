@@ -294,8 +294,8 @@ static unsigned int traced_commands(unsigned int group, unsigned int *command,
 	int result;
 
 	while (f && n < max && fgets(line, sizeof(line), f)) {
-		at = strstr(line, "vfence_world: ");
-		if (at && sscanf(at, "vfence_world: adapter=%u function=%u group=%u command=0x%x result=%d",
+		at = strstr(line, "vfence_vf_switch: ");
+		if (at && sscanf(at, "vfence_vf_switch: adapter=%u function=%u group=%u command=0x%x result=%d",
 				 &adapter, &function[n], &g, &command[n], &result) == 5 &&
 		    g == group && !result)
 			n++;
@@ -317,17 +317,17 @@ TEST_F(world, VF_04_06_a_switch_has_its_steps_in_order)
 	};
 	unsigned int command[64], function[64], i;
 
-	if (access(TRACING "events/vfence/vfence_world", F_OK) || !may_patch_kernel())
+	if (access(TRACING "events/vfence/vfence_vf_switch", F_OK) || !may_patch_kernel())
 		SKIP(return, MAY_NOT_PATCH_KERNEL);
 	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, write_text(TRACING "trace", ""));
-	ASSERT_EQ(0, write_text(TRACING "events/vfence/vfence_world/enable", "1"));
+	ASSERT_EQ(0, write_text(TRACING "events/vfence/vfence_vf_switch/enable", "1"));
 	for (i = 0; i < 3; i++) {
 		vf_cmd_draw(self->guest[i % 2].gfx, 1, 1000);
 		ASSERT_EQ(0, vf_queue_submit(self->guest[i % 2].gfx));
 		ASSERT_TRUE(drained(self->guest[i % 2].gfx));
 	}
-	ASSERT_EQ(0, write_text(TRACING "events/vfence/vfence_world/enable", "0"));
+	ASSERT_EQ(0, write_text(TRACING "events/vfence/vfence_vf_switch/enable", "0"));
 	ASSERT_LE(ARRAY_SIZE(turns), traced_commands(0, command, function, 64));
 	for (i = 0; i < ARRAY_SIZE(turns); i++) {
 		EXPECT_EQ(turns[i][0], command[i]);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "vgpu_world.h"
+#include "vgpu_vf_switch.h"
 
 /* A submission that has not ended. */
 struct submission {
@@ -232,18 +232,18 @@ static void steps_world(struct check *check, struct state *s, const struct event
 		return;
 	}
 	/* States count from 1 here: 0 is not known. */
-	after = steps->state ? vgpu_world_after((enum vgpu_world_state)(steps->state - 1),
+	after = steps->state ? vgpu_vf_switch_after((enum vgpu_vf_switch_state)(steps->state - 1),
 						e->command) : -1;
 	/* The owner has gone, or the first one has come, which is no command. */
-	if (after < 0 && (e->command == VGPU_WORLD_CMD_IDLE || e->command == VGPU_WORLD_CMD_LOAD ||
-			  e->command == VGPU_WORLD_CMD_INIT))
-		after = e->command == VGPU_WORLD_CMD_IDLE ? VGPU_WORLD_IDLE : VGPU_WORLD_LOADED;
+	if (after < 0 && (e->command == VGPU_VF_SWITCH_CMD_IDLE || e->command == VGPU_VF_SWITCH_CMD_LOAD ||
+			  e->command == VGPU_VF_SWITCH_CMD_INIT))
+		after = e->command == VGPU_VF_SWITCH_CMD_IDLE ? VGPU_VF_SWITCH_IDLE : VGPU_VF_SWITCH_LOADED;
 	if (steps->state && after < 0)
 		check_found(check, "steps of a world switch", proof, 2,
 			    "group %u gets command 0x%x, which is not legal there", e->group,
 			    e->command);
-	if (!steps->state && e->command == VGPU_WORLD_CMD_RUN)
-		after = VGPU_WORLD_RUN;
+	if (!steps->state && e->command == VGPU_VF_SWITCH_CMD_RUN)
+		after = VGPU_VF_SWITCH_RUN;
 	steps->state = after + 1;
 	steps->at = at;
 }

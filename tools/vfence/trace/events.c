@@ -44,7 +44,7 @@ static const struct {
 	[EVENT_LOG_LOST] = { "vfence", "vfence_log_lost" },
 	[EVENT_CLOCK] = { "vfence", "vfence_clock" },
 	[EVENT_RECOVERY] = { "vfence", "vfence_recovery" },
-	[EVENT_WORLD] = { "vfence", "vfence_world" },
+	[EVENT_WORLD] = { "vfence", "vfence_vf_switch" },
 	[EVENT_RESET] = { "vfence", "vfence_adapter_reset" },
 	[EVENT_DEVICE] = { "vfence", "vfence_device" },
 	[EVENT_LOST] = { "tracer", "lost_events" },

@@ -536,19 +536,21 @@ int vfence_fence_handle_create_ioctl(struct drm_device *drm, void *data, struct 
 		.cross_adapter = args->flags & DRM_VFENCE_FENCE_CROSS_ADAPTER,
 		.initial_value = args->initial_value,
 	};
-	int ret = handle_check_create(drm, args);
+	u32 rights;
+	int ret;
 
+	ret = handle_check_create(drm, args);
 	if (ret)
 		return ret;
 	if (vfence_reject(drm, !handle_supports(file->adapter, args)))
 		return -EOPNOTSUPP;
 
 	memcpy(create.private_data, args->private_data, sizeof(create.private_data));
+	rights = vfence_fence_handle_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags);
 
 	mutex_lock(&file->lock);
-	ret = handle_create_locked(file, args->device, &create,
-				   vfence_fence_handle_rights_without(DRM_VFENCE_RIGHTS_ALL, args->flags),
-				  &args->handle, &args->mapping);
+	ret = handle_create_locked(file, args->device, &create, rights, &args->handle,
+				   &args->mapping);
 	mutex_unlock(&file->lock);
 
 	if (!ret)

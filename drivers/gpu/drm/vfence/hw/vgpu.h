@@ -18,7 +18,7 @@
 #include <linux/types.h>
 #include "drm/vfence_drm.h"
 #include "vfence_feature.h"
-#include "vgpu_world.h"
+#include "vgpu_vf_switch.h"
 
 struct vgpu;
 struct vgpu_chip;
@@ -33,8 +33,8 @@ struct page;
 #define VGPU_MAX_NODES		8
 /** VGPU_MAX_FUNCTIONS: maximum number of functions of one chip: a physical and 16 virtual ones */
 #define VGPU_MAX_FUNCTIONS	17
-/** VGPU_WORLD_GROUPS: number of groups of engines: graphics, compute and copy; and media */
-#define VGPU_WORLD_GROUPS	2
+/** VGPU_VF_SWITCH_GROUPS: number of groups of engines: graphics, compute and copy; and media */
+#define VGPU_VF_SWITCH_GROUPS	2
 /** VGPU_MAX_DOORBELLS: maximum number of physical doorbells of one GPU */
 #define VGPU_MAX_DOORBELLS	64
 /**
@@ -804,10 +804,10 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
 /* ----------------------------------------------------------- world switch */
 
 /**
- * vgpu_world_command - give a command to the controller of a group of engines
+ * vgpu_vf_switch_command - give a command to the controller of a group of engines
  * @gpu: any function of the chip
  * @group: number of the group
- * @command: &enum vgpu_world_command
+ * @command: &enum vgpu_vf_switch_command
  * @function: LOAD, INIT, SHUTDOWN: the function; NULL otherwise
  * @timeout_us: IDLE: how long the engines may take to stop, in us
  *
@@ -821,15 +821,15 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
  * Return: 0; -EINVAL if the command is not legal in the state of the group; -ETIME if an engine has
  * not stopped: the command can be repeated; -EIO if the hardware fails (a knob of the function).
  */
-int vgpu_world_command(struct vgpu *gpu, unsigned int group, unsigned int command,
-		       struct vgpu *function, unsigned int timeout_us);
+int vgpu_vf_switch_command(struct vgpu *gpu, unsigned int group, unsigned int command,
+			   struct vgpu *function, unsigned int timeout_us);
 
 /**
- * struct vgpu_world_ops - calls from the GPU to the host, which switches the engines
+ * struct vgpu_vf_switch_ops - calls from the GPU to the host, which switches the engines
  *
  * They are called under a spinlock with interrupts off.
  */
-struct vgpu_world_ops {
+struct vgpu_vf_switch_ops {
 	/** @edge: a function has turned busy or idle in a group, at a time in ns */
 	void (*edge)(void *host, unsigned int group, unsigned int function, u64 at);
 	/** @mail: the driver of a function has sent a message, see vgpu_mailbox_send() */
@@ -837,39 +837,39 @@ struct vgpu_world_ops {
 };
 
 /**
- * vgpu_world_attach - report edges and messages of functions from now on
+ * vgpu_vf_switch_attach - report edges and messages of functions from now on
  * @gpu: any function of the chip
  * @ops: the calls; NULL: report nothing, and no call is running on return
  * @host: their first argument
  */
-void vgpu_world_attach(struct vgpu *gpu, const struct vgpu_world_ops *ops, void *host);
+void vgpu_vf_switch_attach(struct vgpu *gpu, const struct vgpu_vf_switch_ops *ops, void *host);
 /**
- * vgpu_world_due - the next command is due at this time
+ * vgpu_vf_switch_due - the next command is due at this time
  * @gpu: any function of the chip
  * @group: number of the group
  * @at: in ns. The thread that gives the command wakes up a little later, which costs no GPU time:
  *      what the engines have begun since counts as not begun
  */
-void vgpu_world_due(struct vgpu *gpu, unsigned int group, u64 at);
-/** vgpu_world_stopped_at - nominal time, in ns, at which the last IDLE has stopped the engines */
-u64 vgpu_world_stopped_at(struct vgpu *gpu, unsigned int group);
-/** vgpu_world_run_at - nominal time from which the engines serve their owner, in ns */
-u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group);
-/** vgpu_world_is_busy - has the function queues to execute in a group. Any context. */
-bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group);
-/** vgpu_world_flush - on return the messages of all earlier edges of a chip have been reported */
-void vgpu_world_flush(struct vgpu *gpu);
-/** vgpu_world_was_saved - does LOAD find something of the function in a group */
-bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group);
-/** vgpu_world_index - index of a function that has started */
-unsigned int vgpu_world_index(const struct vgpu *gpu);
-/** vgpu_world_set_switch_ns - configure the time that a world switch takes, in ns */
-void vgpu_world_set_switch_ns(struct vgpu *gpu, u64 ns);
+void vgpu_vf_switch_due(struct vgpu *gpu, unsigned int group, u64 at);
+/** vgpu_vf_switch_stopped_at - when the last IDLE stopped the engines, nominally, in ns */
+u64 vgpu_vf_switch_stopped_at(struct vgpu *gpu, unsigned int group);
+/** vgpu_vf_switch_run_at - nominal time from which the engines serve their owner, in ns */
+u64 vgpu_vf_switch_run_at(struct vgpu *gpu, unsigned int group);
+/** vgpu_vf_switch_is_busy - has the function queues to execute in a group. Any context. */
+bool vgpu_vf_switch_is_busy(struct vgpu *gpu, unsigned int group);
+/** vgpu_vf_switch_flush - report the messages of all earlier edges of a chip */
+void vgpu_vf_switch_flush(struct vgpu *gpu);
+/** vgpu_vf_switch_was_saved - does LOAD find something of the function in a group */
+bool vgpu_vf_switch_was_saved(struct vgpu *gpu, unsigned int group);
+/** vgpu_vf_switch_index - index of a function that has started */
+unsigned int vgpu_vf_switch_index(const struct vgpu *gpu);
+/** vgpu_vf_switch_set_switch_ns - configure the time that a world switch takes, in ns */
+void vgpu_vf_switch_set_switch_ns(struct vgpu *gpu, u64 ns);
 
 /**
- * struct vgpu_world_counters - exact counters of a function in a group
+ * struct vgpu_vf_switch_counters - exact counters of a function in a group
  */
-struct vgpu_world_counters {
+struct vgpu_vf_switch_counters {
 	/** @turned_busy: Number of times that it got work when it had none. */
 	u64 turned_busy;
 	/** @turned_idle: Number of times that it had none left. */
@@ -878,44 +878,45 @@ struct vgpu_world_counters {
 	u64 refused;
 };
 
-/** vgpu_world_query - read the counters of a function in a group */
-void vgpu_world_query(struct vgpu *gpu, unsigned int group, struct vgpu_world_counters *counters);
+/** vgpu_vf_switch_query - read the counters of a function in a group */
+void vgpu_vf_switch_query(struct vgpu *gpu, unsigned int group,
+			  struct vgpu_vf_switch_counters *counters);
 
 /* ------------------------------------------------------- state of a function */
 
-/** vgpu_state_size - size in bytes of an image of a function, beside its video memory */
-size_t vgpu_state_size(struct vgpu *gpu);
-/** vgpu_state_new_tag - return the number of a pause, which no other pause on the chip has */
-u64 vgpu_state_new_tag(struct vgpu *gpu);
+/** vgpu_image_size - size in bytes of an image of a function, beside its video memory */
+size_t vgpu_image_size(struct vgpu *gpu);
+/** vgpu_image_new_tag - return the number of a pause, which no other pause on the chip has */
+u64 vgpu_image_new_tag(struct vgpu *gpu);
 /**
- * vgpu_state_save - save registers and queue states of a function, without its video memory
+ * vgpu_image_save - save registers and queue states of a function, without its video memory
  * @gpu: the function, which owns no engines
- * @tag: vgpu_state_new_tag() of the pause; vgpu_state_load() needs the same one
+ * @tag: vgpu_image_new_tag() of the pause; vgpu_image_load() needs the same one
  * @image: output
  * @size: size of @image
  *
- * Return: 0, or -EAGAIN if @size is not vgpu_state_size() any more.
+ * Return: 0, or -EAGAIN if @size is not vgpu_image_size() any more.
  */
-int vgpu_state_save(struct vgpu *gpu, u64 tag, void *image, size_t size);
+int vgpu_image_save(struct vgpu *gpu, u64 tag, void *image, size_t size);
 /**
- * vgpu_state_check - can an image be loaded
+ * vgpu_image_check - can an image be loaded
  * @gpu: the function, which owns no engines
- * @tag: vgpu_state_new_tag() of the pause that the image must be from
+ * @tag: vgpu_image_new_tag() of the pause that the image must be from
  * @image: the image
  * @size: its size
  *
  * Return: 0; -EBADMSG if the bytes are no image or have been changed; -ESTALE if the image is from
  * another pause, another function or before a reset, or if queues were created or destroyed since.
  */
-int vgpu_state_check(struct vgpu *gpu, u64 tag, const void *image, size_t size);
-/** vgpu_state_load - load an image; as vgpu_state_check(), and nothing changes on an error */
-int vgpu_state_load(struct vgpu *gpu, u64 tag, const void *image, size_t size);
-/** vgpu_state_memory - the video memory of a function, and its size */
-void *vgpu_state_memory(struct vgpu *gpu, size_t *bytes);
-/** vgpu_state_generation - number of resets of a function so far; a reset makes images stale */
-unsigned int vgpu_state_generation(struct vgpu *gpu);
-/** vgpu_state_lose - for tests: overwrite the state of a function that owns no engines */
-void vgpu_state_lose(struct vgpu *gpu);
+int vgpu_image_check(struct vgpu *gpu, u64 tag, const void *image, size_t size);
+/** vgpu_image_load - load an image; as vgpu_image_check(), and nothing changes on an error */
+int vgpu_image_load(struct vgpu *gpu, u64 tag, const void *image, size_t size);
+/** vgpu_image_memory - the video memory of a function, and its size */
+void *vgpu_image_memory(struct vgpu *gpu, size_t *bytes);
+/** vgpu_image_generation - number of resets of a function so far; a reset makes images stale */
+unsigned int vgpu_image_generation(struct vgpu *gpu);
+/** vgpu_image_lose - for tests: overwrite the state of a function that owns no engines */
+void vgpu_image_lose(struct vgpu *gpu);
 
 /* ---------------------------------------------------------------- mailbox */
 

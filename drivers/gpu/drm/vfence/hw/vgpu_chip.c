@@ -3,7 +3,7 @@
  * The chip: engines and video memory, and the functions that share them.
  *
  * Every adapter has one function of a chip. A group of engines serves one of them at a time, see
- * vgpu_world.c; the engine of the kernel's rings serves all in turn. Usually a chip has one
+ * vgpu_vf_switch.c; the engine of the kernel's rings serves all in turn. Usually a chip has one
  * function only.
  */
 
@@ -57,8 +57,8 @@ struct vgpu_chip *vgpu_chip_create(const struct vgpu_config *config, const char 
 
 	for (node = 0; node < chip->nodes; node++)
 		chip_init_engine(chip, config, node);
-	get_random_bytes(&chip->state_key, sizeof(chip->state_key));
-	vgpu_world_init(chip);
+	get_random_bytes(&chip->image_key, sizeof(chip->image_key));
+	vgpu_vf_switch_init(chip);
 	return chip;
 }
 
@@ -70,7 +70,7 @@ static void chip_free(struct kref *ref)
 	for (node = 0; node < chip->nodes; node++)
 		vgpu_thread_fini(&chip->engine[node].thread);
 	destroy_workqueue(chip->release_wq);
-	vgpu_world_fini(chip);
+	vgpu_vf_switch_fini(chip);
 	mutex_destroy(&chip->lock);
 	kfree(chip);
 }
@@ -147,7 +147,7 @@ int vgpu_chip_start(struct vgpu_chip *chip, struct vgpu *gpu)
 		chip->function[gpu->index] = gpu;
 		/* The first function, the physical one, owns the engines until it shares them. */
 		if (!chip->started++)
-			vgpu_world_power_on(chip, gpu);
+			vgpu_vf_switch_power_on(chip, gpu);
 		chip->functions = max(chip->functions, gpu->index + 1);
 		for (node = 0; node < chip->nodes; node++)
 			wake_up_all(&chip->engine[node].wait);
@@ -201,7 +201,7 @@ void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
 	spin_unlock_irqrestore(&chip->sched, flags);
 
 	wait_event(chip->queue_left, !chip_runs_function(chip, gpu));
-	vgpu_world_forget(chip, gpu);
+	vgpu_vf_switch_forget(chip, gpu);
 
 	if (!--chip->started)
 		chip_stop_engines(chip);

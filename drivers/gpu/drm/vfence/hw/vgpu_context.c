@@ -54,7 +54,7 @@ bool vgpu_context_suspend(struct vgpu_context *context, u64 fence)
 	list_for_each_entry(queue, &context->queues, context_link)
 		if (queue->state == DRM_VFENCE_QUEUE_READY)
 			vgpu_fair_remove_locked(queue);
-	vgpu_world_update_locked(&gpu->node[context->node]);
+	vgpu_vf_switch_update_locked(&gpu->node[context->node]);
 	context->ack_due = context->running;
 	done = !context->running;
 	/* Wake the engine if it sleeps for the time of a queue of this context. */

@@ -109,7 +109,7 @@ static void engine_begin_quantum(struct vgpu_engine *engine, u64 ns)
 /* Return true if another queue, or another function, waits for the engine. */
 static bool engine_is_wanted(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	return vgpu_world_must_leave(engine) || vgpu_sched_is_wanted(engine, queue);
+	return vgpu_vf_switch_must_leave(engine) || vgpu_sched_is_wanted(engine, queue);
 }
 
 /* Save the rest of the queue's quantum: the queue goes on with it after the world switch. */
@@ -183,7 +183,7 @@ static bool engine_must_evict(struct vgpu_engine *engine, struct vgpu_queue *que
  */
 static bool engine_began_too_late(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	if (!engine->group || !vgpu_world_must_leave(engine) ||
+	if (!engine->group || !vgpu_vf_switch_must_leave(engine) ||
 	    !engine_may_yield(engine, queue, vgpu_exec_work(queue)))
 		return false;
 	return ktime_to_ns(engine->begun_at) >= READ_ONCE(engine->group->leave_at);
@@ -217,7 +217,7 @@ static bool engine_must_leave_early(struct vgpu_engine *engine, struct vgpu_queu
 /* Return true if a world switch has begun that the engine has not noted. */
 static bool engine_must_note(const struct vgpu_engine *engine)
 {
-	return !engine->asked && vgpu_world_must_leave(engine);
+	return !engine->asked && vgpu_vf_switch_must_leave(engine);
 }
 
 /* Sleep until the charged time has passed, or until there is a reason to look again. */
@@ -265,8 +265,9 @@ static void engine_pass_time(struct vgpu_engine *engine, struct vgpu_queue *queu
 {
 	while (vgpu_time_ahead(engine)) {
 		if (stepped)
-			vgpu_world_served(engine);
-		if (engine_quantum_is_over(engine, ktime_get()) || vgpu_world_must_leave(engine))
+			vgpu_vf_switch_served(engine);
+		if (engine_quantum_is_over(engine, ktime_get()) ||
+		    vgpu_vf_switch_must_leave(engine))
 			engine_note_request(engine, queue);
 		if (engine_must_leave_early(engine, queue))
 			break;
@@ -301,7 +302,7 @@ static void engine_charge_remaining(struct vgpu_engine *engine, struct vgpu_queu
 /* Return true between two steps if another queue must get the engine. */
 static bool engine_turn_is_over(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	bool leaves = vgpu_world_must_leave(engine);
+	bool leaves = vgpu_vf_switch_must_leave(engine);
 
 	/* The clock was read when the step was charged. */
 	if (!leaves && !engine->asked && !engine_quantum_is_over(engine, engine->stepped_at))
@@ -327,7 +328,7 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 
 	/* Do not access a blocked queue: it may run elsewhere or be freed already. */
 	if (step == VGPU_STEP_BLOCKED) {
-		vgpu_world_served(engine);
+		vgpu_vf_switch_served(engine);
 		return step;
 	}
 
@@ -343,7 +344,7 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	WRITE_ONCE(queue->exec.stalled, step == VGPU_STEP_STALLED);
 	engine_charge(engine, queue, cost);
 	/* Only now: the first step of a turn is not taken back. */
-	vgpu_world_served(engine);
+	vgpu_vf_switch_served(engine);
 	if (step != VGPU_STEP_STALLED)
 		return step;
 	if (!engine_must_stop(queue) && !READ_ONCE(queue->gpu->knobs.end_hangs))

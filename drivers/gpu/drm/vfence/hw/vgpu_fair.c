@@ -297,7 +297,7 @@ static void fair_throttle_locked(struct vgpu_node *node, struct vgpu_fair *user)
 	if (fair_is_listed(user))
 		rb_erase_cached(&user->link, &user->in->tree);
 	user->throttled = true;
-	vgpu_world_update_locked(node);
+	vgpu_vf_switch_update_locked(node);
 }
 
 void vgpu_account_throttle(struct vgpu *gpu, struct vgpu_account *user, u64 recent_ns)
@@ -324,7 +324,7 @@ static void fair_unthrottle_locked(struct vgpu_node *node, struct vgpu_fair *use
 	user->unthrottled_at = ktime_get_ns();
 	if (fair_is_ready(user))
 		fair_list(user);
-	vgpu_world_update_locked(node);
+	vgpu_vf_switch_update_locked(node);
 	wake_up_all(&node->engine->wait);
 }
 

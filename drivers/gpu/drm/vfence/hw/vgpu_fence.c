@@ -122,11 +122,11 @@ bool vgpu_fence_block(struct vgpu_fence *fence, struct vgpu_queue *queue, u64 va
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_BLOCKED);
 		vgpu_sched_left_locked(queue, true);
 		/* A reset or a world switch waits until the engine is empty. */
-		if (queue->engine->held || vgpu_world_must_leave(queue->engine))
+		if (queue->engine->held || vgpu_vf_switch_must_leave(queue->engine))
 			wake_up_all(&fence->gpu->chip->queue_left);
 	}
 	/* A queue that waits is nothing to execute. */
-	vgpu_world_update_locked(queue->node);
+	vgpu_vf_switch_update_locked(queue->node);
 	spin_unlock_irqrestore(&fence->gpu->chip->sched, flags);
 
 	return blocked;

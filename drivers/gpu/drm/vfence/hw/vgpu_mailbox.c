@@ -13,9 +13,9 @@ bool vgpu_mailbox_send(struct vgpu *gpu, u32 message)
 	bool listens;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	listens = chip->world;
+	listens = chip->vf_switch_ops;
 	if (listens)
-		chip->world->mail(chip->world_host, gpu->index, message);
+		chip->vf_switch_ops->mail(chip->vf_switch_host, gpu->index, message);
 	spin_unlock_irqrestore(&chip->sched, flags);
 	return listens;
 }

@@ -156,6 +156,6 @@ void vgpu_power_enter_d0(struct vgpu *gpu)
 	WRITE_ONCE(gpu->d3, false);
 	for (i = 0; i < gpu->config.nodes; i++)
 		vgpu_time_open_locked(&gpu->chip->engine[i]);
-	vgpu_world_kick_locked(gpu);
+	vgpu_vf_switch_kick_locked(gpu);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

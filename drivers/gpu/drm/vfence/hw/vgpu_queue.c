@@ -36,7 +36,7 @@ struct vgpu_queue *vgpu_queue_create(struct vgpu *gpu, const struct vgpu_queue_a
 	vgpu_log_init(&queue->log[0]);
 	vgpu_log_init(&queue->log[1]);
 	if (queue->context)
-		vgpu_state_add_queue(queue);
+		vgpu_image_add_queue(queue);
 
 	return queue;
 }
@@ -47,10 +47,10 @@ void vgpu_queue_destroy(struct vgpu_queue *queue)
 
 	vgpu_queue_abort(queue);
 	if (queue->context)
-		vgpu_state_remove_queue(queue);
+		vgpu_image_remove_queue(queue);
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
 	list_del(&queue->context_link);
-	vgpu_world_drop_registers_locked(queue);
+	vgpu_vf_switch_drop_registers_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 	vgpu_log_forget(queue);
 	/* After the flush every record that names the queue is in the ring. */
@@ -97,7 +97,7 @@ void vgpu_queue_abort(struct vgpu_queue *queue)
 		return;
 	case DRM_VFENCE_QUEUE_READY:
 		vgpu_fair_remove_locked(queue);
-		vgpu_world_update_locked(queue->node);
+		vgpu_vf_switch_update_locked(queue->node);
 		break;
 	case DRM_VFENCE_QUEUE_BLOCKED:
 		vgpu_fence_unblock_locked(queue);

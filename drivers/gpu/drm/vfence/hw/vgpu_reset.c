@@ -509,10 +509,10 @@ static void reset_function_locked(struct vgpu *gpu, bool by_host)
 	gpu->reset_by_host = by_host;
 	/* Queues of before are dead: an engine that picks one drops it. */
 	gpu->generation++;
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS; i++)
 		gpu->save[i].saved = false;
 	/* A function that is being reset has no work: the others need not wait for its slices. */
-	vgpu_world_kick_locked(gpu);
+	vgpu_vf_switch_kick_locked(gpu);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 
 	reset_revive(gpu);
@@ -578,7 +578,7 @@ static void reset_release_all_locked(struct vgpu *gpu, bool given_up)
 	WRITE_ONCE(gpu->resetting, given_up || gpu->reset_by_host);
 	for (i = 0; i < gpu->config.nodes; i++)
 		reset_release_locked(gpu, i);
-	vgpu_world_kick_locked(gpu);
+	vgpu_vf_switch_kick_locked(gpu);
 }
 
 int vgpu_reset_restart(struct vgpu *gpu)
@@ -589,7 +589,7 @@ int vgpu_reset_restart(struct vgpu *gpu)
 	if (READ_ONCE(gpu->knobs.fail_restart))
 		return -EIO;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	may = vgpu_world_owns_all_locked(gpu);
+	may = vgpu_vf_switch_owns_all_locked(gpu);
 	if (may)
 		reset_release_all_locked(gpu, false);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);

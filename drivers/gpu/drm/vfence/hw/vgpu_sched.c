@@ -100,7 +100,7 @@ static void sched_list_locked(struct vgpu_queue *queue)
 	if (vgpu_queue_is_suspended(queue))
 		return;
 	vgpu_fair_add_locked(queue);
-	vgpu_world_update_locked(queue->node);
+	vgpu_vf_switch_update_locked(queue->node);
 	wake_up_all(&queue->engine->wait);
 }
 
@@ -142,7 +142,7 @@ static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 	if (engine->held)
 		return NULL;
 	if (group)
-		return group->state == VGPU_WORLD_RUN && !vgpu_world_must_leave(engine) &&
+		return group->state == VGPU_VF_SWITCH_RUN && !vgpu_vf_switch_must_leave(engine) &&
 		       sched_can_pick_locked(engine, group->owner) ? group->owner : NULL;
 
 	for (i = 0; i < chip->functions; i++) {
@@ -163,7 +163,7 @@ bool vgpu_sched_has_ready(struct vgpu_engine *engine)
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	ready = sched_next_function_locked(engine);
 	if (!ready)
-		vgpu_world_served_locked(engine);
+		vgpu_vf_switch_served_locked(engine);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 	return ready;
 }
@@ -250,7 +250,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue, bool completed)
 	/* What the step that blocked the queue has burned is not charged yet. */
 	vgpu_time_charge(engine, queue, 0);
 	sched_settle_locked(engine, queue);
-	vgpu_world_left_locked(engine);
+	vgpu_vf_switch_left_locked(engine);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy - 1);
 	WRITE_ONCE(engine->running, NULL);
 	WRITE_ONCE(engine->hung, false);
@@ -264,7 +264,7 @@ static void sched_run_locked(struct vgpu_engine *engine, struct vgpu_queue *queu
 {
 	lockdep_assert_held(&engine->chip->sched);
 	queue->turn = ++queue->node->submitted;
-	vgpu_world_take_registers_locked(engine, queue);
+	vgpu_vf_switch_take_registers_locked(engine, queue);
 	vgpu_time_not_before(engine, max(queue->ready_at, engine->open_at));
 	if (engine->group)
 		vgpu_time_not_before(engine, engine->group->run_at);
@@ -295,7 +295,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 			sched_run_locked(engine, queue);
 		} else {
 			vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_ABORTED);
-			vgpu_world_update_locked(queue->node);
+			vgpu_vf_switch_update_locked(queue->node);
 			queue = NULL;
 		}
 	}
@@ -311,10 +311,11 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 static void sched_preempted_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&engine->chip->sched);
-	if (queue->quantum_ns && vgpu_world_must_leave(engine) && !vgpu_queue_is_suspended(queue)) {
+	if (queue->quantum_ns && vgpu_vf_switch_must_leave(engine) &&
+	    !vgpu_queue_is_suspended(queue)) {
 		vgpu_sched_set_state_locked(queue, DRM_VFENCE_QUEUE_READY);
 		vgpu_fair_add_first_locked(queue);
-		vgpu_world_update_locked(queue->node);
+		vgpu_vf_switch_update_locked(queue->node);
 	} else {
 		sched_list_locked(queue);
 	}
@@ -364,7 +365,7 @@ void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum v
 	if (arm)
 		gpu->ops->arm_doorbell(gpu->host, arm);
 	/* Only now: a queue that goes on is no edge. */
-	vgpu_world_update_locked(queue->node);
+	vgpu_vf_switch_update_locked(queue->node);
 	wake_up_all(&gpu->chip->queue_left);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }

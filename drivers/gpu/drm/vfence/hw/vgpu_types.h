@@ -45,7 +45,7 @@
 #include "vgpu.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
-#include "vgpu_world.h"
+#include "vgpu_vf_switch.h"
 
 /* Least GPU time of a packet, so that no client can loop at no cost. */
 #define VGPU_PACKET_NS		100
@@ -344,8 +344,8 @@ struct vgpu_group {
 	struct mutex lock;
 	/** @nodes: Mask of the nodes of the engines; constant. */
 	u32 nodes;
-	/** @state: &enum vgpu_world_state; changes under @lock and vgpu_chip.sched. */
-	enum vgpu_world_state state;
+	/** @state: &enum vgpu_vf_switch_state; changes under @lock and vgpu_chip.sched. */
+	enum vgpu_vf_switch_state state;
 	/** @owner: Function that the engines serve, or NULL; changes with @state. */
 	struct vgpu *owner;
 	/**
@@ -545,18 +545,18 @@ struct vgpu_chip {
 	struct vgpu_engine engine[VGPU_MAX_NODES];
 
 	/** @group: Groups of engines: graphics, compute and copy; and media. */
-	struct vgpu_group group[VGPU_WORLD_GROUPS];
+	struct vgpu_group group[VGPU_VF_SWITCH_GROUPS];
 	/** @switch_ns: Time that a world switch takes, in ns; read without a lock. */
 	u64 switch_ns;
-	/** @world: Calls to the host, or NULL if functions are not switched; under @sched. */
-	const struct vgpu_world_ops *world;
-	/** @world_host: First argument of these calls; under @sched. */
-	void *world_host;
+	/** @vf_switch_ops: Calls to the host; NULL without switches; under @sched. */
+	const struct vgpu_vf_switch_ops *vf_switch_ops;
+	/** @vf_switch_host: First argument of these calls; under @sched. */
+	void *vf_switch_host;
 
-	/** @state_key: Authenticates images of functions; constant. */
-	siphash_key_t state_key;
-	/** @state_tag: Number of pauses of all functions so far. */
-	atomic64_t state_tag;
+	/** @image_key: Authenticates images of functions; constant. */
+	siphash_key_t image_key;
+	/** @image_tag: Number of pauses of all functions so far. */
+	atomic64_t image_tag;
 	/** @release_wq: Runs vgpu_engine.release, for which signals of published work may wait. */
 	struct workqueue_struct *release_wq;
 
@@ -619,7 +619,7 @@ struct vgpu {
 	/** @mail: Mask of the messages of the host that the driver has not taken. */
 	atomic_t mail;
 	/** @save: Context save areas, by group. */
-	struct vgpu_context_save save[VGPU_WORLD_GROUPS];
+	struct vgpu_context_save save[VGPU_VF_SWITCH_GROUPS];
 
 	/** @local: The function's part of the video memory. */
 	void *local;
@@ -1263,30 +1263,30 @@ void vgpu_kernel_execute(struct vgpu_engine *engine, struct vgpu_queue *queue,
 void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 fence_id);
 bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *packet);
 
-/* vgpu_world.c */
-static inline bool vgpu_world_must_leave(const struct vgpu_engine *engine)
+/* vgpu_vf_switch.c */
+static inline bool vgpu_vf_switch_must_leave(const struct vgpu_engine *engine)
 {
-	/* Acquire: leave_at, which the caller may read. Partner: world_stop(). */
+	/* Acquire: leave_at, which the caller may read. Partner: vf_sched_stop(). */
 	return engine->group && smp_load_acquire(&engine->group->leaving) &
 				~READ_ONCE(engine->group->owed) & BIT(engine->node);
 }
 
-void vgpu_world_init(struct vgpu_chip *chip);
-void vgpu_world_served_locked(struct vgpu_engine *engine);
-void vgpu_world_served(struct vgpu_engine *engine);
-void vgpu_world_left_locked(struct vgpu_engine *engine);
-void vgpu_world_fini(struct vgpu_chip *chip);
-void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu);
-void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu);
-void vgpu_world_update_locked(struct vgpu_node *node);
-void vgpu_world_kick_locked(struct vgpu *gpu);
-bool vgpu_world_owns_all_locked(struct vgpu *gpu);
-void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue);
-void vgpu_world_drop_registers_locked(struct vgpu_queue *queue);
+void vgpu_vf_switch_init(struct vgpu_chip *chip);
+void vgpu_vf_switch_served_locked(struct vgpu_engine *engine);
+void vgpu_vf_switch_served(struct vgpu_engine *engine);
+void vgpu_vf_switch_left_locked(struct vgpu_engine *engine);
+void vgpu_vf_switch_fini(struct vgpu_chip *chip);
+void vgpu_vf_switch_power_on(struct vgpu_chip *chip, struct vgpu *gpu);
+void vgpu_vf_switch_forget(struct vgpu_chip *chip, struct vgpu *gpu);
+void vgpu_vf_switch_update_locked(struct vgpu_node *node);
+void vgpu_vf_switch_kick_locked(struct vgpu *gpu);
+bool vgpu_vf_switch_owns_all_locked(struct vgpu *gpu);
+void vgpu_vf_switch_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue);
+void vgpu_vf_switch_drop_registers_locked(struct vgpu_queue *queue);
 
-/* vgpu_state.c */
-void vgpu_state_add_queue(struct vgpu_queue *queue);
-void vgpu_state_remove_queue(struct vgpu_queue *queue);
+/* vgpu_image.c */
+void vgpu_image_add_queue(struct vgpu_queue *queue);
+void vgpu_image_remove_queue(struct vgpu_queue *queue);
 
 /* vgpu_power.c */
 void vgpu_power_ask_f1(struct vgpu_engine *engine);

@@ -27,7 +27,7 @@ struct vfence_storage;
 struct vfence_segment {
 	/** @mover: one thread moves pages; held over the packets, outside @lock */
 	struct mutex mover;
-	/** @move_work: places the pages of @requests; waits for it: segment_place(), for its own */
+	/** @move_work: places the pages of @requests; each requester waits for its own page */
 	struct work_struct move_work;
 	/** @move_wq: workqueue of @move_work */
 	struct workqueue_struct *move_wq;

@@ -18,10 +18,10 @@
 #include <linux/sysfs.h>
 
 #include "core/vfence_adapter.h"
-#include "vf/vfence_access.h"
+#include "vf/vfence_vf_exclusive.h"
 #include "vf/vfence_admin.h"
-#include "vf/vfence_state.h"
-#include "vf/vfence_world.h"
+#include "vf/vfence_vf_migration.h"
+#include "vf/vfence_vf_sched.h"
 
 #define ADMIN_MAX_SLICE_US	2000000
 #define ADMIN_MAX_WEIGHT	10000
@@ -38,12 +38,12 @@ struct admin_folder {
 	struct kobject kobj;
 	/** @lock: serialises writers of numbers, which change one member of a structure */
 	struct mutex *lock;
-	/** @world: who owns the engines; valid until the folder is removed */
-	struct vfence_world *world;
-	/** @access: exclusive access; valid as long as @world */
-	struct vfence_access *access;
-	/** @state: pauses and images; valid as long as @world */
-	struct vfence_state *state;
+	/** @sched: who owns the engines; valid until the folder is removed */
+	struct vfence_vf_sched *sched;
+	/** @exclusive: exclusive access; valid as long as @sched */
+	struct vfence_vf_exclusive *exclusive;
+	/** @state: pauses and images; valid as long as @sched */
+	struct vfence_vf_migration *state;
 	/** @function: index of the function; unused in the folder above */
 	unsigned int function;
 };
@@ -96,9 +96,9 @@ static int admin_parse(const struct admin_attribute *attr, const char *buf, u32 
 
 static ssize_t admin_config_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct vfence_world_config config;
+	struct vfence_vf_sched_config config;
 
-	vfence_world_get_config(admin_folder_of(kobj)->world, &config);
+	vfence_vf_sched_get_config(admin_folder_of(kobj)->sched, &config);
 	return sysfs_emit(buf, "%u\n",
 			  *(u32 *)((void *)&config + admin_attribute_of(attr)->offset));
 }
@@ -107,16 +107,16 @@ static ssize_t admin_config_store(struct kobject *kobj, struct kobj_attribute *a
 				  const char *buf, size_t count)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_config config;
+	struct vfence_vf_sched_config config;
 	u32 value;
 	int ret = admin_parse(admin_attribute_of(attr), buf, &value);
 
 	if (ret)
 		return ret;
 	mutex_lock(folder->lock);
-	vfence_world_get_config(folder->world, &config);
+	vfence_vf_sched_get_config(folder->sched, &config);
 	*(u32 *)((void *)&config + admin_attribute_of(attr)->offset) = value;
-	vfence_world_set_config(folder->world, &config);
+	vfence_vf_sched_set_config(folder->sched, &config);
 	mutex_unlock(folder->lock);
 	return count;
 }
@@ -124,9 +124,9 @@ static ssize_t admin_config_store(struct kobject *kobj, struct kobj_attribute *a
 static ssize_t admin_share_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_share share;
+	struct vfence_vf_profile share;
 
-	vfence_world_get_share(folder->world, folder->function, &share);
+	vfence_vf_sched_get_profile(folder->sched, folder->function, &share);
 	return sysfs_emit(buf, "%u\n",
 			  *(u32 *)((void *)&share + admin_attribute_of(attr)->offset));
 }
@@ -135,16 +135,16 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 				 const char *buf, size_t count)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_share share;
+	struct vfence_vf_profile share;
 	u32 value;
 	int ret = admin_parse(admin_attribute_of(attr), buf, &value);
 
 	if (ret)
 		return ret;
 	mutex_lock(folder->lock);
-	vfence_world_get_share(folder->world, folder->function, &share);
+	vfence_vf_sched_get_profile(folder->sched, folder->function, &share);
 	*(u32 *)((void *)&share + admin_attribute_of(attr)->offset) = value;
-	vfence_world_set_share(folder->world, folder->function, &share);
+	vfence_vf_sched_set_profile(folder->sched, folder->function, &share);
 	mutex_unlock(folder->lock);
 	return count;
 }
@@ -152,14 +152,14 @@ static ssize_t admin_share_store(struct kobject *kobj, struct kobj_attribute *at
 #define ADMIN_CONFIG(_file, _member, _min, _max)					\
 	static struct admin_attribute admin_##_file = {				\
 		.attr = __ATTR(_file, 0644, admin_config_show, admin_config_store),	\
-		.offset = offsetof(struct vfence_world_config, _member),	\
+		.offset = offsetof(struct vfence_vf_sched_config, _member),	\
 		.min = (_min), .max = (_max),					\
 	}
 
 #define ADMIN_SHARE(_file, _member, _min, _max)					\
 	static struct admin_attribute admin_##_file = {				\
 		.attr = __ATTR(_file, 0644, admin_share_show, admin_share_store),	\
-		.offset = offsetof(struct vfence_world_share, _member),		\
+		.offset = offsetof(struct vfence_vf_profile, _member),		\
 		.min = (_min), .max = (_max),					\
 	}
 
@@ -173,10 +173,10 @@ ADMIN_SHARE(preempt_timeout_us, preempt_timeout_us, 0, ADMIN_MAX_TIMEOUT_US);
 
 static ssize_t policy_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct vfence_world_config config;
+	struct vfence_vf_sched_config config;
 	int i, at = 0;
 
-	vfence_world_get_config(admin_folder_of(kobj)->world, &config);
+	vfence_vf_sched_get_config(admin_folder_of(kobj)->sched, &config);
 	for (i = 0; i < VFENCE_POLICIES; i++)
 		at += sysfs_emit_at(buf, at, i == config.policy ? "[%s] " : "%s ",
 				    vfence_policies[i].name);
@@ -188,7 +188,7 @@ static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr, c
 			    size_t count)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_config config;
+	struct vfence_vf_sched_config config;
 	unsigned int i;
 
 	for (i = 0; i < VFENCE_POLICIES; i++)
@@ -197,9 +197,9 @@ static ssize_t policy_store(struct kobject *kobj, struct kobj_attribute *attr, c
 	if (i == VFENCE_POLICIES)
 		return -EINVAL;
 	mutex_lock(folder->lock);
-	vfence_world_get_config(folder->world, &config);
+	vfence_vf_sched_get_config(folder->sched, &config);
 	config.policy = i;
-	vfence_world_set_config(folder->world, &config);
+	vfence_vf_sched_set_config(folder->sched, &config);
 	mutex_unlock(folder->lock);
 	return count;
 }
@@ -209,9 +209,9 @@ static struct kobj_attribute admin_policy = __ATTR_RW(policy);
 static ssize_t sched_priority_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_share share;
+	struct vfence_vf_profile share;
 
-	vfence_world_get_share(folder->world, folder->function, &share);
+	vfence_vf_sched_get_profile(folder->sched, folder->function, &share);
 	return sysfs_emit(buf, share.on_demand ? "[low] normal\n" : "low [normal]\n");
 }
 
@@ -219,21 +219,21 @@ static ssize_t sched_priority_store(struct kobject *kobj, struct kobj_attribute 
 				    const char *buf, size_t count)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_share share;
+	struct vfence_vf_profile share;
 
 	if (!sysfs_streq(buf, "low") && !sysfs_streq(buf, "normal"))
 		return -EINVAL;
 	mutex_lock(folder->lock);
-	vfence_world_get_share(folder->world, folder->function, &share);
+	vfence_vf_sched_get_profile(folder->sched, folder->function, &share);
 	share.on_demand = sysfs_streq(buf, "low");
-	vfence_world_set_share(folder->world, folder->function, &share);
+	vfence_vf_sched_set_profile(folder->sched, folder->function, &share);
 	mutex_unlock(folder->lock);
 	return count;
 }
 
 static struct kobj_attribute admin_sched_priority = __ATTR_RW(sched_priority);
 
-static const char *const admin_group_name[VGPU_WORLD_GROUPS] = { "gfx", "mm" };
+static const char *const admin_group_name[VGPU_VF_SWITCH_GROUPS] = { "gfx", "mm" };
 
 /* Print numbers behind their name, with a comma between them. */
 static int admin_emit_list(char *buf, int at, const char *name, const u64 *value,
@@ -250,19 +250,20 @@ static int admin_emit_list(char *buf, int at, const char *name, const u64 *value
 
 static ssize_t admin_total_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
-	struct vfence_world_times times;
-	const struct vfence_world_total *total = &times.total;
+	struct vfence_vf_sched_times times;
+	const struct vfence_vf_sched_total *total = &times.total;
 	unsigned int g;
 	int at = 0;
 
-	for (g = 0; g < VGPU_WORLD_GROUPS; g++) {
-		vfence_world_query_times(admin_folder_of(kobj)->world, g, &times);
+	for (g = 0; g < VGPU_VF_SWITCH_GROUPS; g++) {
+		vfence_vf_sched_query_times(admin_folder_of(kobj)->sched, g, &times);
 		at += sysfs_emit_at(buf, at, "%s elapsed_ns %llu switch_ns %llu unowned_ns %llu",
 				    admin_group_name[g], total->elapsed_ns, total->switch_ns,
 				    total->unowned_ns);
 		at += sysfs_emit_at(buf, at, " switches %llu cancelled %llu gpu_resets %llu",
 				    total->switches, total->cancelled, total->gpu_resets);
-		at += admin_emit_list(buf, at, "yield_us", total->latency, VFENCE_WORLD_LATENCIES);
+		at += admin_emit_list(buf, at, "yield_us", total->latency,
+				      VFENCE_VF_SCHED_LATENCIES);
 		at += admin_emit_list(buf, at, "run_ns", times.run_ns, VFENCE_POLICY_FUNCTIONS);
 		at += admin_emit_list(buf, at, "stop_ns", times.stop_ns, VFENCE_POLICY_FUNCTIONS);
 		at += sysfs_emit_at(buf, at, "\n");
@@ -279,12 +280,12 @@ static struct kobj_attribute admin_total = __ATTR(stat, 0400, admin_total_show, 
 static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char *buf)
 {
 	struct admin_folder *folder = admin_folder_of(kobj);
-	struct vfence_world_usage u;
+	struct vfence_vf_sched_usage u;
 	unsigned int g;
 	int at = 0;
 
-	for (g = 0; g < VGPU_WORLD_GROUPS; g++) {
-		vfence_world_query(folder->world, g, folder->function, &u);
+	for (g = 0; g < VGPU_VF_SWITCH_GROUPS; g++) {
+		vfence_vf_sched_query(folder->sched, g, folder->function, &u);
 		at += sysfs_emit_at(buf, at, "%s run_ns %llu stop_ns %llu longest_stop_ns %llu",
 				    admin_group_name[g], u.run_ns, u.stop_ns, u.longest_stop_ns);
 		at += sysfs_emit_at(buf, at, " overrun_ns %llu turns %llu yields %llu",
@@ -318,7 +319,7 @@ static ssize_t admin_guard_show(struct kobject *kobj, struct kobj_attribute *att
 	struct admin_folder *folder = admin_folder_of(kobj);
 	struct vfence_guard guard;
 
-	vfence_access_get_guard(folder->access, folder->function, number->kind, &guard);
+	vfence_vf_exclusive_get_guard(folder->exclusive, folder->function, number->kind, &guard);
 	return sysfs_emit(buf, "%u\n",
 			  number->window ? guard.limit.window_ms : guard.limit.events);
 }
@@ -337,9 +338,10 @@ static ssize_t admin_guard_store(struct kobject *kobj, struct kobj_attribute *at
 	if (number->window ? !value || value > ADMIN_MAX_WINDOW_MS : value > VFENCE_GUARD_EVENTS)
 		return -EINVAL;
 	mutex_lock(folder->lock);
-	vfence_access_get_guard(folder->access, folder->function, number->kind, &guard);
+	vfence_vf_exclusive_get_guard(folder->exclusive, folder->function, number->kind, &guard);
 	*(number->window ? &guard.limit.window_ms : &guard.limit.events) = value;
-	vfence_access_set_limit(folder->access, folder->function, number->kind, &guard.limit);
+	vfence_vf_exclusive_set_limit(folder->exclusive, folder->function, number->kind,
+				      &guard.limit);
 	mutex_unlock(folder->lock);
 	return count;
 }
@@ -374,7 +376,7 @@ static ssize_t admin_guard_stat_show(struct kobject *kobj, struct kobj_attribute
 	int at = 0;
 
 	for (k = 0; k < VFENCE_GUARDS; k++) {
-		vfence_access_get_guard(folder->access, folder->function, k, &guard);
+		vfence_vf_exclusive_get_guard(folder->exclusive, folder->function, k, &guard);
 		at += sysfs_emit_at(buf, at, "%s admitted %llu dropped %llu\n",
 				    admin_guard_name[k], guard.admitted, guard.dropped);
 	}
@@ -430,7 +432,7 @@ static ssize_t pause_show(struct kobject *kobj, struct kobj_attribute *attr, cha
 	struct admin_folder *folder = admin_folder_of(kobj);
 
 	return sysfs_emit(buf, "%d\n",
-			  !!(vfence_world_paused(folder->world) & BIT(folder->function)));
+			  !!(vfence_vf_sched_paused(folder->sched) & BIT(folder->function)));
 }
 
 static ssize_t pause_store(struct kobject *kobj, struct kobj_attribute *attr, const char *buf,
@@ -441,7 +443,7 @@ static ssize_t pause_store(struct kobject *kobj, struct kobj_attribute *attr, co
 	int ret = kstrtobool(buf, &pause);
 
 	if (!ret)
-		ret = vfence_state_pause(folder->state, folder->function, pause);
+		ret = vfence_vf_migration_pause(folder->state, folder->function, pause);
 	return ret ? ret : count;
 }
 
@@ -494,8 +496,8 @@ static struct admin_folder *admin_add(struct vfence_admin *admin, struct vfence_
 	if (!folder)
 		return NULL;
 	folder->lock = &admin->lock;
-	folder->world = adapter->vf.world;
-	folder->access = adapter->vf.access;
+	folder->sched = adapter->vf.sched;
+	folder->exclusive = adapter->vf.exclusive;
 	folder->state = adapter->vf.state;
 	folder->function = function;
 	if (kobject_init_and_add(&folder->kobj, admin->top ? &admin_function_type : &admin_top_type,

@@ -46,7 +46,7 @@ static bool flr_are_ready(const struct vfence_flr *flr, u32 functions)
  */
 bool vfence_flr_function(struct vfence_flr *flr, struct vgpu *gpu)
 {
-	u32 function = BIT(vgpu_world_index(gpu));
+	u32 function = BIT(vgpu_vf_switch_index(gpu));
 
 	atomic_andnot(function, &flr->ready);
 	vgpu_mailbox_notify(gpu, VGPU_MAIL_FLR_NOTICE);
@@ -64,17 +64,17 @@ bool vfence_flr_function(struct vfence_flr *flr, struct vgpu *gpu)
  * @flr: the resets of the chip
  * @gpu: all functions; entries may be NULL
  * @count: number of entries
- * @blame: the function that has caused it
+ * @suspect: the function that has caused it
  */
 void vfence_flr_chip(struct vfence_flr *flr, struct vgpu *const *gpu, unsigned int count,
-		     const struct vgpu *blame)
+		     const struct vgpu *suspect)
 {
 	u32 functions = 0;
 	unsigned int i;
 
 	for (i = 0; i < count; i++)
 		if (gpu[i])
-			functions |= BIT(vgpu_world_index(gpu[i]));
+			functions |= BIT(vgpu_vf_switch_index(gpu[i]));
 	atomic_andnot(functions, &flr->ready);
 	for (i = 0; i < count; i++)
 		if (gpu[i])
@@ -85,7 +85,7 @@ void vfence_flr_chip(struct vfence_flr *flr, struct vgpu *const *gpu, unsigned i
 		if (!gpu[i])
 			continue;
 		vgpu_reset_with_chip(gpu[i]);
-		vgpu_mailbox_notify(gpu[i], gpu[i] == blame ? VGPU_MAIL_FLR_DONE :
+		vgpu_mailbox_notify(gpu[i], gpu[i] == suspect ? VGPU_MAIL_FLR_DONE :
 							    VGPU_MAIL_GPU_RESET_DONE);
 	}
 }

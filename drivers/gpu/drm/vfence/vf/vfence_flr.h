@@ -22,6 +22,6 @@ void vfence_flr_init(struct vfence_flr *flr);
 void vfence_flr_answered(struct vfence_flr *flr, unsigned int function);
 bool vfence_flr_function(struct vfence_flr *flr, struct vgpu *gpu);
 void vfence_flr_chip(struct vfence_flr *flr, struct vgpu *const *gpu, unsigned int count,
-		     const struct vgpu *blame);
+		     const struct vgpu *suspect);
 
 #endif

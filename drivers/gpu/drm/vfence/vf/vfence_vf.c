@@ -11,11 +11,11 @@
 #include <linux/sysfs.h>
 
 #include "core/vfence_adapter.h"
-#include "vf/vfence_access.h"
+#include "vf/vfence_vf_exclusive.h"
 #include "vf/vfence_admin.h"
-#include "vf/vfence_state.h"
+#include "vf/vfence_vf_migration.h"
 #include "vf/vfence_vf.h"
-#include "vf/vfence_world.h"
+#include "vf/vfence_vf_sched.h"
 
 /** vfence_vf_physical - the physical function of a virtual one, which is its parent device */
 struct vfence_adapter *vfence_vf_physical(struct vfence_adapter *adapter)
@@ -31,9 +31,9 @@ void vfence_vf_join(struct vfence_adapter *adapter)
 	if (!adapter->config.vf)
 		return;
 	vf = &vfence_vf_physical(adapter)->vf;
-	vfence_world_join(vf->world, adapter);
-	vfence_access_join(vf->access, adapter->gpu);
-	vfence_state_join(vf->state, adapter);
+	vfence_vf_sched_join(vf->sched, adapter);
+	vfence_vf_exclusive_join(vf->exclusive, adapter->gpu);
+	vfence_vf_migration_join(vf->state, adapter);
 }
 
 /** vfence_vf_leave - a virtual function is about to stop: on return it owns no engines */
@@ -44,9 +44,9 @@ void vfence_vf_leave(struct vfence_adapter *adapter)
 	if (!adapter->config.vf)
 		return;
 	vf = &vfence_vf_physical(adapter)->vf;
-	vfence_world_leave(vf->world, adapter);
-	vfence_access_leave(vf->access, adapter->gpu);
-	vfence_state_leave(vf->state, adapter);
+	vfence_vf_sched_leave(vf->sched, adapter);
+	vfence_vf_exclusive_leave(vf->exclusive, adapter->gpu);
+	vfence_vf_migration_leave(vf->state, adapter);
 }
 
 /* The number of the platform device; see vfence_config_get(). */
@@ -104,16 +104,16 @@ static void vf_end_locked(struct vfence_vf *vf)
 	lockdep_assert_held(&vf->lock);
 	vfence_admin_destroy(vf->admin);
 	vf->admin = NULL;
-	vfence_state_destroy(vf->state);
+	vfence_vf_migration_destroy(vf->state);
 	vf->state = NULL;
-	if (vf->world)
-		vfence_world_stop(vf->world);
-	if (vf->access)
-		vfence_access_destroy(vf->access);
-	vf->access = NULL;
-	if (vf->world)
-		vfence_world_destroy(vf->world);
-	vf->world = NULL;
+	if (vf->sched)
+		vfence_vf_sched_stop(vf->sched);
+	if (vf->exclusive)
+		vfence_vf_exclusive_destroy(vf->exclusive);
+	vf->exclusive = NULL;
+	if (vf->sched)
+		vfence_vf_sched_destroy(vf->sched);
+	vf->sched = NULL;
 }
 
 /* Remove the functions from number @from on, the last one first. */
@@ -139,22 +139,22 @@ static int vf_begin_locked(struct vfence_adapter *adapter)
 	struct vfence_vf *vf = &adapter->vf;
 
 	lockdep_assert_held(&vf->lock);
-	vf->world = vfence_world_create(adapter);
-	if (IS_ERR(vf->world)) {
-		int ret = PTR_ERR(vf->world);
+	vf->sched = vfence_vf_sched_create(adapter);
+	if (IS_ERR(vf->sched)) {
+		int ret = PTR_ERR(vf->sched);
 
-		vf->world = NULL;
+		vf->sched = NULL;
 		return ret;
 	}
-	vf->access = vfence_access_create(vf->world, adapter->gpu, adapter->name);
-	if (IS_ERR(vf->access)) {
-		int ret = PTR_ERR(vf->access);
+	vf->exclusive = vfence_vf_exclusive_create(vf->sched, adapter->gpu, adapter->name);
+	if (IS_ERR(vf->exclusive)) {
+		int ret = PTR_ERR(vf->exclusive);
 
-		vf->access = NULL;
+		vf->exclusive = NULL;
 		return ret;
 	}
-	vf->state = vfence_state_create(vf->world, vf->access,
-					adapter->drm.primary->debugfs_root);
+	vf->state = vfence_vf_migration_create(vf->sched, vf->exclusive,
+					       adapter->drm.primary->debugfs_root);
 	if (!vf->state)
 		return -ENOMEM;
 	vf->admin = vfence_admin_create(adapter);

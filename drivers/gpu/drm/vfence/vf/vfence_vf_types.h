@@ -7,10 +7,10 @@
 #include "core/vfence_config.h"
 
 struct platform_device;
-struct vfence_access;
+struct vfence_vf_exclusive;
 struct vfence_admin;
-struct vfence_state;
-struct vfence_world;
+struct vfence_vf_migration;
+struct vfence_vf_sched;
 
 /**
  * struct vfence_vf - virtual functions; the part of the adapter that vf/ owns
@@ -22,12 +22,12 @@ struct vfence_vf {
 	unsigned int count;
 	/** @device: the devices of the virtual functions; under @lock */
 	struct platform_device *device[VFENCE_MAX_VFS];
-	/** @world: who owns the engines; NULL without virtual functions; changes under @lock */
-	struct vfence_world *world;
-	/** @access: exclusive use of them; NULL without virtual functions; changes under @lock */
-	struct vfence_access *access;
+	/** @sched: who owns the engines; NULL without virtual functions; changes under @lock */
+	struct vfence_vf_sched *sched;
+	/** @exclusive: exclusive use of them; NULL without functions; changes under @lock */
+	struct vfence_vf_exclusive *exclusive;
 	/** @state: pauses and images; NULL without virtual functions; changes under @lock */
-	struct vfence_state *state;
+	struct vfence_vf_migration *state;
 	/** @admin: folder sriov_admin; NULL without virtual functions; under @lock */
 	struct vfence_admin *admin;
 };

@@ -13,18 +13,18 @@
 
 #include "vgpu_types.h"
 
-#define STATE_MAGIC	0x3145544154534656ull	/* "VFSTATE1" */
-#define STATE_LOST_BYTE	0xa5
+#define IMAGE_MAGIC	0x3145544154534656ull	/* "VFSTATE1" */
+#define IMAGE_LOST_BYTE	0xa5
 
 /**
- * struct state_header - the begin of an image
+ * struct image_header - the begin of an image
  */
-struct state_header {
-	/** @magic: STATE_MAGIC. */
+struct image_header {
+	/** @magic: IMAGE_MAGIC. */
 	u64 magic;
 	/** @code: Authenticates all that follows. */
 	u64 code;
-	/** @tag: When it was saved; see vgpu_state_save(). */
+	/** @tag: When it was saved; see vgpu_image_save(). */
 	u64 tag;
 	/** @local_bytes: Size of the function's video memory. */
 	u64 local_bytes;
@@ -32,14 +32,14 @@ struct state_header {
 	u32 generation;
 	/** @nodes: Number of the function's nodes. */
 	u32 nodes;
-	/** @queues: Number of &struct state_queue at the end of the image. */
+	/** @queues: Number of &struct image_queue at the end of the image. */
 	u32 queues;
 	/** @registers: Context save areas. */
-	u64 registers[VGPU_WORLD_GROUPS][VGPU_MAX_NODES][DRM_VFENCE_REGISTERS];
+	u64 registers[VGPU_VF_SWITCH_GROUPS][VGPU_MAX_NODES][DRM_VFENCE_REGISTERS];
 };
 
 /* A queue: members of struct vgpu_queue, and its node. */
-struct state_queue {
+struct image_queue {
 	u32 os_handle;
 	u32 node;
 	u64 read_ptr;
@@ -55,12 +55,12 @@ struct state_queue {
 	u64 registers[DRM_VFENCE_REGISTERS];
 };
 
-static size_t state_local_bytes(const struct vgpu *gpu)
+static size_t image_local_bytes(const struct vgpu *gpu)
 {
 	return (size_t)gpu->config.local_pages * PAGE_SIZE;
 }
 
-void vgpu_state_add_queue(struct vgpu_queue *queue)
+void vgpu_image_add_queue(struct vgpu_queue *queue)
 {
 	struct vgpu *gpu = queue->gpu;
 
@@ -70,7 +70,7 @@ void vgpu_state_add_queue(struct vgpu_queue *queue)
 	mutex_unlock(&gpu->queues_lock);
 }
 
-void vgpu_state_remove_queue(struct vgpu_queue *queue)
+void vgpu_image_remove_queue(struct vgpu_queue *queue)
 {
 	struct vgpu *gpu = queue->gpu;
 
@@ -80,54 +80,54 @@ void vgpu_state_remove_queue(struct vgpu_queue *queue)
 	mutex_unlock(&gpu->queues_lock);
 }
 
-static size_t state_size_locked(struct vgpu *gpu)
+static size_t image_size_locked(struct vgpu *gpu)
 {
 	lockdep_assert_held(&gpu->queues_lock);
-	return sizeof(struct state_header) + gpu->queue_count * sizeof(struct state_queue);
+	return sizeof(struct image_header) + gpu->queue_count * sizeof(struct image_queue);
 }
 
-size_t vgpu_state_size(struct vgpu *gpu)
+size_t vgpu_image_size(struct vgpu *gpu)
 {
 	size_t size;
 
 	mutex_lock(&gpu->queues_lock);
-	size = state_size_locked(gpu);
+	size = image_size_locked(gpu);
 	mutex_unlock(&gpu->queues_lock);
 	return size;
 }
 
-void *vgpu_state_memory(struct vgpu *gpu, size_t *bytes)
+void *vgpu_image_memory(struct vgpu *gpu, size_t *bytes)
 {
-	*bytes = state_local_bytes(gpu);
+	*bytes = image_local_bytes(gpu);
 	return gpu->local;
 }
 
-unsigned int vgpu_state_generation(struct vgpu *gpu)
+unsigned int vgpu_image_generation(struct vgpu *gpu)
 {
 	return READ_ONCE(gpu->generation);
 }
 
-static u64 state_code(const struct vgpu *gpu, const void *image, size_t size)
+static u64 image_code(const struct vgpu *gpu, const void *image, size_t size)
 {
-	size_t from = offsetofend(struct state_header, code);
+	size_t from = offsetofend(struct image_header, code);
 
-	return siphash(image + from, size - from, &gpu->chip->state_key);
+	return siphash(image + from, size - from, &gpu->chip->image_key);
 }
 
-static void state_save_header(struct vgpu *gpu, struct state_header *header)
+static void image_save_header(struct vgpu *gpu, struct image_header *header)
 {
 	unsigned long flags;
 	unsigned int g, n;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	for (g = 0; g < VGPU_WORLD_GROUPS; g++)
+	for (g = 0; g < VGPU_VF_SWITCH_GROUPS; g++)
 		for (n = 0; n < VGPU_MAX_NODES; n++)
 			memcpy(header->registers[g][n], gpu->save[g].registers[n].value,
 			       sizeof(header->registers[g][n]));
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
-static void state_save_queue(struct vgpu_queue *queue, struct state_queue *to)
+static void image_save_queue(struct vgpu_queue *queue, struct image_queue *to)
 {
 	unsigned long flags;
 
@@ -148,30 +148,30 @@ static void state_save_queue(struct vgpu_queue *queue, struct state_queue *to)
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
-u64 vgpu_state_new_tag(struct vgpu *gpu)
+u64 vgpu_image_new_tag(struct vgpu *gpu)
 {
-	return atomic64_inc_return(&gpu->chip->state_tag);
+	return atomic64_inc_return(&gpu->chip->image_tag);
 }
 
-int vgpu_state_save(struct vgpu *gpu, u64 tag, void *image, size_t size)
+int vgpu_image_save(struct vgpu *gpu, u64 tag, void *image, size_t size)
 {
-	struct state_header *header = image;
-	struct state_queue *to = (struct state_queue *)(header + 1);
+	struct image_header *header = image;
+	struct image_queue *to = (struct image_queue *)(header + 1);
 	struct vgpu_queue *queue;
 	int ret = -EAGAIN;
 
 	mutex_lock(&gpu->queues_lock);
-	if (size == state_size_locked(gpu)) {
-		header->magic = STATE_MAGIC;
+	if (size == image_size_locked(gpu)) {
+		header->magic = IMAGE_MAGIC;
 		header->tag = tag;
-		header->local_bytes = state_local_bytes(gpu);
-		header->generation = vgpu_state_generation(gpu);
+		header->local_bytes = image_local_bytes(gpu);
+		header->generation = vgpu_image_generation(gpu);
 		header->nodes = gpu->config.nodes;
 		header->queues = gpu->queue_count;
-		state_save_header(gpu, header);
+		image_save_header(gpu, header);
 		list_for_each_entry(queue, &gpu->queues, gpu_link)
-			state_save_queue(queue, to++);
-		header->code = state_code(gpu, image, size);
+			image_save_queue(queue, to++);
+		header->code = image_code(gpu, image, size);
 		ret = 0;
 	}
 	mutex_unlock(&gpu->queues_lock);
@@ -179,14 +179,14 @@ int vgpu_state_save(struct vgpu *gpu, u64 tag, void *image, size_t size)
 }
 
 /* Is it an image of this pause, and has the function the same queues? */
-static bool state_fits_locked(struct vgpu *gpu, const struct state_header *header, u64 tag)
+static bool image_fits_locked(struct vgpu *gpu, const struct image_header *header, u64 tag)
 {
-	const struct state_queue *from = (const struct state_queue *)(header + 1);
+	const struct image_queue *from = (const struct image_queue *)(header + 1);
 	struct vgpu_queue *queue;
 
 	lockdep_assert_held(&gpu->queues_lock);
-	if (header->tag != tag || header->local_bytes != state_local_bytes(gpu) ||
-	    header->generation != vgpu_state_generation(gpu) ||
+	if (header->tag != tag || header->local_bytes != image_local_bytes(gpu) ||
+	    header->generation != vgpu_image_generation(gpu) ||
 	    header->nodes != gpu->config.nodes || header->queues != gpu->queue_count)
 		return false;
 	list_for_each_entry(queue, &gpu->queues, gpu_link) {
@@ -197,30 +197,30 @@ static bool state_fits_locked(struct vgpu *gpu, const struct state_header *heade
 	return true;
 }
 
-static int state_check_locked(struct vgpu *gpu, u64 tag, const void *image, size_t size)
+static int image_check_locked(struct vgpu *gpu, u64 tag, const void *image, size_t size)
 {
-	const struct state_header *header = image;
+	const struct image_header *header = image;
 
 	lockdep_assert_held(&gpu->queues_lock);
-	if (size < sizeof(*header) || header->magic != STATE_MAGIC ||
-	    header->code != state_code(gpu, image, size))
+	if (size < sizeof(*header) || header->magic != IMAGE_MAGIC ||
+	    header->code != image_code(gpu, image, size))
 		return -EBADMSG;
-	if (size != state_size_locked(gpu) || !state_fits_locked(gpu, header, tag))
+	if (size != image_size_locked(gpu) || !image_fits_locked(gpu, header, tag))
 		return -ESTALE;
 	return 0;
 }
 
-int vgpu_state_check(struct vgpu *gpu, u64 tag, const void *image, size_t size)
+int vgpu_image_check(struct vgpu *gpu, u64 tag, const void *image, size_t size)
 {
 	int ret;
 
 	mutex_lock(&gpu->queues_lock);
-	ret = state_check_locked(gpu, tag, image, size);
+	ret = image_check_locked(gpu, tag, image, size);
 	mutex_unlock(&gpu->queues_lock);
 	return ret;
 }
 
-static void state_load_queue(struct vgpu_queue *queue, const struct state_queue *from)
+static void image_load_queue(struct vgpu_queue *queue, const struct image_queue *from)
 {
 	unsigned long flags;
 
@@ -241,52 +241,52 @@ static void state_load_queue(struct vgpu_queue *queue, const struct state_queue 
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
-static void state_load_header(struct vgpu *gpu, const struct state_header *header)
+static void image_load_header(struct vgpu *gpu, const struct image_header *header)
 {
 	unsigned long flags;
 	unsigned int g, n;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	for (g = 0; g < VGPU_WORLD_GROUPS; g++)
+	for (g = 0; g < VGPU_VF_SWITCH_GROUPS; g++)
 		for (n = 0; n < VGPU_MAX_NODES; n++)
 			memcpy(gpu->save[g].registers[n].value, header->registers[g][n],
 			       sizeof(header->registers[g][n]));
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
-int vgpu_state_load(struct vgpu *gpu, u64 tag, const void *image, size_t size)
+int vgpu_image_load(struct vgpu *gpu, u64 tag, const void *image, size_t size)
 {
-	const struct state_header *header = image;
-	const struct state_queue *from = (const struct state_queue *)(header + 1);
+	const struct image_header *header = image;
+	const struct image_queue *from = (const struct image_queue *)(header + 1);
 	struct vgpu_queue *queue;
 	int ret;
 
 	mutex_lock(&gpu->queues_lock);
-	ret = state_check_locked(gpu, tag, image, size);
+	ret = image_check_locked(gpu, tag, image, size);
 	if (!ret) {
-		state_load_header(gpu, header);
+		image_load_header(gpu, header);
 		list_for_each_entry(queue, &gpu->queues, gpu_link)
-			state_load_queue(queue, from++);
+			image_load_queue(queue, from++);
 	}
 	mutex_unlock(&gpu->queues_lock);
 	return ret;
 }
 
 /* Rings and handles are the driver's, and stay. */
-static void state_lose_queue(struct vgpu_queue *queue)
+static void image_lose_queue(struct vgpu_queue *queue)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&queue->gpu->chip->sched, flags);
-	memset(&queue->exec, STATE_LOST_BYTE, sizeof(queue->exec));
-	memset(queue->registers, STATE_LOST_BYTE, sizeof(queue->registers));
+	memset(&queue->exec, IMAGE_LOST_BYTE, sizeof(queue->exec));
+	memset(queue->registers, IMAGE_LOST_BYTE, sizeof(queue->registers));
 	queue->read_ptr = 0;
 	queue->fetch_ptr = 0;
 	queue->quantum_ns = 0;
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
 }
 
-void vgpu_state_lose(struct vgpu *gpu)
+void vgpu_image_lose(struct vgpu *gpu)
 {
 	struct vgpu_queue *queue;
 	unsigned long flags;
@@ -294,13 +294,13 @@ void vgpu_state_lose(struct vgpu *gpu)
 
 	mutex_lock(&gpu->queues_lock);
 	list_for_each_entry(queue, &gpu->queues, gpu_link)
-		state_lose_queue(queue);
+		image_lose_queue(queue);
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	for (g = 0; g < VGPU_WORLD_GROUPS; g++)
+	for (g = 0; g < VGPU_VF_SWITCH_GROUPS; g++)
 		for (n = 0; n < VGPU_MAX_NODES; n++)
-			memset(gpu->save[g].registers[n].value, STATE_LOST_BYTE,
+			memset(gpu->save[g].registers[n].value, IMAGE_LOST_BYTE,
 			       sizeof(gpu->save[g].registers[n].value));
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	memset(gpu->local, STATE_LOST_BYTE, state_local_bytes(gpu));
+	memset(gpu->local, IMAGE_LOST_BYTE, image_local_bytes(gpu));
 	mutex_unlock(&gpu->queues_lock);
 }

@@ -16,13 +16,13 @@
 
 byte word[FUNCTIONS];
 chan mail = [8] of { byte, bool };	/* messages under way: function, and what it was */
-bool news[FUNCTIONS];			/* vfence_world: world_group.news */
+bool news[FUNCTIONS];			/* vfence_vf_sched: engine_group.news */
 bool believed[FUNCTIONS];
 bool known[FUNCTIONS];
 byte owner;
 byte ended;
 
-/* vgpu_world_update_locked(): word and message change under vgpu_chip.sched. */
+/* vgpu_vf_switch_update_locked(): word and message change under vgpu_chip.sched. */
 inline set_bit(f, r)
 {
 #ifdef SET_THEN_REREAD
@@ -70,7 +70,7 @@ proctype ring(byte f; byte r)
 	ended++
 }
 
-/* world_edge(): the messages arrive, in any order. */
+/* vf_sched_edge(): the messages arrive, in any order. */
 proctype wires()
 {
 	byte f;
@@ -82,14 +82,14 @@ end:	do
 	od
 }
 
-/* world_read_news_locked() */
+/* vf_sched_read_news_locked() */
 inline read_news(f)
 {
 #ifdef WORD_BEFORE_NEWS
 	seen = word[f] != 0;
 	atomic { told = news[f]; news[f] = false };
 #else
-	/* barrier world_read_news_locked */
+	/* barrier vf_sched_read_news_locked */
 	atomic { told = news[f]; news[f] = false };
 	/* step NEWS_TAKEN */
 	seen = word[f] != 0;
@@ -103,7 +103,7 @@ inline read_news(f)
 	fi
 }
 
-/* world_switch_locked(): between the two nothing is executed. */
+/* vf_sched_switch_locked(): between the two nothing is executed. */
 inline give(f)
 {
 	owner = NOBODY;
@@ -111,7 +111,7 @@ inline give(f)
 	owner = f
 }
 
-/* world_thread(): an owner without work yields to a function that has some. */
+/* vf_sched_thread(): an owner without work yields to a function that has some. */
 proctype host()
 {
 	bool told, seen;

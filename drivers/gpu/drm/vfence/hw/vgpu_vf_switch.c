@@ -4,7 +4,7 @@
  *
  * The functions of a chip share its engines in turn. Engines form groups that change their owner
  * together: graphics, compute and copy engines, and media engines. The host gives commands to the
- * controller of a group, see vgpu_world.h::
+ * controller of a group, see vgpu_vf_switch.h::
  *
  *    1 IDLE         graphics and compute engines stop between two draws
  *    2              the copy engine stops at once
@@ -27,45 +27,45 @@
 #include "vgpu_types.h"
 
 /* Gaps between commands that are shorter are wake-up latency of the host. */
-#define WORLD_GAP_NS	(100 * NSEC_PER_USEC)
+#define VF_SWITCH_GAP_NS	(100 * NSEC_PER_USEC)
 
-static unsigned int world_group_of(unsigned int class_id)
+static unsigned int vf_switch_group_of(unsigned int class_id)
 {
 	return class_id == DRM_VFENCE_NODE_MM;
 }
 
-void vgpu_world_init(struct vgpu_chip *chip)
+void vgpu_vf_switch_init(struct vgpu_chip *chip)
 {
 	unsigned int i;
 
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS; i++)
 		mutex_init(&chip->group[i].lock);
 	for (i = 0; i < chip->nodes; i++) {
 		struct vgpu_engine *engine = &chip->engine[i];
 
 		if (engine->class_id == DRM_VFENCE_NODE_PAGING)
 			continue;
-		engine->group = &chip->group[world_group_of(engine->class_id)];
+		engine->group = &chip->group[vf_switch_group_of(engine->class_id)];
 		engine->group->nodes |= BIT(i);
 	}
 }
 
-void vgpu_world_fini(struct vgpu_chip *chip)
+void vgpu_vf_switch_fini(struct vgpu_chip *chip)
 {
 	unsigned int i;
 
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS; i++)
 		mutex_destroy(&chip->group[i].lock);
 }
 
 /* The chip is switched on, with one function. */
-void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu)
+void vgpu_vf_switch_power_on(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++) {
-		chip->group[i].state = VGPU_WORLD_RUN;
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS; i++) {
+		chip->group[i].state = VGPU_VF_SWITCH_RUN;
 		chip->group[i].owner = gpu;
 		chip->group[i].leaving = 0;
 		chip->group[i].owed = 0;
@@ -73,12 +73,12 @@ void vgpu_world_power_on(struct vgpu_chip *chip, struct vgpu *gpu)
 }
 
 /* A function has stopped: it owns nothing any more. */
-void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu)
+void vgpu_vf_switch_forget(struct vgpu_chip *chip, struct vgpu *gpu)
 {
 	unsigned long flags;
 	unsigned int i;
 
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++) {
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS; i++) {
 		struct vgpu_group *group = &chip->group[i];
 
 		mutex_lock(&group->lock);
@@ -86,7 +86,7 @@ void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu)
 		gpu->save[i].saved = false;
 		if (group->owner == gpu) {
 			group->owner = NULL;
-			group->state = VGPU_WORLD_SAVED;
+			group->state = VGPU_VF_SWITCH_SAVED;
 			group->leaving = 0;
 			group->owed = 0;
 		}
@@ -96,7 +96,7 @@ void vgpu_world_forget(struct vgpu_chip *chip, struct vgpu *gpu)
 }
 
 /* Report an edge. A knob drops it, another one delays it until after the next edge. */
-static void world_report_locked(struct vgpu *gpu, unsigned int group, bool busy, u64 at)
+static void vf_switch_report_locked(struct vgpu *gpu, unsigned int group, bool busy, u64 at)
 {
 	struct vgpu_context_save *save = &gpu->save[group];
 	struct vgpu_chip *chip = gpu->chip;
@@ -108,14 +108,14 @@ static void world_report_locked(struct vgpu *gpu, unsigned int group, bool busy,
 		save->held_at = at;
 		return;
 	}
-	chip->world->edge(chip->world_host, group, gpu->index, at);
+	chip->vf_switch_ops->edge(chip->vf_switch_host, group, gpu->index, at);
 	if (save->held_at)
-		chip->world->edge(chip->world_host, group, gpu->index, save->held_at);
+		chip->vf_switch_ops->edge(chip->vf_switch_host, group, gpu->index, save->held_at);
 	save->held_at = 0;
 }
 
 /* Queues of the node have entered or left the run list or the engine. Report an edge. */
-void vgpu_world_update_locked(struct vgpu_node *node)
+void vgpu_vf_switch_update_locked(struct vgpu_node *node)
 {
 	struct vgpu_engine *engine = node->engine;
 	struct vgpu_chip *chip = engine->chip;
@@ -128,7 +128,7 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 	lockdep_assert_held(&chip->sched);
 	if (!engine->group)
 		return;
-	group = world_group_of(engine->class_id);
+	group = vf_switch_group_of(engine->class_id);
 	save = &gpu->save[group];
 
 	busy = !RB_EMPTY_ROOT(&node->shares.tree.rb_root) ||
@@ -145,37 +145,37 @@ void vgpu_world_update_locked(struct vgpu_node *node)
 
 	vfence_race_point(EDGE);
 	/* If the engine reports it, its thread may do so after the time of its packets ended. */
-	if (edge && chip->world)
-		world_report_locked(gpu, group, busy, current == engine->thread.task ?
+	if (edge && chip->vf_switch_ops)
+		vf_switch_report_locked(gpu, group, busy, current == engine->thread.task ?
 				    vgpu_time_end(engine) : ktime_get_ns());
 }
 
 /* The function may execute its queues again. */
-void vgpu_world_kick_locked(struct vgpu *gpu)
+void vgpu_vf_switch_kick_locked(struct vgpu *gpu)
 {
 	struct vgpu_chip *chip = gpu->chip;
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
-	for (i = 0; i < VGPU_WORLD_GROUPS && chip->world; i++)
-		chip->world->edge(chip->world_host, i, gpu->index, ktime_get_ns());
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS && chip->vf_switch_ops; i++)
+		chip->vf_switch_ops->edge(chip->vf_switch_host, i, gpu->index, ktime_get_ns());
 }
 
 /* Return true if the function owns all groups, or if the host does not switch functions. */
-bool vgpu_world_owns_all_locked(struct vgpu *gpu)
+bool vgpu_vf_switch_owns_all_locked(struct vgpu *gpu)
 {
 	struct vgpu_chip *chip = gpu->chip;
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
-	for (i = 0; chip->world && i < VGPU_WORLD_GROUPS; i++)
-		if (chip->group[i].owner != gpu || chip->group[i].state != VGPU_WORLD_RUN)
+	for (i = 0; chip->vf_switch_ops && i < VGPU_VF_SWITCH_GROUPS; i++)
+		if (chip->group[i].owner != gpu || chip->group[i].state != VGPU_VF_SWITCH_RUN)
 			return false;
 	return true;
 }
 
 /* The engine is about to execute the queue: give the registers in it back to their queue. */
-void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+void vgpu_vf_switch_take_registers_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	struct vgpu_registers *registers = &engine->registers;
 
@@ -189,7 +189,7 @@ void vgpu_world_take_registers_locked(struct vgpu_engine *engine, struct vgpu_qu
 }
 
 /* The queue is about to be freed. */
-void vgpu_world_drop_registers_locked(struct vgpu_queue *queue)
+void vgpu_vf_switch_drop_registers_locked(struct vgpu_queue *queue)
 {
 	struct vgpu_engine *engine = queue->engine;
 	unsigned int i;
@@ -197,13 +197,13 @@ void vgpu_world_drop_registers_locked(struct vgpu_queue *queue)
 	lockdep_assert_held(&engine->chip->sched);
 	if (engine->registers.queue == queue)
 		engine->registers.queue = NULL;
-	for (i = 0; i < VGPU_WORLD_GROUPS; i++)
+	for (i = 0; i < VGPU_VF_SWITCH_GROUPS; i++)
 		if (queue->gpu->save[i].registers[engine->node].queue == queue)
 			queue->gpu->save[i].registers[engine->node].queue = NULL;
 }
 
 /* The engine has done something for the owner, or has nothing that it could do. */
-void vgpu_world_served_locked(struct vgpu_engine *engine)
+void vgpu_vf_switch_served_locked(struct vgpu_engine *engine)
 {
 	struct vgpu_group *group = engine->group;
 
@@ -215,7 +215,7 @@ void vgpu_world_served_locked(struct vgpu_engine *engine)
 }
 
 /* A queue has left the engine: if a switch waits for it, it goes on from the end of its work. */
-void vgpu_world_left_locked(struct vgpu_engine *engine)
+void vgpu_vf_switch_left_locked(struct vgpu_engine *engine)
 {
 	struct vgpu_group *group = engine->group;
 
@@ -225,7 +225,7 @@ void vgpu_world_left_locked(struct vgpu_engine *engine)
 }
 
 /* The engine has executed a step, which is not taken back. */
-void vgpu_world_served(struct vgpu_engine *engine)
+void vgpu_vf_switch_served(struct vgpu_engine *engine)
 {
 	unsigned long flags;
 
@@ -233,12 +233,12 @@ void vgpu_world_served(struct vgpu_engine *engine)
 		return;
 	engine->begun_at = 0;
 	spin_lock_irqsave(&engine->chip->sched, flags);
-	vgpu_world_served_locked(engine);
+	vgpu_vf_switch_served_locked(engine);
 	spin_unlock_irqrestore(&engine->chip->sched, flags);
 }
 
 /* What has not left by now is what keeps the switch: it is the cause if its function is reset. */
-static void world_note_overdue(struct vgpu_chip *chip, u32 nodes)
+static void vf_switch_note_overdue(struct vgpu_chip *chip, u32 nodes)
 {
 	unsigned long flags;
 	unsigned int i;
@@ -253,7 +253,7 @@ static void world_note_overdue(struct vgpu_chip *chip, u32 nodes)
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
 
-static bool world_runs(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes)
+static bool vf_switch_runs(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes)
 {
 	unsigned long flags;
 	unsigned int i;
@@ -268,37 +268,37 @@ static bool world_runs(struct vgpu_chip *chip, struct vgpu_group *group, u32 nod
 }
 
 /* Stop some engines of the group. Return false if not all have stopped in time. */
-static bool world_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes,
-		       unsigned int timeout_us)
+static bool vf_switch_stop(struct vgpu_chip *chip, struct vgpu_group *group, u32 nodes,
+			   unsigned int timeout_us)
 {
 	unsigned long flags;
 	unsigned int i;
 	bool stopped;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	/* Release: leave_at. Partner: vgpu_world_must_leave(). */
+	/* Release: leave_at. Partner: vgpu_vf_switch_must_leave(). */
 	smp_store_release(&group->leaving, group->leaving | nodes);
 	for (i = 0; i < chip->nodes; i++)
 		if (nodes & BIT(i))
 			wake_up_all(&chip->engine[i].wait);
 	spin_unlock_irqrestore(&chip->sched, flags);
-	stopped = wait_event_timeout(chip->queue_left, !world_runs(chip, group, nodes),
+	stopped = wait_event_timeout(chip->queue_left, !vf_switch_runs(chip, group, nodes),
 				     usecs_to_jiffies(timeout_us));
 	if (!stopped)
-		world_note_overdue(chip, nodes);
+		vf_switch_note_overdue(chip, nodes);
 	return stopped;
 }
 
 /* Return the nominal end of the last command, in ns; or now, if the host has paused since. */
-static u64 world_ended_at(const struct vgpu_group *group)
+static u64 vf_switch_ended_at(const struct vgpu_group *group)
 {
 	u64 now = ktime_get_ns();
 
-	return now - group->free_at < WORLD_GAP_NS ? group->free_at : now;
+	return now - group->free_at < VF_SWITCH_GAP_NS ? group->free_at : now;
 }
 
 /* Set the time from which engines must stop. Engines that have been asked before go by that. */
-static void world_set_leave_at(struct vgpu_chip *chip, struct vgpu_group *group)
+static void vf_switch_set_leave_at(struct vgpu_chip *chip, struct vgpu_group *group)
 {
 	struct vgpu *owner = group->owner;
 	unsigned long flags;
@@ -306,7 +306,7 @@ static void world_set_leave_at(struct vgpu_chip *chip, struct vgpu_group *group)
 
 	spin_lock_irqsave(&chip->sched, flags);
 	if (!group->leaving)
-		group->stopped_at = world_ended_at(group);
+		group->stopped_at = vf_switch_ended_at(group);
 	WRITE_ONCE(group->leave_at, group->stopped_at);
 	for (i = 0; owner && i < chip->nodes; i++)
 		if (group->nodes & BIT(i))
@@ -315,7 +315,7 @@ static void world_set_leave_at(struct vgpu_chip *chip, struct vgpu_group *group)
 }
 
 /* The copy engine stops after the others, which it may have to feed until then. */
-static int world_idle(struct vgpu_chip *chip, struct vgpu_group *group, unsigned int timeout_us)
+static int vf_switch_idle(struct vgpu_chip *chip, struct vgpu_group *group, unsigned int timeout_us)
 {
 	u32 copy = 0;
 	unsigned int i;
@@ -323,18 +323,18 @@ static int world_idle(struct vgpu_chip *chip, struct vgpu_group *group, unsigned
 	for (i = 0; i < chip->nodes; i++)
 		if (group->nodes & BIT(i) && chip->engine[i].class_id == DRM_VFENCE_NODE_COPY)
 			copy |= BIT(i);
-	world_set_leave_at(chip, group);
-	if (!world_stop(chip, group, group->nodes & ~copy, timeout_us))
+	vf_switch_set_leave_at(chip, group);
+	if (!vf_switch_stop(chip, group, group->nodes & ~copy, timeout_us))
 		return -ETIME;
-	world_set_leave_at(chip, group);
-	if (!world_stop(chip, group, copy, timeout_us))
+	vf_switch_set_leave_at(chip, group);
+	if (!vf_switch_stop(chip, group, copy, timeout_us))
 		return -ETIME;
 	group->free_at = group->stopped_at;
 	return 0;
 }
 
-static void world_save_locked(struct vgpu_chip *chip, struct vgpu_group *group,
-			      struct vgpu_context_save *save)
+static void vf_switch_save_locked(struct vgpu_chip *chip, struct vgpu_group *group,
+				  struct vgpu_context_save *save)
 {
 	unsigned int i;
 
@@ -346,8 +346,8 @@ static void world_save_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 }
 
 /* With INIT, or after a reset, nothing of another function is left in the registers. */
-static void world_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
-			      const struct vgpu_context_save *save, bool init)
+static void vf_switch_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
+				  const struct vgpu_context_save *save, bool init)
 {
 	static const struct vgpu_registers none;
 	unsigned int i;
@@ -359,11 +359,11 @@ static void world_load_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 }
 
 /* Half of the time of a switch passes, from the end of the command before. */
-static void world_pass_time(struct vgpu_chip *chip, struct vgpu_group *group)
+static void vf_switch_pass_time(struct vgpu_chip *chip, struct vgpu_group *group)
 {
 	ktime_t until;
 
-	group->free_at = world_ended_at(group) + READ_ONCE(chip->switch_ns) / 2;
+	group->free_at = vf_switch_ended_at(group) + READ_ONCE(chip->switch_ns) / 2;
 	until = ns_to_ktime(group->free_at);
 	while (ktime_before(ktime_get(), until)) {
 		set_current_state(TASK_IDLE);
@@ -372,30 +372,30 @@ static void world_pass_time(struct vgpu_chip *chip, struct vgpu_group *group)
 	__set_current_state(TASK_RUNNING);
 }
 
-static void world_apply_locked(struct vgpu_chip *chip, struct vgpu_group *group,
-			       unsigned int command, struct vgpu *function)
+static void vf_switch_apply_locked(struct vgpu_chip *chip, struct vgpu_group *group,
+				   unsigned int command, struct vgpu *function)
 {
 	unsigned int index = group - chip->group;
 	unsigned int i;
 
 	lockdep_assert_held(&chip->sched);
 	switch (command) {
-	case VGPU_WORLD_CMD_SAVE:
+	case VGPU_VF_SWITCH_CMD_SAVE:
 		if (group->owner)
-			world_save_locked(chip, group, &group->owner->save[index]);
+			vf_switch_save_locked(chip, group, &group->owner->save[index]);
 		group->owner = NULL;
 		break;
-	case VGPU_WORLD_CMD_LOAD:
-	case VGPU_WORLD_CMD_INIT:
-		world_load_locked(chip, group, &function->save[index],
-				  command == VGPU_WORLD_CMD_INIT);
+	case VGPU_VF_SWITCH_CMD_LOAD:
+	case VGPU_VF_SWITCH_CMD_INIT:
+		vf_switch_load_locked(chip, group, &function->save[index],
+				      command == VGPU_VF_SWITCH_CMD_INIT);
 		group->owner = function;
 		break;
-	case VGPU_WORLD_CMD_SHUTDOWN:
+	case VGPU_VF_SWITCH_CMD_SHUTDOWN:
 		function->save[index].saved = false;
 		break;
-	case VGPU_WORLD_CMD_RUN:
-		group->run_at = world_ended_at(group);
+	case VGPU_VF_SWITCH_CMD_RUN:
+		group->run_at = vf_switch_ended_at(group);
 		WRITE_ONCE(group->owed, atomic_read(&group->owner->save[index].busy));
 		WRITE_ONCE(group->leaving, 0);
 		for (i = 0; i < chip->nodes; i++)
@@ -403,77 +403,77 @@ static void world_apply_locked(struct vgpu_chip *chip, struct vgpu_group *group,
 				wake_up_all(&chip->engine[i].wait);
 		break;
 	}
-	group->state = vgpu_world_after(group->state, command);
+	group->state = vgpu_vf_switch_after(group->state, command);
 }
 
 /* A knob of the function that the command is about lets it fail. */
-static bool world_fails(struct vgpu_group *group, unsigned int command, struct vgpu *function)
+static bool vf_switch_fails(struct vgpu_group *group, unsigned int command, struct vgpu *function)
 {
 	struct vgpu *gpu = function ? function : group->owner;
 
 	return gpu && READ_ONCE(gpu->knobs.fail_world) & BIT(command);
 }
 
-static bool world_is_legal(const struct vgpu_group *group, unsigned int command,
-			   const struct vgpu *function, unsigned int index)
+static bool vf_switch_is_legal(const struct vgpu_group *group, unsigned int command,
+			       const struct vgpu *function, unsigned int index)
 {
-	bool names = command == VGPU_WORLD_CMD_LOAD || command == VGPU_WORLD_CMD_INIT ||
-		     command == VGPU_WORLD_CMD_SHUTDOWN;
+	bool names = command == VGPU_VF_SWITCH_CMD_LOAD || command == VGPU_VF_SWITCH_CMD_INIT ||
+		     command == VGPU_VF_SWITCH_CMD_SHUTDOWN;
 
-	if (vgpu_world_after(group->state, command) < 0 || names != !!function)
+	if (vgpu_vf_switch_after(group->state, command) < 0 || names != !!function)
 		return false;
 	/* What was never saved cannot be loaded. */
-	return command != VGPU_WORLD_CMD_LOAD || function->save[index].saved;
+	return command != VGPU_VF_SWITCH_CMD_LOAD || function->save[index].saved;
 }
 
-static int world_command(struct vgpu_chip *chip, struct vgpu_group *group, unsigned int command,
-			 struct vgpu *function, unsigned int timeout_us)
+static int vf_switch_command(struct vgpu_chip *chip, struct vgpu_group *group, unsigned int command,
+			     struct vgpu *function, unsigned int timeout_us)
 {
 	unsigned long flags;
 	int ret;
 
 	lockdep_assert_held(&group->lock);
-	if (!world_is_legal(group, command, function, group - chip->group)) {
+	if (!vf_switch_is_legal(group, command, function, group - chip->group)) {
 		group->refused++;
 		return -EINVAL;
 	}
-	if (world_fails(group, command, function))
+	if (vf_switch_fails(group, command, function))
 		return -EIO;
-	if (command == VGPU_WORLD_CMD_IDLE) {
-		ret = world_idle(chip, group, timeout_us);
+	if (command == VGPU_VF_SWITCH_CMD_IDLE) {
+		ret = vf_switch_idle(chip, group, timeout_us);
 		if (ret)
 			return ret;
 	}
 
 	spin_lock_irqsave(&chip->sched, flags);
-	world_apply_locked(chip, group, command, function);
+	vf_switch_apply_locked(chip, group, command, function);
 	spin_unlock_irqrestore(&chip->sched, flags);
-	if (command == VGPU_WORLD_CMD_SAVE || command == VGPU_WORLD_CMD_LOAD ||
-	    command == VGPU_WORLD_CMD_INIT)
-		world_pass_time(chip, group);
+	if (command == VGPU_VF_SWITCH_CMD_SAVE || command == VGPU_VF_SWITCH_CMD_LOAD ||
+	    command == VGPU_VF_SWITCH_CMD_INIT)
+		vf_switch_pass_time(chip, group);
 	return 0;
 }
 
-int vgpu_world_command(struct vgpu *gpu, unsigned int index, unsigned int command,
-		       struct vgpu *function, unsigned int timeout_us)
+int vgpu_vf_switch_command(struct vgpu *gpu, unsigned int index, unsigned int command,
+			   struct vgpu *function, unsigned int timeout_us)
 {
 	struct vgpu_group *group = &gpu->chip->group[index];
 	int ret;
 
 	mutex_lock(&group->lock);
-	ret = world_command(gpu->chip, group, command, function, timeout_us);
+	ret = vf_switch_command(gpu->chip, group, command, function, timeout_us);
 	mutex_unlock(&group->lock);
 	return ret;
 }
 
-void vgpu_world_due(struct vgpu *gpu, unsigned int group, u64 at)
+void vgpu_vf_switch_due(struct vgpu *gpu, unsigned int group, u64 at)
 {
 	mutex_lock(&gpu->chip->group[group].lock);
 	gpu->chip->group[group].free_at = at;
 	mutex_unlock(&gpu->chip->group[group].lock);
 }
 
-static u64 world_read_time(struct vgpu_chip *chip, const u64 *time)
+static u64 vf_switch_read_time(struct vgpu_chip *chip, const u64 *time)
 {
 	unsigned long flags;
 	u64 at;
@@ -484,35 +484,35 @@ static u64 world_read_time(struct vgpu_chip *chip, const u64 *time)
 	return at;
 }
 
-u64 vgpu_world_stopped_at(struct vgpu *gpu, unsigned int group)
+u64 vgpu_vf_switch_stopped_at(struct vgpu *gpu, unsigned int group)
 {
-	return world_read_time(gpu->chip, &gpu->chip->group[group].stopped_at);
+	return vf_switch_read_time(gpu->chip, &gpu->chip->group[group].stopped_at);
 }
 
-u64 vgpu_world_run_at(struct vgpu *gpu, unsigned int group)
+u64 vgpu_vf_switch_run_at(struct vgpu *gpu, unsigned int group)
 {
-	return world_read_time(gpu->chip, &gpu->chip->group[group].run_at);
+	return vf_switch_read_time(gpu->chip, &gpu->chip->group[group].run_at);
 }
 
-void vgpu_world_attach(struct vgpu *gpu, const struct vgpu_world_ops *ops, void *host)
+void vgpu_vf_switch_attach(struct vgpu *gpu, const struct vgpu_vf_switch_ops *ops, void *host)
 {
 	struct vgpu_chip *chip = gpu->chip;
 	unsigned long flags;
 
 	spin_lock_irqsave(&chip->sched, flags);
-	chip->world = ops;
-	chip->world_host = host;
+	chip->vf_switch_ops = ops;
+	chip->vf_switch_host = host;
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
 
-bool vgpu_world_is_busy(struct vgpu *gpu, unsigned int group)
+bool vgpu_vf_switch_is_busy(struct vgpu *gpu, unsigned int group)
 {
 	return atomic_read(&gpu->save[group].busy) && !READ_ONCE(gpu->resetting) &&
 	       !READ_ONCE(gpu->d3);
 }
 
 /* The word changes and its message is sent in one section of the lock. */
-void vgpu_world_flush(struct vgpu *gpu)
+void vgpu_vf_switch_flush(struct vgpu *gpu)
 {
 	unsigned long flags;
 
@@ -520,22 +520,23 @@ void vgpu_world_flush(struct vgpu *gpu)
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
 
-bool vgpu_world_was_saved(struct vgpu *gpu, unsigned int group)
+bool vgpu_vf_switch_was_saved(struct vgpu *gpu, unsigned int group)
 {
 	return READ_ONCE(gpu->save[group].saved);
 }
 
-unsigned int vgpu_world_index(const struct vgpu *gpu)
+unsigned int vgpu_vf_switch_index(const struct vgpu *gpu)
 {
 	return gpu->index;
 }
 
-void vgpu_world_set_switch_ns(struct vgpu *gpu, u64 ns)
+void vgpu_vf_switch_set_switch_ns(struct vgpu *gpu, u64 ns)
 {
 	WRITE_ONCE(gpu->chip->switch_ns, ns);
 }
 
-void vgpu_world_query(struct vgpu *gpu, unsigned int group, struct vgpu_world_counters *counters)
+void vgpu_vf_switch_query(struct vgpu *gpu, unsigned int group,
+			  struct vgpu_vf_switch_counters *counters)
 {
 	unsigned long flags;
 

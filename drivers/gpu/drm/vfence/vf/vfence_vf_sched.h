@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-#ifndef _VFENCE_WORLD_H_
-#define _VFENCE_WORLD_H_
+#ifndef _VFENCE_VF_SCHED_H_
+#define _VFENCE_VF_SCHED_H_
 
 #include <linux/types.h>
 
@@ -8,15 +8,15 @@
 #include "vfence_policy.h"
 
 struct vfence_adapter;
-struct vfence_world;
+struct vfence_vf_sched;
 
-/** VFENCE_WORLD_LATENCIES: number of ranges of a latency, each twice as long as the one before */
-#define VFENCE_WORLD_LATENCIES	12
+/** VFENCE_VF_SCHED_LATENCIES: number of ranges of a latency, each twice the one before */
+#define VFENCE_VF_SCHED_LATENCIES	12
 
 /**
- * struct vfence_world_config - how functions share the engines
+ * struct vfence_vf_sched_config - how functions share the engines
  */
-struct vfence_world_config {
+struct vfence_vf_sched_config {
 	/** @policy: &enum vfence_policy_kind */
 	u32 policy;
 	/** @response_us: time from a decision to the switch, in us */
@@ -28,9 +28,9 @@ struct vfence_world_config {
 };
 
 /**
- * struct vfence_world_share - what a function gets
+ * struct vfence_vf_profile - what a function gets
  */
-struct vfence_world_share {
+struct vfence_vf_profile {
 	/** @slice_us: its slice, in us */
 	u32 slice_us;
 	/** @weight: its weight under the fair policies */
@@ -44,9 +44,9 @@ struct vfence_world_share {
 };
 
 /**
- * struct vfence_world_usage - what a function has had of a group of engines; times in ns
+ * struct vfence_vf_sched_usage - what a function has had of a group of engines; times in ns
  */
-struct vfence_world_usage {
+struct vfence_vf_sched_usage {
 	/** @run_ns: it owned the engines */
 	u64 run_ns;
 	/** @stop_ns: the engines were being taken from it */
@@ -76,9 +76,9 @@ struct vfence_world_usage {
 };
 
 /**
- * struct vfence_world_total - what happened to a group of engines; times in ns
+ * struct vfence_vf_sched_total - what happened to a group of engines; times in ns
  */
-struct vfence_world_total {
+struct vfence_vf_sched_total {
 	/** @elapsed_ns: time since there are virtual functions: the sum of all times */
 	u64 elapsed_ns;
 	/** @switch_ns: registers were saved and loaded */
@@ -92,15 +92,15 @@ struct vfence_world_total {
 	/** @gpu_resets: number of resets of the GPU, because a function could not be reset */
 	u64 gpu_resets;
 	/** @latency: yields by the time until the switch began: below 1 us, 2 us, 4 us, ... */
-	u64 latency[VFENCE_WORLD_LATENCIES];
+	u64 latency[VFENCE_VF_SCHED_LATENCIES];
 };
 
 /**
- * struct vfence_world_times - where the time of a group of engines went, read at one instant
+ * struct vfence_vf_sched_times - where the time of a group of engines went, read at one instant
  */
-struct vfence_world_times {
+struct vfence_vf_sched_times {
 	/** @total: of the group; the times below and those in it add up to its elapsed time */
-	struct vfence_world_total total;
+	struct vfence_vf_sched_total total;
 	/** @run_ns: time that each function owned the engines, in ns */
 	u64 run_ns[VFENCE_POLICY_FUNCTIONS];
 	/** @stop_ns: time in which the engines were being taken from each function, in ns */
@@ -108,31 +108,34 @@ struct vfence_world_times {
 };
 
 /* Called under a spinlock with interrupts off. */
-typedef void (*vfence_world_mail_fn)(void *data, unsigned int function, u32 message);
+typedef void (*vfence_vf_sched_mail_fn)(void *data, unsigned int function, u32 message);
 
-struct vfence_world *vfence_world_create(struct vfence_adapter *adapter);
-void vfence_world_start(struct vfence_world *world, vfence_world_mail_fn mail, void *data);
-void vfence_world_stop(struct vfence_world *world);
-void vfence_world_destroy(struct vfence_world *world);
-void vfence_world_join(struct vfence_world *world, struct vfence_adapter *adapter);
-void vfence_world_leave(struct vfence_world *world, struct vfence_adapter *adapter);
+struct vfence_vf_sched *vfence_vf_sched_create(struct vfence_adapter *adapter);
+void vfence_vf_sched_start(struct vfence_vf_sched *sched, vfence_vf_sched_mail_fn mail, void *data);
+void vfence_vf_sched_stop(struct vfence_vf_sched *sched);
+void vfence_vf_sched_destroy(struct vfence_vf_sched *sched);
+void vfence_vf_sched_join(struct vfence_vf_sched *sched, struct vfence_adapter *adapter);
+void vfence_vf_sched_leave(struct vfence_vf_sched *sched, struct vfence_adapter *adapter);
 
-void vfence_world_get_config(struct vfence_world *world, struct vfence_world_config *config);
-void vfence_world_set_config(struct vfence_world *world, const struct vfence_world_config *config);
-void vfence_world_get_share(struct vfence_world *world, unsigned int function,
-			    struct vfence_world_share *share);
-void vfence_world_set_share(struct vfence_world *world, unsigned int function,
-			    const struct vfence_world_share *share);
-unsigned int vfence_world_access_ms(struct vfence_world *world);
-bool vfence_world_own_alone(struct vfence_world *world, unsigned int function, unsigned int ms);
-void vfence_world_own_together(struct vfence_world *world);
-u32 vfence_world_paused(struct vfence_world *world);
-int vfence_world_pause(struct vfence_world *world, unsigned int function);
-void vfence_world_resume(struct vfence_world *world, unsigned int function);
-void vfence_world_reset(struct vfence_world *world, struct vgpu *gpu, const char *reason);
-void vfence_world_query(struct vfence_world *world, unsigned int group, unsigned int function,
-			struct vfence_world_usage *usage);
-void vfence_world_query_times(struct vfence_world *world, unsigned int group,
-			      struct vfence_world_times *times);
+void vfence_vf_sched_get_config(struct vfence_vf_sched *sched,
+				struct vfence_vf_sched_config *config);
+void vfence_vf_sched_set_config(struct vfence_vf_sched *sched,
+				const struct vfence_vf_sched_config *config);
+void vfence_vf_sched_get_profile(struct vfence_vf_sched *sched, unsigned int function,
+				 struct vfence_vf_profile *share);
+void vfence_vf_sched_set_profile(struct vfence_vf_sched *sched, unsigned int function,
+				 const struct vfence_vf_profile *share);
+unsigned int vfence_vf_sched_access_ms(struct vfence_vf_sched *sched);
+bool vfence_vf_sched_acquire_exclusive(struct vfence_vf_sched *sched, unsigned int function,
+				       unsigned int ms);
+void vfence_vf_sched_release_exclusive(struct vfence_vf_sched *sched);
+u32 vfence_vf_sched_paused(struct vfence_vf_sched *sched);
+int vfence_vf_sched_pause(struct vfence_vf_sched *sched, unsigned int function);
+void vfence_vf_sched_resume(struct vfence_vf_sched *sched, unsigned int function);
+void vfence_vf_sched_reset(struct vfence_vf_sched *sched, struct vgpu *gpu, const char *reason);
+void vfence_vf_sched_query(struct vfence_vf_sched *sched, unsigned int group, unsigned int function,
+			   struct vfence_vf_sched_usage *usage);
+void vfence_vf_sched_query_times(struct vfence_vf_sched *sched, unsigned int group,
+				 struct vfence_vf_sched_times *times);
 
 #endif

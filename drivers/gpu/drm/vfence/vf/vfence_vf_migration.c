@@ -33,19 +33,19 @@
 #include "hw/vgpu.h"
 #include "queue/vfence_published.h"
 #include "reset/vfence_recovery.h"
-#include "vf/vfence_access.h"
-#include "vf/vfence_state.h"
-#include "vf/vfence_world.h"
+#include "vf/vfence_vf_exclusive.h"
+#include "vf/vfence_vf_migration.h"
+#include "vf/vfence_vf_sched.h"
 
 /* Most bytes of one read or write. */
-#define STATE_PIECE	65536
+#define MIGRATION_PIECE	65536
 
 /**
- * struct state_function - a function
+ * struct migration_function - a function
  */
-struct state_function {
+struct migration_function {
 	/** @state: parent; constant */
-	struct vfence_state *state;
+	struct vfence_vf_migration *state;
 	/** @lock: protects all members below; a pause that waits holds no other function back */
 	struct mutex lock;
 	/** @adapter: the function's own adapter; NULL if it does not take part */
@@ -54,7 +54,7 @@ struct state_function {
 	struct vgpu *gpu;
 	/** @whole: no part of its state is lost or overwritten */
 	bool whole;
-	/** @tag: vgpu_state_new_tag() of the pause that the image is from */
+	/** @tag: vgpu_image_new_tag() of the pause that the image is from */
 	u64 tag;
 	/** @generation: of the function when it was paused */
 	unsigned int generation;
@@ -69,20 +69,20 @@ struct state_function {
 };
 
 /**
- * struct vfence_state - the functions of a chip
+ * struct vfence_vf_migration - the functions of a chip
  */
-struct vfence_state {
-	/** @world: switches the engines */
-	struct vfence_world *world;
-	/** @access: gives them to one function exclusively */
-	struct vfence_access *access;
+struct vfence_vf_migration {
+	/** @sched: switches the engines */
+	struct vfence_vf_sched *sched;
+	/** @exclusive: gives them to one function exclusively */
+	struct vfence_vf_exclusive *exclusive;
 	/** @folder: debugfs folder of the files, or NULL */
 	struct dentry *folder;
 	/** @function: the functions */
-	struct state_function function[VFENCE_POLICY_FUNCTIONS];
+	struct migration_function function[VFENCE_POLICY_FUNCTIONS];
 };
 
-static void state_forget_locked(struct state_function *f)
+static void migration_forget_locked(struct migration_function *f)
 {
 	lockdep_assert_held(&f->lock);
 	kvfree(f->image);
@@ -93,50 +93,50 @@ static void state_forget_locked(struct state_function *f)
 }
 
 /* A client may create a queue while the image is allocated: then try again. */
-static int state_save_locked(struct state_function *f)
+static int migration_save_locked(struct migration_function *f)
 {
 	int ret;
 
 	lockdep_assert_held(&f->lock);
 	do {
 		kvfree(f->image);
-		f->size = vgpu_state_size(f->gpu);
+		f->size = vgpu_image_size(f->gpu);
 		f->image = kvzalloc(f->size, GFP_KERNEL);
 		if (!f->image)
 			return -ENOMEM;
-		ret = vgpu_state_save(f->gpu, f->tag, f->image, f->size);
+		ret = vgpu_image_save(f->gpu, f->tag, f->image, f->size);
 	} while (ret == -EAGAIN && !signal_pending(current));
 	return ret == -EAGAIN ? -ERESTARTSYS : ret;
 }
 
 /* Resume the function. Its driver may have requested the engines during the pause. */
-static void state_end_locked(struct state_function *f)
+static void migration_end_locked(struct migration_function *f)
 {
 	lockdep_assert_held(&f->lock);
-	state_forget_locked(f);
-	vfence_world_resume(f->state->world, f - f->state->function);
-	vfence_access_resumed(f->state->access);
+	migration_forget_locked(f);
+	vfence_vf_sched_resume(f->state->sched, f - f->state->function);
+	vfence_vf_exclusive_resumed(f->state->exclusive);
 	vfence_recovery_resume(f->adapter);
 	vfence_published_open(f->adapter);
 }
 
 /* Stop a function that has nothing to end, and save its state. */
-static int state_stop_locked(struct state_function *f)
+static int migration_stop_locked(struct migration_function *f)
 {
 	int ret;
 
 	lockdep_assert_held(&f->lock);
-	f->tag = vgpu_state_new_tag(f->gpu);
-	f->generation = vgpu_state_generation(f->gpu);
+	f->tag = vgpu_image_new_tag(f->gpu);
+	f->generation = vgpu_image_generation(f->gpu);
 	ret = vfence_recovery_pause(f->adapter);
 	if (!ret)
-		ret = vfence_world_pause(f->state->world, f - f->state->function);
+		ret = vfence_vf_sched_pause(f->state->sched, f - f->state->function);
 	if (!ret)
-		ret = state_save_locked(f);
+		ret = migration_save_locked(f);
 	return ret;
 }
 
-static int state_pause_locked(struct state_function *f)
+static int migration_pause_locked(struct migration_function *f)
 {
 	int ret;
 
@@ -146,27 +146,27 @@ static int state_pause_locked(struct state_function *f)
 	ret = vfence_published_drain(f->adapter, READ_ONCE(f->adapter->tdr.delay_ms));
 	if (ret)
 		return ret;
-	ret = state_stop_locked(f);
+	ret = migration_stop_locked(f);
 	if (ret)
-		state_end_locked(f);
+		migration_end_locked(f);
 	f->whole = !ret;
 	return ret;
 }
 
-static int state_resume_locked(struct state_function *f)
+static int migration_resume_locked(struct migration_function *f)
 {
 	lockdep_assert_held(&f->lock);
 	if (!f->image)
 		return 0;
 	/* After a reset the function uses no earlier state. */
-	if (!f->whole && f->generation == vgpu_state_generation(f->gpu))
+	if (!f->whole && f->generation == vgpu_image_generation(f->gpu))
 		return -ENODATA;
-	state_end_locked(f);
+	migration_end_locked(f);
 	return 0;
 }
 
 /**
- * vfence_state_pause - pause a virtual function, or resume it
+ * vfence_vf_migration_pause - pause a virtual function, or resume it
  * @state: the functions
  * @function: index of the function
  * @pause: pause it
@@ -175,24 +175,25 @@ static int state_resume_locked(struct state_function *f)
  * engines for itself or if published submissions do not end within its TdrDelay, -ENODATA if it is
  * to be resumed and part of it is lost, -ENOMEM or -ERESTARTSYS.
  */
-int vfence_state_pause(struct vfence_state *state, unsigned int function, bool pause)
+int vfence_vf_migration_pause(struct vfence_vf_migration *state, unsigned int function, bool pause)
 {
-	struct state_function *f = &state->function[function];
+	struct migration_function *f = &state->function[function];
 	int ret = -ENODEV;
 
 	if (mutex_lock_interruptible(&f->lock))
 		return -ERESTARTSYS;
 	if (f->adapter)
-		ret = pause ? state_pause_locked(f) : state_resume_locked(f);
+		ret = pause ? migration_pause_locked(f) : migration_resume_locked(f);
 	mutex_unlock(&f->lock);
 	return ret;
 }
 
 /* Copy a part of the image from @pos on. Returns the number of bytes, or an error. */
-static ssize_t state_read_locked(struct state_function *f, void *buf, size_t count, loff_t pos)
+static ssize_t migration_read_locked(struct migration_function *f, void *buf, size_t count, loff_t
+				     pos)
 {
 	size_t bytes;
-	void *memory = vgpu_state_memory(f->gpu, &bytes);
+	void *memory = vgpu_image_memory(f->gpu, &bytes);
 
 	lockdep_assert_held(&f->lock);
 	if (pos < f->size)
@@ -202,10 +203,10 @@ static ssize_t state_read_locked(struct state_function *f, void *buf, size_t cou
 }
 
 /* Copy to user space without the lock: a page fault there may take long. */
-static ssize_t state_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
+static ssize_t migration_read(struct file *file, char __user *buf, size_t count, loff_t *pos)
 {
-	struct state_function *f = file->private_data;
-	size_t most = min_t(size_t, count, STATE_PIECE);
+	struct migration_function *f = file->private_data;
+	size_t most = min_t(size_t, count, MIGRATION_PIECE);
 	void *piece = kvzalloc(most, GFP_KERNEL);
 	ssize_t ret = -EBUSY;
 
@@ -216,7 +217,7 @@ static ssize_t state_read(struct file *file, char __user *buf, size_t count, lof
 		return -ERESTARTSYS;
 	}
 	if (f->image)
-		ret = state_read_locked(f, piece, most, *pos);
+		ret = migration_read_locked(f, piece, most, *pos);
 	mutex_unlock(&f->lock);
 	if (ret > 0 && copy_to_user(buf, piece, ret))
 		ret = -EFAULT;
@@ -227,23 +228,23 @@ static ssize_t state_read(struct file *file, char __user *buf, size_t count, lof
 }
 
 /* Check the image. Load it now if no video memory follows. */
-static int state_accept_locked(struct state_function *f)
+static int migration_accept_locked(struct migration_function *f)
 {
 	size_t bytes;
 	int ret;
 
 	lockdep_assert_held(&f->lock);
-	vgpu_state_memory(f->gpu, &bytes);
+	vgpu_image_memory(f->gpu, &bytes);
 	if (bytes)
-		return vgpu_state_check(f->gpu, f->tag, f->loaded, f->size);
-	ret = vgpu_state_load(f->gpu, f->tag, f->loaded, f->size);
+		return vgpu_image_check(f->gpu, f->tag, f->loaded, f->size);
+	ret = vgpu_image_load(f->gpu, f->tag, f->loaded, f->size);
 	f->whole |= !ret;
 	return ret;
 }
 
 /* Copy a part of the image. Check the image once it is complete. */
-static ssize_t state_write_image_locked(struct state_function *f, const void *buf, size_t count,
-					loff_t pos)
+static ssize_t migration_write_image_locked(struct migration_function *f, const void *buf, size_t
+					    count, loff_t pos)
 {
 	size_t part = min_t(size_t, count, f->size - pos);
 	int ret;
@@ -256,15 +257,15 @@ static ssize_t state_write_image_locked(struct state_function *f, const void *bu
 	memcpy(f->loaded + pos, buf, part);
 	if (pos + part < f->size)
 		return part;
-	ret = state_accept_locked(f);
+	ret = migration_accept_locked(f);
 	return ret ? ret : part;
 }
 
-static ssize_t state_write_memory_locked(struct state_function *f, const void *buf, size_t count,
-					 loff_t pos)
+static ssize_t migration_write_memory_locked(struct migration_function *f, const void *buf, size_t
+					     count, loff_t pos)
 {
 	size_t bytes, part;
-	void *memory = vgpu_state_memory(f->gpu, &bytes);
+	void *memory = vgpu_image_memory(f->gpu, &bytes);
 	int ret;
 
 	lockdep_assert_held(&f->lock);
@@ -277,13 +278,13 @@ static ssize_t state_write_memory_locked(struct state_function *f, const void *b
 	memcpy(memory + pos, buf, part);
 	if (pos + part < bytes)
 		return part;
-	ret = vgpu_state_load(f->gpu, f->tag, f->loaded, f->size);
+	ret = vgpu_image_load(f->gpu, f->tag, f->loaded, f->size);
 	f->whole = !ret;
 	return ret ? ret : part;
 }
 
-static ssize_t state_write_locked(struct state_function *f, const void *buf, size_t count,
-				  loff_t pos)
+static ssize_t migration_write_locked(struct migration_function *f, const void *buf, size_t count,
+				      loff_t pos)
 {
 	ssize_t ret;
 
@@ -294,17 +295,17 @@ static ssize_t state_write_locked(struct state_function *f, const void *buf, siz
 	if (pos && pos != f->written)
 		return -ESPIPE;
 	if (pos < f->size)
-		ret = state_write_image_locked(f, buf, count, pos);
+		ret = migration_write_image_locked(f, buf, count, pos);
 	else
-		ret = state_write_memory_locked(f, buf, count, pos);
+		ret = migration_write_memory_locked(f, buf, count, pos);
 	f->written = ret < 0 ? 0 : pos + ret;
 	return ret;
 }
 
-static ssize_t state_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
+static ssize_t migration_write(struct file *file, const char __user *buf, size_t count, loff_t *pos)
 {
-	struct state_function *f = file->private_data;
-	size_t most = min_t(size_t, count, STATE_PIECE);
+	struct migration_function *f = file->private_data;
+	size_t most = min_t(size_t, count, MIGRATION_PIECE);
 	void *piece = kvzalloc(most, GFP_KERNEL);
 	ssize_t ret = -EFAULT;
 
@@ -315,7 +316,7 @@ static ssize_t state_write(struct file *file, const char __user *buf, size_t cou
 	ret = -ERESTARTSYS;
 	if (mutex_lock_interruptible(&f->lock))
 		goto out;
-	ret = state_write_locked(f, piece, most, *pos);
+	ret = migration_write_locked(f, piece, most, *pos);
 	mutex_unlock(&f->lock);
 	if (ret > 0)
 		*pos += ret;
@@ -324,25 +325,25 @@ out:
 	return ret;
 }
 
-static const struct file_operations state_fops = {
+static const struct file_operations migration_fops = {
 	.owner = THIS_MODULE,
 	.open = simple_open,
-	.read = state_read,
-	.write = state_write,
+	.read = migration_read,
+	.write = migration_write,
 	.llseek = default_llseek,
 };
 
 /* For tests: overwrite the state, as if the function had moved to other hardware. */
-static int state_lose_set(void *data, u64 on)
+static int migration_lose_set(void *data, u64 on)
 {
-	struct state_function *f = data;
+	struct migration_function *f = data;
 	int ret = -EBUSY;
 
 	if (on != 1)
 		return -EINVAL;
 	mutex_lock(&f->lock);
 	if (f->image) {
-		vgpu_state_lose(f->gpu);
+		vgpu_image_lose(f->gpu);
 		f->whole = false;
 		ret = 0;
 	}
@@ -350,12 +351,12 @@ static int state_lose_set(void *data, u64 on)
 	return ret;
 }
 
-DEFINE_DEBUGFS_ATTRIBUTE(state_lose, NULL, state_lose_set, "%llu\n");
+DEFINE_DEBUGFS_ATTRIBUTE(migration_lose, NULL, migration_lose_set, "%llu\n");
 
-/** vfence_state_join - a function takes part from now on */
-void vfence_state_join(struct vfence_state *state, struct vfence_adapter *adapter)
+/** vfence_vf_migration_join - a function takes part from now on */
+void vfence_vf_migration_join(struct vfence_vf_migration *state, struct vfence_adapter *adapter)
 {
-	struct state_function *f = &state->function[vgpu_world_index(adapter->gpu)];
+	struct migration_function *f = &state->function[vgpu_vf_switch_index(adapter->gpu)];
 
 	mutex_lock(&f->lock);
 	f->adapter = adapter;
@@ -364,25 +365,26 @@ void vfence_state_join(struct vfence_state *state, struct vfence_adapter *adapte
 }
 
 /**
- * vfence_state_leave - a function leaves, after vfence_world_leave(): on return it is not used
+ * vfence_vf_migration_leave - a function leaves, after vfence_vf_sched_leave(): on return it is not
+ * used
  * @state: the functions
  * @adapter: the adapter of the function, which may not have joined; it is reset no more
  */
-void vfence_state_leave(struct vfence_state *state, struct vfence_adapter *adapter)
+void vfence_vf_migration_leave(struct vfence_vf_migration *state, struct vfence_adapter *adapter)
 {
-	struct state_function *f = &state->function[vgpu_world_index(adapter->gpu)];
+	struct migration_function *f = &state->function[vgpu_vf_switch_index(adapter->gpu)];
 
 	mutex_lock(&f->lock);
 	if (f->image)
 		vfence_published_open(adapter);
-	state_forget_locked(f);
+	migration_forget_locked(f);
 	f->adapter = NULL;
 	f->gpu = NULL;
 	mutex_unlock(&f->lock);
 }
 
 /* A file that cannot be created is missing, as usual in debugfs. */
-static void state_add_files(struct vfence_state *state, struct dentry *folder)
+static void migration_add_files(struct vfence_vf_migration *state, struct dentry *folder)
 {
 	unsigned int i;
 	char name[20];
@@ -390,41 +392,44 @@ static void state_add_files(struct vfence_state *state, struct dentry *folder)
 	state->folder = debugfs_create_dir("vf_state", folder);
 	for (i = 1; i < VFENCE_POLICY_FUNCTIONS; i++) {
 		snprintf(name, sizeof(name), "vf%u", i);
-		debugfs_create_file(name, 0600, state->folder, &state->function[i], &state_fops);
+		debugfs_create_file(name, 0600, state->folder, &state->function[i],
+				    &migration_fops);
 		snprintf(name, sizeof(name), "vf%u_lose", i);
-		debugfs_create_file(name, 0200, state->folder, &state->function[i], &state_lose);
+		debugfs_create_file(name, 0200, state->folder, &state->function[i],
+				    &migration_lose);
 	}
 }
 
 /**
- * vfence_state_create - begin
- * @world: switches the engines
- * @access: gives them to one function exclusively
+ * vfence_vf_migration_create - begin
+ * @sched: switches the engines
+ * @exclusive: gives them to one function exclusively
  * @folder: debugfs folder of the physical function, or NULL
  *
- * Return: what vfence_state_destroy() frees, or NULL.
+ * Return: what vfence_vf_migration_destroy() frees, or NULL.
  */
-struct vfence_state *vfence_state_create(struct vfence_world *world, struct vfence_access *access,
-					 struct dentry *folder)
+struct vfence_vf_migration *vfence_vf_migration_create(struct vfence_vf_sched *sched,
+						       struct vfence_vf_exclusive *exclusive,
+						       struct dentry *folder)
 {
-	struct vfence_state *state = kvzalloc(sizeof(*state), GFP_KERNEL);
+	struct vfence_vf_migration *state = kvzalloc(sizeof(*state), GFP_KERNEL);
 	unsigned int i;
 
 	if (!state)
 		return NULL;
-	state->world = world;
-	state->access = access;
+	state->sched = sched;
+	state->exclusive = exclusive;
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
 		state->function[i].state = state;
 		mutex_init(&state->function[i].lock);
 	}
 	if (folder)
-		state_add_files(state, folder);
+		migration_add_files(state, folder);
 	return state;
 }
 
-/** vfence_state_destroy - end; virtual functions have left */
-void vfence_state_destroy(struct vfence_state *state)
+/** vfence_vf_migration_destroy - end; virtual functions have left */
+void vfence_vf_migration_destroy(struct vfence_vf_migration *state)
 {
 	unsigned int i;
 
