@@ -16,7 +16,7 @@
 
 static int say(int function, const char *message)
 {
-	return knob(VF(function), "mailbox", message);
+	return inject(VF(function), "mailbox", message);
 }
 
 static int guard(int function, const char *file, const char *value)
@@ -67,8 +67,8 @@ TEST_F(world, VF_38_values_of_guards_out_of_range_are_refused)
 	EXPECT_EQ(0, guard(1, "flr_limit", "64"));
 	EXPECT_EQ(0, guard(1, "timeout_window_ms", "3600000"));
 	/* An adapter without virtual functions has no host. */
-	EXPECT_EQ(-ENXIO, knob(11, "mailbox", REQUEST_INIT));
-	EXPECT_EQ(-EINVAL, knob(VF(1), "mailbox", "4294967296"));
+	EXPECT_EQ(-ENXIO, inject(11, "mailbox", REQUEST_INIT));
+	EXPECT_EQ(-EINVAL, inject(VF(1), "mailbox", "4294967296"));
 }
 
 /* One function has the engines, with work or without, until it gives them back. */
@@ -542,7 +542,7 @@ TEST_F(world, TDR_21_a_reset_goes_on_without_an_answer)
 	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, configure_all("preempt_timeout_us", "10000"));
 	ASSERT_EQ(0, hang_on(self->guest[0].gfx));
-	ASSERT_EQ(0, knob(VF(1), "stop_cmp", "1"));
+	ASSERT_EQ(0, inject(VF(1), "stop_cmp", "1"));
 	took = draw_ns(&self->guest[1], 10);
 	TH_LOG("the next function waited for %.3f ms", (double)took / 1e6);
 	ASSERT_LT(0, took);
@@ -567,7 +567,7 @@ TEST_F(world, TDR_21_an_answer_without_an_interrupt_is_found)
 	ASSERT_TRUE(has_access(2, 1));
 	ASSERT_EQ(0, say(1, REQUEST_RESET));
 	ASSERT_TRUE(EVENTUALLY(guard_stat(1, "access", false) == 1));
-	ASSERT_EQ(0, knob(VF(1), "lose_interrupt", "1"));
+	ASSERT_EQ(0, inject(VF(1), "lose_interrupt", "1"));
 	ASSERT_EQ(0, say(2, RELEASE_INIT));
 	EXPECT_TRUE(has_access(1, 1));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[0].device) == DRM_VFENCE_DEVICE_RESET));
@@ -608,7 +608,7 @@ TEST_F(world, TDR_22_each_function_is_told_of_a_reset_of_the_gpu)
 	unsigned int i;
 
 	ASSERT_EQ(0, world_make(self, 3));
-	ASSERT_EQ(0, knob(VF(1), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, inject(VF(1), "fail_adapter_reset", "1"));
 	ASSERT_EQ(0, say(1, REQUEST_RESET));
 	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
 	for (i = 1; i <= 3; i++) {
@@ -631,8 +631,8 @@ TEST_F(world, TDR_22_a_reset_of_the_gpu_waits_for_each_function)
 	if (!deterministic())
 		SKIP(return, "needs exact times");
 	ASSERT_EQ(0, world_make(self, 3));
-	ASSERT_EQ(0, knob(VF(1), "fail_adapter_reset", "1"));
-	ASSERT_EQ(0, knob(VF(2), "stop_cmp", "1"));
+	ASSERT_EQ(0, inject(VF(1), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, inject(VF(2), "stop_cmp", "1"));
 	begun = vf_deadline(0);
 	ASSERT_EQ(0, say(1, REQUEST_RESET));
 	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
@@ -647,14 +647,14 @@ TEST_F(world, TDR_22_23_another_function_excuses_one_reset)
 {
 	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, tdr_configure(VF(2), "limit_count", "1"));
-	ASSERT_EQ(0, knob(VF(1), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, inject(VF(1), "fail_adapter_reset", "1"));
 	ASSERT_EQ(0, say(1, REQUEST_RESET));
 	EXPECT_TRUE(EVENTUALLY(received(2, "gpu_reset_done") == 1));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->guest[1].device) == DRM_VFENCE_DEVICE_RESET));
 	EXPECT_TRUE(working(self->guest[1].adapter));
-	ASSERT_EQ(0, knob(VF(2), "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(VF(2), "reset_adapter", "1"));
 	EXPECT_TRUE(working(self->guest[1].adapter));
-	ASSERT_EQ(0, knob(VF(2), "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(VF(2), "reset_adapter", "1"));
 	EXPECT_FALSE(working(self->guest[1].adapter));
 	EXPECT_TRUE(working(self->guest[0].adapter));
 }

@@ -63,7 +63,7 @@ TEST_F(whole, WDDM_158_170_171_173_all_devices_are_reset_and_new_ones_work)
 	ASSERT_EQ(0, hang_on(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_TRUE(release_dump(LOCAL));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 
 	/* WDDM-167: what hung was collected before. */
 	if (!access(DUMPS, F_OK)) {
@@ -105,10 +105,10 @@ TEST_F(whole, WDDM_144_a_context_that_has_left_is_not_reset)
 	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "1"));
-	ASSERT_EQ(0, knob(LOCAL, "finish_before_snapshot", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "finish_before_snapshot", "1"));
 	EXPECT_EQ(0, vf_queue_suspend(self->gfx, NULL));
-	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "0"));
+	ASSERT_EQ(0, inject(LOCAL, "ignore_suspend", "0"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	after = counters(self->adapter);
 	EXPECT_EQ(self->before.false_alarms + 1, after.false_alarms);
@@ -133,7 +133,7 @@ TEST_F(whole, WDDM_172_queued_work_of_before_is_cancelled)
 	vf_cmd_fill(behind, vf_buffer_va(buffer), 4096, 0x55);
 	ASSERT_EQ(0, vf_queue_submit(behind));
 	ASSERT_TRUE(EVENTUALLY(queue_state(behind) == DRM_VFENCE_QUEUE_READY));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	/* The engine has had its chance when it executes new work. */
 	ASSERT_EQ(0, vf_device_create(self->adapter, &device));
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &later));
@@ -159,12 +159,12 @@ TEST_F(whole, WDDM_158_TDR_07_a_reset_completes_all_ids_of_all_nodes)
 	ASSERT_EQ(0, hang_on(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING &&
 			       queue_state(self->copy) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	/* Resets of idle engines tell the ids. */
 	if (trace_recovery("1"))
 		SKIP(return, "no tracing");
-	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "0"));
-	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "2"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_engine", "2"));
 	EXPECT_EQ(0, write_text(TRACING "events/vfence/vfence_recovery/enable", "0"));
 	ASSERT_EQ(16, traced(step, 32));
 	for (i = 0; i < 16; i++) {
@@ -188,7 +188,7 @@ TEST_F(whole, WDDM_160_a_wait_outlives_the_loss_of_video_memory)
 
 	ASSERT_LT(0, self->before.local_pages);
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	after = counters(self->adapter);
 	EXPECT_EQ(0, after.local_pages);
 	EXPECT_EQ(self->before.evictions + self->before.local_pages, after.evictions);
@@ -244,14 +244,14 @@ TEST_F(whole, WDDM_154_TDR_09_a_paging_packet_that_hangs_takes_the_adapter_along
 	struct client later;
 
 	ASSERT_EQ(0, tdr_configure(LOCAL, "delay_ms", "100"));
-	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "hang_paging", "1"));
 	/* The call clears a page of video memory, or would. */
 	if (!vf_fence_create_desc(self->device, &desc, &fence))
 		vf_fence_destroy(fence);
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.adapter_resets == self->before.adapter_resets + 1)));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_RESET));
-	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "0"));
+	ASSERT_EQ(0, inject(LOCAL, "hang_paging", "0"));
 
 	/* The kernel's own ring works again, for a client without pages in system memory. */
 	ASSERT_EQ(0, vf_adapter_open(LOCAL, &later.adapter));
@@ -289,7 +289,7 @@ static void *write_thread(void *arg)
 	struct call *call = arg;
 
 	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	call->ret = knob(LOCAL, call->name, call->value);
+	call->ret = inject(LOCAL, call->name, call->value);
 	return NULL;
 }
 
@@ -355,16 +355,16 @@ TEST_F(whole, TDR_13_a_dump_of_the_kernels_own_ring_has_no_packets)
 	ASSERT_TRUE(release_dump(LOCAL));
 	ASSERT_EQ(0, hang_on(self->copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->copy) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "2"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_engine", "2"));
 	snprintf(line, sizeof(line), "\nprocess: %d\n", getpid());
 	EXPECT_TRUE(dump_says(LOCAL, line));
 
 	paging.device = other.device;
-	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "hang_paging", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, paging_thread, &paging));
 	ASSERT_TRUE(EVENTUALLY(paging_runs()));
-	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "4"));
-	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "0"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_engine", "4"));
+	ASSERT_EQ(0, inject(LOCAL, "hang_paging", "0"));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	ASSERT_TRUE(EVENTUALLY(read_dump(LOCAL, text, sizeof(text)) > 0));
 	EXPECT_NE(NULL, strstr(text, "\nnode: 4\n"));
@@ -395,7 +395,7 @@ TEST_F(whole, WDDM_152_a_paging_packet_that_the_reset_does_not_reach_is_executed
 	paging.device = other.device;
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
 	ASSERT_EQ(0, vf_queue_create(other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
-	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "ignore_suspend", "1"));
 	ASSERT_EQ(0, hang_on(compute));
 	vf_cmd_draw(mm, 1, 3 * SECOND / 10);
 	ASSERT_EQ(0, vf_queue_publish(mm));
@@ -430,16 +430,16 @@ TEST_F(whole, WDDM_148_154_a_paging_packet_on_a_dependent_engine_takes_the_adapt
 	struct vf_counters after;
 	pthread_t thread;
 
-	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "hang_paging", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, paging_thread, &paging));
 	ASSERT_TRUE(EVENTUALLY(paging_runs()));
 	/* On return the adapter has been reset, and only then the kernel stops waiting. */
-	ASSERT_EQ(0, knob(LOCAL, "reset_engine", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_engine", "1"));
 	EXPECT_TRUE(EVENTUALLY(!__atomic_load_n(&paging.tid, __ATOMIC_ACQUIRE)));
-	ASSERT_EQ(0, knob(LOCAL, "hang_paging", "0"));
+	ASSERT_EQ(0, inject(LOCAL, "hang_paging", "0"));
 	/* If not, let it go. */
 	if (__atomic_load_n(&paging.tid, __ATOMIC_ACQUIRE))
-		knob(LOCAL, "reset_adapter", "1");
+		inject(LOCAL, "reset_adapter", "1");
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	after = counters(self->adapter);
 	EXPECT_EQ(self->before.adapter_resets + 1, after.adapter_resets);
@@ -470,7 +470,7 @@ TEST_F(whole, WDDM_177_a_page_fault_may_request_the_reset_of_the_adapter)
 	vf_cmd_draw(copy, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(copy));
 	ASSERT_TRUE(EVENTUALLY(queue_state(copy) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(LOCAL, "page_fault_flags", "0x4"));
+	ASSERT_EQ(0, inject(LOCAL, "page_fault_flags", "0x4"));
 	fault_on(self->gfx);
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.adapter_resets == self->before.adapter_resets + 1)));
@@ -498,14 +498,14 @@ TEST_F(whole, WDDM_177_a_device_with_a_page_fault_keeps_its_own_error)
 	ASSERT_EQ(0, vf_device_create(late.adapter, &late.device));
 	ASSERT_EQ(0, vf_queue_create(late.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	before = counters(late.adapter);
-	ASSERT_EQ(0, knob(SCANNED, "page_fault_flags", "0x4"));
+	ASSERT_EQ(0, inject(SCANNED, "page_fault_flags", "0x4"));
 	fault_on(queue);
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(late.device) != DRM_VFENCE_DEVICE_ACTIVE));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(late.device));
 	EXPECT_TRUE(EVENTUALLY(counters(late.adapter).adapter_resets ==
 			       before.adapter_resets + 1));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ERROR_DMAPAGEFAULT, vf_device_state(late.device));
-	ASSERT_EQ(0, knob(SCANNED, "page_fault_flags", "0x0"));
+	ASSERT_EQ(0, inject(SCANNED, "page_fault_flags", "0x0"));
 	EXPECT_TRUE(EVENTUALLY(working(late.adapter)));
 	vf_queue_destroy(queue);
 	client_close(&late);
@@ -516,7 +516,7 @@ TEST_F(whole, WDDM_177_a_page_fault_may_be_fatal)
 	struct vf_device *device, *innocent;
 
 	ASSERT_EQ(0, vf_device_create(self->adapter, &innocent));
-	ASSERT_EQ(0, knob(LOCAL, "page_fault_flags", "0x10"));
+	ASSERT_EQ(0, inject(LOCAL, "page_fault_flags", "0x10"));
 	fault_on(self->gfx);
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(innocent) == DRM_VFENCE_DEVICE_STOPPED));
 	EXPECT_NE(0, vf_device_create(self->adapter, &device));
@@ -533,10 +533,10 @@ TEST_F(whole, WDDM_174_TDR_11_a_suspension_is_no_guilt)
 
 	ASSERT_EQ(0, hang_on(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(LOCAL, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "ignore_suspend", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, &suspend));
 	ASSERT_TRUE(EVENTUALLY(sleeps_in(&suspend.tid, SYS_ioctl)));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
 	ASSERT_EQ(0, pthread_join(thread, NULL));
 	EXPECT_EQ(0, suspend.ret);
@@ -709,7 +709,7 @@ TEST_F(whole, WDDM_162_a_thread_that_stays_in_the_driver_loses_the_adapter)
 	ASSERT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "1000"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, write_thread, &stay));
 	ASSERT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
-	EXPECT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
 	EXPECT_FALSE(working(self->adapter));
@@ -726,7 +726,7 @@ static bool keeps_adapter(struct __test_metadata *_metadata, FIXTURE_DATA(whole)
 	EXPECT_EQ(0, tdr_configure(LOCAL, "ddi_delay_ms", "50"));
 	EXPECT_EQ(0, pthread_create(&thread, NULL, write_thread, &stay));
 	EXPECT_TRUE(EVENTUALLY(sleeps_in(&stay.tid, SYS_write)));
-	EXPECT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	EXPECT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_EQ(0, pthread_join(thread, NULL));
 	return working(self->adapter);
 }
@@ -826,7 +826,7 @@ TEST_F(whole, WDDM_162_eventfds_of_a_client_do_not_keep_the_reset)
 		ASSERT_EQ(0, pthread_create(&beside, NULL, device_thread, &create));
 		ASSERT_TRUE(EVENTUALLY(__atomic_load_n(&create.ret, __ATOMIC_ACQUIRE) <= 0 ||
 				       sleeps_in(&create.tid, SYS_ioctl)));
-		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 		/* It has waited for none of those that are still to be set. */
 		events = read(efd, &more, sizeof(more)) == sizeof(more) ? more : 0;
 		if (sleeps && counts_instructions())
@@ -869,7 +869,7 @@ TEST_F_TIMEOUT(whole, WDDM_173_fences_of_a_client_do_not_delay_the_maximum_of_ot
 	ASSERT_EQ(0, vf_device_create(other.adapter, &other.device));
 	ASSERT_EQ(0, vf_fence_create(other.device, 0, 0, &theirs));
 
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	reset = vf_deadline(0);
 	EXPECT_EQ(0, vf_fence_wait(theirs, UINT64_MAX, DEADLINE));
 	took = vf_deadline(0) - reset;
@@ -922,7 +922,7 @@ TEST_F(whole, WDDM_173_eventfds_of_a_client_do_not_delay_the_maximum_of_others)
 	begun = vf_deadline(0);
 	ASSERT_EQ(0, gate_open(&gate));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(done.fence) == 1));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_EQ(0, vf_fence_wait(theirs, UINT64_MAX, DEADLINE));
 	took = vf_deadline(0) - begun;
 	vf_fence_destroy(shared);
@@ -952,8 +952,8 @@ TEST_F(whole, WDDM_161_TDR_14_15_a_reset_that_fails_loses_the_adapter)
 
 	ASSERT_LE(0, events);
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
-	ASSERT_EQ(0, knob(LOCAL, "fail_adapter_reset", "1"));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(self->device));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
@@ -965,8 +965,8 @@ TEST_F(whole, WDDM_161_TDR_14_15_a_reset_that_fails_loses_the_adapter)
 TEST_F(whole, WDDM_161_a_restart_that_fails_loses_the_adapter)
 {
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, self->efd));
-	ASSERT_EQ(0, knob(LOCAL, "fail_restart", "1"));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "fail_restart", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
 	EXPECT_FALSE(working(self->adapter));
@@ -977,16 +977,16 @@ TEST_F(whole, WDDM_163_TDR_23_one_reset_too_many_loses_the_adapter)
 	unsigned int i;
 
 	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 		ASSERT_TRUE(working(self->adapter));
 	}
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116, 0x1)")));
 	EXPECT_FALSE(working(self->adapter));
 	/* Resets of before count no more once it is recovered. */
 	ASSERT_EQ(0, tdr_configure(LOCAL, "recover", "1"));
 	for (i = 0; i < 5; i++) {
-		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 		ASSERT_TRUE(working(self->adapter));
 	}
 }
@@ -998,11 +998,11 @@ TEST_F(whole, WDDM_163_165_debug_mode_3_recovers_whatever_the_limit)
 	ASSERT_EQ(0, tdr_configure(LOCAL, "debug_mode", "3"));
 	ASSERT_EQ(0, tdr_configure(LOCAL, "limit_count", "1"));
 	for (i = 0; i < 3; i++) {
-		ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+		ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 		ASSERT_TRUE(working(self->adapter));
 	}
 	ASSERT_EQ(0, tdr_configure(LOCAL, "debug_mode", "2"));
-	ASSERT_EQ(0, knob(LOCAL, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(LOCAL, "reset_adapter", "1"));
 	EXPECT_FALSE(working(self->adapter));
 }
 

@@ -281,13 +281,13 @@ TEST_F(cross, WDDM_105_106_no_signal_is_lost_when_many_come_at_once)
 	 * The highest value is not the last one, and the fence ends with another value
 	 * than these.
 	 */
-	ASSERT_EQ(0, knob(variant->d, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->d, "hold_posts", "1"));
 	for (n = 11; n < 40; n++)
 		vf_cmd_signal(self->d.gfx, self->d.fence, n == 36 ? 100 : n);
 	vf_cmd_signal(self->d.gfx, self->d.fence, 0);
 	ASSERT_EQ(0, vf_queue_submit(self->d.gfx));
 	ASSERT_TRUE(drained(self->d.gfx));
-	ASSERT_EQ(0, knob(variant->d, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(variant->d, "hold_posts", "0"));
 	/* An interrupt reports the signals: at the latest the one of this signal. */
 	ASSERT_EQ(0, gpu_signal(&self->d, 1));
 	EXPECT_TRUE(released(&self->i, self->efd));
@@ -305,7 +305,7 @@ TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, vf_fence_create(self->d.device, CROSS, 0, &back));
 	/* Interrupts are held back, so the CPU learns of no signal. */
-	ASSERT_EQ(0, knob(variant->d, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->d, "hold_posts", "1"));
 	for (n = 8; n < 108; n++) {
 		vf_cmd_signal(self->d.gfx, self->d.fence, n);
 		vf_cmd_wait(self->d.gfx, back, n);
@@ -316,7 +316,7 @@ TEST_F(cross, WDDM_108_within_one_adapter_it_is_as_ever)
 	ASSERT_EQ(0, vf_queue_submit(self->d.copy));
 	EXPECT_TRUE(drained(self->d.gfx));
 	EXPECT_TRUE(drained(self->d.copy));
-	EXPECT_EQ(0, knob(variant->d, "hold_posts", "0"));
+	EXPECT_EQ(0, inject(variant->d, "hold_posts", "0"));
 	ASSERT_EQ(0, vf_fence_signal(back, 0));
 	vf_fence_destroy(back);
 }
@@ -346,12 +346,12 @@ TEST_F(cross, what_was_rewound_elsewhere_is_no_news_to_later_waits)
 	 * This adapter signals, the other one rewinds, and the interrupt of the signal
 	 * comes last.
 	 */
-	ASSERT_EQ(0, knob(variant->i, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->i, "hold_posts", "1"));
 	ASSERT_EQ(0, gpu_signal(&self->i, 10));
 	ASSERT_TRUE(drained(self->i.gfx));
 	ASSERT_EQ(0, vf_fence_signal(self->d.fence, 0));
 	ASSERT_EQ(0, arm(self->d.adapter, self->d.fence, 5, self->efd));
-	ASSERT_EQ(0, knob(variant->i, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(variant->i, "hold_posts", "0"));
 	ASSERT_EQ(0, gpu_signal(&self->i, 1));
 	ASSERT_TRUE(drained(self->i.gfx));
 	ASSERT_TRUE(settled(self->i.adapter, &c));

@@ -100,7 +100,7 @@ TEST_F_TIMEOUT(world, VF_18_no_edge_of_eight_threads_is_lost, 600)
 	EXPECT_TRUE(EVENTUALLY(host_knows(1, false)));
 	EXPECT_EQ(stat_of(1, "gfx", "turned_busy"), stat_of(1, "gfx", "turned_idle"));
 	/* The host looks for lost messages at every eighth decision, and has found none. */
-	EXPECT_EQ(0, stat_of(1, "gfx", "healed"));
+	EXPECT_EQ(0, stat_of(1, "gfx", "recovered"));
 	/* On a slow machine there is nearly always work. */
 	EXPECT_LT(deterministic() ? total / 100 : 0, stat_of(1, "gfx", "turned_busy"));
 	/* A turn of each function, the switches, the draw in flight, and the work of all rings. */
@@ -115,12 +115,12 @@ TEST_F_TIMEOUT(world, VF_18_no_edge_of_eight_threads_is_lost, 600)
 	}
 }
 
-static bool knob_is_set(unsigned int index, const char *name)
+static bool inject_is_set(unsigned int index, const char *name)
 {
 	char path[400], text[4] = "";
 	int fd;
 
-	if (knob_path(index, name, path, sizeof(path)))
+	if (inject_path(index, name, path, sizeof(path)))
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -147,12 +147,12 @@ TEST_F(world, VF_19_messages_in_another_order_do_not_starve_a_function)
 		vf_cmd_draw(self->guest[0].gfx, 1, 10 * MS);
 		ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
 		ASSERT_TRUE(EVENTUALLY(stat_of(1, "gfx", "turned_busy") == busy + 1));
-		ASSERT_EQ(0, knob(VF(1), "hold_edge", "1"));
+		ASSERT_EQ(0, inject(VF(1), "hold_edge", "1"));
 		EXPECT_TRUE(drained(self->guest[0].gfx));
 		EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "turned_idle") == idle + 1));
 		/* If this thread was slow, the message has gone before. */
-		held += !knob_is_set(VF(1), "hold_edge");
-		ASSERT_EQ(0, knob(VF(1), "hold_edge", "0"));
+		held += !inject_is_set(VF(1), "hold_edge");
+		ASSERT_EQ(0, inject(VF(1), "hold_edge", "0"));
 	}
 	vf_cmd_draw(self->guest[0].gfx, 1, 1000);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
@@ -161,7 +161,7 @@ TEST_F(world, VF_19_messages_in_another_order_do_not_starve_a_function)
 	EXPECT_LT(0, held);
 	if (deterministic())
 		EXPECT_EQ(20, held);
-	EXPECT_EQ(0, stat_of(1, "gfx", "healed"));
+	EXPECT_EQ(0, stat_of(1, "gfx", "recovered"));
 	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(self->guest[1].gfx)));
 }
 

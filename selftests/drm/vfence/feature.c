@@ -352,12 +352,12 @@ TEST_F(feature, WDDM_60_the_cmp_looks_again_by_its_own_address)
 	ASSERT_EQ(0, arm(adapter, next, 1, efd));
 	ASSERT_TRUE(settled(adapter, &before));
 	/* Cancel the waiter while the post is on its way to the CMP. */
-	ASSERT_EQ(0, knob(SHAPED, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(SHAPED, "hold_posts", "1"));
 	vf_cmd_signal(queue, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(queue));
 	ASSERT_TRUE(drained(queue));
 	EXPECT_EQ(0, vf_event_cancel(adapter, event));
-	ASSERT_EQ(0, knob(SHAPED, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(SHAPED, "hold_posts", "0"));
 	vf_cmd_signal(queue, next, 1);
 	ASSERT_EQ(0, vf_queue_submit(queue));
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));

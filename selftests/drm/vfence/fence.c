@@ -226,12 +226,12 @@ TEST_F(fence, WDDM_15_spurious_interrupts_are_tolerated)
 	/* The CMP puts four values into one record, and the first one has the only waiter. */
 	ASSERT_TRUE(settled(self->adapter, &before));
 	ASSERT_EQ(0, arm_event(self->adapter, self->fence, 1, self->efd, NULL));
-	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 	for (i = 1; i <= 4; i++)
 		vf_cmd_signal(self->gfx, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
-	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	ASSERT_EQ(0, gpu_signal(self->gfx, self->fence, 5));
 	ASSERT_TRUE(EVENTUALLY(fired(self->efd)));
 	ASSERT_TRUE(settled(self->adapter, &after));

@@ -137,7 +137,7 @@ TEST_F(functions, VF_10_a_reset_of_an_engine_leaves_the_neighbour_on_it)
 	vf_cmd_draw(self->queue[1], 400, 500000);
 	ASSERT_EQ(0, vf_queue_submit(self->queue[1]));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->queue[1]) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(FIRST, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(FIRST, "reset_engine", "0"));
 	after = counters(self->adapter[0]);
 	EXPECT_EQ(before.engine_resets + 1, after.engine_resets);
 	EXPECT_EQ(before.adapter_resets, after.adapter_resets);
@@ -193,21 +193,21 @@ FIXTURE(given_up) {
 
 FIXTURE_VARIANT(given_up) {
 	/* What goes wrong: names of switches, and their value. */
-	const char *knob[2];
+	const char *inject[2];
 	const char *value;
 	/* It begins with a page fault, and not with a command. */
 	bool faults;
 };
 
 FIXTURE_VARIANT_ADD(given_up, cannot_be_reset) {
-	.knob = { "fail_engine_reset", "fail_adapter_reset" }, .value = "1",
+	.inject = { "fail_engine_reset", "fail_adapter_reset" }, .value = "1",
 };
 
-FIXTURE_VARIANT_ADD(given_up, wrong_id) { .knob = { "wrong_last_aborted" }, .value = "1" };
-FIXTURE_VARIANT_ADD(given_up, wrong_group) { .knob = { "wrong_dependents" }, .value = "1" };
+FIXTURE_VARIANT_ADD(given_up, wrong_id) { .inject = { "wrong_last_aborted" }, .value = "1" };
+FIXTURE_VARIANT_ADD(given_up, wrong_group) { .inject = { "wrong_dependents" }, .value = "1" };
 
 FIXTURE_VARIANT_ADD(given_up, fatal_fault) {
-	.knob = { "page_fault_flags" }, .value = "0x10", .faults = true,
+	.inject = { "page_fault_flags" }, .value = "0x10", .faults = true,
 };
 
 FIXTURE_SETUP(given_up)
@@ -229,14 +229,14 @@ TEST_F(given_up, TDR_23_a_function_that_is_lost_leaves_the_engines_to_others)
 	FIXTURE_DATA(functions) *both = &self->both;
 	unsigned int i;
 
-	for (i = 0; i < 2 && variant->knob[i]; i++)
-		ASSERT_EQ(0, knob(FIRST, variant->knob[i], variant->value));
+	for (i = 0; i < 2 && variant->inject[i]; i++)
+		ASSERT_EQ(0, inject(FIRST, variant->inject[i], variant->value));
 	if (variant->faults) {
 		fault_on(both->queue[0]);
 	} else {
 		ASSERT_EQ(0, hang_on(both->queue[0]));
 		ASSERT_TRUE(EVENTUALLY(queue_state(both->queue[0]) == DRM_VFENCE_QUEUE_RUNNING));
-		ASSERT_EQ(0, knob(FIRST, "reset_engine", "0"));
+		ASSERT_EQ(0, inject(FIRST, "reset_engine", "0"));
 	}
 	EXPECT_TRUE(EVENTUALLY(!working(both->adapter[0])));
 	ASSERT_EQ(0, vf_queue_submit(both->queue[1]));

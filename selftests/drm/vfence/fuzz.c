@@ -890,7 +890,7 @@ static void do_fault(void)
 
 	snprintf(value, sizeof(value), "%" PRIu64, dice(2) ? 0 : dice(fault[n].values));
 	if (dice(3))
-		say(fault[n].name, knob(adapter, fault[n].name, value));
+		say(fault[n].name, inject(adapter, fault[n].name, value));
 	else
 		/* What is lost for good reaches no more code. */
 		say("recover", tdr_configure(adapter, "recover", "1"));

@@ -324,7 +324,7 @@ TEST_F(hung, an_engine_that_has_gone_on_is_not_reset)
 	if (geteuid())
 		SKIP(return, "needs root");
 	/* The engine reports the hang, and the report is held back. */
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "1"));
 	ASSERT_EQ(0, hang(self->gfx));
 	vf_cmd_draw(self->copy, 1, 60000000);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
@@ -338,7 +338,7 @@ TEST_F(hung, an_engine_that_has_gone_on_is_not_reset)
 	ASSERT_EQ(0, vf_queue_submit(self->other));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->other) == DRM_VFENCE_QUEUE_RUNNING ||
 			       vf_fence_current(vf_queue_progress(self->other)) == 1));
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "0"));
 	vf_cmd_draw(self->copy, 1, 5000000);
 	vf_cmd_signal(self->copy, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));

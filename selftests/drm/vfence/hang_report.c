@@ -43,8 +43,8 @@ TEST_F(engine, TDR_14_one_uevent_names_the_process_that_hung)
 	 */
 	ASSERT_EQ(0, vf_device_create(self->adapter, &third));
 	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_COPY, 4096, &queue));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_resume", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_resume", "1"));
 	vf_cmd_draw(queue, 1, 2 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(queue));
 	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
@@ -270,11 +270,11 @@ TEST_F(engine, a_line_of_the_log_names_who_was_on_an_engine_that_is_reset)
 
 TEST_F(engine, a_line_of_the_log_says_why_the_adapter_was_reset)
 {
-	ASSERT_EQ(0, knob(HANGS, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(HANGS, "reset_adapter", "1"));
 	EXPECT_TRUE(kernel_said(self->log, "adapter was reset, and all devices of before are lost: "
 				"root has asked for it"));
 	/* COMPUTE and MM are reset together; on MM is nothing. */
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "3"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "3"));
 	EXPECT_TRUE(kernel_said(self->log, "engine 3 was reset: root has asked for it"));
 }
 
@@ -287,7 +287,7 @@ TEST_F(engine, a_line_of_the_log_names_the_engine_that_hung_and_why_the_adapter_
 	ASSERT_EQ(0, hang_on(queue));
 	snprintf(after, sizeof(after), " of hang_report [%d]: it did not end its work in time", getpid());
 	EXPECT_TRUE(EVENTUALLY(number_in_log(self->log, "engine 1 was reset with queue ", after)));
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_resume", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_resume", "1"));
 	ASSERT_EQ(0, hang_on(self->other_gfx));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter was reset, and all devices of before are "
 					   "lost: the reset of an engine was not enough")));
@@ -345,11 +345,11 @@ TEST_F(engine, WDDM_169_a_dump_tells_why_its_engine_is_reset)
 		SKIP(return, "needs a kernel with device core dumps");
 	ASSERT_TRUE(release_dump(HANGS));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "0"));
 	EXPECT_TRUE(dump_says(HANGS, "\nreason: 0x141\ntype: 1\n"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(dump_says(HANGS, "\nreason: 0x141\ntype: 6\n"));
-	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
+	ASSERT_EQ(0, inject(HANGS, "page_fault_flags", "0x8"));
 	fault_on(self->other_gfx);
 	EXPECT_TRUE(dump_says(HANGS, "\nreason: 0x141\ntype: 12\n"));
 	vf_queue_destroy(copy);
@@ -374,7 +374,7 @@ TEST_F(engine, TDR_14_an_innocent_client_makes_no_noise)
 	vf_cmd_draw(self->gfx, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "0"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(self->device));
 	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
 			       DRM_VFENCE_DOORBELL_DISCONNECTED_ABORT));
@@ -392,10 +392,10 @@ TEST_F(engine, TDR_13_an_adapter_that_does_nothing_leaves_no_dump)
 	if (access(DUMPS, F_OK))
 		SKIP(return, "needs a kernel with device core dumps");
 	ASSERT_TRUE(release_dump(HANGS));
-	ASSERT_EQ(0, knob(HANGS, "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(HANGS, "reset_adapter", "1"));
 	EXPECT_TRUE(working(self->adapter));
 	/* The first dump is kept: it is that of this command. */
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "0"));
 	EXPECT_TRUE(dump_says(HANGS, "\nreason: 0x141\ntype: 1\n"));
 }
 

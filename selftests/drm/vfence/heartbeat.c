@@ -16,7 +16,7 @@ static int stop_gfx(struct vf_queue *queue)
 	if (vf_queue_submit(queue) ||
 	    !EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING))
 		return -EIO;
-	return knob(HANGS, "stop_engines", "1");
+	return inject(HANGS, "stop_engines", "1");
 }
 
 TEST_F(engine, WDDM_142_174_an_engine_that_stops_is_reset)
@@ -52,11 +52,11 @@ TEST_F(engine, WDDM_142_a_submission_on_an_engine_that_stops_ends)
 	vf_cmd_draw(kernel, 1, 2 * SECOND);
 	ASSERT_EQ(0, vf_submit(&kernel, 1, &what));
 	ASSERT_TRUE(EVENTUALLY(queue_state(kernel) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "stop_engines", "1"));
+	ASSERT_EQ(0, inject(HANGS, "stop_engines", "1"));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_TRUE(working(self->other.adapter));
 	/* If not, let it go. */
-	knob(HANGS, "stop_engines", "0");
+	inject(HANGS, "stop_engines", "0");
 	vf_queue_destroy(kernel);
 }
 
@@ -76,7 +76,7 @@ TEST(WDDM_142_174_a_queue_that_the_gpu_does_not_stop_costs_a_reset_of_its_engine
 	ASSERT_EQ(0, client_open(&victim));
 	before = counters(victim.adapter);
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", OFTEN));
-	ASSERT_EQ(0, knob(0, "ignore_limit", "1"));
+	ASSERT_EQ(0, inject(0, "ignore_limit", "1"));
 	ASSERT_EQ(0, vf_queue_create(hog.device, DRM_VFENCE_NODE_GFX, 4096, &hangs));
 	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_GFX, 4096, &waits));
 	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
@@ -90,7 +90,7 @@ TEST(WDDM_142_174_a_queue_that_the_gpu_does_not_stop_costs_a_reset_of_its_engine
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(victim.device));
 	EXPECT_EQ(before.engine_resets + 1, counters(victim.adapter).engine_resets);
 	EXPECT_EQ(before.adapter_resets, counters(victim.adapter).adapter_resets);
-	EXPECT_EQ(0, knob(0, "ignore_limit", "0"));
+	EXPECT_EQ(0, inject(0, "ignore_limit", "0"));
 	vf_queue_destroy(copy);
 	vf_queue_destroy(waits);
 	vf_queue_destroy(hangs);
@@ -128,7 +128,7 @@ TEST_F(engine, WDDM_142_an_engine_that_goes_on_within_the_delay_is_not_reset)
 	ASSERT_EQ(0, stop_gfx(self->gfx));
 	EXPECT_TRUE(pass(self->copy, 2 * SECOND));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
-	ASSERT_EQ(0, knob(HANGS, "stop_engines", "0"));
+	ASSERT_EQ(0, inject(HANGS, "stop_engines", "0"));
 	EXPECT_TRUE(drained(self->gfx));
 	after = counters(self->adapter);
 	EXPECT_EQ(self->before.engine_resets, after.engine_resets);
@@ -144,7 +144,7 @@ TEST_F(engine, WDDM_142_an_engine_that_has_answered_and_then_stops_is_reset)
 	/* Longer than two checks. */
 	EXPECT_TRUE(pass(self->copy, 3 * SECOND / 2));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
-	ASSERT_EQ(0, knob(HANGS, "stop_engines", "1"));
+	ASSERT_EQ(0, inject(HANGS, "stop_engines", "1"));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 }
 
@@ -199,7 +199,7 @@ TEST(WDDM_142_174_a_client_that_begins_late_is_watched)
 	ASSERT_EQ(0, stop_gfx(queue));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(client.device) == DRM_VFENCE_DEVICE_HUNG));
 	/* If not, let it go. */
-	knob(HANGS, "stop_engines", "0");
+	inject(HANGS, "stop_engines", "0");
 	vf_queue_destroy(idle);
 	client_close(&elsewhere);
 	vf_queue_destroy(queue);
@@ -250,7 +250,7 @@ TEST_F(engine, WDDM_142_158_a_cmp_that_stops_costs_a_reset_of_the_adapter)
 	ASSERT_EQ(sizeof(events), read(efd, &events, sizeof(events)));
 
 	ASSERT_EQ(0, arm(self->adapter, fence, 2, efd));
-	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	ASSERT_EQ(0, inject(HANGS, "stop_cmp", "1"));
 	vf_cmd_signal(self->gfx, fence, 2);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
@@ -274,14 +274,14 @@ TEST_F(engine, TDR_10_a_cmp_that_stops_promotes_the_reset_of_an_engine)
 	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "900000"));
 	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
 	ASSERT_EQ(0, arm(self->other.adapter, fence, 1, efd));
-	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	ASSERT_EQ(0, inject(HANGS, "stop_cmp", "1"));
 	before = counters(self->adapter);
 	vf_cmd_signal(self->other_gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(self->other_gfx));
 	/* The engine posts the signal after it has stored the value. */
 	ASSERT_TRUE(EVENTUALLY((after = counters(self->adapter), after.posts == before.posts + 1)));
 	ASSERT_EQ(0, hang_on(self->copy));
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "2"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "2"));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.adapter_resets == self->before.adapter_resets + 1)));
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
@@ -356,7 +356,7 @@ TEST_F(engine, WDDM_58_many_threads_wait_for_the_cmp_and_all_go_on)
 					     &destroying[i].fence));
 	}
 	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd));
-	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	ASSERT_EQ(0, inject(HANGS, "stop_cmp", "1"));
 	before = counters(self->adapter);
 	vf_cmd_signal(self->gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
@@ -367,7 +367,7 @@ TEST_F(engine, WDDM_58_many_threads_wait_for_the_cmp_and_all_go_on)
 					    &destroying[i]));
 	EXPECT_TRUE(EVENTUALLY(sleeping(destroying, n) == n));
 	EXPECT_EQ(0, ended(destroying, n));
-	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "0"));
+	ASSERT_EQ(0, inject(HANGS, "stop_cmp", "0"));
 	EXPECT_TRUE(EVENTUALLY(ended(destroying, n) == n));
 
 	/* If not, let them go. */
@@ -420,7 +420,7 @@ TEST(WDDM_142_a_close_does_not_wait_for_a_cmp_that_has_stopped)
 	ASSERT_EQ(0, vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &closing.queue));
 	ASSERT_EQ(0, vf_fence_create(client.device, 0, 0, &fence));
 	ASSERT_EQ(0, arm(client.adapter, fence, 1, efd));
-	ASSERT_EQ(0, knob(HANGS, "stop_cmp", "1"));
+	ASSERT_EQ(0, inject(HANGS, "stop_cmp", "1"));
 	before = counters(client.adapter);
 	vf_cmd_signal(closing.queue, fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(closing.queue));
@@ -430,7 +430,7 @@ TEST(WDDM_142_a_close_does_not_wait_for_a_cmp_that_has_stopped)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, close_queue, &closing));
 	EXPECT_TRUE(EVENTUALLY(__atomic_load_n(&closing.closed, __ATOMIC_ACQUIRE)));
 	/* If not, let it go. */
-	knob(HANGS, "stop_cmp", "0");
+	inject(HANGS, "stop_cmp", "0");
 	pthread_join(thread, NULL);
 	EXPECT_EQ(before.adapter_resets + 1, counters(client.adapter).adapter_resets);
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
@@ -450,7 +450,7 @@ TEST_F(engine, WDDM_142_an_interrupt_that_is_lost_is_found)
 	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", OFTEN));
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
 	ASSERT_EQ(0, arm(self->adapter, fence, 1, efd));
-	ASSERT_EQ(0, knob(HANGS, "lose_interrupt", "1"));
+	ASSERT_EQ(0, inject(HANGS, "lose_interrupt", "1"));
 	vf_cmd_signal(self->gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
@@ -477,7 +477,7 @@ TEST_F(engine, WDDM_142_an_interrupt_that_is_lost_is_found_although_its_record_i
 		efd[i] = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 		ASSERT_EQ(0, arm(self->adapter, fence, 1, efd[i]));
 	}
-	ASSERT_EQ(0, knob(HANGS, "lose_interrupt", "1"));
+	ASSERT_EQ(0, inject(HANGS, "lose_interrupt", "1"));
 	vf_cmd_signal(self->gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY((after = counters(self->adapter),
@@ -512,14 +512,14 @@ TEST_F(engine, one_interrupt_is_enough_for_many_records)
 	ASSERT_EQ(0, arm(self->adapter, fence, 4 * RECORDS, efd[1]));
 	before = counters(self->adapter);
 
-	ASSERT_EQ(0, knob(HANGS, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(HANGS, "hold_posts", "1"));
 	for (i = 1; i < 4 * RECORDS; i++)
 		vf_cmd_signal(self->gfx, fence, i);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 4 * RECORDS - 1));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_IDLE));
-	ASSERT_EQ(0, knob(HANGS, "lose_interrupt", "7"));
-	ASSERT_EQ(0, knob(HANGS, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(HANGS, "lose_interrupt", "7"));
+	ASSERT_EQ(0, inject(HANGS, "hold_posts", "0"));
 	vf_cmd_signal(self->gfx, fence, 4 * RECORDS);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 

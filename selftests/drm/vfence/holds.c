@@ -419,7 +419,7 @@ TEST_F(holds, a_doorbell_that_goes_keeps_no_other_call)
 				   DRM_VFENCE_OBJECT_DOORBELL, vf_queue_handle(p.second)));
 	EXPECT_TRUE(EVENTUALLY(call_is_done(&other)));
 	EXPECT_EQ(0, call_end(&other));
-	EXPECT_EQ(0, knob(1, "reset_adapter", "1"));
+	EXPECT_EQ(0, inject(1, "reset_adapter", "1"));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(p.other.device) == DRM_VFENCE_DEVICE_RESET));
 	EXPECT_EQ(0, vf_device_create(p.other.adapter, &device));
 	EXPECT_TRUE(is_held());
@@ -435,7 +435,7 @@ static void *reconnect_all(void *arg)
 	struct call *call = arg;
 
 	__atomic_store_n(&call->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	call->ret = knob(1, "notify_work", "0");
+	call->ret = inject(1, "notify_work", "0");
 	__atomic_store_n(&call->done, 1, __ATOMIC_RELEASE);
 	return NULL;
 }
@@ -511,7 +511,7 @@ static int be_reset(struct stage *s)
 
 	if (ret || !EVENTUALLY(queue_state(s->user) == DRM_VFENCE_QUEUE_RUNNING))
 		return 1;
-	return knob(0, "reset_engine", "2");
+	return inject(0, "reset_engine", "2");
 }
 
 TEST_F(holds, a_device_waits_for_the_work_that_stops_it)
@@ -787,7 +787,7 @@ static void unbind_beside(struct __test_metadata *_metadata, FIXTURE_DATA(holds)
 
 static int reset_adapter(struct stage *s)
 {
-	return knob(0, "reset_adapter", "1");
+	return inject(0, "reset_adapter", "1");
 }
 
 TEST_F(holds, unplug_waits_for_the_work_after_a_reset)
@@ -797,7 +797,7 @@ TEST_F(holds, unplug_waits_for_the_work_after_a_reset)
 
 static int lose_adapter(struct stage *s)
 {
-	int ret = knob(0, "fail_monitored_update", "1");
+	int ret = inject(0, "fail_monitored_update", "1");
 
 	return ret ? ret : arm(s->client.adapter, s->fence, 1, s->efd);
 }

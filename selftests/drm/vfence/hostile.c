@@ -168,11 +168,11 @@ TEST_F(world, VF_10_messages_are_of_their_sender_alone)
 	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, treasure_make(&treasure, &self->guest[VICTIM]));
 	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
-	ASSERT_EQ(0, knob(VF(VICTIM + 1), "mailbox", "1"));
+	ASSERT_EQ(0, inject(VF(VICTIM + 1), "mailbox", "1"));
 	ASSERT_TRUE(EVENTUALLY(received(VICTIM + 1, "ready_to_access") == 1));
 	ASSERT_TRUE(settled(self->guest[VICTIM].adapter, &before));
 	for (i = 0; i < ARRAY_SIZE(messages); i++)
-		ASSERT_EQ(0, knob(VF(ATTACKER + 1), "mailbox", messages[i]));
+		ASSERT_EQ(0, inject(VF(ATTACKER + 1), "mailbox", messages[i]));
 	/* The attacker is reset, as it wants, and waits for the engines then. */
 	EXPECT_TRUE(EVENTUALLY(received(ATTACKER + 1, "flr_done") == 1));
 	EXPECT_EQ(0, stat_of(VICTIM + 1, "gfx", "resets"));
@@ -183,7 +183,7 @@ TEST_F(world, VF_10_messages_are_of_their_sender_alone)
 	ASSERT_TRUE(settled(self->guest[VICTIM].adapter, &after));
 	EXPECT_EQ(before.interrupts_raised, after.interrupts_raised);
 	EXPECT_EQ(before.signals, after.signals);
-	ASSERT_EQ(0, knob(VF(VICTIM + 1), "mailbox", "2"));
+	ASSERT_EQ(0, inject(VF(VICTIM + 1), "mailbox", "2"));
 	EXPECT_TRUE(treasure_is_whole(&treasure));
 	vf_buffer_destroy(treasure.buffer);
 }
@@ -253,7 +253,7 @@ static int attack_frame(struct guest *attacker, struct guest *victim, unsigned i
 	int ret = 0;
 
 	while (messages-- && !ret)
-		ret = knob(VF(ATTACKER + 1), "mailbox", "99");
+		ret = inject(VF(ATTACKER + 1), "mailbox", "99");
 	/*
 	 * Until there was an edge, at least: the frame may have ended before this thread gets its
 	 * processor, and work that comes at once after other work makes no edge.

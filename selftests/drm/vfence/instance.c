@@ -415,7 +415,7 @@ TEST_F(instance, TDR_21_messages_of_the_host_need_no_room_for_records)
 	vf_cmd_draw(queue, 20, SECOND / 10);
 	ASSERT_EQ(0, vf_queue_publish(queue));
 	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(function, "mailbox", "5"));
+	ASSERT_EQ(0, inject(function, "mailbox", "5"));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(device) != DRM_VFENCE_DEVICE_ACTIVE));
 	EXPECT_TRUE(EVENTUALLY(working(adapter)));
 	vf_queue_destroy(queue);

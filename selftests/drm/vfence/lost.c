@@ -74,15 +74,15 @@ TEST_F(lost, TDR_15_an_administrator_recovers_a_lost_adapter)
 	EXPECT_EQ(-EALREADY, recover());
 	EXPECT_EQ(-EINVAL, tdr_configure(0, "recover", "0"));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
-	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
+	ASSERT_EQ(0, inject(0, "wrong_fence", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	vf_queue_publish(self->gfx);
 	expect_lost(_metadata, self);
 
-	ASSERT_EQ(0, knob(0, "fail_restart", "1"));
+	ASSERT_EQ(0, inject(0, "fail_restart", "1"));
 	EXPECT_EQ(-EIO, recover());
 	EXPECT_FALSE(working(self->adapter));
-	ASSERT_EQ(0, knob(0, "fail_restart", "0"));
+	ASSERT_EQ(0, inject(0, "fail_restart", "0"));
 	EXPECT_EQ(0, recover());
 	EXPECT_LE(1, told(events, "WEDGED=none", "SUBSYSTEM=drm", "ACTION=change"));
 	EXPECT_EQ(-EALREADY, recover());
@@ -117,7 +117,7 @@ TEST_F(lost, TDR_15_a_fence_of_a_lost_adapter_fails_for_that_reason)
 	vf_fence_destroy(fence[1]);
 	EXPECT_EQ(-ECANCELED, vf_fence_wait(reader[1], 1, DEADLINE));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
-	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
+	ASSERT_EQ(0, inject(0, "wrong_fence", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	vf_queue_publish(self->gfx);
 	expect_lost(_metadata, self);
@@ -135,7 +135,7 @@ TEST_F(lost, TDR_15_a_fence_of_a_lost_adapter_fails_for_that_reason)
 TEST_F(lost, WDDM_75_a_record_that_names_no_fence_loses_the_adapter)
 {
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
-	ASSERT_EQ(0, knob(0, "wrong_fence", "1"));
+	ASSERT_EQ(0, inject(0, "wrong_fence", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	vf_queue_publish(self->gfx);
 	/* The lost record does not lose the wait. */
@@ -148,7 +148,7 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_monitored_value_loses_the_adapter)
 	struct vf_point point = { self->fence, 50 };
 
 	ASSERT_EQ(0, vf_event_arm(self->adapter, &point, 1, 0, self->efd, NULL));
-	ASSERT_EQ(0, knob(0, "fail_monitored_update", "1"));
+	ASSERT_EQ(0, inject(0, "fail_monitored_update", "1"));
 	/* No waiter stays: the armed event fires, and the new wait ends. */
 	EXPECT_EQ(-EIO, vf_fence_wait(self->fence, 40, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
@@ -164,7 +164,7 @@ TEST_F(lost, WDDM_68_a_failed_update_of_a_current_value_loses_the_adapter)
 	vf_cmd_wait(self->gfx, self->fence, 60);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_BLOCKED));
-	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	ASSERT_EQ(0, inject(0, "fail_current_update", "1"));
 	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 70));
 	EXPECT_EQ(0, vf_fence_current(self->fence));
 	EXPECT_TRUE(EVENTUALLY(fired(self->efd)));
@@ -181,7 +181,7 @@ TEST_F(lost, WDDM_68_a_fence_that_cannot_be_let_go_loses_the_adapter)
 	 * and fails.
 	 */
 	ASSERT_EQ(0, vf_fence_create(self->device, 0, 0, &fence));
-	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	ASSERT_EQ(0, inject(0, "fail_current_update", "1"));
 	vf_fence_destroy(fence);
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x13)")));
 	expect_lost(_metadata, self);
@@ -201,7 +201,7 @@ TEST_F(lost, WDDM_68_a_failed_notification_loses_the_adapter_notified)
 				     DRM_VFENCE_FENCE_CROSS_ADAPTER, 0, &there));
 	fd = vf_fence_export(there);
 	ASSERT_EQ(0, vf_fence_open(self->device, fd, &here));
-	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	ASSERT_EQ(0, inject(0, "fail_current_update", "1"));
 	/* The adapter that signals continues to work. */
 	EXPECT_EQ(0, vf_fence_signal(there, 5));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x13)")));
@@ -233,7 +233,7 @@ TEST_F(lost, WDDM_68_a_monitored_value_that_cannot_move_loses_the_adapter)
 		ASSERT_EQ(0, vf_fence_create(device[i], 0, 0, &fence[i]));
 	ASSERT_EQ(0, arm(adapter[0], fence[0], 9, self->efd));
 	/* Video memory has two pages for monitored values, so the oldest one must move. */
-	ASSERT_EQ(0, knob(2, "fail_monitored_update", "1"));
+	ASSERT_EQ(0, inject(2, "fail_monitored_update", "1"));
 	if (vf_fence_create(device[2], 0, 0, &fence[2]))
 		fence[2] = NULL;
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x12)")));
@@ -253,7 +253,7 @@ TEST_F(lost, WDDM_195_an_unknown_suspend_fence_loses_the_adapter)
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(0, "wrong_suspend", "1"));
+	ASSERT_EQ(0, inject(0, "wrong_suspend", "1"));
 	EXPECT_EQ(-EIO, vf_queue_suspend(self->gfx, NULL));
 	expect_lost(_metadata, self);
 }
@@ -268,7 +268,7 @@ TEST_F(lost, WDDM_68_another_adapter_does_not_notice)
 		SKIP(return, "needs two adapters");
 	ASSERT_EQ(0, vf_device_create(adapter, &device));
 	ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence));
-	ASSERT_EQ(0, knob(0, "fail_current_update", "1"));
+	ASSERT_EQ(0, inject(0, "fail_current_update", "1"));
 	EXPECT_EQ(-EIO, vf_fence_signal(self->fence, 1));
 	EXPECT_EQ(0, vf_fence_signal(fence, 1));
 	EXPECT_EQ(0, vf_fence_wait(fence, 1, 0));
@@ -287,7 +287,7 @@ TEST_F(lost, WDDM_165_at_level_1_a_time_out_loses_the_adapter)
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "1"));
 	EXPECT_EQ(-EIO, vf_queue_suspend(self->gfx, NULL));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "adapter lost (0x116")));
 	expect_lost(_metadata, self);

@@ -817,7 +817,7 @@ TEST_F_TIMEOUT(loaded, a_loaded_machine_loses_nothing, 120)
 	EXPECT_EQ(0, vf_queue_resume(self->queue));
 	EXPECT_EQ(0, vf_queue_wait_idle(self->kernel, DEADLINE));
 	/* The adapter can be reset, too: its clients get out of the driver in time. */
-	EXPECT_EQ(0, knob(0, "reset_adapter", "1"));
+	EXPECT_EQ(0, inject(0, "reset_adapter", "1"));
 	EXPECT_TRUE(working(self->client.adapter));
 	TH_LOG("all took %.1f ms", (double)(vf_deadline(0) - begun) / MS);
 
@@ -873,11 +873,11 @@ TEST_F(loaded, a_loaded_machine_delays_no_interrupt)
 		bool raised;
 
 		ASSERT_EQ(0, arm(self->client.adapter, fence, value, efd));
-		ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+		ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 		vf_cmd_signal(self->queue, fence, value);
 		ASSERT_EQ(0, vf_queue_submit(self->queue));
 		ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == value));
-		ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+		ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 		vf_cmd_signal(self->queue, fence, value + 1);
 		ASSERT_EQ(0, vf_queue_submit(self->queue));
 		ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == value + 1));

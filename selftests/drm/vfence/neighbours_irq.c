@@ -479,8 +479,8 @@ TEST(a_signal_wakes_the_interrupt_thread_only_if_somebody_reads_its_log)
 	EXPECT_EQ(0, runs_in_rounds(&v));
 	vf_queue_destroy(idle);
 	/* Nor because its entries were kept when its buffer was replaced. */
-	ASSERT_EQ(0, knob(0, "logging_level", "1"));
-	ASSERT_EQ(0, knob(0, "logging_level", "0"));
+	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, inject(0, "logging_level", "0"));
 	EXPECT_EQ(0, runs_in_rounds(&v));
 	/* These are read, and so are the next ones. */
 	ASSERT_EQ(0, vf_queue_read_log(v.queue, DRM_VFENCE_LOG_WAITS, NULL, &none, NULL));
@@ -598,7 +598,7 @@ FIXTURE_SETUP(flood)
 
 FIXTURE_TEARDOWN(flood)
 {
-	knob(0, "hold_posts", "0");
+	inject(0, "hold_posts", "0");
 	vf_fence_destroy(self->there);
 	vf_device_destroy(self->far_device);
 	vf_adapter_close(self->far);
@@ -620,7 +620,7 @@ TEST_F(flood, a_flood_of_signals_stalls_the_queue_that_floods)
 	ASSERT_EQ(0, victim_open(&victim, 0));
 	ASSERT_TRUE(settled(self->adapter, &before));
 	/* A CMP that handles nothing stands for one that is slower than the engines. */
-	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 	for (i = 1; i <= FLOOD; i++)
 		vf_cmd_signal(self->gfx, self->fence, i);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
@@ -640,7 +640,7 @@ TEST_F(flood, a_flood_of_signals_stalls_the_queue_that_floods)
 	EXPECT_LT(held.posts - before.posts, FLOOD);
 	EXPECT_GT(FLOOD, vf_fence_current(self->fence));
 
-	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	/* The next flush wakes the CMP. */
 	vf_queue_destroy(victim.queue);
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
@@ -665,7 +665,7 @@ TEST_F(flood, a_queue_that_stalls_keeps_nobody_off_and_is_not_stopped)
 	ASSERT_EQ(0, victim_open(&victim, 0));
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_MM, 65536, &mm));
 	ASSERT_EQ(0, vf_queue_create(victim.device, DRM_VFENCE_NODE_MM, 4096, &beside));
-	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 	for (i = 1; i <= FLOOD; i++)
 		vf_cmd_signal(mm, self->fence, i);
 	ASSERT_EQ(0, vf_queue_publish(mm));
@@ -679,7 +679,7 @@ TEST_F(flood, a_queue_that_stalls_keeps_nobody_off_and_is_not_stopped)
 	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(mm));
 	EXPECT_GT(FLOOD, vf_fence_current(self->fence));
 
-	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	/* The next flush wakes the CMP. */
 	vf_queue_destroy(beside);
 	EXPECT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == FLOOD));
@@ -705,7 +705,7 @@ static bool fill_fifo(struct victim *filler, int efd)
 		if (victim_open(&filler[i], 0) || arm(filler[i].adapter, filler[i].fence, 1, efd))
 			return false;
 	posts = counters(filler[0].adapter).posts;
-	if (knob(0, "hold_posts", "1"))
+	if (inject(0, "hold_posts", "1"))
 		return false;
 	for (i = 0; i < FILLERS; i++) {
 		posts += i < 4 ? SHARE : FEW;
@@ -721,7 +721,7 @@ static bool fill_fifo(struct victim *filler, int efd)
 /* The next post wakes the CMP: a signal of a fence of two adapters. */
 static int empty_fifo(FIXTURE_DATA(flood) *self)
 {
-	int ret = knob(0, "hold_posts", "0");
+	int ret = inject(0, "hold_posts", "0");
 
 	vf_cmd_signal(self->copy, self->fence, 1);
 	return ret ? ret : vf_queue_submit(self->copy);

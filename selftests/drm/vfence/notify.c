@@ -81,8 +81,8 @@ FIXTURE_SETUP(notify)
 
 FIXTURE_TEARDOWN(notify)
 {
-	knob(0, "lose_interrupt", "0");
-	knob(0, "hold_posts", "0");
+	inject(0, "lose_interrupt", "0");
+	inject(0, "hold_posts", "0");
 	vf_fence_destroy(self->fence);
 	vf_fence_destroy(self->other);
 	VFENCE_TEARDOWN();
@@ -202,14 +202,14 @@ TEST_F(notify, signals_of_many_fences_at_once_wake_all_their_waiters)
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, crowd_open(&crowd, self->adapter, self->device));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, last));
-	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 	for (i = 0; i < CROWD; i++)
 		vf_cmd_signal(self->gfx, crowd.fence[i], 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
 	EXPECT_FALSE(fired(crowd.efd));
 	/* Another post lets the CMP go on. A call that waits would set the events itself. */
-	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	EXPECT_TRUE(fires(crowd.efd, CROWD * EACH));
@@ -243,7 +243,7 @@ TEST_F(notify, a_wait_after_a_rewind_begins_after_all_records_of_before)
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, crowd_open(&crowd, self->adapter, self->device));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, before));
-	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 	for (i = 0; i < 24; i++) {
 		if (i == 12)
 			vf_cmd_signal(self->gfx, self->fence, 10);
@@ -252,12 +252,12 @@ TEST_F(notify, a_wait_after_a_rewind_begins_after_all_records_of_before)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_EQ(0, vf_fence_signal(self->fence, 1));
-	ASSERT_EQ(0, knob(0, "lose_interrupt", "1000"));
+	ASSERT_EQ(0, inject(0, "lose_interrupt", "1000"));
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 5, after));
 	EXPECT_EQ(1, fired_on(self->adapter, before));
 
-	ASSERT_EQ(0, knob(0, "lose_interrupt", "0"));
-	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(0, "lose_interrupt", "0"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	for (; i < CROWD; i++)
 		ASSERT_EQ(0, signal_one_of(self, &crowd, i));
 	EXPECT_TRUE(fires(crowd.efd, CROWD * EACH));
@@ -380,7 +380,7 @@ TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 		shared = vf_fence_export(across);
 		ASSERT_EQ(0, vf_device_create(other, &far));
 		ASSERT_EQ(0, vf_fence_open(far, shared, &there));
-		ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+		ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 		vf_cmd_signal(self->gfx, across, 1);
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 		ASSERT_TRUE(drained(self->gfx));
@@ -395,7 +395,7 @@ TEST_F(notify, WDDM_75_destroying_a_fence_drains_records_that_name_it)
 		close(shared);
 		vf_fence_destroy(across);
 		EXPECT_EQ(recorded + 1, counters(self->adapter).cmp_recorded);
-		ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+		ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	}
 	for (round = 0; round < 100; round++) {
 		struct vf_fence *fence[8];
@@ -593,7 +593,7 @@ TEST_F(form_of_queues, WDDM_80_95_after_an_overrun_fences_are_read_live)
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
 	ASSERT_EQ(0, arm(self->adapter, self->f2, 8, self->e2));
 	/* The interrupt comes long after both entries were overwritten. */
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, self->f1, 5);
 	vf_cmd_signal(self->gfx, self->f2, 8);
 	vf_cmd_signal(self->gfx, self->f2, 2);
@@ -602,7 +602,7 @@ TEST_F(form_of_queues, WDDM_80_95_after_an_overrun_fences_are_read_live)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(drained(self->gfx));
 	EXPECT_FALSE(fired(self->e1));
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "0"));
 	/* The next post wakes the CMP. */
 	vf_cmd_signal(self->gfx, self->f1, 7);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -627,7 +627,7 @@ TEST_F(form_of_queues, WDDM_80_95_an_overrun_by_one_entry_is_one)
 		SKIP(return, "needs root");
 	ASSERT_TRUE(settled(self->adapter, &before));
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 5, self->e1));
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, self->f1, 5);
 	for (i = 1; i < entries; i++)
 		vf_cmd_signal(self->gfx, self->f2, i);
@@ -670,12 +670,12 @@ TEST_F(form, a_signal_without_its_log_packet_outlives_its_queue)
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	ASSERT_EQ(0, arm(self->adapter, self->f1, 4, self->e1));
 	/* The interrupt comes while the queue is being destroyed. */
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "1"));
 	ASSERT_EQ(0, signal_unlogged(queue, self->f1, 4));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->f1) == 4));
 	EXPECT_FALSE(fired(self->e1));
 	vf_queue_destroy(queue);
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "0"));
 	EXPECT_TRUE(EVENTUALLY(fired(self->e1)));
 }
 
@@ -783,7 +783,7 @@ TEST(posts_beyond_the_fifo_are_counted_and_wake_their_waiters)
 
 	ASSERT_EQ(0, vf_adapter_open(0, &adapter));
 	ASSERT_TRUE(settled(adapter, &before));
-	if (knob(0, "hold_posts", "1"))
+	if (inject(0, "hold_posts", "1"))
 		SKIP(return, "needs root");
 	for (i = 0; i < POSTERS; i++) {
 		unsigned int each = i < FLOODS ? SHARE : FEW;
@@ -795,7 +795,7 @@ TEST(posts_beyond_the_fifo_are_counted_and_wake_their_waiters)
 					c.cmp_overflowed == before.cmp_overflowed + lost)));
 	}
 	EXPECT_LT(0, lost);
-	ASSERT_EQ(0, knob(0, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "0"));
 	/* The next post sets the CMP going: of a client that has no posts in the FIFO. */
 	vf_cmd_signal(poster[POSTERS - 1].queue, poster[POSTERS - 1].fence, FEW + 1);
 	ASSERT_EQ(0, vf_queue_publish(poster[POSTERS - 1].queue));
@@ -828,7 +828,7 @@ TEST(a_record_that_names_nothing_counts_for_all_its_posts)
 	ASSERT_EQ(0, vf_queue_create(device, DRM_VFENCE_NODE_GFX, 4096, &queue));
 	efd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE);
 	ASSERT_TRUE(settled(adapter, &before));
-	ASSERT_EQ(0, knob(10, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(10, "hold_posts", "1"));
 	for (i = 0; i < 6; i++) {
 		ASSERT_EQ(0, vf_fence_create(device, 0, 0, &fence[i]));
 		ASSERT_EQ(0, arm(adapter, fence[i], 1, efd));

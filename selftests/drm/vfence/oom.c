@@ -106,8 +106,8 @@ static uint64_t balance(FIXTURE_DATA(oom) *self)
 }
 
 /* Make one allocation after another of @act fail, until all of them succeed. */
-static void inject(struct __test_metadata *_metadata, FIXTURE_DATA(oom) *self,
-		   int (*act)(FIXTURE_DATA(oom) *self), void (*undo)(FIXTURE_DATA(oom) *self))
+static void fail_each(struct __test_metadata *_metadata, FIXTURE_DATA(oom) *self,
+		      int (*act)(FIXTURE_DATA(oom) *self), void (*undo)(FIXTURE_DATA(oom) *self))
 {
 	uint64_t before = balance(self);
 	unsigned int n, failed = 0;
@@ -157,7 +157,7 @@ TEST_F(oom, adapter_open)
 	n = readlink(link, self->path, sizeof(self->path) - 1);
 	ASSERT_LT(0, n);
 	self->path[n] = 0;
-	inject(_metadata, self, open_adapter, close_fd);
+	fail_each(_metadata, self, open_adapter, close_fd);
 }
 
 static int create_device(FIXTURE_DATA(oom) *self)
@@ -172,7 +172,7 @@ static void destroy_device(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, device_create)
 {
-	inject(_metadata, self, create_device, destroy_device);
+	fail_each(_metadata, self, create_device, destroy_device);
 }
 
 /*
@@ -191,7 +191,7 @@ static void destroy_queue(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, queue_create)
 {
-	inject(_metadata, self, create_queue, destroy_queue);
+	fail_each(_metadata, self, create_queue, destroy_queue);
 }
 
 static int create_kernel_queue(FIXTURE_DATA(oom) *self)
@@ -201,7 +201,7 @@ static int create_kernel_queue(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, kernel_queue_create)
 {
-	inject(_metadata, self, create_kernel_queue, destroy_queue);
+	fail_each(_metadata, self, create_kernel_queue, destroy_queue);
 }
 
 static int create_of(FIXTURE_DATA(oom) *self, struct vf_device *device, uint32_t flags,
@@ -251,12 +251,12 @@ static int create_monitored_cross(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, fence_create)
 {
-	inject(_metadata, self, create_monitored, destroy_fence);
-	inject(_metadata, self, create_monitored_cross, destroy_fence);
-	inject(_metadata, self, create_private, destroy_fence);
-	inject(_metadata, self, create_shareable, destroy_fence);
-	inject(_metadata, self, create_cross, destroy_fence);
-	inject(_metadata, self, create_intra, destroy_fence);
+	fail_each(_metadata, self, create_monitored, destroy_fence);
+	fail_each(_metadata, self, create_monitored_cross, destroy_fence);
+	fail_each(_metadata, self, create_private, destroy_fence);
+	fail_each(_metadata, self, create_shareable, destroy_fence);
+	fail_each(_metadata, self, create_cross, destroy_fence);
+	fail_each(_metadata, self, create_intra, destroy_fence);
 }
 
 static int export(FIXTURE_DATA(oom) *self)
@@ -267,7 +267,7 @@ static int export(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, fence_export)
 {
-	inject(_metadata, self, export, close_fd);
+	fail_each(_metadata, self, export, close_fd);
 }
 
 static int open_here(FIXTURE_DATA(oom) *self)
@@ -283,7 +283,7 @@ static int open_there(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, fence_open)
 {
-	inject(_metadata, self, open_here, destroy_fence);
+	fail_each(_metadata, self, open_here, destroy_fence);
 }
 
 /* The member stays as long as the fence, so each call creates a new fence. */
@@ -315,7 +315,7 @@ static int cross_there(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, fence_open_on_another_adapter)
 {
-	inject(_metadata, self, cross_there, destroy_fence);
+	fail_each(_metadata, self, cross_there, destroy_fence);
 	ASSERT_EQ(0, share_there(self));
 }
 
@@ -336,7 +336,7 @@ static void cancel_event(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, event_arm)
 {
-	inject(_metadata, self, arm_event, cancel_event);
+	fail_each(_metadata, self, arm_event, cancel_event);
 }
 
 static int wait_shortly(FIXTURE_DATA(oom) *self)
@@ -353,7 +353,7 @@ static void nothing(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, wait)
 {
-	inject(_metadata, self, wait_shortly, nothing);
+	fail_each(_metadata, self, wait_shortly, nothing);
 }
 
 static int signal_both(FIXTURE_DATA(oom) *self)
@@ -365,7 +365,7 @@ static int signal_both(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, signal)
 {
-	inject(_metadata, self, signal_both, nothing);
+	fail_each(_metadata, self, signal_both, nothing);
 }
 
 static int read_log(FIXTURE_DATA(oom) *self)
@@ -378,7 +378,7 @@ static int read_log(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, log_read)
 {
-	inject(_metadata, self, read_log, nothing);
+	fail_each(_metadata, self, read_log, nothing);
 }
 
 static int replace_logs(FIXTURE_DATA(oom) *self)
@@ -393,8 +393,8 @@ static void replace_back(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, log_replace)
 {
-	ASSERT_EQ(0, knob_path(0, "logging_level", self->path, sizeof(self->path)));
-	inject(_metadata, self, replace_logs, replace_back);
+	ASSERT_EQ(0, inject_path(0, "logging_level", self->path, sizeof(self->path)));
+	fail_each(_metadata, self, replace_logs, replace_back);
 	replace_back(self);
 }
 
@@ -425,7 +425,7 @@ static void free_buffer(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, buffers)
 {
-	inject(_metadata, self, create_buffer, free_buffer);
+	fail_each(_metadata, self, create_buffer, free_buffer);
 }
 
 static int query(FIXTURE_DATA(oom) *self)
@@ -440,7 +440,7 @@ static int query(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, query)
 {
-	inject(_metadata, self, query, nothing);
+	fail_each(_metadata, self, query, nothing);
 }
 
 static int import(FIXTURE_DATA(oom) *self)
@@ -452,7 +452,7 @@ TEST_F(oom, fence_import)
 {
 	ASSERT_EQ(0, drmSyncobjCreate(vf_adapter_fd(self->adapter), DRM_SYNCOBJ_CREATE_SIGNALED,
 				      &self->syncobj));
-	inject(_metadata, self, import, nothing);
+	fail_each(_metadata, self, import, nothing);
 	EXPECT_EQ(0, vf_fence_wait(self->fence, 1, DEADLINE));
 	drmSyncobjDestroy(vf_adapter_fd(self->adapter), self->syncobj);
 }
@@ -513,9 +513,9 @@ TEST_F(oom, submit)
 			DRM_VFENCE_FENCE_TOP_OF_PIPELINE, 0, &self->top));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, DRM_SYNCOBJ_CREATE_SIGNALED, &self->syncobj));
 	ASSERT_EQ(0, drmSyncobjCreate(fd, 0, &self->timeline));
-	inject(_metadata, self, submit, nothing);
-	inject(_metadata, self, submit_told, nothing);
-	inject(_metadata, self, broadcast, nothing);
+	fail_each(_metadata, self, submit, nothing);
+	fail_each(_metadata, self, submit_told, nothing);
+	fail_each(_metadata, self, broadcast, nothing);
 	/* A call that failed has queued nothing, and a call that succeeded is done. */
 	ASSERT_EQ(0, vf_queue_wait_idle(self->queue_made, DEADLINE));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter), after.submissions ==

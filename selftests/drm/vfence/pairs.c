@@ -236,7 +236,7 @@ static void play_together(const struct call *const *call, uint64_t seed)
 static bool adapter_mend(void)
 {
 	struct vf_adapter *adapter;
-	bool works = !knob(0, "fail_restart", "0") && !vf_adapter_open(0, &adapter);
+	bool works = !inject(0, "fail_restart", "0") && !vf_adapter_open(0, &adapter);
 
 	if (works) {
 		works = working(adapter);

@@ -560,19 +560,19 @@ static int call_reset_engine(struct scene *s)
 
 	if (!ret && !EVENTUALLY(queue_state(s->user) != DRM_VFENCE_QUEUE_IDLE))
 		ret = -ETIME;
-	return ret ? ret : knob(0, "reset_engine", "0");
+	return ret ? ret : inject(0, "reset_engine", "0");
 }
 
 static int call_reset_adapter(struct scene *s)
 {
-	return knob(0, "reset_adapter", "1");
+	return inject(0, "reset_adapter", "1");
 }
 
 static int call_lose_adapter(struct scene *s)
 {
-	int ret = knob(0, "fail_restart", "1");
+	int ret = inject(0, "fail_restart", "1");
 
-	return ret ? ret : knob(0, "reset_adapter", "1");
+	return ret ? ret : inject(0, "reset_adapter", "1");
 }
 
 static int call_unbind(struct scene *s)

@@ -174,7 +174,7 @@ TEST_F(queue, WDDM_185_186_what_a_victim_stores_goes_nowhere)
 	 * Disconnect all doorbells. The next owner gets the first physical doorbell that
 	 * is free.
 	 */
-	ASSERT_EQ(0, knob(0, "notify_work", "0"));
+	ASSERT_EQ(0, inject(0, "notify_work", "0"));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, *victim.status);
 	ASSERT_EQ(0, bare_connect(&next));
 	EXPECT_EQ(0, *next.doorbell);
@@ -270,11 +270,11 @@ TEST_F(queue, a_doorbell_shows_the_logging_level_of_now)
 	ASSERT_EQ(0, bare_doorbell(&b));
 	level = (volatile uint32_t *)&b.status[1];
 	EXPECT_EQ(DRM_VFENCE_LOGGING_DEFAULT, *level);
-	ASSERT_EQ(0, knob(0, "logging_level", "1"));
+	ASSERT_EQ(0, inject(0, "logging_level", "1"));
 	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, *level);
 	ASSERT_EQ(0, bare_connect(&b));
 	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, *level);
-	ASSERT_EQ(0, knob(0, "logging_level", "0"));
+	ASSERT_EQ(0, inject(0, "logging_level", "0"));
 	EXPECT_EQ(DRM_VFENCE_LOGGING_DEFAULT, *level);
 	EXPECT_EQ(0, bare_destroy(&b));
 }
@@ -697,7 +697,7 @@ TEST_F(queue, WDDM_189_connected_notify_gets_one_ping_per_submission)
 	 * The hardware begins to need the call: the status becomes RETRY, and the next
 	 * connect returns another answer.
 	 */
-	ASSERT_EQ(0, knob(0, "notify_work", "1"));
+	ASSERT_EQ(0, inject(0, "notify_work", "1"));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(self->gfx));
 	for (i = 0; i < 5; i++)
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
@@ -705,7 +705,7 @@ TEST_F(queue, WDDM_189_connected_notify_gets_one_ping_per_submission)
 	ASSERT_TRUE(drained(self->gfx));
 	ASSERT_EQ(0, vf_queue_query(self->gfx, &query));
 	EXPECT_EQ(5, query.notifications);
-	ASSERT_EQ(0, knob(0, "notify_work", "0"));
+	ASSERT_EQ(0, inject(0, "notify_work", "0"));
 	for (i = 0; i < 5; i++)
 		ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_EQ(DRM_VFENCE_DOORBELL_CONNECTED, vf_queue_status(self->gfx));

@@ -13,7 +13,7 @@ TEST_F(engine, WDDM_144_145_TDR_03_an_engine_that_has_ended_its_work_is_not_rese
 {
 	struct vf_counters after;
 
-	ASSERT_EQ(0, knob(HANGS, "finish_before_snapshot", "1"));
+	ASSERT_EQ(0, inject(HANGS, "finish_before_snapshot", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.false_alarms == self->before.false_alarms + 1)));
@@ -23,7 +23,7 @@ TEST_F(engine, WDDM_144_145_TDR_03_an_engine_that_has_ended_its_work_is_not_rese
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(logged(self->gfx));
 	/* A queue that was found by a false alarm is not the cause of a later reset. */
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "0"));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	ASSERT_EQ(0, hang_on(self->other_gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_HUNG));
@@ -39,7 +39,7 @@ TEST_F(engine, WDDM_151_TDR_04_work_that_ends_after_the_snapshot_counts_as_abort
 
 	ASSERT_EQ(0, vf_fence_create(self->device, DRM_VFENCE_FENCE_NO_SIGNAL_MAX_VALUE_ON_TDR,
 				     0, &fence));
-	ASSERT_EQ(0, knob(HANGS, "finish_before_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "finish_before_reset", "1"));
 	cmd_hang(self->gfx);
 	vf_cmd_signal(self->gfx, fence, 7);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
@@ -79,7 +79,7 @@ TEST_F(engine, WDDM_151_164_who_leaves_after_the_snapshot_is_blamed)
 	vf_cmd_draw(mm, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(mm));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	ASSERT_TRUE(release_dump(HANGS));
 	ASSERT_EQ(0, hang_on(compute));
 	/* The dump is taken after the snapshot, and before queues are waited for. */
@@ -157,12 +157,12 @@ TEST_F(engine, WDDM_146_what_was_reported_before_is_handled_before_the_reset)
 	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &fence));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
 	ASSERT_EQ(0, arm(self->other.adapter, fence, 1, efd));
-	ASSERT_EQ(0, knob(HANGS, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(HANGS, "hold_posts", "1"));
 	vf_cmd_signal(copy, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(copy));
 	EXPECT_TRUE(drained(copy));
 	EXPECT_FALSE(fired(efd));
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "0"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "0"));
 	EXPECT_TRUE(EVENTUALLY(fired(efd)));
 	EXPECT_EQ(0, write_text(enable, "0"));
 	EXPECT_EQ(0, write_text(TRACING "events/vfence/vfence_recovery/enable", "0"));
@@ -196,7 +196,7 @@ TEST_F(engine, WDDM_153_TDR_06_a_preemption_completes_nothing)
 	vf_cmd_draw(self->gfx, 1, 20000000);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(drained(self->gfx));
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "1"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "1"));
 	EXPECT_EQ(0, write_text(TRACING "events/vfence/vfence_recovery/enable", "0"));
 	ASSERT_LE(8, traced(step, 32));
 	/* A queue that comes back has a new id, and no id was completed before. */
@@ -214,7 +214,7 @@ TEST_F(engine, WDDM_153_TDR_06_a_preemption_completes_nothing)
 
 TEST_F(engine, WDDM_150_TDR_05_an_impossible_id_loses_the_adapter)
 {
-	ASSERT_EQ(0, knob(HANGS, "wrong_last_aborted", "1"));
+	ASSERT_EQ(0, inject(HANGS, "wrong_last_aborted", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) ==
 			       DRM_VFENCE_DEVICE_STOPPED));
@@ -223,7 +223,7 @@ TEST_F(engine, WDDM_150_TDR_05_an_impossible_id_loses_the_adapter)
 
 TEST_F(engine, WDDM_147_a_group_without_the_engine_loses_the_adapter)
 {
-	ASSERT_EQ(0, knob(HANGS, "wrong_dependents", "1"));
+	ASSERT_EQ(0, inject(HANGS, "wrong_dependents", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(kernel_said(self->log, "(0x119, 0x8)")));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) ==
@@ -292,7 +292,7 @@ TEST_F(engine, WDDM_123_151_a_resume_during_the_reset_excuses_nobody)
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
 	ASSERT_EQ(0, vf_fence_create(self->other.device, 0, 0, &timer));
 	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "300"));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	vf_cmd_draw(compute, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(compute));
 	ASSERT_TRUE(EVENTUALLY(queue_state(compute) == DRM_VFENCE_QUEUE_RUNNING));
@@ -306,7 +306,7 @@ TEST_F(engine, WDDM_123_151_a_resume_during_the_reset_excuses_nobody)
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) != DRM_VFENCE_DEVICE_ACTIVE));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 	EXPECT_EQ(self->before.engine_resets + 1, counters(self->adapter).engine_resets);
-	EXPECT_EQ(0, knob(HANGS, "ignore_suspend", "0"));
+	EXPECT_EQ(0, inject(HANGS, "ignore_suspend", "0"));
 	vf_fence_destroy(timer);
 	vf_queue_destroy(mm);
 	vf_queue_destroy(compute);
@@ -320,7 +320,7 @@ TEST_F(engine, WDDM_142_195_a_suspension_in_time_is_not_late)
 	if (!deterministic())
 		SKIP(return, "needs exact times");
 	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "500"));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	vf_cmd_draw(self->gfx, 1, 3 * SECOND / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
@@ -342,7 +342,7 @@ TEST_F(engine, WDDM_142_195_a_later_suspension_does_not_delay_an_earlier_one)
 		SKIP(return, "needs exact times");
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &idle));
 	ASSERT_EQ(0, tdr_configure(HANGS, "delay_ms", "500"));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	vf_cmd_draw(self->copy, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	vf_cmd_draw(self->other_gfx, 1, 5 * SECOND);
@@ -471,7 +471,7 @@ TEST_F(engine, WDDM_147_148_156_174_TDR_24_a_dependent_engine_that_stays_is_rese
 	vf_cmd_draw(third_gfx, 15, 100000000);
 	ASSERT_EQ(0, vf_queue_submit(third_gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	begun = vf_deadline(0);
 	ASSERT_EQ(0, hang_on(compute));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
@@ -509,7 +509,7 @@ TEST_F(engine, TDR_12_the_guilty_one_is_refused_and_a_new_queue_of_its_process_w
 	vf_cmd_draw(mm, 10, SECOND);
 	ASSERT_EQ(0, vf_queue_submit(mm));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	ASSERT_EQ(0, hang_on(compute));
 
 	/* Guilty, innocent, and not concerned. */
@@ -584,7 +584,7 @@ TEST_F(engine, WDDM_177_a_page_fault_may_request_the_reset_of_its_engine)
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_COPY, 4096, &copy));
 	vf_cmd_draw(copy, 20, SECOND / 100);
 	ASSERT_EQ(0, vf_queue_submit(copy));
-	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
+	ASSERT_EQ(0, inject(HANGS, "page_fault_flags", "0x8"));
 	fault_on(self->gfx);
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.engine_resets == self->before.engine_resets + 1)));
@@ -596,7 +596,7 @@ TEST_F(engine, WDDM_177_a_page_fault_may_request_the_reset_of_its_engine)
 	EXPECT_TRUE(drained(copy));
 
 	/* If the engine cannot be reset, the adapter is. */
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_reset", "1"));
 	fault_on(copy);
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.adapter_resets == self->before.adapter_resets + 1)));
@@ -608,7 +608,7 @@ TEST_F(engine, WDDM_177_a_page_fault_may_request_the_reset_of_its_engine)
 /* A thread asks for the reset of COMPUTE. */
 static void *reset_thread(void *unused)
 {
-	knob(HANGS, "reset_engine", "1");
+	inject(HANGS, "reset_engine", "1");
 	return unused;
 }
 
@@ -625,14 +625,14 @@ TEST_F(engine, WDDM_177_a_request_beside_a_reset_is_not_forgotten)
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
 	/* On a slow machine it may fault before the reset begins, and requests the same. */
-	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x4"));
+	ASSERT_EQ(0, inject(HANGS, "page_fault_flags", "0x4"));
 	vf_cmd_draw(mm, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(mm));
 	vf_cmd_draw(compute, 1, SECOND / 10);
 	vf_cmd_fill(compute, NOWHERE, 64, 0);
 	ASSERT_EQ(0, vf_queue_submit(compute));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, reset_thread, NULL));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.adapter_resets == self->before.adapter_resets + 1)));
@@ -650,10 +650,10 @@ static int fault_beside_a_hang(struct vf_queue *compute, struct vf_queue *mm, co
 {
 	vf_cmd_draw(mm, 1, SECOND / 10);
 	vf_cmd_fill(mm, NOWHERE, 64, 0);
-	if (knob(HANGS, "page_fault_flags", flags) || vf_queue_submit(mm) ||
+	if (inject(HANGS, "page_fault_flags", flags) || vf_queue_submit(mm) ||
 	    !EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING))
 		return -EIO;
-	return knob(HANGS, "ignore_suspend", "1") ?: hang_on(compute);
+	return inject(HANGS, "ignore_suspend", "1") ?: hang_on(compute);
 }
 
 TEST_F(engine, WDDM_149_177_a_request_on_a_dependent_engine_is_met_later)
@@ -708,16 +708,16 @@ TEST_F(engine, WDDM_149_177_the_end_of_a_reset_does_not_end_a_request_beside_it)
 	ASSERT_EQ(0, vf_device_create(self->adapter, &third));
 	ASSERT_EQ(0, vf_queue_create(third, DRM_VFENCE_NODE_MM, 4096, &behind));
 	ASSERT_EQ(0, vf_queue_create(self->other.device, DRM_VFENCE_NODE_MM, 4096, &mm));
-	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
+	ASSERT_EQ(0, inject(HANGS, "page_fault_flags", "0x8"));
 	vf_cmd_draw(mm, 1, SECOND / 20);
 	vf_cmd_fill(mm, NOWHERE, 64, 0);
 	ASSERT_EQ(0, vf_queue_submit(mm));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	vf_cmd_draw(behind, 1, SECOND / 100);
 	ASSERT_EQ(0, vf_queue_submit(behind));
 	/* The reset of COMPUTE waits for MM. */
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "1"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "1"));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.engine_resets == self->before.engine_resets + 2)));
 	EXPECT_TRUE(drained(behind));
@@ -734,17 +734,17 @@ TEST_F(engine, WDDM_164_177_a_device_counts_as_one_hang)
 	struct vf_counters after;
 
 	ASSERT_EQ(0, tdr_configure(HANGS, "limit_count", "2"));
-	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
-	ASSERT_EQ(0, knob(HANGS, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(HANGS, "page_fault_flags", "0x8"));
+	ASSERT_EQ(0, inject(HANGS, "hold_posts", "1"));
 	fault_on(self->gfx);
 	fault_on(self->copy);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) >= DRM_VFENCE_QUEUE_FAULTED &&
 			       queue_state(self->copy) >= DRM_VFENCE_QUEUE_FAULTED));
 	if (!queue_fault(self->gfx) || !queue_fault(self->copy))
 		SKIP(return, "the driver has handled the first fault before the second");
-	ASSERT_EQ(0, knob(HANGS, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(HANGS, "hold_posts", "0"));
 	/* The reset of an idle engine flushes what is held. */
-	ASSERT_EQ(0, knob(HANGS, "reset_engine", "1"));
+	ASSERT_EQ(0, inject(HANGS, "reset_engine", "1"));
 	EXPECT_TRUE(EVENTUALLY((after = counters(self->adapter),
 				after.engine_resets == self->before.engine_resets + 3)));
 	EXPECT_TRUE(EVENTUALLY(vf_queue_status(self->copy) ==
@@ -765,7 +765,7 @@ TEST_F(engine, WDDM_164_177_a_process_whose_faults_request_resets_is_blocked)
 	struct vf_counters after;
 	unsigned int i;
 
-	ASSERT_EQ(0, knob(HANGS, "page_fault_flags", "0x8"));
+	ASSERT_EQ(0, inject(HANGS, "page_fault_flags", "0x8"));
 	for (i = 0; i < 5; i++) {
 		ASSERT_EQ(0, vf_device_create(self->adapter, &device[i]));
 		ASSERT_EQ(0, vf_queue_create(device[i], DRM_VFENCE_NODE_GFX, 4096, &queue[i]));
@@ -939,7 +939,7 @@ TEST_F_TIMEOUT(engine, TDR_28_an_adapter_that_was_reset_works_again_at_once, 120
 	unsigned int i;
 
 	ASSERT_EQ(0, tdr_configure(HANGS, "debug_mode", "3"));
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_reset", "1"));
 	for (i = 0; i < HANGS_MEASURED; i++) {
 		struct vf_device *device;
 		struct vf_queue *queue;
@@ -975,7 +975,7 @@ TEST_F(engine, WDDM_145_what_was_ignored_is_read_when_the_engines_go_on)
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_COMPUTE, 4096, &compute));
 	ASSERT_EQ(0, vf_kernel_queue_create(self->other.device, DRM_VFENCE_NODE_MM, &mm));
 	ASSERT_EQ(0, drmSyncobjCreate(vf_adapter_fd(self->other.adapter), 0, &out.handle));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	vf_cmd_draw(mm, 1, 300000000);
 	ASSERT_EQ(0, vf_submit(&mm, 1, &what));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
@@ -1094,7 +1094,7 @@ TEST_F(engine, WDDM_155_TDR_10_an_engine_that_cannot_be_reset_takes_the_adapter_
 {
 	struct vf_counters after;
 
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_reset", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
@@ -1109,7 +1109,7 @@ TEST_F(engine, TDR_10_a_reset_that_takes_too_long_takes_the_adapter_along)
 	struct vf_counters after;
 
 	ASSERT_EQ(0, tdr_configure(HANGS, "ddi_delay_ms", "500"));
-	ASSERT_EQ(0, knob(HANGS, "slow_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "slow_reset", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
@@ -1134,11 +1134,11 @@ TEST_F(engine, TDR_01_a_copy_that_never_ends_is_found_and_its_engine_goes_on)
 		va[i] = vf_buffer_va(buffer[i]);
 	}
 	memset(vf_buffer_map(buffer[0]), 0x5a, 65536);
-	ASSERT_EQ(0, knob(HANGS, "hang_copies", "1"));
+	ASSERT_EQ(0, inject(HANGS, "hang_copies", "1"));
 	vf_cmd_copy(self->copy, va[1], va[0], 65536);
 	vf_queue_publish(self->copy);
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
-	ASSERT_EQ(0, knob(HANGS, "hang_copies", "0"));
+	ASSERT_EQ(0, inject(HANGS, "hang_copies", "0"));
 	EXPECT_EQ(0, ((uint8_t *)vf_buffer_map(buffer[1]))[65535]);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->other.device));
 
@@ -1165,7 +1165,7 @@ TEST_F(engine, WDDM_169_a_reset_that_was_promoted_says_so)
 		SKIP(return, MAY_NOT_PATCH_KERNEL);
 	if (write_text(TRACING "trace", "") || write_text(enable, "1"))
 		SKIP(return, "no tracing");
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_reset", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
 	EXPECT_TRUE(EVENTUALLY(line_of("type=B adapter=11 function=0 type=9")));
@@ -1176,7 +1176,7 @@ TEST_F(engine, WDDM_176_TDR_10_an_engine_that_does_not_go_on_takes_the_adapter_a
 {
 	struct vf_counters after;
 
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_resume", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_resume", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
@@ -1191,7 +1191,7 @@ TEST_F(engine, WDDM_149_an_engine_that_is_not_empty_takes_the_adapter_along)
 {
 	struct vf_counters after;
 
-	ASSERT_EQ(0, knob(HANGS, "survive_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "survive_reset", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) == DRM_VFENCE_DEVICE_RESET));
@@ -1265,7 +1265,7 @@ TEST_F(engine, WDDM_149_193_a_resume_does_not_end_a_reset)
 	vf_cmd_draw(mm, 1, 5 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(mm));
 	ASSERT_TRUE(EVENTUALLY(queue_state(mm) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(HANGS, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(HANGS, "ignore_suspend", "1"));
 	ASSERT_TRUE(release_dump(HANGS));
 	ASSERT_EQ(0, hang_on(hanging));
 	/* The dump is taken after the snapshot, and before queues are waited for. */
@@ -1284,7 +1284,7 @@ TEST_F(engine, WDDM_149_193_a_resume_does_not_end_a_reset)
 
 TEST_F(engine, WDDM_175_an_engine_that_reports_before_it_goes_on_loses_the_adapter)
 {
-	ASSERT_EQ(0, knob(HANGS, "interrupt_after_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "interrupt_after_reset", "1"));
 	ASSERT_EQ(0, hang_on(self->gfx));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other.device) ==
 			       DRM_VFENCE_DEVICE_STOPPED));

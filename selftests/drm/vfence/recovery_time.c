@@ -245,7 +245,7 @@ TEST_F_TIMEOUT(engine, WDDM_158_the_adapter_goes_on_within_twenty_milliseconds, 
 	struct series s = { .count = 0 };
 
 	ASSERT_EQ(0, allow_hangs(HANGS));
-	ASSERT_EQ(0, knob(HANGS, "fail_engine_reset", "1"));
+	ASSERT_EQ(0, inject(HANGS, "fail_engine_reset", "1"));
 	while (s.count < rounds())
 		s.ns[s.count++] = adapter_round();
 	EXPECT_SERIES(&s, "adapter", 20 * MS);
@@ -302,7 +302,7 @@ static int64_t function_round(enum next next)
 	if (!party_open(&a, FUNCTION(1), DRM_VFENCE_NODE_GFX) &&
 	    !vf_device_create(a.client.adapter, &innocent) &&
 	    !party_open(&b, FUNCTION(2), DRM_VFENCE_NODE_GFX) &&
-	    !knob(FUNCTION(1), "fail_adapter_reset", next == WHOLE_GPU ? "1" : "0")) {
+	    !inject(FUNCTION(1), "fail_adapter_reset", next == WHOLE_GPU ? "1" : "0")) {
 		party_note(&a, 0);
 		if (!hang_on(a.queue) && EVENTUALLY(party_noted(&a, 0))) {
 			/* The host asks for the engine as soon as the other function has work. */

@@ -50,7 +50,7 @@ FIXTURE_SETUP(rewind)
 
 FIXTURE_TEARDOWN(rewind)
 {
-	knob(variant->index, "hold_posts", "0");
+	inject(variant->index, "hold_posts", "0");
 	close(self->efd);
 	close(self->late);
 	vf_fence_destroy(self->fence);
@@ -210,7 +210,7 @@ TEST_F(rewind, values_of_several_fences_that_are_rewound_before_the_interrupt)
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 10, self->efd));
 	ASSERT_EQ(0, arm(self->adapter, self->other, 10, self->late));
-	ASSERT_EQ(0, knob(variant->index, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->index, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 10);
 	vf_cmd_signal(self->gfx, self->other, 10);
 	vf_cmd_signal(self->gfx, self->fence, 1);

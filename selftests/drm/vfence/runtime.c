@@ -565,7 +565,7 @@ TEST_F(runtime, a_wait_sets_the_events_that_are_reached_without_an_interrupt)
 	ASSERT_EQ(0, vf_queue_create(self->device, DRM_VFENCE_NODE_GFX, 4096, &user));
 	for (i = 0; i < 2; i++) {
 		ASSERT_EQ(0, arm_earlier(self, i + 1, none));
-		ASSERT_EQ(0, knob(0, late[i][0], late[i][1]));
+		ASSERT_EQ(0, inject(0, late[i][0], late[i][1]));
 		vf_cmd_signal(user, self->fence[0], i + 1);
 		vf_cmd_signal(user, self->fence[1], i + 1);
 		ASSERT_EQ(0, vf_queue_publish(user));
@@ -580,7 +580,7 @@ TEST_F(runtime, a_wait_sets_the_events_that_are_reached_without_an_interrupt)
 		EXPECT_EQ(1, limit_of(self->adapter, DRM_VFENCE_LIMIT_EVENTS).used);
 
 		/* What comes later changes nothing. */
-		ASSERT_EQ(0, knob(0, "lose_interrupt", "0"));
+		ASSERT_EQ(0, inject(0, "lose_interrupt", "0"));
 		ASSERT_EQ(0, release_posts(0));
 		ASSERT_EQ(0, vf_fence_signal(self->fence[2], i + 1));
 		EXPECT_TRUE(EVENTUALLY(fired_on(self->adapter, none) == 1));

@@ -27,7 +27,7 @@ static int state_path(int function, const char *suffix, char *path, size_t size)
 	char name[32];
 
 	snprintf(name, sizeof(name), "vf_state/vf%d%s", function, suffix);
-	return knob_path(PHYSICAL, name, path, size);
+	return inject_path(PHYSICAL, name, path, size);
 }
 
 static int lose(int function)
@@ -350,9 +350,9 @@ TEST_F(world, VF_43_what_cannot_be_restored_changes_nothing)
 	EXPECT_TRUE(draw(&self->guest[1], 1));
 	/* A function that has the engines exclusively cannot be paused. */
 	ASSERT_EQ(0, configure("access_limit_ms", "60000"));
-	ASSERT_EQ(0, knob(VF(1), "mailbox", "1"));
+	ASSERT_EQ(0, inject(VF(1), "mailbox", "1"));
 	EXPECT_TRUE(EVENTUALLY(pause_function(1, "1") == -EBUSY || pause_function(1, "0")));
-	ASSERT_EQ(0, knob(VF(1), "mailbox", "2"));
+	ASSERT_EQ(0, inject(VF(1), "mailbox", "2"));
 	EXPECT_TRUE(draw(&self->guest[1], 1));
 }
 
@@ -619,7 +619,7 @@ static int write_at_once(int number, const char *file, const char *text)
 	pid_t pid = fork();
 
 	if (!pid)
-		_exit(-(strcmp(file, "recover") ? knob(number, file, text) :
+		_exit(-(strcmp(file, "recover") ? inject(number, file, text) :
 						  tdr_configure(number, file, text)));
 	if (pid < 0 || !EVENTUALLY(waitpid(pid, &status, WNOHANG) == pid))
 		return -ETIMEDOUT;
@@ -643,7 +643,7 @@ TEST_F(world, VF_43_a_reset_waits_for_no_resume)
 		EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_engine", "0"));
 		EXPECT_EQ(-EALREADY, write_at_once(VF(1), "recover", "1"));
 		if (round) {
-			ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
+			ASSERT_EQ(0, inject(VF(1), "mailbox", "5"));
 			EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
 			EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_adapter", "1"));
 			EXPECT_EQ(-EBUSY, write_at_once(VF(1), "reset_engine", "0"));
@@ -663,7 +663,7 @@ TEST_F(world, VF_43_a_reset_waits_for_no_resume)
 
 	/* Nor is a lost function recovered before its resume. */
 	ASSERT_EQ(0, tdr_configure(VF(1), "limit_count", "1"));
-	ASSERT_EQ(0, knob(VF(1), "reset_adapter", "1"));
+	ASSERT_EQ(0, inject(VF(1), "reset_adapter", "1"));
 	EXPECT_FALSE(working(self->guest[0].adapter));
 	ASSERT_EQ(0, pause_function(1, "1"));
 	EXPECT_EQ(-EBUSY, write_at_once(VF(1), "recover", "1"));
@@ -677,7 +677,7 @@ TEST_F(world, VF_43_a_function_leaves_with_a_reset_that_was_put_off)
 {
 	ASSERT_EQ(0, world_make(self, 2));
 	ASSERT_EQ(0, pause_function(1, "1"));
-	ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
+	ASSERT_EQ(0, inject(VF(1), "mailbox", "5"));
 	EXPECT_TRUE(EVENTUALLY(received(1, "flr_done") == 1));
 	EXPECT_EQ(0, driver("unbind", VF(1)));
 	EXPECT_EQ(0, driver("bind", VF(1)));
@@ -694,7 +694,7 @@ TEST_F(world, VF_43_a_paused_function_is_reset_and_leaves)
 	ASSERT_LT(0, save(1));
 	ASSERT_EQ(0, lose(1));
 	EXPECT_EQ(-ENODATA, pause_function(1, "0"));
-	ASSERT_EQ(0, knob(VF(1), "mailbox", "5"));
+	ASSERT_EQ(0, inject(VF(1), "mailbox", "5"));
 	EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "resets") == 1));
 	/* The state from before the reset does not come back. */
 	EXPECT_EQ(-ESTALE, restore(1, 65536));

@@ -335,17 +335,17 @@ static void reset_somehow(unsigned int index)
 
 	switch (dice(5)) {
 	case 0:
-		knob(index, name, "1");
+		inject(index, name, "1");
 		break;
 	case 2:
-		knob(index, "page_fault_flags",
-		     (const char *[]){ "0x4", "0x8", "0x10" }[dice(3)]);
+		inject(index, "page_fault_flags",
+		       (const char *[]){ "0x4", "0x8", "0x10" }[dice(3)]);
 		break;
 	case 1:
-		knob(index, "reset_engine", (const char *[]){ "0", "1", "2", "3" }[dice(4)]);
+		inject(index, "reset_engine", (const char *[]){ "0", "1", "2", "3" }[dice(4)]);
 		break;
 	default:
-		knob(index, "reset_adapter", "1");
+		inject(index, "reset_adapter", "1");
 		break;
 	}
 }

@@ -640,11 +640,11 @@ TEST_F(advanced, WDDM_130_all_monitored_fences_that_are_written_at_once_are_look
 		vf_cmd_signal(self->gfx, fence[i], 1);
 	}
 	vf_cmd_draw(self->gfx, 3, LONG);
-	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->adapter, "hold_posts", "1"));
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence[FENCES - 1]) == 1));
-	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
-	/* The knob wakes nobody: another post does. */
+	ASSERT_EQ(0, inject(variant->adapter, "hold_posts", "0"));
+	/* The injection wakes nobody: another post does. */
 	ASSERT_EQ(0, vf_kernel_queue_create(self->device, DRM_VFENCE_NODE_COPY, &other));
 	vf_cmd_signal(other, self->fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(other));
@@ -667,13 +667,13 @@ TEST_F(advanced, a_monitored_fence_is_destroyed_that_nobody_has_looked_at)
 	if (geteuid())
 		SKIP(return, "needs root");
 	ASSERT_EQ(0, vf_monitored_fence_create(self->device, 0, 0, &fence));
-	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(variant->adapter, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(fence) == 1));
 	/* The library would wait until the queue has passed the packet. */
 	ASSERT_EQ(0, destroy_object(self->fd, DRM_VFENCE_OBJECT_FENCE, vf_fence_handle(fence)));
-	ASSERT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
+	ASSERT_EQ(0, inject(variant->adapter, "hold_posts", "0"));
 
 	/* The next one that is written stands alone on the list. */
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
@@ -1375,7 +1375,7 @@ TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 	struct vf_counters before = counters(self->adapter);
 	struct vf_syncobj first = syncobj_of(self->fd, 0), next = syncobj_of(self->fd, 0);
 
-	if (knob(variant->adapter, "hold_posts", "1"))
+	if (inject(variant->adapter, "hold_posts", "1"))
 		SKIP(return, "needs root and debugfs");
 	/*
 	 * The first submission is done when its timeout expires. The second runs at that
@@ -1394,7 +1394,7 @@ TEST_F(submit, a_time_out_sees_what_nobody_has_told)
 	EXPECT_NOT_YET(self->word[1]);
 	EXPECT_NOT_YET(syncobj_status(self->fd, next.handle));
 	EXPECT_EQ(0, wait_syncobj(self->fd, &next, DEADLINE));
-	EXPECT_EQ(0, knob(variant->adapter, "hold_posts", "0"));
+	EXPECT_EQ(0, inject(variant->adapter, "hold_posts", "0"));
 	EXPECT_EQ(1, syncobj_status(self->fd, next.handle));
 	EXPECT_EQ(2, self->word[1]);
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));

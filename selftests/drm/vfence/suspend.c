@@ -184,7 +184,7 @@ TEST_F(suspend, WDDM_194_a_stale_acknowledgment_is_none)
 	ASSERT_EQ(0, vf_queue_resume(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	/* The acknowledgment of this suspension is lost. */
-	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, inject(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
 	EXPECT_EQ(DRM_VFENCE_DEVICE_HUNG, vf_device_state(self->device));
 }
@@ -237,7 +237,7 @@ TEST_F(suspend, WDDM_194_a_query_does_not_wait_for_the_acknowledgment)
 		SKIP(return, "needs root");
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, inject(variant->index, "lose_suspend", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, self->gfx));
 	EXPECT_TRUE(EVENTUALLY(context_state(self->gfx).state == DRM_VFENCE_CONTEXT_SUSPENDING));
 	ASSERT_EQ(0, pthread_join(thread, &ret));
@@ -260,7 +260,7 @@ TEST_F(suspend, WDDM_195_signals_do_not_extend_the_time_out)
 	ASSERT_EQ(0, tdr_configure(variant->index, "delay_ms", "200"));
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, inject(variant->index, "lose_suspend", "1"));
 	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
 	begun = vf_deadline(0);
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
@@ -349,7 +349,7 @@ TEST_F(suspend, WDDM_195_without_acknowledgment_the_engine_is_reset)
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	ASSERT_EQ(0, tdr_configure(variant->index, "limit_count", "1"));
-	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, inject(variant->index, "lose_suspend", "1"));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
 	expect_hung(_metadata, self, &before);
 	/* It is a hang of the process (WDDM-164). */
@@ -373,12 +373,12 @@ TEST_F(suspend, WDDM_195_what_does_not_leave_is_reset_and_others_go_on)
 	ASSERT_TRUE(drained(self->copy));
 	hang(self->gfx);
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(variant->index, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(variant->index, "ignore_suspend", "1"));
 	/* Work of another device waits for the engine. */
 	vf_cmd_signal(other, fence, 1);
 	ASSERT_EQ(0, vf_queue_submit(other));
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
-	ASSERT_EQ(0, knob(variant->index, "ignore_suspend", "0"));
+	ASSERT_EQ(0, inject(variant->index, "ignore_suspend", "0"));
 	expect_hung(_metadata, self, &before);
 	EXPECT_TRUE(drained(other));
 	EXPECT_EQ(1, vf_fence_current(fence));
@@ -415,7 +415,7 @@ TEST_F(suspend, WDDM_123_195_who_is_reset_by_accident_is_told_so)
 	 * take turns of a second: on a loaded machine it may be the other one's turn when
 	 * the suspension comes, which then needs no acknowledgment. Try again.
 	 */
-	ASSERT_EQ(0, knob(variant->index, "lose_suspend", "1"));
+	ASSERT_EQ(0, inject(variant->index, "lose_suspend", "1"));
 	for (i = 0; !ret && i < 5; i++) {
 		ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 		ret = vf_queue_suspend(self->gfx, NULL);

@@ -38,7 +38,7 @@ static void culprit_close(struct culprit *c)
 
 static int culprit_knob(struct culprit *c, const char *name, const char *value)
 {
-	return knob(VF(c->number), name, value);
+	return inject(VF(c->number), name, value);
 }
 
 static void culprit_draw(struct culprit *c)

@@ -170,11 +170,11 @@ TEST_F(tdr, WDDM_142_a_suspension_is_given_up_after_the_delay)
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "1"));
 	begun = vf_deadline(0);
 	EXPECT_EQ(-ETIME, vf_queue_suspend(self->gfx, NULL));
 	begun = (vf_deadline(0) - begun) / 1000000;
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "0"));
 	TH_LOG("given up after %lld ms", (long long)begun);
 	EXPECT_LE(300, begun);
 	if (deterministic())
@@ -201,14 +201,14 @@ TEST_F(tdr, WDDM_142_a_suspension_that_nobody_waits_for_is_given_up_as_well)
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "1"));
 	ASSERT_EQ(0, sigaction(SIGALRM, &action, NULL));
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &often, NULL));
 	EXPECT_EQ(-1, ioctl(self->fd, DRM_IOCTL_VFENCE_CONTEXT_SUSPEND, &args));
 	EXPECT_EQ(EINTR, errno);
 	ASSERT_EQ(0, setitimer(ITIMER_REAL, &never, NULL));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->device) == DRM_VFENCE_DEVICE_HUNG));
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "0"));
 	after = counters(self->adapter);
 	EXPECT_EQ(before.engine_resets + 1, after.engine_resets);
 	/* Whoever calls again learns of it. */
@@ -262,13 +262,13 @@ TEST_F(tdr, a_new_delay_holds_at_once_for_a_suspension)
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, &suspension));
 	wait_for_delays(self);
 	EXPECT_FALSE(__atomic_load_n(&suspension.returned, __ATOMIC_ACQUIRE));
 	ASSERT_EQ(0, tdr_configure(0, "delay_ms", "200"));
 	pthread_join(thread, NULL);
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "0"));
 	EXPECT_EQ(-ETIME, suspension.ret);
 }
 
@@ -284,7 +284,7 @@ static void ignored_until(struct __test_metadata *_metadata, FIXTURE_DATA(tdr) *
 	cmd_hang(self->gfx);
 	ASSERT_EQ(0, vf_queue_publish(self->gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "1"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "1"));
 	ASSERT_EQ(0, pthread_create(&thread, NULL, suspend_thread, &suspension));
 	ASSERT_EQ(0, submit_hang(self));
 	wait_for_delays(self);
@@ -293,7 +293,7 @@ static void ignored_until(struct __test_metadata *_metadata, FIXTURE_DATA(tdr) *
 	EXPECT_EQ(DRM_VFENCE_DEVICE_ACTIVE, vf_device_state(self->device));
 	ASSERT_EQ(0, tdr_configure(0, name, on));
 	pthread_join(thread, NULL);
-	ASSERT_EQ(0, knob(0, "ignore_suspend", "0"));
+	ASSERT_EQ(0, inject(0, "ignore_suspend", "0"));
 	EXPECT_EQ(-ETIME, suspension.ret);
 	EXPECT_TRUE(EVENTUALLY(ended(self)));
 	EXPECT_TRUE(EVENTUALLY(vf_device_state(self->other) == DRM_VFENCE_DEVICE_HUNG));
@@ -501,7 +501,7 @@ TEST_F(tdr, WDDM_162_real_time_loops_make_no_reset_of_an_engine_fail)
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->gfx) == DRM_VFENCE_QUEUE_RUNNING));
 	pid = starve("engine");
 	ASSERT_LT(0, pid);
-	EXPECT_EQ(0, knob(0, "reset_engine", "0"));
+	EXPECT_EQ(0, inject(0, "reset_engine", "0"));
 	EXPECT_EQ(0, end_starve(pid));
 
 	after = counters(self->adapter);
@@ -520,7 +520,7 @@ TEST_F(tdr, WDDM_146_real_time_loops_make_no_flush_of_a_reset_fail)
 	if (!can_starve())
 		SKIP(return, "needs two processors, and CONFIG_SCHED_INFO");
 	ASSERT_EQ(0, arm(self->adapter, self->fence, 2, efd));
-	ASSERT_EQ(0, knob(0, "hold_posts", "1"));
+	ASSERT_EQ(0, inject(0, "hold_posts", "1"));
 	vf_cmd_signal(self->gfx, self->fence, 1);
 	vf_cmd_signal(self->gfx, self->fence, 2);
 	vf_cmd_draw(self->gfx, 100, SECOND / 100);
@@ -528,8 +528,8 @@ TEST_F(tdr, WDDM_146_real_time_loops_make_no_flush_of_a_reset_fail)
 	ASSERT_TRUE(EVENTUALLY(vf_fence_current(self->fence) == 2));
 	pid = starve("cmp");
 	ASSERT_LT(0, pid);
-	EXPECT_EQ(0, knob(0, "hold_posts", "0"));
-	EXPECT_EQ(0, knob(0, "reset_engine", "0"));
+	EXPECT_EQ(0, inject(0, "hold_posts", "0"));
+	EXPECT_EQ(0, inject(0, "reset_engine", "0"));
 	EXPECT_EQ(0, end_starve(pid));
 	close(efd);
 

@@ -305,7 +305,7 @@ FIXTURE_TEARDOWN(gate)
 static void *stay_in_gate(void *arg)
 {
 	__atomic_store_n((pid_t *)arg, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
-	knob(0, "stay_ms", "600000");
+	inject(0, "stay_ms", "600000");
 	return NULL;
 }
 

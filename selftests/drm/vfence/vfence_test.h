@@ -751,7 +751,7 @@ static inline int driver(const char *what, unsigned int index)
 }
 
 /* Store the path of an adapter's test switch in debugfs to @path. */
-static inline int knob_path(unsigned int index, const char *name, char *path, size_t size)
+static inline int inject_path(unsigned int index, const char *name, char *path, size_t size)
 {
 	char folder[64];
 	struct dirent *entry;
@@ -780,7 +780,7 @@ static inline bool find_state(unsigned int index, const char *text, const char *
 	bool found = false;
 	FILE *f;
 
-	if (knob_path(index, "state", path, sizeof(path)))
+	if (inject_path(index, "state", path, sizeof(path)))
 		return false;
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
@@ -795,10 +795,10 @@ static inline bool find_state(unsigned int index, const char *text, const char *
 }
 
 /* Write @value to an adapter's test switch. */
-static inline int knob(unsigned int index, const char *name, const char *value)
+static inline int inject(unsigned int index, const char *name, const char *value)
 {
 	char path[400];
-	int ret = knob_path(index, name, path, sizeof(path));
+	int ret = inject_path(index, name, path, sizeof(path));
 
 	return ret ? ret : write_text(path, value);
 }
@@ -812,7 +812,7 @@ static inline int release_posts(unsigned int index)
 {
 	struct vf_queue *queue;
 	struct client other;
-	int ret = knob(index, "hold_posts", "0");
+	int ret = inject(index, "hold_posts", "0");
 
 	ret = ret ? ret : vf_adapter_open(index, &other.adapter);
 	if (ret)

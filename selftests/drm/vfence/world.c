@@ -673,7 +673,7 @@ TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
 
 	ASSERT_EQ(0, world_make(self, 3));
 	ASSERT_EQ(0, configure_all("exec_quantum_us", "500"));
-	ASSERT_EQ(0, knob(VF(3), "lose_busy", "1"));
+	ASSERT_EQ(0, inject(VF(3), "lose_busy", "1"));
 	vf_cmd_draw(self->guest[0].gfx, 300, MS / 10);
 	vf_cmd_draw(self->guest[1].gfx, 300, MS / 10);
 	vf_cmd_draw(self->guest[2].gfx, 1, 1000);
@@ -688,7 +688,7 @@ TEST_F(world, VF_32_a_message_that_is_lost_does_not_starve_a_function)
 	if (deterministic())
 		EXPECT_GE(8 + 1, turns);
 	EXPECT_TRUE(drained(self->guest[2].gfx));
-	EXPECT_EQ(1, stat_of(3, "gfx", "healed"));
+	EXPECT_EQ(1, stat_of(3, "gfx", "recovered"));
 	EXPECT_NOT_YET(vf_fence_current(vf_queue_progress(self->guest[0].gfx)));
 	EXPECT_TRUE(all_drained(self));
 }
@@ -1113,7 +1113,7 @@ TEST_F(world, VF_42_a_function_leaves_beside_one_that_never_stops)
 	vf_cmd_draw(self->guest[0].gfx, 200, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(VF(1), "stop_engines", "1"));
+	ASSERT_EQ(0, inject(VF(1), "stop_engines", "1"));
 	vf_cmd_draw(self->guest[1].gfx, 1, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
 	/* The engine is asked to stop, and does not. */
@@ -1124,7 +1124,7 @@ TEST_F(world, VF_42_a_function_leaves_beside_one_that_never_stops)
 		_exit(!!driver("unbind", VF(2)));
 	EXPECT_TRUE(EVENTUALLY(waitpid(pid, NULL, WNOHANG) == pid));
 	/* If not, let it go. */
-	knob(VF(1), "stop_engines", "0");
+	inject(VF(1), "stop_engines", "0");
 	guest_close(&self->guest[1]);
 	memset(&self->guest[1], 0, sizeof(self->guest[1]));
 	EXPECT_EQ(0, driver("bind", VF(2)));
@@ -1184,7 +1184,7 @@ TEST_F(blame, TDR_20_one_function_is_reset_and_no_other)
 
 	ASSERT_EQ(0, world_make(&self->world, 3));
 	ASSERT_TRUE(first_one_begins(guest, variant->saved));
-	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
+	ASSERT_EQ(0, inject(VF(number), "fail_world", variant->commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
 	ASSERT_TRUE(submitted_before_a_reset(guest[1].gfx));
 	EXPECT_TRUE(drained(innocent->gfx));
@@ -1304,7 +1304,7 @@ TEST_F(world, VF_16_TDR_19_a_timeout_counts_for_a_switch_that_waits)
 	vf_cmd_draw(self->guest[0].gfx, 1, 3 * SECOND);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[0].gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(self->guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(VF(1), "stop_engines", "1"));
+	ASSERT_EQ(0, inject(VF(1), "stop_engines", "1"));
 	vf_cmd_draw(self->guest[1].gfx, 1, MS);
 	ASSERT_EQ(0, vf_queue_submit(self->guest[1].gfx));
 	EXPECT_EQ(-ETIME, vf_fence_wait(self->guest[0].fence, 1, vf_deadline(2 * SECOND)));
@@ -1333,7 +1333,7 @@ TEST_F(blame, a_line_of_the_log_names_the_function_that_was_reset)
 	ASSERT_EQ(0, host_begins_anew());
 	ASSERT_EQ(0, world_make(&self->world, 2));
 	ASSERT_TRUE(first_one_begins(guest, variant->saved));
-	ASSERT_EQ(0, knob(VF(number), "fail_world", variant->commands));
+	ASSERT_EQ(0, inject(VF(number), "fail_world", variant->commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
 	ASSERT_TRUE(submitted_before_a_reset(guest[1].gfx));
 	snprintf(line, sizeof(line), "function %d was reset: it failed a switch of its engines", number);
@@ -1388,8 +1388,8 @@ TEST_F(broken, TDR_22_a_switch_that_fails_for_good_loses_all_functions)
 	vf_cmd_draw(guest[0].gfx, 10000, MS / 10);
 	ASSERT_EQ(0, vf_queue_submit(guest[0].gfx));
 	ASSERT_TRUE(EVENTUALLY(queue_state(guest[0].gfx) == DRM_VFENCE_QUEUE_RUNNING));
-	ASSERT_EQ(0, knob(VF(variant->number), "fail_adapter_reset", "1"));
-	ASSERT_EQ(0, knob(VF(variant->number), "fail_world", variant->commands));
+	ASSERT_EQ(0, inject(VF(variant->number), "fail_adapter_reset", "1"));
+	ASSERT_EQ(0, inject(VF(variant->number), "fail_world", variant->commands));
 	vf_cmd_draw(guest[1].gfx, 1, MS);
 	ASSERT_EQ(0, vf_queue_submit(guest[1].gfx));
 
@@ -1431,8 +1431,8 @@ static void whole_gpu_is_reset(struct __test_metadata *_metadata, FIXTURE_DATA(b
 	ASSERT_EQ(0, guest_open(&physical, PHYSICAL));
 	ASSERT_EQ(0, guest_open(&elsewhere, 0));
 	ASSERT_TRUE(first_one_begins(guest, variant->saved));
-	ASSERT_EQ(0, knob(VF(number), "fail_adapter_reset", helps ? "1" : "0"));
-	ASSERT_EQ(0, knob(VF(number), "fail_world", commands));
+	ASSERT_EQ(0, inject(VF(number), "fail_adapter_reset", helps ? "1" : "0"));
+	ASSERT_EQ(0, inject(VF(number), "fail_world", commands));
 	vf_cmd_draw(guest[1].gfx, 100, MS / 10);
 	ASSERT_TRUE(submitted_before_a_reset(guest[1].gfx));
 	for (i = 0; i < 3; i++)

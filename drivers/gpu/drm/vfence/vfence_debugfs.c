@@ -45,7 +45,7 @@ static int debugfs_notify_work_get(void *data, u64 *on)
 {
 	struct vfence_adapter *adapter = data;
 
-	*on = READ_ONCE(vgpu_device_knobs(adapter->gpu)->notify_work);
+	*on = READ_ONCE(vgpu_device_injection(adapter->gpu)->notify_work);
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static int debugfs_notify_work_set(void *data, u64 on)
 {
 	struct vfence_adapter *adapter = data;
 
-	WRITE_ONCE(vgpu_device_knobs(adapter->gpu)->notify_work, on);
+	WRITE_ONCE(vgpu_device_injection(adapter->gpu)->notify_work, on);
 	vfence_doorbell_force_reconnect_all(adapter);
 	return 0;
 }
@@ -105,11 +105,11 @@ static int debugfs_stay(struct vfence_adapter *adapter, u64 ms,
 
 	if (ms > VFENCE_TIMEOUT_MAX_DELAY_MS)
 		return -EINVAL;
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	how(adapter, ms);
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 	return 0;
 }
 
@@ -178,8 +178,8 @@ static void debugfs_show_queue(struct vfence_queue *queue, void *arg)
 	struct seq_file *m = arg;
 
 	vgpu_queue_query(queue->hw, &status);
-	seq_printf(m, "queue=%u client=%llu node=%u context=%u kind=%s state=%s", queue->global,
-		   queue->client, queue->node, queue->context->global,
+	seq_printf(m, "queue=%u client=%llu node=%u context=%u kind=%s state=%s", queue->id,
+		   queue->client, queue->node, queue->context->id,
 		   queue->ops->user_mode ? "user" : "kernel",
 		   status.state < ARRAY_SIZE(states) ? states[status.state] : "?");
 	seq_printf(m, " suspended=%u packets=%llu busy_ns=%llu",
@@ -216,7 +216,7 @@ static void debugfs_show_fence(struct vfence_fence *fence, void *arg)
 	if (!waiters)
 		return;
 	seq_printf(m, "fence=%u kind=%s current=%llu monitored=%llu waiters=%llu value=%llu",
-		   fence->global, fence->hw ? "native" : "monitored", value, monitored,
+		   fence->id, fence->hw ? "native" : "monitored", value, monitored,
 		   waiters, least);
 	/* Where the values are in the system process of the GPU, if they are mapped there. */
 	seq_printf(m, " system_current=%#llx system_monitored=%#llx\n",
@@ -278,7 +278,7 @@ DEFINE_SHOW_ATTRIBUTE(debugfs_nodes);
 void vfence_debugfs_init(struct drm_minor *minor)
 {
 	struct vfence_adapter *adapter = to_vfence_adapter(minor->dev);
-	struct vgpu_knobs *knobs = vgpu_device_knobs(adapter->gpu);
+	struct vgpu_injection *injection = vgpu_device_injection(adapter->gpu);
 
 	/* Some kernels call this for every minor. */
 	if (minor->type != DRM_MINOR_PRIMARY)
@@ -307,43 +307,44 @@ void vfence_debugfs_init(struct drm_minor *minor)
 	debugfs_create_file("mail_received", 0400, minor->debugfs_root, adapter,
 			    &debugfs_mail_received_fops);
 
-	debugfs_create_bool("hang_copies", 0600, minor->debugfs_root, &knobs->hang_copies);
-	debugfs_create_bool("hang_paging", 0600, minor->debugfs_root, &knobs->hang_paging);
+	debugfs_create_bool("hang_copies", 0600, minor->debugfs_root, &injection->hang_copies);
+	debugfs_create_bool("hang_paging", 0600, minor->debugfs_root, &injection->hang_paging);
 	debugfs_create_bool("finish_before_snapshot", 0600, minor->debugfs_root,
-			    &knobs->finish_before_snapshot);
+			    &injection->finish_before_snapshot);
 	debugfs_create_bool("finish_before_reset", 0600, minor->debugfs_root,
-			    &knobs->finish_before_reset);
+			    &injection->finish_before_reset);
 	debugfs_create_bool("wrong_last_aborted", 0600, minor->debugfs_root,
-			    &knobs->wrong_last_aborted);
+			    &injection->wrong_last_aborted);
 	debugfs_create_bool("fail_engine_reset", 0600, minor->debugfs_root,
-			    &knobs->fail_engine_reset);
-	debugfs_create_bool("survive_reset", 0600, minor->debugfs_root, &knobs->survive_reset);
-	debugfs_create_bool("slow_reset", 0600, minor->debugfs_root, &knobs->slow_reset);
+			    &injection->fail_engine_reset);
+	debugfs_create_bool("survive_reset", 0600, minor->debugfs_root, &injection->survive_reset);
+	debugfs_create_bool("slow_reset", 0600, minor->debugfs_root, &injection->slow_reset);
 	debugfs_create_bool("interrupt_after_reset", 0600, minor->debugfs_root,
-			    &knobs->interrupt_after_reset);
+			    &injection->interrupt_after_reset);
 	debugfs_create_bool("fail_engine_resume", 0600, minor->debugfs_root,
-			    &knobs->fail_engine_resume);
+			    &injection->fail_engine_resume);
 	debugfs_create_bool("fail_adapter_reset", 0600, minor->debugfs_root,
-			    &knobs->fail_adapter_reset);
-	debugfs_create_bool("fail_restart", 0600, minor->debugfs_root, &knobs->fail_restart);
+			    &injection->fail_adapter_reset);
+	debugfs_create_bool("fail_restart", 0600, minor->debugfs_root, &injection->fail_restart);
 	debugfs_create_bool("fail_monitored_update", 0600, minor->debugfs_root,
-			    &knobs->fail_monitored_update);
+			    &injection->fail_monitored_update);
 	debugfs_create_bool("fail_current_update", 0600, minor->debugfs_root,
-			    &knobs->fail_current_update);
-	debugfs_create_bool("wrong_fence", 0600, minor->debugfs_root, &knobs->wrong_fence);
-	debugfs_create_bool("lose_suspend", 0600, minor->debugfs_root, &knobs->lose_suspend);
-	debugfs_create_bool("wrong_suspend", 0600, minor->debugfs_root, &knobs->wrong_suspend);
-	debugfs_create_bool("ignore_suspend", 0600, minor->debugfs_root, &knobs->ignore_suspend);
-	debugfs_create_bool("ignore_limit", 0600, minor->debugfs_root, &knobs->ignore_limit);
+			    &injection->fail_current_update);
+	debugfs_create_bool("wrong_fence", 0600, minor->debugfs_root, &injection->wrong_fence);
+	debugfs_create_bool("lose_suspend", 0600, minor->debugfs_root, &injection->lose_suspend);
+	debugfs_create_bool("wrong_suspend", 0600, minor->debugfs_root, &injection->wrong_suspend);
+	debugfs_create_bool("ignore_suspend", 0600, minor->debugfs_root,
+			    &injection->ignore_suspend);
+	debugfs_create_bool("ignore_limit", 0600, minor->debugfs_root, &injection->ignore_limit);
 	debugfs_create_x32("page_fault_flags", 0600, minor->debugfs_root,
-			   &knobs->page_fault_flags);
-	debugfs_create_x32("stop_engines", 0600, minor->debugfs_root, &knobs->stop_engines);
-	debugfs_create_x32("fail_world", 0600, minor->debugfs_root, &knobs->fail_world);
-	debugfs_create_bool("lose_busy", 0600, minor->debugfs_root, &knobs->lose_busy);
-	debugfs_create_bool("hold_edge", 0600, minor->debugfs_root, &knobs->hold_edge);
-	debugfs_create_bool("stop_cmp", 0600, minor->debugfs_root, &knobs->stop_cmp);
-	debugfs_create_u32("lose_interrupt", 0600, minor->debugfs_root, &knobs->lose_interrupt);
+			   &injection->page_fault_flags);
+	debugfs_create_x32("stop_engines", 0600, minor->debugfs_root, &injection->stop_engines);
+	debugfs_create_x32("fail_world", 0600, minor->debugfs_root, &injection->fail_world);
+	debugfs_create_bool("lose_busy", 0600, minor->debugfs_root, &injection->lose_busy);
+	debugfs_create_bool("hold_edge", 0600, minor->debugfs_root, &injection->hold_edge);
+	debugfs_create_bool("stop_cmp", 0600, minor->debugfs_root, &injection->stop_cmp);
+	debugfs_create_u32("lose_interrupt", 0600, minor->debugfs_root, &injection->lose_interrupt);
 	debugfs_create_bool("wrong_dependents", 0600, minor->debugfs_root,
-			    &knobs->wrong_dependents);
-	debugfs_create_bool("hold_posts", 0600, minor->debugfs_root, &knobs->hold_posts);
+			    &injection->wrong_dependents);
+	debugfs_create_bool("hold_posts", 0600, minor->debugfs_root, &injection->hold_posts);
 }

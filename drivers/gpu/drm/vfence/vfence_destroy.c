@@ -36,7 +36,7 @@ static const struct destroy_type destroy_types[] = {
 	[DRM_VFENCE_OBJECT_QUEUE] = { .destroy = vfence_queue_destroy },
 	[DRM_VFENCE_OBJECT_DOORBELL] = { .destroy = vfence_queue_destroy_doorbell },
 	[DRM_VFENCE_OBJECT_FENCE] = {
-		.destroy = vfence_fence_handle_destroy_unkept, .enters = true,
+		.destroy = vfence_fence_handle_destroy_by_client, .enters = true,
 	},
 	[DRM_VFENCE_OBJECT_EVENT] = { .destroy = vfence_event_cancel, .enters = true },
 	[DRM_VFENCE_OBJECT_WAIT_SET] = { .destroy = vfence_wait_set_destroy },
@@ -58,10 +58,10 @@ int vfence_destroy_ioctl(struct drm_device *drm, void *data, struct drm_file *dr
 	if (!type->enters)
 		return type->destroy(drm_file->driver_priv, args->handle);
 
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	ret = type->destroy(drm_file->driver_priv, args->handle);
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 	return ret;
 }

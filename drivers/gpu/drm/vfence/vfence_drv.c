@@ -61,7 +61,7 @@ static __always_inline int drv_run(drm_ioctl_t *ioctl, struct drm_device *drm, v
 /*
  * For ioctls that may sleep for a long time, or copy arrays from or to a client, who decides how
  * long that takes. Neither a reset of the adapter nor an unplug waits for them. Those that start
- * something on the hardware call vfence_gate_enter() by themselves.
+ * something on the hardware call vfence_hw_enter() by themselves.
  *
  * drm_ioctl() refuses calls after unplug. A call that runs while the device is unplugged uses
  * counters, logs, fences, GPU and work queues, and these live until the file is closed.
@@ -86,11 +86,11 @@ static __always_inline int drv_call_entered(drm_ioctl_t *ioctl, struct drm_devic
 	struct vfence_gate_pass pass;
 	int ret;
 
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	ret = drv_run(ioctl, drm, data, file);
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 
 	/* Do this here: a client decides how long it takes, and unplug need not wait for it. */
 	vfence_event_end_call(file->driver_priv);

@@ -198,7 +198,7 @@ static struct vfence_device *file_begin_destroy(struct vfence_file *file, u32 ha
 	return device;
 }
 
-/* Free the objects of a device whose queues are settled. */
+/* Free the objects of a device whose queues have ended. */
 static void file_end_destroy(struct vfence_file *file, struct vfence_device *device,
 			     struct list_head *dead)
 {

@@ -197,7 +197,7 @@ static void probe_add_sources(struct vfence_adapter *adapter)
 static void probe_init_subsystems(struct vfence_adapter *adapter)
 {
 	vfence_report_init(adapter);
-	vfence_ask_init(adapter);
+	vfence_deadline_init(adapter);
 	vfence_account_init(adapter);
 	vfence_process_init(adapter);
 	vfence_device_init(adapter);

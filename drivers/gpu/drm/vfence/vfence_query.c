@@ -237,11 +237,11 @@ static int query_answer(struct vfence_file *file, const struct query_kind *kind,
 	if (!kind->of_object)
 		return kind->answer(file, handle, to);
 
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	ret = kind->answer(file, handle, to);
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 	return ret;
 }
 

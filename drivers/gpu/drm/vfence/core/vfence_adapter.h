@@ -16,7 +16,7 @@
 #include <drm/drm_drv.h>
 #include <drm/drm_print.h>
 
-#include "core/vfence_ask.h"
+#include "core/vfence_deadline.h"
 #include "core/vfence_config.h"
 #include "fence/vfence_fences_types.h"
 #include "irq/vfence_irq_types.h"
@@ -215,8 +215,8 @@ struct vfence_adapter {
 	 * &vfence_reset.tdr_lock, and everybody reads them without it
 	 */
 	struct vfence_timeout_config tdr;
-	/** @asks: what engines have to do within TdrDelay; owned by core/vfence_ask.c */
-	struct vfence_asks asks;
+	/** @deadlines: what engines have to do within TdrDelay; owned by core/vfence_deadline.c */
+	struct vfence_deadlines deadlines;
 
 	/** @processes: processes that have devices; owned by core/vfence_process.c */
 	struct vfence_processes processes;

@@ -120,7 +120,7 @@ MODULE_PARM_DESC(monitored_signal,
 static bool no_64bit_atomics[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(false);
 module_param_array(no_64bit_atomics, bool, NULL, 0444);
 MODULE_PARM_DESC(no_64bit_atomics,
-		 "per adapter: the GPU writes 32 bits at once: no native fences, narrow monitored ones (default off)");
+		 "per adapter: the GPU writes 32 bits at once: no native fences, 32-bit monitored ones (default off)");
 
 static bool optimized_fences[VFENCE_MAX_ADAPTERS] = PER_ADAPTER(false);
 module_param_array(optimized_fences, bool, NULL, 0444);

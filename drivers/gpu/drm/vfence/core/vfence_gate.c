@@ -95,15 +95,15 @@ static void gate_remove(struct vfence_gate_pass *pass)
 }
 
 /**
- * vfence_gate_enter - begin to use the hardware for a client
+ * vfence_hw_enter - begin to use the hardware for a client
  * @adapter: the adapter
- * @pass: for vfence_gate_leave(); output
+ * @pass: for vfence_hw_exit(); output
  *
  * Waits while the adapter is reset. Do not enter twice.
  *
  * Return: 0, -ENODEV after unplug, or -ERESTARTSYS if the thread is killed.
  */
-int vfence_gate_enter(struct vfence_adapter *adapter, struct vfence_gate_pass *pass)
+int vfence_hw_enter(struct vfence_adapter *adapter, struct vfence_gate_pass *pass)
 {
 	struct vfence_gate *gate = &adapter->gate;
 	bool entered = percpu_ref_tryget_live(&gate->threads);
@@ -117,8 +117,8 @@ int vfence_gate_enter(struct vfence_adapter *adapter, struct vfence_gate_pass *p
 	return 0;
 }
 
-/** vfence_gate_leave - end what vfence_gate_enter() has begun */
-void vfence_gate_leave(struct vfence_adapter *adapter, struct vfence_gate_pass *pass)
+/** vfence_hw_exit - end what vfence_hw_enter() has begun */
+void vfence_hw_exit(struct vfence_adapter *adapter, struct vfence_gate_pass *pass)
 {
 	gate_remove(pass);
 	percpu_ref_put(&adapter->gate.threads);

@@ -23,8 +23,8 @@ struct vfence_gate_pass {
 
 int vfence_gate_init(struct vfence_adapter *adapter);
 void vfence_gate_fini(struct vfence_adapter *adapter);
-int vfence_gate_enter(struct vfence_adapter *adapter, struct vfence_gate_pass *pass);
-void vfence_gate_leave(struct vfence_adapter *adapter, struct vfence_gate_pass *pass);
+int vfence_hw_enter(struct vfence_adapter *adapter, struct vfence_gate_pass *pass);
+void vfence_hw_exit(struct vfence_adapter *adapter, struct vfence_gate_pass *pass);
 bool vfence_gate_is_closed(struct vfence_adapter *adapter);
 bool vfence_gate_close(struct vfence_adapter *adapter, unsigned int ms);
 void vfence_gate_open(struct vfence_adapter *adapter);

@@ -16,7 +16,7 @@
 
 /* The steps are those of reset/vfence_recovery.c. */
 TRACE_EVENT(vfence_recovery,
-	    TP_PROTO(const struct vfence_adapter *adapter, u32 node, u32 step, u64 submitted,
+	TP_PROTO(const struct vfence_adapter *adapter, u32 node, u32 step, u64 submitted,
 		     u64 completed, u64 aborted),
 	TP_ARGS(adapter, node, step, submitted, completed, aborted),
 	TP_STRUCT__entry(
@@ -44,7 +44,7 @@ TRACE_EVENT(vfence_recovery,
 
 /* The commands are those of include/vgpu_vf_switch.h, for @function, which may be another one. */
 TRACE_EVENT(vfence_vf_switch,
-	    TP_PROTO(const struct vfence_adapter *adapter, u32 function, u32 group, u32 command,
+	TP_PROTO(const struct vfence_adapter *adapter, u32 function, u32 group, u32 command,
 		     int result),
 	TP_ARGS(adapter, function, group, command, result),
 	TP_STRUCT__entry(
@@ -68,7 +68,7 @@ TRACE_EVENT(vfence_vf_switch,
 
 /* A reset of the whole GPU begins ('B') or ends ('E'). */
 TRACE_EVENT(vfence_adapter_reset,
-	    TP_PROTO(const struct vfence_adapter *adapter, u32 type, char event, int result),
+	TP_PROTO(const struct vfence_adapter *adapter, u32 type, char event, int result),
 	TP_ARGS(adapter, type, event, result),
 	TP_STRUCT__entry(
 		__field(char, track_event_type)
@@ -98,7 +98,7 @@ TRACE_EVENT(vfence_adapter_reset,
 
 /* A device is lost. The states are those of enum drm_vfence_device_state. */
 TRACE_EVENT(vfence_device,
-	    TP_PROTO(const struct vfence_adapter *adapter, const void *device, u32 state),
+	TP_PROTO(const struct vfence_adapter *adapter, const void *device, u32 state),
 	TP_ARGS(adapter, device, state),
 	TP_STRUCT__entry(
 		__field(u32, adapter)

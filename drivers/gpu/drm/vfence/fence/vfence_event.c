@@ -349,7 +349,7 @@ static bool event_is_being_fired(const struct vfence_event *event, int state)
  * Fire reached events from @id on, up to a portion of points. Return false after the last event.
  * @firing is set if another thread has not fired one that it has decided.
  */
-static bool event_settle_portion(struct vfence_file *file, unsigned long *id, bool *firing)
+static bool event_fire_portion(struct vfence_file *file, unsigned long *id, bool *firing)
 {
 	XA_STATE(xas, &file->events.objects, *id);
 	unsigned int points = 0;
@@ -396,7 +396,7 @@ static bool event_may_be_late(struct vfence_file *file)
 		return true;
 	/*
 	 * Acquire: what has ended. Partners: stage_signal(), signal_batch(),
-	 * vfence_waiter_finish_all() and vfence_event_settle().
+	 * vfence_waiter_finish_all() and vfence_event_fire_reached().
 	 */
 	return atomic_read_acquire(&adapter->fences.writing) ||
 	       atomic_read_acquire(&adapter->fences.signaling) ||
@@ -405,7 +405,7 @@ static bool event_may_be_late(struct vfence_file *file)
 }
 
 /**
- * vfence_event_settle - fire the events of a file that are reached, without an interrupt
+ * vfence_event_fire_reached - fire the events of a file that are reached, without an interrupt
  * @file: the file of a call that has found a value in memory, or was told of it
  *
  * A queue stores its signals in their order, and what tells the driver of them may come later: an
@@ -413,7 +413,7 @@ static bool event_may_be_late(struct vfence_file *file)
  * one signal finds the events of those before it set, if their values still stand. The cost follows
  * the events of the file itself. Process context, no lock held; vfence_event_end_call() delivers.
  */
-void vfence_event_settle(struct vfence_file *file)
+void vfence_event_fire_reached(struct vfence_file *file)
 {
 	unsigned long id = 0;
 	bool firing = false;
@@ -422,7 +422,7 @@ void vfence_event_settle(struct vfence_file *file)
 		return;
 	vfence_event_begin_signals(file);
 	atomic_inc(&file->settling);
-	while (event_settle_portion(file, &id, &firing))
+	while (event_fire_portion(file, &id, &firing))
 		cond_resched();
 	/* Release: what has fired. Partner: event_may_be_late(). */
 	(void)atomic_sub_return_release(1, &file->settling);

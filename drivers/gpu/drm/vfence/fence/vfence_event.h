@@ -30,7 +30,7 @@ unsigned int vfence_event_fired(struct vfence_file *file);
 bool vfence_event_deliver(struct vfence_file *file, unsigned int until, u64 *spent_ns);
 void vfence_event_signal(struct eventfd_ctx *ctx, u64 *spent_ns);
 void vfence_event_begin_signals(struct vfence_file *file);
-void vfence_event_settle(struct vfence_file *file);
+void vfence_event_fire_reached(struct vfence_file *file);
 void vfence_event_end_call(struct vfence_file *file);
 void vfence_event_cancel_all(struct vfence_file *file);
 

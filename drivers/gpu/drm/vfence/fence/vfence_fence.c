@@ -36,9 +36,9 @@ static void fence_place_values(struct vfence_fence *fence, const struct vfence_f
 	fence->monitored_value = fence_slot(fence, &fence->slots->monitored_value);
 	list_add(&fence->slot_link, &fence->slots->fences);
 
-	atomic64_set(&fence->wide, (u32)args->initial_value);
+	atomic64_set(&fence->value64, (u32)args->initial_value);
 	if (fence->current_value && !args->cross)
-		WRITE_ONCE(*fence->current_value, fence->narrow ? (u32)args->initial_value :
+		WRITE_ONCE(*fence->current_value, fence->is_32bit ? (u32)args->initial_value :
 								  args->initial_value);
 	if (fence->monitored_value)
 		WRITE_ONCE(*fence->monitored_value, fence->monitored);
@@ -109,7 +109,7 @@ void vfence_fence_fini(struct vfence_adapter *adapter)
 }
 
 /**
- * vfence_fence_widen - read the current value of a narrow fence as 64 bits
+ * vfence_fence_widen - read the current value of a 32-bit fence as 64 bits
  * @fence: the fence
  *
  * The memory holds the lower 32 bits. The result is the value with these bits that is
@@ -124,10 +124,10 @@ u64 vfence_fence_widen(const struct vfence_fence *fence)
 
 	do {
 		/* Acquire: load the lower half after the wide value, so that it is not older. */
-		anchor = atomic64_read_acquire(&fence->wide);
+		anchor = atomic64_read_acquire(&fence->value64);
 		/* Acquire: all before the signal. Partners: signal_store_monitored(), engine. */
 		value = vfence_widen(anchor, smp_load_acquire((u32 *)fence->current_value));
-	} while (atomic64_read(&fence->wide) != anchor);
+	} while (atomic64_read(&fence->value64) != anchor);
 
 	return value;
 }
@@ -136,7 +136,7 @@ static int fence_create_hw(struct vfence_fence *fence, const struct vfence_fence
 {
 	struct vfence_adapter *adapter = fence->adapter;
 	struct vgpu_fence_args hw = {
-		.os_handle = fence->global,
+		.os_handle = fence->id,
 		.type = args->type,
 		.current_value = fence->slots->current_value.hw,
 		.monitored_value = fence->slots->monitored_value.hw,
@@ -198,7 +198,7 @@ static void fence_list_for_scan(struct vfence_fence *fence)
 
 static int fence_create_word(struct vfence_fence *fence)
 {
-	struct vgpu_word *word = vgpu_word_create(fence->narrow);
+	struct vgpu_word *word = vgpu_word_create(fence->is_32bit);
 
 	if (IS_ERR(word))
 		return PTR_ERR(word);
@@ -213,18 +213,18 @@ static int fence_publish(struct vfence_fence *fence, const struct vfence_fence_a
 	int ret;
 
 	/* Reserve the handle now; store the fence when interrupts may find it. */
-	ret = xa_alloc_cyclic(&adapter->fences.table, &fence->global, NULL, xa_limit_31b,
+	ret = xa_alloc_cyclic(&adapter->fences.table, &fence->id, NULL, xa_limit_31b,
 			      &adapter->fences.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 
 	ret = vfence_fence_is_monitored(fence) ? 0 : fence_create_hw(fence, args);
 	if (ret) {
-		xa_erase(&adapter->fences.table, fence->global);
+		xa_erase(&adapter->fences.table, fence->id);
 		return ret;
 	}
 
-	xa_store(&adapter->fences.table, fence->global, fence, GFP_KERNEL_ACCOUNT);
+	xa_store(&adapter->fences.table, fence->id, fence, GFP_KERNEL_ACCOUNT);
 	fence_list_for_scan(fence);
 	return 0;
 }
@@ -268,7 +268,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 	fence->shareable = args->shareable;
 	fence->type = args->type;
 	fence->flags = args->flags;
-	fence->narrow = args->type == DRM_VFENCE_FENCE_MONITORED &&
+	fence->is_32bit = args->type == DRM_VFENCE_FENCE_MONITORED &&
 			!(args->flags & DRM_VFENCE_FENCE_NO_GPU_ACCESS) &&
 			file->adapter->config.gpu.no_64bit_atomics;
 
@@ -358,7 +358,7 @@ static void fence_destroy(struct kref *ref)
 		vfence_irq_flush(adapter);
 		vfence_count(adapter, VFENCE_COUNT_FENCE_DESTROYED);
 	}
-	xa_erase(&adapter->fences.table, fence->global);
+	xa_erase(&adapter->fences.table, fence->id);
 	fence_forget_scan(fence);
 
 	if (fence->cross)
@@ -408,12 +408,12 @@ void vfence_fence_private_data(struct vfence_fence *fence, u8 *data)
 }
 
 /** vfence_fence_find - return the fence of a global handle with a reference, or NULL */
-struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 global)
+struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 fence_id)
 {
 	struct vfence_fence *fence;
 
 	rcu_read_lock();
-	fence = xa_load(&adapter->fences.table, global);
+	fence = xa_load(&adapter->fences.table, fence_id);
 	if (fence && !kref_get_unless_zero(&fence->ref))
 		fence = NULL;
 	rcu_read_unlock();

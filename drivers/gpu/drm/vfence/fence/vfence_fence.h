@@ -57,8 +57,8 @@ struct vfence_fence {
 
 	/** @adapter: Adapter of the fence. */
 	struct vfence_adapter *adapter;
-	/** @global: Global handle, by which interrupt records name the fence. */
-	u32 global;
+	/** @id: Global handle, by which interrupt records name the fence. */
+	u32 id;
 	/** @shareable: True if the fence may be exported. */
 	bool shareable;
 
@@ -81,10 +81,10 @@ struct vfence_fence {
 
 	/** @flags: DRM_VFENCE_FENCE_*. */
 	u32 flags;
-	/** @narrow: True if the GPU writes 32 bits; all values below are widened to 64. */
-	bool narrow;
-	/** @wide: Recent 64-bit value of a narrow fence, from which others are widened. */
-	atomic64_t wide;
+	/** @is_32bit: True if the GPU writes 32 bits; all values below are widened to 64. */
+	bool is_32bit;
+	/** @value64: Recent 64-bit value of a 32-bit fence, from which others are widened. */
+	atomic64_t value64;
 
 	/** @slots: Storage that holds the values of this fence. */
 	struct vfence_slots *slots;
@@ -168,7 +168,7 @@ struct vfence_fence *vfence_fence_create(struct vfence_file *file,
 					 const struct vfence_fence_args *args);
 void vfence_fence_put(struct vfence_fence *fence);
 void vfence_fence_list_for_scan_locked(struct vfence_fence *fence);
-struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 global);
+struct vfence_fence *vfence_fence_find(struct vfence_adapter *adapter, u32 fence_id);
 void vfence_fence_private_data(struct vfence_fence *fence, u8 *data);
 void vfence_fence_set_always_signaled(struct vfence_fence *fence);
 void vfence_fence_for_each(struct vfence_adapter *adapter,
@@ -204,7 +204,7 @@ static inline bool vfence_fence_needs_scan(const struct vfence_fence *fence)
 
 static inline u64 vfence_fence_current(const struct vfence_fence *fence)
 {
-	if (fence->narrow)
+	if (fence->is_32bit)
 		return vfence_fence_widen(fence);
 
 	/* Acquire: see all that the signaller stored before. Partner: the engine's order. */

@@ -53,7 +53,7 @@ static u64 handle_va(const struct drm_mm_node *node, const struct vfence_fence *
  * read the entries now. A rescan then completes the waiters of all files that later
  * entries cannot reach.
  */
-static void handle_settle_handle(struct vfence_adapter *adapter, struct vfence_fence *fence)
+static void handle_drain(struct vfence_adapter *adapter, struct vfence_fence *fence)
 {
 	/* Submissions have references to the monitored fences that their packets signal. */
 	if (vfence_fence_is_monitored(fence) || !adapter->optimized)
@@ -94,7 +94,7 @@ static int handle_open_hw(struct vfence_file *file, struct vfence_fence_handle *
 	struct vgpu_open_args args = {
 		.fence = fence->hw,
 		.word = fence->word,
-		.os_handle = fence->global,
+		.os_handle = fence->id,
 		.rights = entry->rights,
 	};
 	int ret;
@@ -233,7 +233,7 @@ static void handle_free(struct vfence_file *file, struct vfence_fence_handle *en
 
 	handle_drop_loss(entry);
 	handle_close_hw(file, entry);
-	handle_settle_handle(file->adapter, fence);
+	handle_drain(file->adapter, fence);
 	vfence_account_uncharge(file->account, HANDLE_BYTES);
 	vfence_map_put(file, entry->map);
 	vfence_device_put(entry->device);
@@ -351,16 +351,16 @@ static void handle_cancel_waits(const struct vfence_fence_handle *entry)
 }
 
 /**
- * vfence_fence_handle_keep - let only the kernel destroy a handle
+ * vfence_fence_handle_own - let only the kernel destroy a handle
  * @file: the file, locked
  * @handle: an existing handle
  */
-void vfence_fence_handle_keep(struct vfence_file *file, u32 handle)
+void vfence_fence_handle_own(struct vfence_file *file, u32 handle)
 {
 	struct vfence_fence_handle *entry = xa_load(&file->fences.objects, handle);
 
 	lockdep_assert_held(&file->lock);
-	entry->kept = true;
+	entry->kernel_owned = true;
 }
 
 /* The handle is not in the table any more, so that no look-up brings it back here. */
@@ -558,15 +558,15 @@ int vfence_fence_handle_create_ioctl(struct drm_device *drm, void *data, struct 
 	return ret;
 }
 
-/** vfence_fence_handle_destroy_unkept - destroy a handle; -EBUSY for that of a progress fence */
-int vfence_fence_handle_destroy_unkept(struct vfence_file *file, u32 handle)
+/** vfence_fence_handle_destroy_by_client - destroy a handle; -EBUSY for that of a progress fence */
+int vfence_fence_handle_destroy_by_client(struct vfence_file *file, u32 handle)
 {
 	struct vfence_fence_handle *entry;
 	int ret;
 
 	mutex_lock(&file->lock);
 	entry = xa_load(&file->fences.objects, handle);
-	ret = entry && entry->kept ? -EBUSY : vfence_fence_handle_destroy(file, handle);
+	ret = entry && entry->kernel_owned ? -EBUSY : vfence_fence_handle_destroy(file, handle);
 	mutex_unlock(&file->lock);
 
 	return ret;
@@ -586,7 +586,7 @@ int vfence_fence_handle_query(struct vfence_file *file, u32 handle,
 
 	spin_lock_irqsave(&fence->lock, flags);
 	info->current_value = fence->current_value ? vfence_fence_current(fence) : 0;
-	if (fence->narrow)
+	if (fence->is_32bit)
 		info->current_value = (u32)info->current_value;
 	info->monitored_value = fence->monitored_value ? READ_ONCE(*fence->monitored_value) :
 							 VFENCE_NOT_MONITORED;

@@ -31,10 +31,10 @@ struct vfence_fence_handle {
 	u32 handle;
 
 	/**
-	 * @kept: True for the progress fence of a queue: only the queue destroys the handle.
-	 * Protected by file->lock.
+	 * @kernel_owned: True for the progress fence of a queue: only the queue destroys the
+	 * handle. Protected by file->lock.
 	 */
-	bool kept;
+	bool kernel_owned;
 
 	/** @parent: The device has created the fence. */
 	bool parent;
@@ -55,14 +55,14 @@ u32 vfence_fence_handle_rights_without(u32 rights, u32 flags);
 int vfence_fence_handle_add(struct vfence_file *file, struct vfence_device *device,
 			    struct vfence_fence *fence, u32 rights, bool parent, u32 *handle,
 		     struct drm_vfence_fence_mapping *mapping);
-void vfence_fence_handle_keep(struct vfence_file *file, u32 handle);
+void vfence_fence_handle_own(struct vfence_file *file, u32 handle);
 int vfence_fence_handle_destroy(struct vfence_file *file, u32 handle);
 void vfence_fence_handle_device_lost(struct vfence_device *device);
 void vfence_fence_handle_destroy_all(struct vfence_file *file, struct vfence_device *device);
 struct vfence_fence *vfence_fence_handle_lookup(struct vfence_file *file, u32 handle, u32 need,
 						u32 *rights);
 int vfence_fence_handle_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
-int vfence_fence_handle_destroy_unkept(struct vfence_file *file, u32 handle);
+int vfence_fence_handle_destroy_by_client(struct vfence_file *file, u32 handle);
 int vfence_fence_handle_query(struct vfence_file *file, u32 handle,
 			      struct drm_vfence_fence_info *info);
 

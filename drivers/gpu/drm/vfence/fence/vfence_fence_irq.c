@@ -220,9 +220,9 @@ static bool fence_irq_monitored_due(struct vfence_adapter *adapter)
 	return atomic_read(&adapter->fences.written_due);
 }
 
-static void fence_irq_look_at(struct vfence_adapter *adapter, u32 global)
+static void fence_irq_look_at(struct vfence_adapter *adapter, u32 fence_id)
 {
-	struct vfence_fence *fence = vfence_fence_find(adapter, global);
+	struct vfence_fence *fence = vfence_fence_find(adapter, fence_id);
 	unsigned int completed = 0;
 
 	/* Nobody waits for a fence without references. */
@@ -240,11 +240,11 @@ static void fence_irq_look_at(struct vfence_adapter *adapter, u32 global)
 static void fence_irq_look_at_written(struct vfence_adapter *adapter)
 {
 	unsigned int left = FENCE_IRQ_PASS;
-	u32 global;
+	u32 fence_id;
 
 	vfence_count(adapter, VFENCE_COUNT_LEGACY_SCANS);
-	while (left && vgpu_word_next_written(adapter->gpu, &global)) {
-		fence_irq_look_at(adapter, global);
+	while (left && vgpu_word_next_written(adapter->gpu, &fence_id)) {
+		fence_irq_look_at(adapter, fence_id);
 		left--;
 		cond_resched();
 	}

@@ -35,7 +35,7 @@ TRACE_EVENT(vfence_handle,
 	TP_fast_assign(
 		__entry->adapter = fence->adapter->config.gpu.adapter;
 		__entry->function = fence->adapter->config.vf;
-		__entry->fence = fence->global;
+		__entry->fence = fence->id;
 		__entry->handle = handle;
 		__entry->rights = rights;
 		__entry->native = !vfence_fence_is_monitored(fence);
@@ -64,7 +64,7 @@ TRACE_EVENT(vfence_signal,
 	TP_fast_assign(
 		__entry->adapter = fence->adapter->config.gpu.adapter;
 		__entry->function = fence->adapter->config.vf;
-		__entry->fence = fence->global;
+		__entry->fence = fence->id;
 		__entry->counter_value = value;
 		__entry->scope_fence =
 			VFENCE_TRACE_SCOPE(__entry->adapter, __entry->function, __entry->fence);
@@ -91,7 +91,7 @@ TRACE_EVENT(vfence_monitored,
 	TP_fast_assign(
 		__entry->adapter = fence->adapter->config.gpu.adapter;
 		__entry->function = fence->adapter->config.vf;
-		__entry->fence = fence->global;
+		__entry->fence = fence->id;
 		__entry->from = fence->monitored;
 		__entry->counter_value = value;
 		__entry->scope_fence =
@@ -134,10 +134,10 @@ TRACE_EVENT(vfence_wait,
 		  __entry->function, __entry->wait, __entry->points, __entry->any, __entry->result)
 );
 
-/* A point of a wait enters its fence or leaves it. */
+/* A waiter enters its fence or leaves it. */
 TRACE_EVENT(vfence_waiter,
-	TP_PROTO(const struct vfence_waiter *point, enum vfence_waiter_event event, u64 by),
-	TP_ARGS(point, event, by),
+	TP_PROTO(const struct vfence_waiter *waiter, enum vfence_waiter_event event, u64 by),
+	TP_ARGS(waiter, event, by),
 	TP_STRUCT__entry(
 		__field(char, track_event_type)
 		__field(u32, adapter)
@@ -152,12 +152,12 @@ TRACE_EVENT(vfence_waiter,
 	),
 	TP_fast_assign(
 		__entry->track_event_type = 'I';
-		__entry->adapter = point->fence->adapter->config.gpu.adapter;
-		__entry->function = point->fence->adapter->config.vf;
-		__entry->fence = point->fence->global;
-		__entry->value = point->value;
-		__entry->wait = point->wait;
-		__entry->gpu = point->wait->gpu;
+		__entry->adapter = waiter->fence->adapter->config.gpu.adapter;
+		__entry->function = waiter->fence->adapter->config.vf;
+		__entry->fence = waiter->fence->id;
+		__entry->value = waiter->value;
+		__entry->wait = waiter->wait;
+		__entry->gpu = waiter->wait->gpu;
 		__entry->event = event;
 		__entry->by = by;
 		snprintf(__get_str(slice_name), VFENCE_TRACE_NAME, "fence %u >= %llu",
@@ -216,7 +216,7 @@ TRACE_EVENT(vfence_interrupt,
 		__entry->adapter = fence->adapter->config.gpu.adapter;
 		__entry->function = fence->adapter->config.vf;
 		__entry->node = node;
-		__entry->fence = fence->global;
+		__entry->fence = fence->id;
 		__entry->value = value;
 		__entry->completed = completed;
 		snprintf(__get_str(slice_name), VFENCE_TRACE_NAME, "fence %u = %llu",
@@ -246,10 +246,10 @@ TRACE_EVENT(vfence_cross_adapter,
 	TP_fast_assign(
 		__entry->adapter = fence->adapter->config.gpu.adapter;
 		__entry->function = fence->adapter->config.vf;
-		__entry->fence = fence->global;
+		__entry->fence = fence->id;
 		__entry->to_adapter = member->adapter->config.gpu.adapter;
 		__entry->to_function = member->adapter->config.vf;
-		__entry->to_fence = member->global;
+		__entry->to_fence = member->id;
 		__entry->value = value;
 		__entry->gpu = gpu;
 	),

@@ -37,7 +37,7 @@ int vfence_points_alloc(struct vfence_points *points, unsigned int room)
  * @file: the file of the client
  * @handle: handle of the fence
  * @need: DRM_VFENCE_RIGHT_* that the handle must have
- * @value: value of the point; for a narrow fence widened to 64 bits
+ * @value: value of the point; for a 32-bit fence widened to 64 bits
  *
  * Return: the fence with a reference, or an ERR_PTR.
  */
@@ -54,7 +54,7 @@ struct vfence_fence *vfence_points_look_up(struct vfence_file *file, u32 handle,
 		vfence_fence_put(fence);
 		return ERR_PTR(-EOPNOTSUPP);
 	}
-	if (fence->narrow)
+	if (fence->is_32bit)
 		*value = vfence_widen(vfence_fence_current(fence), *value);
 	return fence;
 }

@@ -36,14 +36,14 @@ static void rescan_propagate(struct vfence_fence *fence, const struct vgpu_misse
 }
 
 /*
- * Remember the 64-bit value of a narrow fence, as the GPU writes 32 bits only. If a CPU
+ * Remember the 64-bit value of a 32-bit fence, as the GPU writes 32 bits only. If a CPU
  * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
  */
 static void rescan_update_wide(struct vfence_fence *fence)
 {
-	s64 anchor = atomic64_read(&fence->wide);
+	s64 anchor = atomic64_read(&fence->value64);
 
-	atomic64_try_cmpxchg(&fence->wide, &anchor,
+	atomic64_try_cmpxchg(&fence->value64, &anchor,
 			     vfence_widen(anchor, READ_ONCE(*(u32 *)fence->current_value)));
 }
 
@@ -60,7 +60,7 @@ static void rescan_take_missed_locked(struct vfence_fence *fence, struct vgpu_mi
 		vgpu_fence_take_missed(fence->hw, missed);
 	else if (fence->word)
 		signaled = vgpu_word_take(fence->word, missed);
-	if (fence->narrow) {
+	if (fence->is_32bit) {
 		rescan_update_wide(fence);
 		if (signaled)
 			missed->value = vfence_widen(vfence_fence_current(fence), missed->value);
@@ -274,7 +274,7 @@ static bool rescan_is_over(struct vfence_adapter *adapter, const struct list_hea
  * A waiter that is added meanwhile either lowers the monitored value, and samples the current
  * value itself, or finds its fence on the list, with a waiter that monitors as low. Both happen
  * under the lock that the rescan takes after the signal: a waiter that comes later sees the value.
- * Called with &vfence_irq.settle_lock held.
+ * Called with &vfence_irq.drain_lock held.
  */
 void vfence_rescan_all(struct vfence_adapter *adapter)
 {
@@ -284,7 +284,7 @@ void vfence_rescan_all(struct vfence_adapter *adapter)
 	unsigned long flags;
 	LIST_HEAD(pass);
 
-	lockdep_assert_held(&adapter->irq.settle_lock);
+	lockdep_assert_held(&adapter->irq.drain_lock);
 
 	vfence_count(adapter, VFENCE_COUNT_SCANS);
 	spin_lock_irqsave(&fences->scan_lock, flags);

@@ -19,8 +19,8 @@
 static void signal_store_monitored(struct vfence_fence *fence, u64 value)
 {
 	/* Store wide first: a reader between the two stores widens to the previous value. */
-	if (fence->narrow)
-		atomic64_set(&fence->wide, value);
+	if (fence->is_32bit)
+		atomic64_set(&fence->value64, value);
 	/*
 	 * What packets have stored before is noted in the word: it completes the waits that are
 	 * armed now, and none that begins after a rewind.
@@ -179,14 +179,14 @@ static bool signal_resolve_values_locked(struct vfence_point *list, unsigned int
 			continue;
 
 		before = point->fence->signaling;
-		if (point->fence->narrow)
+		if (point->fence->is_32bit)
 			point->value = vfence_widen(before, point->value);
 		if (flags & VFENCE_SIGNAL_KEEP)
 			point->value = max(point->value, before);
 
-		/* A narrow fence's values wrap: signal the farthest value, above all waits. */
+		/* A 32-bit fence's values wrap: signal the farthest value, above all waits. */
 		if (flags & VFENCE_SIGNAL_MAX)
-			point->value = point->fence->narrow ? before + S32_MAX : U64_MAX;
+			point->value = point->fence->is_32bit ? before + S32_MAX : U64_MAX;
 		rewinds |= point->value < before;
 		/* The next point of the same fence replaces it. */
 		point->fence->signaling = point->value;

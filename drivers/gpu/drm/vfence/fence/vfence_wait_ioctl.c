@@ -143,6 +143,6 @@ int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_f
 	}
 
 	if (!ret)
-		vfence_event_settle(file);
+		vfence_event_fire_reached(file);
 	return ret;
 }

@@ -597,6 +597,6 @@ int vfence_wait_set_wait_ioctl(struct drm_device *drm, void *data, struct drm_fi
 	if (set)
 		wait_set_put(set);
 	if (!ret && args->ready.count)
-		vfence_event_settle(drm_file->driver_priv);
+		vfence_event_fire_reached(drm_file->driver_priv);
 	return ret;
 }

@@ -402,9 +402,9 @@ struct vgpu_counters {
 };
 
 /**
- * struct vgpu_knobs - faults that a test injects; the hardware does not set them
+ * struct vgpu_injection - faults that a test injects; the hardware does not set them
  */
-struct vgpu_knobs {
+struct vgpu_injection {
 	/** @fail_monitored_update: The next update of monitored values fails. */
 	bool fail_monitored_update;
 	/** @fail_current_update: The next update of current values fails. */
@@ -427,7 +427,7 @@ struct vgpu_knobs {
 	bool hang_copies;
 	/** @hang_paging: Packets that move or clear values make no progress. */
 	bool hang_paging;
-	/** @end_hangs: Packets that make no progress end; set by the two knobs below. */
+	/** @end_hangs: Packets that make no progress end; set by the two injections below. */
 	bool end_hangs;
 	/** @finish_before_snapshot: A hang ends between its detection and the snapshot. */
 	bool finish_before_snapshot;
@@ -765,8 +765,8 @@ bool vgpu_power_enter_d3(struct vgpu *gpu);
 void vgpu_power_enter_d0(struct vgpu *gpu);
 /** vgpu_device_irq_ring - return the interrupt ring. Any context. */
 struct vgpu_irq_ring *vgpu_device_irq_ring(struct vgpu *gpu);
-/** vgpu_device_knobs - return the test switches; the driver's debugfs files write them */
-struct vgpu_knobs *vgpu_device_knobs(struct vgpu *gpu);
+/** vgpu_device_injection - return the test switches; the driver's debugfs files write them */
+struct vgpu_injection *vgpu_device_injection(struct vgpu *gpu);
 /**
  * vgpu_doorbell_page - return the page of a physical doorbell
  * @gpu: the GPU
@@ -819,7 +819,8 @@ void vgpu_cmp_query_counters(struct vgpu *gpu, struct vgpu_counters *c);
  * is the first one that it executes when its function owns the group again.
  *
  * Return: 0; -EINVAL if the command is not legal in the state of the group; -ETIME if an engine has
- * not stopped: the command can be repeated; -EIO if the hardware fails (a knob of the function).
+ * not stopped: the command can be repeated; -EIO if the hardware fails (an injection of the
+ * function).
  */
 int vgpu_vf_switch_command(struct vgpu *gpu, unsigned int group, unsigned int command,
 			   struct vgpu *function, unsigned int timeout_us);
@@ -1279,11 +1280,11 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
 u64 vgpu_fence_rewinds(struct vgpu_fence *fence);
 /**
  * vgpu_word_create - create the value of a monitored fence
- * @narrow: the GPU stores 32 bits at once
+ * @is_32bit: the GPU stores 32 bits at once
  *
  * Members of a cross-adapter fence share one. Return: the word, or an ERR_PTR.
  */
-struct vgpu_word *vgpu_word_create(bool narrow);
+struct vgpu_word *vgpu_word_create(bool is_32bit);
 /** vgpu_word_destroy - free a word that is open in no address space */
 void vgpu_word_destroy(struct vgpu_word *word);
 /**
@@ -1299,7 +1300,7 @@ void vgpu_word_store(struct vgpu_word *word, void *slot, u64 value);
  * vgpu_word_take - take the signals by packets
  * @word: the word
  * @missed: output: the highest value that packets have stored since the last call; its upper half
- *	is zero if the word is narrow
+ *	is zero if the word has 32 bits
  *
  * A thread that has read a value that a packet stored, or any later one, finds it here, unless
  * another thread has taken it. Any context.

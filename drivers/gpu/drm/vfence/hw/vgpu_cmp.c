@@ -90,7 +90,7 @@ static bool cmp_has_work(struct vgpu_cmp *cmp)
 {
 	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
 
-	if (READ_ONCE(gpu->knobs.hold_posts) && !atomic_read(&cmp->flushers))
+	if (READ_ONCE(gpu->injection.hold_posts) && !atomic_read(&cmp->flushers))
 		return false;
 	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_nodes);
 }
@@ -236,7 +236,7 @@ static void cmp_name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
 			   struct vgpu_fence **named, const struct vgpu_post *post)
 {
 	struct vgpu_irq_fence *fence = &record->fence[record->count];
-	bool *wrong = &gpu->knobs.wrong_fence;
+	bool *wrong = &gpu->injection.wrong_fence;
 
 	fence->handle = READ_ONCE(*wrong) && xchg(wrong, false) ? U32_MAX : post->fence->os_handle;
 	fence->pad = 0;
@@ -368,12 +368,12 @@ static bool cmp_publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
 	return true;
 }
 
-/* Return true if a knob has the next interrupt lost. A file of debugfs may write it meanwhile. */
+/* Return true if the next interrupt is to be lost. A file of debugfs may write it meanwhile. */
 static bool cmp_loses_interrupt(struct vgpu *gpu)
 {
-	u32 left = READ_ONCE(gpu->knobs.lose_interrupt);
+	u32 left = READ_ONCE(gpu->injection.lose_interrupt);
 
-	return left && cmpxchg(&gpu->knobs.lose_interrupt, left, left - 1) == left;
+	return left && cmpxchg(&gpu->injection.lose_interrupt, left, left - 1) == left;
 }
 
 static void cmp_raise(struct vgpu *gpu)
@@ -514,17 +514,17 @@ static void cmp_rest(struct vgpu_cmp *cmp, u64 now)
 }
 
 /*
- * A knob stops the CMP until the reset of the GPU, or until the GPU is switched off. During the
- * reset, which waits for the CMP, the knob does nothing.
+ * An injection stops the CMP until the reset of the GPU, or until the GPU is switched off. During
+ * the reset, which waits for the CMP, the injection does nothing.
  */
-static bool cmp_knob_stops(struct vgpu *gpu)
+static bool cmp_injection_stops(struct vgpu *gpu)
 {
-	return READ_ONCE(gpu->knobs.stop_cmp) && !READ_ONCE(gpu->resetting);
+	return READ_ONCE(gpu->injection.stop_cmp) && !READ_ONCE(gpu->resetting);
 }
 
 static bool cmp_is_stopped(struct vgpu *gpu)
 {
-	return cmp_knob_stops(gpu) && !kthread_should_stop();
+	return cmp_injection_stops(gpu) && !kthread_should_stop();
 }
 
 /* Handle the posts of one record. Return the time of the end. */
@@ -544,7 +544,7 @@ static u64 cmp_work(struct vgpu *gpu, u64 begin)
 
 static void cmp_stay_stopped(struct vgpu *gpu)
 {
-	/* A file of debugfs may switch the knob off, which wakes nobody. */
+	/* A file of debugfs may switch the injection off, which wakes nobody. */
 	while (cmp_is_stopped(gpu))
 		wait_event_interruptible_timeout(gpu->cmp.wait, !cmp_is_stopped(gpu), HZ / 100);
 }
@@ -582,7 +582,7 @@ static bool cmp_begin_here_locked(struct vgpu *gpu, const struct vgpu_engine *en
 	struct vgpu_cmp *cmp = &gpu->cmp;
 
 	lockdep_assert_held(&cmp->lock);
-	if (cmp->working || cmp->free_at > now || cmp_knob_stops(gpu) || cmp->null_nodes ||
+	if (cmp->working || cmp->free_at > now || cmp_injection_stops(gpu) || cmp->null_nodes ||
 	    cmp->posted != engine->posted || cmp->posted - cmp->taken > engine->posts)
 		return false;
 	return cmp_begin_locked(cmp);
@@ -631,7 +631,7 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	unsigned long flags;
 
 	if (cmp->thread.runs) {
-		WRITE_ONCE(gpu->knobs.stop_cmp, false);
+		WRITE_ONCE(gpu->injection.stop_cmp, false);
 		vgpu_cmp_flush(gpu);
 	}
 	vgpu_thread_stop(&cmp->thread);

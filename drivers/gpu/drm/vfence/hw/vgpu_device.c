@@ -26,9 +26,9 @@ struct vgpu_irq_ring *vgpu_device_irq_ring(struct vgpu *gpu)
 	return gpu->irq;
 }
 
-struct vgpu_knobs *vgpu_device_knobs(struct vgpu *gpu)
+struct vgpu_injection *vgpu_device_injection(struct vgpu *gpu)
 {
-	return &gpu->knobs;
+	return &gpu->injection;
 }
 
 static void device_init_node(struct vgpu *gpu, unsigned int ordinal)

@@ -95,7 +95,7 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 	vgpu_sched_stay_in_f0_locked(queue->node);
 	vgpu_sched_check_ring_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
-	return READ_ONCE(queue->gpu->knobs.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
+	return READ_ONCE(queue->gpu->injection.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
 							  DRM_VFENCE_DOORBELL_CONNECTED;
 }
 

@@ -12,10 +12,10 @@
 
 #include "vgpu_types.h"
 
-/* A knob: the reset of the engine finds no end, until the GPU is reset. */
+/* An injection: the reset of the engine finds no end, until the GPU is reset. */
 static bool engine_resists(const struct vgpu_queue *queue)
 {
-	return READ_ONCE(queue->gpu->knobs.slow_reset) && READ_ONCE(queue->node->holds) &&
+	return READ_ONCE(queue->gpu->injection.slow_reset) && READ_ONCE(queue->node->holds) &&
 	       !READ_ONCE(queue->gpu->resetting);
 }
 
@@ -37,12 +37,12 @@ static void engine_answer(struct vgpu_engine *engine)
 }
 
 /*
- * A knob stops the engine until its reset, or until the engine is switched off. During the reset of
- * the GPU, which waits for the engine, the knob does nothing.
+ * An injection stops the engine until its reset, or until the engine is switched off. During the
+ * reset of the GPU, which waits for the engine, the injection does nothing.
  */
 static bool engine_is_stopped(const struct vgpu_engine *engine, const struct vgpu_queue *queue)
 {
-	return READ_ONCE(queue->gpu->knobs.stop_engines) & BIT(engine->node) &&
+	return READ_ONCE(queue->gpu->injection.stop_engines) & BIT(engine->node) &&
 	       !READ_ONCE(queue->gpu->resetting) && !kthread_should_stop();
 }
 
@@ -52,7 +52,7 @@ static void engine_stay_stopped(struct vgpu_engine *engine, const struct vgpu_qu
 		return;
 
 	WRITE_ONCE(engine->stopped, true);
-	/* A file of debugfs may switch the knob off, which wakes nobody. */
+	/* A file of debugfs may switch the injection off, which wakes nobody. */
 	while (engine_is_stopped(engine, queue))
 		wait_event_interruptible_timeout(engine->wait,
 						 !engine_is_stopped(engine, queue), HZ / 100);
@@ -65,7 +65,7 @@ static bool engine_must_preempt(struct vgpu_queue *queue)
 	bool preempt = READ_ONCE(queue->node->preempt) && !queue->exec.stalled;
 
 	return (vgpu_queue_is_suspended(queue) || preempt) &&
-	       !READ_ONCE(queue->gpu->knobs.ignore_suspend);
+	       !READ_ONCE(queue->gpu->injection.ignore_suspend);
 }
 
 static bool engine_must_stop(struct vgpu_queue *queue)
@@ -162,15 +162,15 @@ static bool engine_overstayed(struct vgpu_engine *engine, struct vgpu_queue *que
 }
 
 /*
- * The GPU itself stops a queue that has overstayed. If that does not work, which a knob brings
- * about, the engine does not answer the driver until the queue has left.
+ * The GPU itself stops a queue that has overstayed. If that does not work, which an injection
+ * brings about, the engine does not answer the driver until the queue has left.
  */
 static bool engine_must_evict(struct vgpu_engine *engine, struct vgpu_queue *queue,
 			      enum vgpu_work work)
 {
 	if (!engine_overstayed(engine, queue, work))
 		return false;
-	if (!READ_ONCE(queue->gpu->knobs.ignore_limit))
+	if (!READ_ONCE(queue->gpu->injection.ignore_limit))
 		return true;
 	/* It stays so while the engine is held, which nobody wants then. */
 	WRITE_ONCE(engine->overstayed, true);
@@ -347,7 +347,7 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	vgpu_vf_switch_served(engine);
 	if (step != VGPU_STEP_STALLED)
 		return step;
-	if (!engine_must_stop(queue) && !READ_ONCE(queue->gpu->knobs.end_hangs))
+	if (!engine_must_stop(queue) && !READ_ONCE(queue->gpu->injection.end_hangs))
 		vgpu_reset_hung(engine, queue);
 	return VGPU_STEP_MORE;
 }

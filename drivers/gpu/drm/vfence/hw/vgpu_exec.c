@@ -131,7 +131,7 @@ static void exec_begin(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
 	queue->exec.in_flight = true;
 	queue->exec.begun_ns = queue->busy_ns;
 	queue->exec.released = false;
-	queue->exec.told = false;
+	queue->exec.notified = false;
 }
 
 static enum vgpu_step exec_fetch(struct vgpu_engine *engine, struct vgpu_queue *queue)
@@ -339,9 +339,9 @@ static void exec_notify_signal(struct vgpu_engine *engine, struct vgpu_queue *qu
 			       struct vgpu_fence *fence, u64 value, u64 monitored, bool logged)
 {
 	vfence_race_point(MONITORED_READ);
-	queue->exec.told = vgpu_fence_notify(engine, fence, value);
+	queue->exec.notified = vgpu_fence_notify(engine, fence, value);
 	if (vfence_must_interrupt(value, monitored)) {
-		queue->exec.told = true;
+		queue->exec.notified = true;
 		trace_vgpu_decide(queue, fence, value, monitored, true);
 		exec_post_signal(engine, queue, fence, value, logged);
 	} else {
@@ -580,10 +580,10 @@ static enum vgpu_step exec_stall(const struct vgpu_engine *engine, u64 *cost)
 	return VGPU_STEP_STALLED;
 }
 
-/* Return true if a knob lets copies make no progress. */
-static bool exec_copy_hangs(const struct vgpu_knobs *knobs)
+/* Return true if an injection lets copies make no progress. */
+static bool exec_copy_hangs(const struct vgpu_injection *injection)
 {
-	return READ_ONCE(knobs->hang_copies) && !READ_ONCE(knobs->end_hangs);
+	return READ_ONCE(injection->hang_copies) && !READ_ONCE(injection->end_hangs);
 }
 
 static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -601,7 +601,7 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_DRAW:
 		return exec_draw(engine, queue, cost);
 	case DRM_VFENCE_OP_COPY:
-		return exec_copy_hangs(&queue->gpu->knobs) ? exec_stall(engine, cost) :
+		return exec_copy_hangs(&queue->gpu->injection) ? exec_stall(engine, cost) :
 							     exec_copy(engine, queue, cost);
 	case DRM_VFENCE_OP_FILL:
 		return exec_fill(engine, queue, cost);
@@ -612,7 +612,7 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_READ_REGISTER:
 		return exec_read_register(engine, queue);
 	case DRM_VFENCE_OP_HANG:
-		if (READ_ONCE(queue->gpu->knobs.end_hangs))
+		if (READ_ONCE(queue->gpu->injection.end_hangs))
 			return exec_complete(engine, queue);
 		return exec_stall(engine, cost);
 	default:
@@ -734,7 +734,7 @@ enum vgpu_step vgpu_exec_short(struct vgpu_engine *engine, struct vgpu_queue *qu
 	enum vgpu_step step;
 	u64 write_ptr, own;
 
-	if (queue->kernel || queue->exec.in_flight || queue->exec.told ||
+	if (queue->kernel || queue->exec.in_flight || queue->exec.notified ||
 	    vgpu_time_works(engine) || !vgpu_sched_sane_write_ptr(queue, &write_ptr) ||
 	    !exec_fetch_short(engine, queue, write_ptr))
 		return VGPU_STEP_MORE;
@@ -745,7 +745,7 @@ enum vgpu_step vgpu_exec_short(struct vgpu_engine *engine, struct vgpu_queue *qu
 		left -= exec_weight(&queue->exec.packet);
 		step = exec_packet(engine, queue, &own);
 		*cost += own;
-	} while (step == VGPU_STEP_MORE && !queue->exec.in_flight && !queue->exec.told &&
+	} while (step == VGPU_STEP_MORE && !queue->exec.in_flight && !queue->exec.notified &&
 		 left > 0 && exec_fetch_short(engine, queue, write_ptr));
 	read_unlock(&vm->tlb);
 	read_unlock(&engine->chip->residency);

@@ -77,10 +77,10 @@ void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u
 	kernel_interrupt(engine, queue);
 }
 
-/* A knob lets packets that move values make no progress. */
+/* An injection lets packets that move values make no progress. */
 bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *packet)
 {
-	return READ_ONCE(queue->gpu->knobs.hang_paging) &&
+	return READ_ONCE(queue->gpu->injection.hang_paging) &&
 	       (packet->header.opcode == VGPU_OP_EVICT_STORAGE ||
 		packet->header.opcode == VGPU_OP_CLEAR_STORAGE);
 }

@@ -25,9 +25,9 @@
 
 /* Contents of video memory after a reset of the function. */
 #define RESET_LOST_BYTE		0xd7
-/* Added by a knob to the id that a reset returns. */
+/* Added by an injection to the id that a reset returns. */
 #define RESET_WRONG_ID		1000
-/* Time for a packet to end that a knob lets go. */
+/* Time for a packet to end that an injection lets go. */
 #define RESET_FINISH_MS		1000
 
 /*
@@ -61,7 +61,7 @@ void vgpu_reset_faulted_locked(struct vgpu_engine *engine, struct vgpu_queue *qu
 		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
 		.node = engine->node,
 	};
-	u32 flags = READ_ONCE(queue->gpu->knobs.page_fault_flags);
+	u32 flags = READ_ONCE(queue->gpu->injection.page_fault_flags);
 	struct vgpu_node *node = queue->node;
 
 	lockdep_assert_held(&engine->chip->sched);
@@ -246,30 +246,30 @@ static bool reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned long t
 	return left;
 }
 
-/* A knob lets the packet end that makes no progress. On return its queue has left. */
-static void reset_finish(struct vgpu *gpu, unsigned int node, bool *knob)
+/* An injection lets the packet end that makes no progress. On return its queue has left. */
+static void reset_finish(struct vgpu *gpu, unsigned int node, bool *injection)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
 
-	if (!READ_ONCE(*knob) || !xchg(knob, false))
+	if (!READ_ONCE(*injection) || !xchg(injection, false))
 		return;
-	WRITE_ONCE(gpu->knobs.end_hangs, true);
+	WRITE_ONCE(gpu->injection.end_hangs, true);
 	wake_up_all(&engine->wait);
 	reset_wait_left(gpu, node, msecs_to_jiffies(RESET_FINISH_MS));
-	WRITE_ONCE(gpu->knobs.end_hangs, false);
+	WRITE_ONCE(gpu->injection.end_hangs, false);
 }
 
-/* A knob lets an engine report something between its reset and its resume. */
+/* An injection lets an engine report something between its reset and its resume. */
 static void reset_post_late(struct vgpu *gpu, unsigned int node)
 {
 	struct vgpu_post post = { .type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE, .node = node };
-	bool *knob = &gpu->knobs.interrupt_after_reset;
+	bool *injection = &gpu->injection.interrupt_after_reset;
 	unsigned long flags;
 
-	if (!READ_ONCE(*knob))
+	if (!READ_ONCE(*injection))
 		return;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	if (gpu->node[node].was_reset && xchg(knob, false))
+	if (gpu->node[node].was_reset && xchg(injection, false))
 		vgpu_cmp_post(gpu, &post);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
@@ -282,7 +282,7 @@ void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	reset_query_locked(gpu, node, status);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	reset_finish(gpu, node, &gpu->knobs.finish_before_snapshot);
+	reset_finish(gpu, node, &gpu->injection.finish_before_snapshot);
 	reset_post_late(gpu, node);
 }
 
@@ -290,7 +290,7 @@ u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node)
 {
 	u32 mask = gpu->chip->dependent_nodes;
 
-	if (READ_ONCE(gpu->knobs.wrong_dependents))
+	if (READ_ONCE(gpu->injection.wrong_dependents))
 		return 0;
 	return mask & BIT(node) ? mask : BIT(node);
 }
@@ -356,8 +356,8 @@ static bool reset_abort(struct vgpu *gpu, unsigned int node, long timeout, struc
 	unsigned long flags;
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	/* The reset ends the stop that a knob has begun. */
-	WRITE_ONCE(gpu->knobs.stop_engines, gpu->knobs.stop_engines & ~BIT(node));
+	/* The reset ends the stop that an injection has begun. */
+	WRITE_ONCE(gpu->injection.stop_engines, gpu->injection.stop_engines & ~BIT(node));
 	/* A queue of another function stays: that function resets its own queues. */
 	if (reset_runs_locked(engine, gpu))
 		reset_abort_locked(engine, hit);
@@ -410,7 +410,7 @@ static u64 reset_last_aborted(struct vgpu *gpu, unsigned int ordinal, struct res
 	return hit->turn;
 }
 
-/* A knob: the engine says that it was reset, and nothing has happened. */
+/* An injection: the engine says that it was reset, and nothing has happened. */
 static u64 reset_nothing(struct vgpu *gpu, unsigned int ordinal)
 {
 	unsigned long flags;
@@ -426,11 +426,11 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 
 {
 	struct reset_hit hit = {};
 
-	if (READ_ONCE(gpu->knobs.fail_engine_reset))
+	if (READ_ONCE(gpu->injection.fail_engine_reset))
 		return -EIO;
-	reset_finish(gpu, node, &gpu->knobs.finish_before_reset);
+	reset_finish(gpu, node, &gpu->injection.finish_before_reset);
 
-	if (READ_ONCE(gpu->knobs.survive_reset)) {
+	if (READ_ONCE(gpu->injection.survive_reset)) {
 		*last_aborted = reset_nothing(gpu, node);
 		return 0;
 	}
@@ -438,8 +438,8 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 
 		return -ETIME;
 	vfence_race_point(TURN_ABORTED);
 	*last_aborted = reset_last_aborted(gpu, node, &hit);
-	if (READ_ONCE(gpu->knobs.wrong_last_aborted) &&
-	    xchg(&gpu->knobs.wrong_last_aborted, false))
+	if (READ_ONCE(gpu->injection.wrong_last_aborted) &&
+	    xchg(&gpu->injection.wrong_last_aborted, false))
 		*last_aborted += RESET_WRONG_ID;
 	reset_report(gpu, &hit);
 	return 0;
@@ -463,7 +463,7 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 {
 	unsigned long flags;
 
-	if (READ_ONCE(gpu->knobs.fail_engine_resume))
+	if (READ_ONCE(gpu->injection.fail_engine_resume))
 		return -EIO;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	reset_release_locked(gpu, node);
@@ -471,13 +471,13 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 	return 0;
 }
 
-/* Clear the knobs that stop hardware, so that queues can leave the engines. */
+/* Clear the injections that stop hardware, so that queues can leave the engines. */
 static void reset_revive(struct vgpu *gpu)
 {
-	WRITE_ONCE(gpu->knobs.stop_engines, 0);
-	WRITE_ONCE(gpu->knobs.stop_cmp, false);
-	WRITE_ONCE(gpu->knobs.slow_reset, false);
-	WRITE_ONCE(gpu->knobs.fail_world, READ_ONCE(gpu->knobs.fail_world) >> 16);
+	WRITE_ONCE(gpu->injection.stop_engines, 0);
+	WRITE_ONCE(gpu->injection.stop_cmp, false);
+	WRITE_ONCE(gpu->injection.slow_reset, false);
+	WRITE_ONCE(gpu->injection.fail_world, READ_ONCE(gpu->injection.fail_world) >> 16);
 	wake_up_all(&gpu->cmp.wait);
 }
 
@@ -546,7 +546,7 @@ static void reset_function(struct vgpu *gpu, bool by_host)
 
 int vgpu_reset_adapter(struct vgpu *gpu)
 {
-	if (READ_ONCE(gpu->knobs.fail_adapter_reset))
+	if (READ_ONCE(gpu->injection.fail_adapter_reset))
 		return -EIO;
 	reset_function(gpu, false);
 	return 0;
@@ -554,7 +554,7 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 
 int vgpu_reset_flr(struct vgpu *gpu)
 {
-	if (READ_ONCE(gpu->knobs.fail_adapter_reset))
+	if (READ_ONCE(gpu->injection.fail_adapter_reset))
 		return -EIO;
 	reset_function(gpu, true);
 	return 0;
@@ -562,7 +562,7 @@ int vgpu_reset_flr(struct vgpu *gpu)
 
 void vgpu_reset_with_chip(struct vgpu *gpu)
 {
-	WRITE_ONCE(gpu->knobs.fail_adapter_reset, false);
+	WRITE_ONCE(gpu->injection.fail_adapter_reset, false);
 	reset_function(gpu, true);
 }
 
@@ -586,7 +586,7 @@ int vgpu_reset_restart(struct vgpu *gpu)
 	unsigned long flags;
 	bool may;
 
-	if (READ_ONCE(gpu->knobs.fail_restart))
+	if (READ_ONCE(gpu->injection.fail_restart))
 		return -EIO;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	may = vgpu_vf_switch_owns_all_locked(gpu);

@@ -169,7 +169,7 @@ bool vgpu_sched_has_ready(struct vgpu_engine *engine)
 }
 
 /* Settle what the running queue has used with its client's virtual time. */
-static void sched_settle_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
+static void sched_charge_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
 	lockdep_assert_held(&engine->chip->sched);
 	vgpu_fair_charge_locked(queue, engine->used_ns);
@@ -198,7 +198,7 @@ bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
 	bool must;
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
-	sched_settle_locked(engine, queue);
+	sched_charge_locked(engine, queue);
 	must = vgpu_fair_must_yield_locked(queue);
 	/* Functions take turns, and the clients of one function share its part. */
 	next = sched_next_function_locked(engine);
@@ -209,7 +209,7 @@ bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
 
 static void sched_acknowledge_locked(struct vgpu_context *context)
 {
-	struct vgpu_knobs *knobs = &context->gpu->knobs;
+	struct vgpu_injection *injection = &context->gpu->injection;
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_CONTEXT_SUSPENDED,
 		.node = context->node,
@@ -220,9 +220,9 @@ static void sched_acknowledge_locked(struct vgpu_context *context)
 	lockdep_assert_held(&context->gpu->chip->sched);
 
 	context->ack_due = false;
-	if (READ_ONCE(knobs->lose_suspend) && xchg(&knobs->lose_suspend, false))
+	if (READ_ONCE(injection->lose_suspend) && xchg(&injection->lose_suspend, false))
 		return;
-	if (READ_ONCE(knobs->wrong_suspend) && xchg(&knobs->wrong_suspend, false))
+	if (READ_ONCE(injection->wrong_suspend) && xchg(&injection->wrong_suspend, false))
 		post.suspend_fence += 1000;
 	/* Release: the queues have left. Partner: vgpu_context_acknowledged(). */
 	smp_store_release(&context->acknowledged, post.suspend_fence);
@@ -249,7 +249,7 @@ void vgpu_sched_left_locked(struct vgpu_queue *queue, bool completed)
 	lockdep_assert_held(&queue->gpu->chip->sched);
 	/* What the step that blocked the queue has burned is not charged yet. */
 	vgpu_time_charge(engine, queue, 0);
-	sched_settle_locked(engine, queue);
+	sched_charge_locked(engine, queue);
 	vgpu_vf_switch_left_locked(engine);
 	WRITE_ONCE(engine->chip->busy, engine->chip->busy - 1);
 	WRITE_ONCE(engine->running, NULL);

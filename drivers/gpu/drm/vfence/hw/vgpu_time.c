@@ -86,7 +86,7 @@ static void time_count(struct vgpu_engine *engine, struct vgpu_queue *queue, u64
  * or of the rest. If the thread is late by more than VGPU_CATCH_UP_NS, the machine has paused, and
  * the next step begins now.
  */
-static void time_settle(struct vgpu_engine *engine, ktime_t now)
+static void time_charge(struct vgpu_engine *engine, ktime_t now)
 {
 	ktime_t rested = ktime_before(engine->free_at, now) ? engine->free_at : now;
 
@@ -109,7 +109,7 @@ void vgpu_time_charge(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 
 	u64 own = time_price(engine, burned);
 	u64 price = own * max(READ_ONCE(engine->chip->busy), 1u);
 
-	time_settle(engine, now);
+	time_charge(engine, now);
 	engine->begun_at = engine->cost_at;
 	engine->cost_at = ktime_add_ns(engine->cost_at, cost);
 	engine->free_at = ktime_add_ns(engine->free_at, cost);
@@ -160,7 +160,7 @@ u64 vgpu_time_end(struct vgpu_engine *engine)
 {
 	ktime_t now = ktime_get();
 
-	time_settle(engine, now);
+	time_charge(engine, now);
 	return ktime_to_ns(ktime_before(engine->cost_at, now) ? engine->cost_at : now);
 }
 

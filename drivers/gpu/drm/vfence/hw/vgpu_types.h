@@ -195,7 +195,7 @@ struct vgpu_cmp {
 
 	/**
 	 * @flushers: Number of callers in vgpu_cmp_flush(); with one the CMP ignores
-	 * &vgpu_knobs.hold_posts.
+	 * &vgpu_injection.hold_posts.
 	 */
 	atomic_t flushers;
 
@@ -389,7 +389,7 @@ struct vgpu_context_save {
 	u64 turned_busy;
 	/** @turned_idle: Number of times that @busy became 0; under vgpu_chip.sched. */
 	u64 turned_idle;
-	/** @held_at: Time of an edge that a knob holds back, in ns, or 0; under vgpu_chip.sched. */
+	/** @held_at: Time of an edge that is held back, in ns, or 0; under vgpu_chip.sched. */
 	u64 held_at;
 };
 
@@ -596,8 +596,8 @@ struct vgpu {
 
 	/** @config: Configuration; constant. */
 	struct vgpu_config config;
-	/** @knobs: Test switches. */
-	struct vgpu_knobs knobs;
+	/** @injection: Test switches. */
+	struct vgpu_injection injection;
 
 	/** @ops: Calls up. */
 	const struct vgpu_host_ops *ops;
@@ -789,8 +789,8 @@ struct vgpu_context {
 struct vgpu_word {
 	/** @lock: Makes one step of a store and what is noted about it; irqsave. */
 	spinlock_t lock;
-	/** @narrow: The value has 32 bits, which wrap; constant. */
-	bool narrow;
+	/** @is_32bit: The value has 32 bits, which wrap; constant. */
+	bool is_32bit;
 	/** @signaled: Packets have stored values since the last vgpu_word_take(); under @lock. */
 	bool signaled;
 	/** @noted: The highest of these values, and the time of the last one; under @lock. */
@@ -960,8 +960,8 @@ struct vgpu_exec {
 	 * vgpu_queue.wait_end.
 	 */
 	bool released;
-	/** @told: The packet was a signal that interrupts, or of a fence that queues wait for. */
-	bool told;
+	/** @notified: The packet was a signal that interrupts or that queues wait for. */
+	bool notified;
 
 	/** @begun_ns: vgpu_queue.busy_ns when the packet was fetched. */
 	u64 begun_ns;

@@ -95,16 +95,16 @@ void vgpu_vf_switch_forget(struct vgpu_chip *chip, struct vgpu *gpu)
 	}
 }
 
-/* Report an edge. A knob drops it, another one delays it until after the next edge. */
+/* Report an edge. An injection drops it, another one delays it until after the next edge. */
 static void vf_switch_report_locked(struct vgpu *gpu, unsigned int group, bool busy, u64 at)
 {
 	struct vgpu_context_save *save = &gpu->save[group];
 	struct vgpu_chip *chip = gpu->chip;
 
 	lockdep_assert_held(&chip->sched);
-	if (busy && READ_ONCE(gpu->knobs.lose_busy) && xchg(&gpu->knobs.lose_busy, false))
+	if (busy && READ_ONCE(gpu->injection.lose_busy) && xchg(&gpu->injection.lose_busy, false))
 		return;
-	if (READ_ONCE(gpu->knobs.hold_edge) && xchg(&gpu->knobs.hold_edge, false)) {
+	if (READ_ONCE(gpu->injection.hold_edge) && xchg(&gpu->injection.hold_edge, false)) {
 		save->held_at = at;
 		return;
 	}
@@ -406,12 +406,12 @@ static void vf_switch_apply_locked(struct vgpu_chip *chip, struct vgpu_group *gr
 	group->state = vgpu_vf_switch_after(group->state, command);
 }
 
-/* A knob of the function that the command is about lets it fail. */
+/* An injection of the function that the command is about lets it fail. */
 static bool vf_switch_fails(struct vgpu_group *group, unsigned int command, struct vgpu *function)
 {
 	struct vgpu *gpu = function ? function : group->owner;
 
-	return gpu && READ_ONCE(gpu->knobs.fail_world) & BIT(command);
+	return gpu && READ_ONCE(gpu->injection.fail_world) & BIT(command);
 }
 
 static bool vf_switch_is_legal(const struct vgpu_group *group, unsigned int command,

@@ -16,14 +16,14 @@
 
 #include "vgpu_types.h"
 
-struct vgpu_word *vgpu_word_create(bool narrow)
+struct vgpu_word *vgpu_word_create(bool is_32bit)
 {
 	struct vgpu_word *word = vfence_leak_check_alloc(HW_WORD, sizeof(*word));
 
 	if (!word)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&word->lock);
-	word->narrow = narrow;
+	word->is_32bit = is_32bit;
 	return word;
 }
 
@@ -35,18 +35,18 @@ void vgpu_word_destroy(struct vgpu_word *word)
 /* Values of 32 bits wrap. */
 static bool word_is_less(const struct vgpu_word *word, u64 a, u64 b)
 {
-	return word->narrow ? (s32)((u32)a - (u32)b) < 0 : a < b;
+	return word->is_32bit ? (s32)((u32)a - (u32)b) < 0 : a < b;
 }
 
 static void word_store_locked(struct vgpu_word *word, void *slot, u64 value)
 {
-	u64 before = word->narrow ? READ_ONCE(*(u32 *)slot) : READ_ONCE(*(u64 *)slot);
+	u64 before = word->is_32bit ? READ_ONCE(*(u32 *)slot) : READ_ONCE(*(u64 *)slot);
 
 	lockdep_assert_held(&word->lock);
 	/* Before the store: a reader that sees the value sees the count. */
 	if (word_is_less(word, value, before))
 		atomic64_inc(&word->rewinds);
-	if (word->narrow)
+	if (word->is_32bit)
 		/* Release: the effects of the signaller. Partner: vfence_fence_current(). */
 		smp_store_release((u32 *)slot, (u32)value);
 	else

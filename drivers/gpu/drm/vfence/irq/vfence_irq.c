@@ -209,7 +209,7 @@ bool vfence_irq_is_quiet(struct vfence_adapter *adapter)
 	struct vfence_irq *irq = &adapter->irq;
 	u32 runs;
 
-	/* Acquire: this first. Partner: irq_settle_locked(). */
+	/* Acquire: this first. Partner: irq_drain_locked(). */
 	runs = smp_load_acquire(&irq->runs);
 	if (!vgpu_cmp_is_quiet(adapter->gpu))
 		return false;
@@ -225,9 +225,9 @@ bool vfence_irq_is_quiet(struct vfence_adapter *adapter)
 		return false;
 	/* Then who takes that. Partner: the threaded half takes it after the mutex. */
 	smp_rmb();
-	if (mutex_is_locked(&irq->settle_lock))
+	if (mutex_is_locked(&irq->drain_lock))
 		return false;
-	/* Then whether it has put a rest back meanwhile. Partner: irq_settle_locked(). */
+	/* Then whether it has put a rest back meanwhile. Partner: irq_drain_locked(). */
 	smp_rmb();
 	return READ_ONCE(irq->runs) == runs;
 }
@@ -284,7 +284,7 @@ void vfence_irq_unmask(struct vfence_adapter *adapter, u32 nodes)
 
 static void irq_begin_run_locked(struct vfence_irq *irq)
 {
-	lockdep_assert_held(&irq->settle_lock);
+	lockdep_assert_held(&irq->drain_lock);
 	spin_lock_irq(&irq->lock);
 	irq->begun++;
 	spin_unlock_irq(&irq->lock);
@@ -292,7 +292,7 @@ static void irq_begin_run_locked(struct vfence_irq *irq)
 
 static void irq_end_run_locked(struct vfence_irq *irq)
 {
-	lockdep_assert_held(&irq->settle_lock);
+	lockdep_assert_held(&irq->drain_lock);
 	/* Release: what the halves have put back. Partner: vfence_irq_is_quiet(). */
 	smp_store_release(&irq->runs, irq->runs + 1);
 	vfence_wake_all(&irq->ran);
@@ -316,7 +316,7 @@ static void irq_catch_up(struct vfence_adapter *adapter)
 			adapter->irq.source[i]->catch_up(adapter);
 }
 
-static void irq_settle_locked(struct vfence_adapter *adapter)
+static void irq_drain_locked(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	unsigned int i;
@@ -347,13 +347,13 @@ static void irq_settle_locked(struct vfence_adapter *adapter)
  * @adapter: the adapter
  *
  * A threaded half calls this after a portion of a long work, when it has noted the rest. The other
- * threaded halves run before the next portion. Called with &vfence_irq.settle_lock held.
+ * threaded halves run before the next portion. Called with &vfence_irq.drain_lock held.
  */
 void vfence_irq_run_again(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 
-	lockdep_assert_held(&irq->settle_lock);
+	lockdep_assert_held(&irq->drain_lock);
 	if (!irq->stopped)
 		vfence_vector_wake_thread(&irq->vector, adapter);
 }
@@ -412,7 +412,7 @@ static bool irq_has_run(struct vfence_irq *irq, u32 run)
 }
 
 /**
- * vfence_irq_settle - wait for a run of the threaded halves
+ * vfence_irq_drain - wait for a run of the threaded halves
  * @adapter: the adapter
  *
  * On return the threaded halves have handled what the records before the call name, except for
@@ -422,35 +422,35 @@ static bool irq_has_run(struct vfence_irq *irq, u32 run)
  * processor, and so does everybody whose waits the thread completes. Process context, without a
  * lock that the halves take.
  */
-void vfence_irq_settle(struct vfence_adapter *adapter)
+void vfence_irq_drain(struct vfence_adapter *adapter)
 {
 	struct vfence_irq *irq = &adapter->irq;
 	u32 run;
 
-	lockdep_assert_not_held(&irq->settle_lock);
+	lockdep_assert_not_held(&irq->drain_lock);
 	if (irq_ask_for_run(adapter, &run)) {
 		wait_event(irq->ran, irq_has_run(irq, run));
 		return;
 	}
 
 	/* The adapter is unplugged. */
-	mutex_lock(&irq->settle_lock);
-	irq_settle_locked(adapter);
-	mutex_unlock(&irq->settle_lock);
+	mutex_lock(&irq->drain_lock);
+	irq_drain_locked(adapter);
+	mutex_unlock(&irq->drain_lock);
 }
 
 /**
  * vfence_irq_catch_up - handle every hardware event that occurred before the call
  * @adapter: the adapter
  *
- * This includes events that no record names yet. Process context, as vfence_irq_settle().
+ * This includes events that no record names yet. Process context, as vfence_irq_drain().
  */
 void vfence_irq_catch_up(struct vfence_adapter *adapter)
 {
 	vgpu_cmp_flush(adapter->gpu);
-	/* Release: what the run finds. Partner: the exchange in irq_settle_locked(). */
+	/* Release: what the run finds. Partner: the exchange in irq_drain_locked(). */
 	atomic_set_release(&adapter->irq.catch_up_due, 1);
-	vfence_irq_settle(adapter);
+	vfence_irq_drain(adapter);
 }
 
 static irqreturn_t irq_handler(int irq, void *data)
@@ -484,9 +484,9 @@ static irqreturn_t irq_thread(int irq, void *data)
 		sched_set_normal(current, 0);
 	}
 
-	mutex_lock(&adapter->irq.settle_lock);
-	irq_settle_locked(adapter);
-	mutex_unlock(&adapter->irq.settle_lock);
+	mutex_lock(&adapter->irq.drain_lock);
+	irq_drain_locked(adapter);
+	mutex_unlock(&adapter->irq.drain_lock);
 	return IRQ_HANDLED;
 }
 
@@ -494,14 +494,14 @@ static irqreturn_t irq_thread(int irq, void *data)
 void vfence_irq_init(struct vfence_adapter *adapter)
 {
 	spin_lock_init(&adapter->irq.lock);
-	mutex_init(&adapter->irq.settle_lock);
+	mutex_init(&adapter->irq.drain_lock);
 	init_waitqueue_head(&adapter->irq.ran);
 }
 
 /** vfence_irq_fini - undo vfence_irq_init() */
 void vfence_irq_fini(struct vfence_adapter *adapter)
 {
-	mutex_destroy(&adapter->irq.settle_lock);
+	mutex_destroy(&adapter->irq.drain_lock);
 }
 
 /**
@@ -532,18 +532,18 @@ void vfence_irq_stop(struct vfence_adapter *adapter)
 	struct vfence_irq *irq = &adapter->irq;
 
 	/* Both locks: either of them keeps the vector, for a thread that has seen it. */
-	mutex_lock(&irq->settle_lock);
+	mutex_lock(&irq->drain_lock);
 	spin_lock_irq(&irq->lock);
 	irq->stopped = true;
 	spin_unlock_irq(&irq->lock);
-	mutex_unlock(&irq->settle_lock);
+	mutex_unlock(&irq->drain_lock);
 	vfence_vector_fini(&irq->vector, adapter);
 
 	/* Nobody else does the rest any more. */
-	mutex_lock(&irq->settle_lock);
+	mutex_lock(&irq->drain_lock);
 	do {
-		irq_settle_locked(adapter);
+		irq_drain_locked(adapter);
 		cond_resched();
 	} while (irq_thread_is_due(adapter));
-	mutex_unlock(&irq->settle_lock);
+	mutex_unlock(&irq->drain_lock);
 }

@@ -63,16 +63,16 @@ struct vfence_irq_source {
 	 * source with @thread needs it
 	 */
 	bool (*due)(struct vfence_adapter *adapter);
-	/** @thread: threaded half; called with &vfence_irq.settle_lock held */
+	/** @thread: threaded half; called with &vfence_irq.drain_lock held */
 	void (*thread)(struct vfence_adapter *adapter);
 	/**
 	 * @scan: records of @nodes may be missing; find the objects that these records would
-	 * have named. Called with &vfence_irq.settle_lock held
+	 * have named. Called with &vfence_irq.drain_lock held
 	 */
 	void (*scan)(struct vfence_adapter *adapter, u32 nodes);
 	/**
 	 * @catch_up: handle events that no record has named yet. Called with
-	 * &vfence_irq.settle_lock held
+	 * &vfence_irq.drain_lock held
 	 */
 	void (*catch_up)(struct vfence_adapter *adapter);
 };
@@ -92,7 +92,7 @@ void vfence_irq_flush(struct vfence_adapter *adapter);
 void vfence_irq_run_again(struct vfence_adapter *adapter);
 bool vfence_irq_leave(struct vfence_adapter *adapter, void (*note)(const void *arg),
 		      const void *arg);
-void vfence_irq_settle(struct vfence_adapter *adapter);
+void vfence_irq_drain(struct vfence_adapter *adapter);
 void vfence_irq_catch_up(struct vfence_adapter *adapter);
 
 #endif

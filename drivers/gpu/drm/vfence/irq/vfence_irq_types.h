@@ -28,8 +28,8 @@ struct vfence_irq {
 	 * waiters yet; incremented under @lock
 	 */
 	atomic_t finishing;
-	/** @settle_lock: held over a run of the threaded half, by its thread until @stopped */
-	struct mutex settle_lock;
+	/** @drain_lock: held over a run of the threaded half, by its thread until @stopped */
+	struct mutex drain_lock;
 
 	/** @source: sources in the order of vfence_irq_add(); constant once interrupts can come */
 	const struct vfence_irq_source *source[VFENCE_IRQ_SOURCES];
@@ -47,11 +47,11 @@ struct vfence_irq {
 	 */
 	atomic_t scan_due;
 
-	/** @runs: number of runs of the threaded half; written under @settle_lock */
+	/** @runs: number of runs of the threaded half; written under @drain_lock */
 	u32 runs;
 	/** @begun: the same, with the run that has begun and not ended; @lock */
 	u32 begun;
-	/** @ran: threads sleep here until a run has ended, see vfence_irq_settle() */
+	/** @ran: threads sleep here until a run has ended, see vfence_irq_drain() */
 	wait_queue_head_t ran;
 	/** @catch_up_due: the next run handles what no record has named yet */
 	atomic_t catch_up_due;
@@ -61,7 +61,7 @@ struct vfence_irq {
 
 	/**
 	 * @stopped: the vector is about to be freed, and its thread with it; written under
-	 * @settle_lock and @lock
+	 * @drain_lock and @lock
 	 */
 	bool stopped;
 

@@ -11,7 +11,7 @@
 
 #include <drm/drm_mm.h>
 
-#include "core/vfence_ask.h"
+#include "core/vfence_deadline.h"
 #include "hw/vgpu.h"
 
 struct vfence_slots;
@@ -77,8 +77,8 @@ struct vfence_paging {
 	 * and read without it
 	 */
 	bool failed;
-	/** @ask: until @submitted is completed; see core/vfence_ask.c */
-	struct vfence_ask ask;
+	/** @deadline: until @submitted is completed; see core/vfence_deadline.c */
+	struct vfence_deadline deadline;
 	/** @submitted: last submitted fence id; under &vfence_segment.mover */
 	u64 submitted;
 	/** @done: the submitting thread sleeps here until the interrupt wakes it */

@@ -33,12 +33,12 @@ static bool paging_decided(struct vfence_adapter *adapter)
 	       READ_ONCE(adapter->lost);
 }
 
-static bool paging_ask_met(struct vfence_ask *ask)
+static bool paging_ask_met(struct vfence_deadline *deadline)
 {
-	return paging_decided(container_of(ask, struct vfence_adapter, mem.paging.ask));
+	return paging_decided(container_of(deadline, struct vfence_adapter, mem.paging.deadline));
 }
 
-static const struct vfence_ask_ops paging_ask_ops = {
+static const struct vfence_deadline_ops paging_ask_ops = {
 	.met = paging_ask_met,
 };
 
@@ -70,7 +70,7 @@ int vfence_paging_init(struct vfence_adapter *adapter)
 	struct vfence_paging *paging = &adapter->mem.paging;
 
 	init_waitqueue_head(&paging->done);
-	vfence_ask_setup(&paging->ask, &paging_ask_ops, paging_node(adapter));
+	vfence_deadline_setup(&paging->deadline, &paging_ask_ops, paging_node(adapter));
 	paging->ring = (void *)get_zeroed_page(GFP_KERNEL);
 	paging->control = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!paging->ring || !paging->control)
@@ -120,9 +120,9 @@ static void paging_wait(struct vfence_adapter *adapter)
 {
 	struct vfence_paging *paging = &adapter->mem.paging;
 
-	vfence_ask_begin(adapter, &paging->ask);
+	vfence_deadline_begin(adapter, &paging->deadline);
 	wait_event(paging->done, paging_decided(adapter));
-	vfence_ask_end(adapter, &paging->ask);
+	vfence_deadline_end(adapter, &paging->deadline);
 }
 
 /**

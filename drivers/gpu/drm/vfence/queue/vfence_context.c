@@ -24,7 +24,7 @@ static void context_free(struct vfence_context *context)
 
 	if (context->suspended)
 		trace_vfence_suspension(context, 'E', 0);
-	vfence_ask_end(adapter, &context->ask);
+	vfence_deadline_end(adapter, &context->deadline);
 	if (!IS_ERR_OR_NULL(context->hw)) {
 		/*
 		 * Flush the records that name the context before it leaves the table, so
@@ -32,7 +32,7 @@ static void context_free(struct vfence_context *context)
 		 */
 		vgpu_context_destroy(context->hw);
 		vfence_irq_flush(adapter);
-		xa_erase(&adapter->queues.contexts, context->global);
+		xa_erase(&adapter->queues.contexts, context->id);
 	}
 
 	vfence_device_put(context->device);
@@ -64,13 +64,13 @@ void vfence_context_get(struct vfence_context *context)
 }
 
 /** vfence_context_find - the context of a global handle, with a reference, or NULL */
-struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global)
+struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 context_id)
 {
 	struct vfence_context *context;
 
 	/* context_free() takes a context out of the table before it frees it. */
 	xa_lock(&adapter->queues.contexts);
-	context = xa_load(&adapter->queues.contexts, global);
+	context = xa_load(&adapter->queues.contexts, context_id);
 	if (context && !kref_get_unless_zero(&context->ref))
 		context = NULL;
 	xa_unlock(&adapter->queues.contexts);
@@ -111,31 +111,31 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 	}
 }
 
-static bool context_ask_get(struct vfence_ask *ask)
+static bool context_ask_get(struct vfence_deadline *deadline)
 {
-	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
+	struct vfence_context *context = container_of(deadline, struct vfence_context, deadline);
 
 	/* context_free() ends the ask before it frees the context. */
 	return kref_get_unless_zero(&context->ref);
 }
 
 /* Has the GPU acknowledged the last suspension of the context? */
-static bool context_has_left(struct vfence_ask *ask)
+static bool context_has_left(struct vfence_deadline *deadline)
 {
-	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
+	struct vfence_context *context = container_of(deadline, struct vfence_context, deadline);
 
 	return vgpu_context_acknowledged(context->hw) == READ_ONCE(context->suspend_fence);
 }
 
-static void context_ask_done(struct vfence_ask *ask)
+static void context_ask_done(struct vfence_deadline *deadline)
 {
-	struct vfence_context *context = container_of(ask, struct vfence_context, ask);
+	struct vfence_context *context = container_of(deadline, struct vfence_context, deadline);
 
 	wake_up_all(&context->adapter->queues.suspend_wait);
 	vfence_context_put_later(context);
 }
 
-static const struct vfence_ask_ops context_ask_ops = {
+static const struct vfence_deadline_ops context_ask_ops = {
 	.suspends = true,
 	.get = context_ask_get,
 	.met = context_has_left,
@@ -147,18 +147,18 @@ static int context_create_hw(struct vfence_context *context)
 	struct vfence_adapter *adapter = context->adapter;
 	int ret;
 
-	ret = xa_alloc_cyclic(&adapter->queues.contexts, &context->global, NULL, xa_limit_31b,
+	ret = xa_alloc_cyclic(&adapter->queues.contexts, &context->id, NULL, xa_limit_31b,
 			      &adapter->queues.next_context, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 
-	context->hw = vgpu_context_create(adapter->gpu, context->node, context->global);
+	context->hw = vgpu_context_create(adapter->gpu, context->node, context->id);
 	if (IS_ERR(context->hw)) {
-		xa_erase(&adapter->queues.contexts, context->global);
+		xa_erase(&adapter->queues.contexts, context->id);
 		return PTR_ERR(context->hw);
 	}
 
-	xa_store(&adapter->queues.contexts, context->global, context, GFP_KERNEL_ACCOUNT);
+	xa_store(&adapter->queues.contexts, context->id, context, GFP_KERNEL_ACCOUNT);
 	return 0;
 }
 
@@ -185,7 +185,7 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 	context->adapter = file->adapter;
 	context->device = device;
 	context->node = array_index_nospec(args->node, file->adapter->config.gpu.nodes);
-	vfence_ask_setup(&context->ask, &context_ask_ops, context->node);
+	vfence_deadline_setup(&context->deadline, &context_ask_ops, context->node);
 	vfence_device_get(device);
 	ret = context_create_hw(context);
 	if (!ret)
@@ -307,10 +307,10 @@ static bool context_suspend_decided(struct vfence_context *context)
 	 * This first: a reset, too, takes the context off the engine. Acquire in
 	 * vgpu_context_acknowledged(). Partner: sched_acknowledge_locked(), after LATE is stored.
 	 */
-	bool left = context_has_left(&context->ask);
-	unsigned int state = READ_ONCE(context->ask.state);
+	bool left = context_has_left(&context->deadline);
+	unsigned int state = READ_ONCE(context->deadline.state);
 
-	return state == VFENCE_ASK_LOST || (left && state != VFENCE_ASK_LATE);
+	return state == VFENCE_DEADLINE_LOST || (left && state != VFENCE_DEADLINE_LATE);
 }
 
 static bool context_wait_is_over(struct vfence_adapter *adapter, struct vfence_context *context)
@@ -338,7 +338,7 @@ static int context_wait_suspended_locked(struct vfence_adapter *adapter,
 			return -ENODEV;
 		/* An adapter that was lost may have been recovered since. */
 	} while (!context_suspend_decided(context));
-	if (READ_ONCE(context->ask.state) != VFENCE_ASK_LOST)
+	if (READ_ONCE(context->deadline.state) != VFENCE_DEADLINE_LOST)
 		return 0;
 	adapter->loss->device_hung(adapter, context->device, true);
 	return -ETIME;
@@ -394,7 +394,7 @@ void vfence_context_query(struct vfence_context *context, struct drm_vfence_cont
 
 	info->state = DRM_VFENCE_CONTEXT_RESUMED;
 	if (suspended)
-		info->state = pending && !context_has_left(&context->ask) ?
+		info->state = pending && !context_has_left(&context->deadline) ?
 			      DRM_VFENCE_CONTEXT_SUSPENDING : DRM_VFENCE_CONTEXT_SUSPENDED;
 	info->fence = READ_ONCE(context->suspend_fence);
 	info->suspended_ns = vfence_context_suspended_ns(context);
@@ -407,7 +407,7 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	int ret;
 
 	lockdep_assert_held(&context->suspend_lock);
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 
@@ -420,8 +420,8 @@ static int context_begin_suspend_locked(struct vfence_adapter *adapter,
 	WRITE_ONCE(context->pending,
 		   !vgpu_context_suspend(context->hw, context->suspend_fence));
 	if (context->pending)
-		vfence_ask_begin(adapter, &context->ask);
-	vfence_gate_leave(adapter, &pass);
+		vfence_deadline_begin(adapter, &context->deadline);
+	vfence_hw_exit(adapter, &pass);
 	return 0;
 }
 
@@ -439,7 +439,7 @@ static int context_suspend_locked(struct vfence_adapter *adapter, struct vfence_
 		trace_vfence_suspension(context, 'I', ret);
 	if (!ret) {
 		WRITE_ONCE(context->pending, false);
-		vfence_ask_end(adapter, &context->ask);
+		vfence_deadline_end(adapter, &context->deadline);
 	}
 	return ret;
 }
@@ -450,7 +450,7 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 	int ret;
 
 	lockdep_assert_held(&context->suspend_lock);
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 
@@ -461,8 +461,8 @@ static int context_resume_locked(struct vfence_adapter *adapter, struct vfence_c
 	context->suspended = false;
 	context_note_time(context, false);
 	WRITE_ONCE(context->pending, false);
-	vfence_ask_end(adapter, &context->ask);
-	vfence_gate_leave(adapter, &pass);
+	vfence_deadline_end(adapter, &context->deadline);
+	vfence_hw_exit(adapter, &pass);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "core/vfence_ask.h"
+#include "core/vfence_deadline.h"
 
 struct drm_device;
 struct drm_file;
@@ -27,8 +27,8 @@ struct vfence_context {
 	struct vfence_adapter *adapter;
 	/** @hw: the virtual GPU's object */
 	struct vgpu_context *hw;
-	/** @global: handle in interrupt records */
-	u32 global;
+	/** @id: handle in interrupt records */
+	u32 id;
 
 	/** @suspend_lock: serialises suspensions and resumptions of this context */
 	struct mutex suspend_lock;
@@ -39,8 +39,8 @@ struct vfence_context {
 	 * queries without.
 	 */
 	bool pending;
-	/** @ask: until the GPU acknowledges it; see core/vfence_ask.c */
-	struct vfence_ask ask;
+	/** @deadline: until the GPU acknowledges it; see core/vfence_deadline.c */
+	struct vfence_deadline deadline;
 	/**
 	 * @suspend_fence: Number of the last suspension. Written under @suspend_lock; the
 	 * interrupt handler reads it without.
@@ -80,7 +80,7 @@ void vfence_context_put(struct vfence_context *context);
 void vfence_context_put_later(struct vfence_context *context);
 u64 vfence_context_suspended_ns(struct vfence_context *context);
 void vfence_context_query(struct vfence_context *context, struct drm_vfence_context_info *info);
-struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 global);
+struct vfence_context *vfence_context_find(struct vfence_adapter *adapter, u32 context_id);
 void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *device);
 int vfence_context_create_ioctl(struct drm_device *drm, void *data, struct drm_file *file);
 int vfence_context_suspend_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -272,7 +272,7 @@ static struct vfence_doorbell *doorbell_leave_locked(struct vfence_doorbell *doo
 }
 
 /* Wait, without a lock, until a doorbell has left. */
-static void doorbell_settle(struct vfence_doorbell *doorbell)
+static void doorbell_drain(struct vfence_doorbell *doorbell)
 {
 	if (!doorbell)
 		return;
@@ -302,7 +302,7 @@ void vfence_doorbell_abort(struct vfence_queue *queue)
 	if (queue->doorbell)
 		leaving = doorbell_abort_locked(queue->doorbell);
 	mutex_unlock(&adapter->queues.doorbell_lock);
-	doorbell_settle(leaving);
+	doorbell_drain(leaving);
 }
 
 /**
@@ -325,7 +325,7 @@ void vfence_doorbell_force_reconnect(struct vfence_queue *queue)
 			leaving = doorbell_leave_locked(queue->doorbell);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
-	doorbell_settle(leaving);
+	doorbell_drain(leaving);
 }
 
 static void doorbell_force_reconnect_one(struct vfence_queue *queue, void *unused)
@@ -562,7 +562,7 @@ static struct vfence_doorbell *doorbell_ask(struct vfence_queue *queue, u64 *con
 	struct vfence_adapter *adapter = queue->adapter;
 	struct vfence_doorbell *doorbell = NULL;
 	struct vfence_gate_pass pass;
-	int ret = vfence_gate_enter(adapter, &pass);
+	int ret = vfence_hw_enter(adapter, &pass);
 
 	if (ret)
 		return ERR_PTR(ret);
@@ -577,7 +577,7 @@ static struct vfence_doorbell *doorbell_ask(struct vfence_queue *queue, u64 *con
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
 
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 	return ret ? ERR_PTR(ret) : doorbell;
 }
 
@@ -655,12 +655,12 @@ static int doorbell_connect_awake(struct vfence_queue *queue)
 {
 	struct vfence_adapter *adapter = queue->adapter;
 	struct vfence_gate_pass pass;
-	int ret = vfence_gate_enter(adapter, &pass);
+	int ret = vfence_hw_enter(adapter, &pass);
 
 	if (ret)
 		return ret;
 	ret = vfence_power_get(adapter);
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 	if (ret)
 		return ret;
 
@@ -750,7 +750,7 @@ bool vfence_doorbell_destroy(struct vfence_queue *queue)
 	leaving = doorbell_abort_locked(doorbell);
 	queue->doorbell = NULL;
 	mutex_unlock(&adapter->queues.doorbell_lock);
-	doorbell_settle(leaving);
+	doorbell_drain(leaving);
 	flush_work(&doorbell->change_work);
 
 	abort = !vgpu_queue_is_idle(queue->hw);

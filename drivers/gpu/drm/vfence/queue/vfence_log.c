@@ -181,16 +181,16 @@ static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_
 static u32 log_trace_fence(struct vfence_file *owner, u32 handle)
 {
 	struct vfence_fence *fence = NULL;
-	u32 global;
+	u32 queue_id;
 
 	if (owner)
 		fence = vfence_fence_handle_lookup(owner, handle, 0, NULL);
 
 	if (IS_ERR_OR_NULL(fence))
 		return 0;
-	global = fence->global;
+	queue_id = fence->id;
 	vfence_fence_put(fence);
-	return global;
+	return queue_id;
 }
 
 /* Not inline: entries are read far more often than they are traced. */
@@ -519,12 +519,12 @@ unsigned int vfence_log_read(struct vfence_queue *queue)
 }
 
 /* Return the queue of a handle with a reference, or NULL if it is being destroyed. */
-static struct vfence_queue *log_get_queue(struct vfence_adapter *adapter, u32 global)
+static struct vfence_queue *log_get_queue(struct vfence_adapter *adapter, u32 queue_id)
 {
 	struct vfence_queue *queue;
 
 	rcu_read_lock();
-	queue = xa_load(&adapter->queues.table, global);
+	queue = xa_load(&adapter->queues.table, queue_id);
 	if (queue && !kref_get_unless_zero(&queue->ref))
 		queue = NULL;
 	rcu_read_unlock();
@@ -543,7 +543,7 @@ static void log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
 	u32 handle[LOG_BATCH_SIZE];
 	unsigned int i, n;
 
-	lockdep_assert_held(&adapter->irq.settle_lock);
+	lockdep_assert_held(&adapter->irq.drain_lock);
 
 	do {
 		n = vgpu_log_take_logged(adapter->gpu, nodes, handle, LOG_BATCH_SIZE);
@@ -562,13 +562,13 @@ static void log_read_nodes(struct vfence_adapter *adapter, u32 nodes)
 }
 
 /* A queue has signaled: pass it to the threaded half, which reads its log. */
-static void log_queue_signaled(struct vfence_adapter *adapter, u32 global, unsigned int posts,
+static void log_queue_signaled(struct vfence_adapter *adapter, u32 queue_id, unsigned int posts,
 			       bool unlogged)
 {
 	struct vfence_queue *queue;
 
 	rcu_read_lock();
-	queue = xa_load(&adapter->queues.table, global);
+	queue = xa_load(&adapter->queues.table, queue_id);
 	if (queue && unlogged)
 		atomic_set(&queue->unlogged, 1);
 

@@ -36,7 +36,7 @@ int vfence_progress_create(struct vfence_queue *queue, struct drm_vfence_fence_m
 				      true, &queue->progress, mapping);
 	if (!ret) {
 		queue->progress_fence = vfence_fence_get(fence);
-		vfence_fence_handle_keep(queue->file, queue->progress);
+		vfence_fence_handle_own(queue->file, queue->progress);
 	} else {
 		queue->progress = 0;
 	}

@@ -83,8 +83,8 @@ struct vfence_queue {
 	u64 charged_ns;
 	/** @node: node ordinal */
 	unsigned int node;
-	/** @global: handle in interrupt records */
-	u32 global;
+	/** @id: handle in interrupt records */
+	u32 id;
 	/** @hw: the virtual GPU's object */
 	struct vgpu_queue *hw;
 

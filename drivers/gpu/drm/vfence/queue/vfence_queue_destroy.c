@@ -66,12 +66,12 @@ static void queue_begin_destroy_locked(struct vfence_file *file, struct vfence_q
 	 */
 	if (queue->adapter->optimized) {
 		vgpu_cmp_flush(queue->adapter->gpu);
-		vfence_irq_settle(queue->adapter);
+		vfence_irq_drain(queue->adapter);
 	}
 
 	vfence_log_read(queue);
 	vfence_log_unmap(queue);
-	xa_erase(&queue->adapter->queues.table, queue->global);
+	xa_erase(&queue->adapter->queues.table, queue->id);
 	list_add_tail(&queue->dead_link, dead);
 }
 

@@ -29,18 +29,18 @@ static int queue_create_hw(struct vfence_queue *queue, unsigned int node)
 	};
 	int ret;
 
-	ret = xa_alloc_cyclic(&adapter->queues.table, &queue->global, NULL, xa_limit_31b,
+	ret = xa_alloc_cyclic(&adapter->queues.table, &queue->id, NULL, xa_limit_31b,
 			      &adapter->queues.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 
-	args.os_handle = queue->global;
+	args.os_handle = queue->id;
 	queue->hw = vgpu_queue_create(adapter->gpu, &args);
 	if (!IS_ERR(queue->hw))
 		return 0;
 
-	xa_erase(&adapter->queues.table, queue->global);
-	queue->global = 0;
+	xa_erase(&adapter->queues.table, queue->id);
+	queue->id = 0;
 	return PTR_ERR(queue->hw);
 }
 
@@ -102,8 +102,8 @@ static void queue_strip_locked(struct vfence_queue *queue)
 		queue->ops->drain(queue);
 	vfence_log_unmap(queue);
 	vfence_progress_destroy(queue);
-	if (queue->global)
-		xa_erase(&queue->adapter->queues.table, queue->global);
+	if (queue->id)
+		xa_erase(&queue->adapter->queues.table, queue->id);
 }
 
 /* Nothing may fail from here on: interrupts, scans and the device's loss find the queue. */
@@ -113,7 +113,7 @@ static void queue_publish_locked(struct vfence_queue *queue, u32 handle)
 
 	lockdep_assert_held(&queue->file->lock);
 	trace_vfence_queue(queue, handle, true);
-	xa_store(&adapter->queues.table, queue->global, queue, GFP_KERNEL_ACCOUNT);
+	xa_store(&adapter->queues.table, queue->id, queue, GFP_KERNEL_ACCOUNT);
 	queue->handle = handle;
 	queue->context->queues++;
 	spin_lock(&queue->device->lock);

@@ -20,7 +20,7 @@
 
 /* A client creates a queue, or it ends. */
 TRACE_EVENT(vfence_queue,
-	    TP_PROTO(const struct vfence_queue *queue, u32 handle, bool created),
+	TP_PROTO(const struct vfence_queue *queue, u32 handle, bool created),
 	TP_ARGS(queue, handle, created),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -37,10 +37,10 @@ TRACE_EVENT(vfence_queue,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->handle = handle;
-		__entry->context = queue->context->global;
-		__entry->progress = queue->progress_fence ? queue->progress_fence->global : 0;
+		__entry->context = queue->context->id;
+		__entry->progress = queue->progress_fence ? queue->progress_fence->id : 0;
 		__entry->kernel = !queue->ops->user_mode;
 		__entry->created = created;
 	),
@@ -52,7 +52,7 @@ TRACE_EVENT(vfence_queue,
 
 /* A doorbell is connected or disconnected: enum drm_vfence_doorbell_status. */
 TRACE_EVENT(vfence_connect,
-	    TP_PROTO(const struct vfence_queue *queue, int physical, u32 status),
+	TP_PROTO(const struct vfence_queue *queue, int physical, u32 status),
 	TP_ARGS(queue, physical, status),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -66,7 +66,7 @@ TRACE_EVENT(vfence_connect,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->physical = physical;
 		__entry->status = status;
 	),
@@ -77,8 +77,8 @@ TRACE_EVENT(vfence_connect,
 
 /* A submission of a kernel-mode queue has come to a step. */
 TRACE_EVENT(vfence_submission,
-	    TP_PROTO(const struct vfence_queue *queue, u64 progress, enum vfence_submission_step step,
-		 int error),
+	TP_PROTO(const struct vfence_queue *queue, u64 progress, enum vfence_submission_step step,
+		     int error),
 	TP_ARGS(queue, progress, step, error),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -93,7 +93,7 @@ TRACE_EVENT(vfence_submission,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->progress = progress;
 		__entry->step = step;
 		__entry->error = error;
@@ -105,7 +105,7 @@ TRACE_EVENT(vfence_submission,
 
 /* A suspension begins ('B'), has taken the context off its engine ('I'), and ends ('E'). */
 TRACE_EVENT(vfence_suspension,
-	    TP_PROTO(const struct vfence_context *context, char type, int result),
+	TP_PROTO(const struct vfence_context *context, char type, int result),
 	TP_ARGS(context, type, result),
 	TP_STRUCT__entry(
 		__field(char, track_event_type)
@@ -124,7 +124,7 @@ TRACE_EVENT(vfence_suspension,
 		__entry->adapter = context->adapter->config.gpu.adapter;
 		__entry->function = context->adapter->config.vf;
 		__entry->node = context->node;
-		__entry->context = context->global;
+		__entry->context = context->id;
 		__entry->number = context->suspend_fence;
 		__entry->result = result;
 		__entry->scope_context =
@@ -142,7 +142,7 @@ TRACE_EVENT(vfence_suspension,
 
 /* An entry of a log of signals. */
 TRACE_EVENT(vfence_signal_executed,
-	    TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 gpu),
+	TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 gpu),
 	TP_ARGS(queue, fence, value, gpu),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -157,7 +157,7 @@ TRACE_EVENT(vfence_signal_executed,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->fence = fence;
 		__entry->value = value;
 		__entry->gpu = gpu;
@@ -169,7 +169,7 @@ TRACE_EVENT(vfence_signal_executed,
 
 /* An entry of a log of waits. */
 TRACE_EVENT(vfence_wait_unblocked,
-	    TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 observed, u64 gpu),
+	TP_PROTO(const struct vfence_queue *queue, u32 fence, u64 value, u64 observed, u64 gpu),
 	TP_ARGS(queue, fence, value, observed, gpu),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -185,7 +185,7 @@ TRACE_EVENT(vfence_wait_unblocked,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->fence = fence;
 		__entry->value = value;
 		__entry->observed = observed;
@@ -198,7 +198,7 @@ TRACE_EVENT(vfence_wait_unblocked,
 
 /* An entry of a log that names no fence. */
 TRACE_EVENT(vfence_marker,
-	    TP_PROTO(const struct vfence_queue *queue, u64 value, u64 gpu),
+	TP_PROTO(const struct vfence_queue *queue, u64 value, u64 gpu),
 	TP_ARGS(queue, value, gpu),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -212,7 +212,7 @@ TRACE_EVENT(vfence_marker,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->value = value;
 		__entry->gpu = gpu;
 	),
@@ -223,7 +223,7 @@ TRACE_EVENT(vfence_marker,
 
 /* The GPU has overwritten entries of a log before they were read. */
 TRACE_EVENT(vfence_log_lost,
-	    TP_PROTO(const struct vfence_queue *queue, u32 log, u64 lost),
+	TP_PROTO(const struct vfence_queue *queue, u32 log, u64 lost),
 	TP_ARGS(queue, log, lost),
 	TP_STRUCT__entry(
 		__field(u32, adapter)
@@ -237,7 +237,7 @@ TRACE_EVENT(vfence_log_lost,
 		__entry->adapter = queue->adapter->config.gpu.adapter;
 		__entry->function = queue->adapter->config.vf;
 		__entry->node = queue->node;
-		__entry->queue = queue->global;
+		__entry->queue = queue->id;
 		__entry->log = log;
 		__entry->lost = lost;
 	),
@@ -248,7 +248,7 @@ TRACE_EVENT(vfence_log_lost,
 
 /* The two clocks at one moment: entries of logs have times of the GPU's clock. */
 TRACE_EVENT(vfence_clock,
-	    TP_PROTO(const struct vfence_adapter *adapter, u64 gpu, u64 ns),
+	TP_PROTO(const struct vfence_adapter *adapter, u64 gpu, u64 ns),
 	TP_ARGS(adapter, gpu, ns),
 	TP_STRUCT__entry(
 		__field(u32, adapter)

@@ -466,11 +466,11 @@ static int submit_try(struct vfence_submit *submit)
 	struct vfence_gate_pass pass;
 	int ret;
 
-	ret = vfence_gate_enter(adapter, &pass);
+	ret = vfence_hw_enter(adapter, &pass);
 	if (ret)
 		return ret;
 	ret = submit_enter_all(submit);
-	vfence_gate_leave(adapter, &pass);
+	vfence_hw_exit(adapter, &pass);
 	if (ret)
 		return ret;
 

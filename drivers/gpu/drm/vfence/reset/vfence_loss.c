@@ -273,7 +273,7 @@ void vfence_loss_queue_stuck(struct vfence_adapter *adapter, struct vfence_queue
 	vfence_dump_queue(adapter, queue);
 	vfence_report_name(queue->device->pid, name);
 	vfence_report(adapter, "queue %u of %s was stopped: its work on engine %u took too long",
-		      queue->global, name, queue->node);
+		      queue->id, name, queue->node);
 }
 
 /** vfence_loss_init - prepare an adapter for the handling of losses; cannot fail */

@@ -79,7 +79,7 @@ static void recovery_preempt(struct recovery *recovery)
 	const struct vfence_recovery_cause *cause = recovery->cause;
 	struct vgpu_engine_status *status = &recovery->snapshot;
 
-	if (!cause->hung && (!cause->ask || cause->ask->ops->suspends))
+	if (!cause->hung && (!cause->deadline || cause->deadline->ops->suspends))
 		return;
 	vgpu_reset_hold(gpu, recovery->node, true, status);
 	recovery_trace(recovery, VFENCE_RECOVERY_PREEMPT, 0);
@@ -251,11 +251,11 @@ static bool recovery_cause_is_gone(const struct recovery *recovery)
 		return recovery->snapshot.responsive;
 	if (cause->page_fault)
 		return !vgpu_reset_fault_flags(recovery->adapter->gpu, recovery->node);
-	if (!cause->ask)
+	if (!cause->deadline)
 		return false;
 	/* An acknowledgment may be missing although nothing runs. */
-	return !vfence_ask_is_late(recovery->adapter, cause->ask) ||
-	       (!cause->ask->ops->suspends && !recovery->snapshot.turn);
+	return !vfence_deadline_is_late(recovery->adapter, cause->deadline) ||
+	       (!cause->deadline->ops->suspends && !recovery->snapshot.turn);
 }
 
 /* Returns true if there is nothing to reset any more (WDDM-144). */
@@ -273,7 +273,7 @@ static enum vfence_timeout_type recovery_type(const struct vfence_recovery_cause
 {
 	if (cause->page_fault)
 		return VFENCE_TIMEOUT_ENGINE_PAGE_FAULT;
-	return cause->hung || cause->ask ? VFENCE_TIMEOUT_ENGINE : VFENCE_TIMEOUT_FORCED;
+	return cause->hung || cause->deadline ? VFENCE_TIMEOUT_ENGINE : VFENCE_TIMEOUT_FORCED;
 }
 
 static const char *recovery_reason(enum vfence_timeout_type type)
@@ -699,13 +699,13 @@ void vfence_recovery_page_fault(struct vfence_adapter *adapter, unsigned int nod
 /**
  * vfence_recovery_invalidated - DxgkCbInvalidateHwContext: a reset has lost a context
  * @host: the adapter
- * @global: global handle of the context
+ * @context_id: global handle of the context
  * @collateral: the context did not cause the reset
  */
-void vfence_recovery_invalidated(void *host, u32 global, bool collateral)
+void vfence_recovery_invalidated(void *host, u32 context_id, bool collateral)
 {
 	struct vfence_adapter *adapter = host;
-	struct vfence_context *context = vfence_context_find(adapter, global);
+	struct vfence_context *context = vfence_context_find(adapter, context_id);
 
 	/* The owner may have destroyed the context meanwhile. */
 	if (!context)

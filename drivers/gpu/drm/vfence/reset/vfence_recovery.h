@@ -7,7 +7,7 @@
 #include "vfence_timeout.h"
 
 struct vfence_adapter;
-struct vfence_ask;
+struct vfence_deadline;
 
 /**
  * enum vfence_recovery_step - steps that are traced; see reset/vfence_recovery.c
@@ -34,8 +34,8 @@ struct vfence_recovery_cause {
 	bool hung;
 	/** @page_fault: a page fault has made the engine unusable */
 	bool page_fault;
-	/** @ask: the engine has not done in time what it was asked for */
-	struct vfence_ask *ask;
+	/** @deadline: the engine has not done in time what it was asked for */
+	struct vfence_deadline *deadline;
 };
 
 void vfence_recovery_init(struct vfence_adapter *adapter);
@@ -48,6 +48,6 @@ int vfence_recovery_pause(struct vfence_adapter *adapter);
 void vfence_recovery_resume(struct vfence_adapter *adapter);
 int vfence_recovery_revive(struct vfence_adapter *adapter);
 void vfence_recovery_page_fault(struct vfence_adapter *adapter, unsigned int node);
-void vfence_recovery_invalidated(void *host, u32 global, bool collateral);
+void vfence_recovery_invalidated(void *host, u32 context_id, bool collateral);
 
 #endif

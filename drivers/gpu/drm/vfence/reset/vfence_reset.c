@@ -15,7 +15,7 @@ static const struct vfence_loss_ops reset_loss_ops = {
 	.queue_stuck = vfence_loss_queue_stuck,
 	.stop_device = vfence_loss_stop_device_work,
 	.timed_out = vfence_tdr_timed_out,
-	.asked = vfence_watch_asked,
+	.asked = vfence_watch_rearm,
 	.adapter_lost = vfence_loss_adapter_lost,
 };
 

@@ -8,7 +8,7 @@
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 
-#include "core/vfence_ask.h"
+#include "core/vfence_deadline.h"
 #include "hw/vgpu.h"
 #include "vfence_timeout.h"
 
@@ -40,8 +40,8 @@ struct vfence_dump {
 struct vfence_sign {
 	/** @adapter: the adapter */
 	struct vfence_adapter *adapter;
-	/** @ask: whether it is late */
-	struct vfence_ask ask;
+	/** @deadline: whether it is late */
+	struct vfence_deadline deadline;
 	/** @request: the request, from vgpu_engine_ask(), or 0 */
 	u64 request;
 };
@@ -57,9 +57,9 @@ struct vfence_watch {
 	struct workqueue_struct *wq;
 	/** @work: checks again; see reset/vfence_watch.c */
 	struct delayed_work work;
-	/** @check_at: when the next check is due, in ns, or 0: none; under &vfence_asks.lock */
+	/** @check_at: when the next check is due, in ns, or 0; under &vfence_deadlines.lock */
 	u64 check_at;
-	/** @stopped: the adapter is unplugged, and @work runs no more; under &vfence_asks.lock */
+	/** @stopped: after the unplug @work runs no more; under &vfence_deadlines.lock */
 	bool stopped;
 	/** @sign: one for the engine of each node */
 	struct vfence_sign sign[VGPU_MAX_NODES];

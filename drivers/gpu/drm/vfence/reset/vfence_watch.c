@@ -2,8 +2,8 @@
 /**
  * DOC: Watchdog
  *
- * The driver notes what it asks engines for, in core/vfence_ask.c. An engine is reset if TdrDelay
- * passes and::
+ * The driver notes what it asks engines for, in core/vfence_deadline.c. An engine is reset if
+ * TdrDelay passes and::
  *
  *    a suspended context has not left its engine, or was not acknowledged
  *    a packet of the paging ring is not completed
@@ -39,7 +39,7 @@ static void watch_begin_check_locked(struct vfence_adapter *adapter)
 {
 	u32 ms = max(READ_ONCE(adapter->tdr.delay_ms), VFENCE_TIMEOUT_ANSWER_MS);
 
-	lockdep_assert_held(&adapter->asks.lock);
+	lockdep_assert_held(&adapter->deadlines.lock);
 	adapter->reset.watch.check_at = ktime_get_ns() + (u64)ms * NSEC_PER_MSEC;
 }
 
@@ -48,9 +48,9 @@ static u64 watch_left_locked(struct vfence_adapter *adapter)
 {
 	u64 check_at = adapter->reset.watch.check_at;
 	u64 now = ktime_get_ns();
-	u64 left = vfence_ask_left_locked(adapter, now);
+	u64 left = vfence_deadline_left_locked(adapter, now);
 
-	lockdep_assert_held(&adapter->asks.lock);
+	lockdep_assert_held(&adapter->deadlines.lock);
 	return check_at ? min(left, check_at - min(check_at, now)) : left;
 }
 
@@ -59,7 +59,7 @@ static void watch_arm_locked(struct vfence_adapter *adapter)
 {
 	u64 left = watch_left_locked(adapter);
 
-	lockdep_assert_held(&adapter->asks.lock);
+	lockdep_assert_held(&adapter->deadlines.lock);
 	if (left != U64_MAX && !adapter->reset.watch.stopped)
 		mod_delayed_work(adapter->reset.watch.wq, &adapter->reset.watch.work,
 				 left ? nsecs_to_jiffies(left) + 1 : 0);
@@ -71,46 +71,46 @@ static bool watch_timed_out(struct vfence_adapter *adapter)
 	return vfence_tdr_timed_out(adapter) || READ_ONCE(adapter->lost);
 }
 
-static bool watch_sign_given(struct vfence_ask *ask)
+static bool watch_sign_given(struct vfence_deadline *deadline)
 {
-	struct vfence_sign *sign = container_of(ask, struct vfence_sign, ask);
+	struct vfence_sign *sign = container_of(deadline, struct vfence_sign, deadline);
 
-	return vgpu_engine_has_answered(sign->adapter->gpu, ask->node, sign->request);
+	return vgpu_engine_has_answered(sign->adapter->gpu, deadline->node, sign->request);
 }
 
-static const struct vfence_ask_ops watch_sign_ops = {
+static const struct vfence_deadline_ops watch_sign_ops = {
 	.met = watch_sign_given,
 };
 
-static void watch_late(struct vfence_adapter *adapter, struct vfence_ask *ask)
+static void watch_late(struct vfence_adapter *adapter, struct vfence_deadline *deadline)
 {
-	const struct vfence_recovery_cause cause = { .ask = ask };
+	const struct vfence_recovery_cause cause = { .deadline = deadline };
 	bool was_reset = watch_timed_out(adapter) &&
-			 !vfence_recovery_engine(adapter, ask->node, &cause);
+			 !vfence_recovery_engine(adapter, deadline->node, &cause);
 
-	vfence_ask_settle(adapter, ask, was_reset);
+	vfence_deadline_complete(adapter, deadline, was_reset);
 }
 
 static void watch_asks(struct vfence_adapter *adapter)
 {
-	struct vfence_ask *ask;
+	struct vfence_deadline *deadline;
 
-	while ((ask = vfence_ask_take_late(adapter)))
-		watch_late(adapter, ask);
+	while ((deadline = vfence_deadline_take_late(adapter)))
+		watch_late(adapter, deadline);
 }
 
 static void watch_engine(struct vfence_adapter *adapter, struct vfence_sign *sign)
 {
-	const struct vfence_recovery_cause cause = { .ask = &sign->ask };
+	const struct vfence_recovery_cause cause = { .deadline = &sign->deadline };
 
 	/* It has had the time between two checks. */
-	if (sign->request && vfence_ask_begin_late(adapter, &sign->ask)) {
+	if (sign->request && vfence_deadline_begin_late(adapter, &sign->deadline)) {
 		if (watch_timed_out(adapter))
-			vfence_recovery_engine(adapter, sign->ask.node, &cause);
-		vfence_ask_end(adapter, &sign->ask);
+			vfence_recovery_engine(adapter, sign->deadline.node, &cause);
+		vfence_deadline_end(adapter, &sign->deadline);
 	}
-	sign->request = vgpu_engine_ask(adapter->gpu, sign->ask.node);
-	vfence_ask_stamp(adapter, &sign->ask);
+	sign->request = vgpu_engine_ask(adapter->gpu, sign->deadline.node);
+	vfence_deadline_stamp(adapter, &sign->deadline);
 }
 
 static void watch_cmp(struct vfence_adapter *adapter)
@@ -145,11 +145,11 @@ static bool watch_check_is_due(struct vfence_adapter *adapter)
 	struct vfence_watch *watch = &adapter->reset.watch;
 	bool due;
 
-	spin_lock(&adapter->asks.lock);
+	spin_lock(&adapter->deadlines.lock);
 	due = watch->check_at && watch->check_at <= ktime_get_ns();
 	if (due)
 		watch->check_at = 0;
-	spin_unlock(&adapter->asks.lock);
+	spin_unlock(&adapter->deadlines.lock);
 	return due;
 }
 
@@ -179,43 +179,43 @@ static void watch_work(struct work_struct *work)
 	if (watch_check_is_due(adapter))
 		watch_check(adapter);
 	watch_asks(adapter);
-	vfence_watch_asked(adapter);
+	vfence_watch_rearm(adapter);
 }
 
-/** vfence_watch_asked - an engine was asked for something; not in interrupts */
-void vfence_watch_asked(struct vfence_adapter *adapter)
+/** vfence_watch_rearm - an engine was asked for something; not in interrupts */
+void vfence_watch_rearm(struct vfence_adapter *adapter)
 {
-	spin_lock(&adapter->asks.lock);
+	spin_lock(&adapter->deadlines.lock);
 	watch_arm_locked(adapter);
-	spin_unlock(&adapter->asks.lock);
+	spin_unlock(&adapter->deadlines.lock);
 }
 
 /** vfence_watch_begin - there is a client: check the GPU from now on; not in interrupts */
 void vfence_watch_begin(struct vfence_adapter *adapter)
 {
-	spin_lock(&adapter->asks.lock);
+	spin_lock(&adapter->deadlines.lock);
 	if (!adapter->reset.watch.check_at)
 		watch_begin_check_locked(adapter);
 	watch_arm_locked(adapter);
-	spin_unlock(&adapter->asks.lock);
+	spin_unlock(&adapter->deadlines.lock);
 }
 
 /** vfence_watch_retime - TdrDelay has changed */
 void vfence_watch_retime(struct vfence_adapter *adapter)
 {
-	spin_lock(&adapter->asks.lock);
+	spin_lock(&adapter->deadlines.lock);
 	if (adapter->reset.watch.check_at)
 		watch_begin_check_locked(adapter);
 	watch_arm_locked(adapter);
-	spin_unlock(&adapter->asks.lock);
+	spin_unlock(&adapter->deadlines.lock);
 }
 
 /** vfence_watch_stop - the adapter is unplugged: on return nothing is found late any more */
 void vfence_watch_stop(struct vfence_adapter *adapter)
 {
-	spin_lock(&adapter->asks.lock);
+	spin_lock(&adapter->deadlines.lock);
 	adapter->reset.watch.stopped = true;
-	spin_unlock(&adapter->asks.lock);
+	spin_unlock(&adapter->deadlines.lock);
 	cancel_delayed_work_sync(&adapter->reset.watch.work);
 }
 
@@ -228,6 +228,6 @@ void vfence_watch_init(struct vfence_adapter *adapter)
 	INIT_DELAYED_WORK(&adapter->reset.watch.work, watch_work);
 	for (node = 0; node < VGPU_MAX_NODES; node++) {
 		sign[node].adapter = adapter;
-		vfence_ask_setup(&sign[node].ask, &watch_sign_ops, node);
+		vfence_deadline_setup(&sign[node].deadline, &watch_sign_ops, node);
 	}
 }

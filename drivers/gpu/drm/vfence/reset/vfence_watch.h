@@ -5,7 +5,7 @@
 struct vfence_adapter;
 
 void vfence_watch_init(struct vfence_adapter *adapter);
-void vfence_watch_asked(struct vfence_adapter *adapter);
+void vfence_watch_rearm(struct vfence_adapter *adapter);
 void vfence_watch_begin(struct vfence_adapter *adapter);
 void vfence_watch_retime(struct vfence_adapter *adapter);
 void vfence_watch_stop(struct vfence_adapter *adapter);

@@ -290,8 +290,8 @@ static ssize_t stat_show(struct kobject *kobj, struct kobj_attribute *attr, char
 				    admin_group_name[g], u.run_ns, u.stop_ns, u.longest_stop_ns);
 		at += sysfs_emit_at(buf, at, " overrun_ns %llu turns %llu yields %llu",
 				    u.overrun_ns, u.turns, u.yields);
-		at += sysfs_emit_at(buf, at, " preemptions %llu resets %llu healed %llu",
-				    u.preemptions, u.resets, u.healed);
+		at += sysfs_emit_at(buf, at, " preemptions %llu resets %llu recovered %llu",
+				    u.preemptions, u.resets, u.recovered);
 		at += sysfs_emit_at(buf, at, " turned_busy %llu turned_idle %llu",
 				    u.turned_busy, u.turned_idle);
 		at += sysfs_emit_at(buf, at, " busy %d known_busy %d\n", u.busy, u.known_busy);

@@ -77,8 +77,8 @@ struct engine_group {
 	u32 left;
 	/** @marked_at: time up to which @usage and @total are complete, in ns */
 	u64 marked_at;
-	/** @settled_at: time up to which the owner has paid, in ns */
-	u64 settled_at;
+	/** @charged_at: time up to which the owner has paid, in ns */
+	u64 charged_at;
 	/** @usage: by function */
 	struct vfence_vf_sched_usage usage[VFENCE_POLICY_FUNCTIONS];
 	/** @total: of the group */
@@ -176,7 +176,7 @@ static void vf_sched_read_news_locked(struct engine_group *g, u64 now)
 		/* It may have got work this moment: then its message is there, or about to be. */
 		vgpu_vf_switch_flush(g->function[i]->gpu);
 		if (!(atomic_read(&g->news) & BIT(i)))
-			g->usage[i].healed++;
+			g->usage[i].recovered++;
 	}
 }
 
@@ -186,12 +186,12 @@ static void vf_sched_charge_locked(struct engine_group *g, u64 now)
 	u64 over = 0;
 
 	lockdep_assert_held(&g->lock);
-	if (g->policy.owner < 0 || now <= g->settled_at)
+	if (g->policy.owner < 0 || now <= g->charged_at)
 		return;
 	if (now > g->policy.slice_end)
-		over = now - max(g->policy.slice_end, g->settled_at);
-	vfence_policy_charge(&g->policy, now - g->settled_at, over, now);
-	g->settled_at = now;
+		over = now - max(g->policy.slice_end, g->charged_at);
+	vfence_policy_charge(&g->policy, now - g->charged_at, over, now);
+	g->charged_at = now;
 }
 
 static struct vfence_policy_decision vf_sched_decide_locked(struct engine_group *g, u64 now)
@@ -427,8 +427,8 @@ static int vf_sched_give_locked(struct engine_group *g, int next)
 	vf_sched_mark_locked(g, &g->total.switch_ns);
 	g->usage[next].turns++;
 	/* Its slice begins at the nominal end of the switch. */
-	g->settled_at = vgpu_vf_switch_run_at(g->sched->physical->gpu, g->index);
-	vfence_policy_own(&g->policy, next, g->settled_at);
+	g->charged_at = vgpu_vf_switch_run_at(g->sched->physical->gpu, g->index);
+	vfence_policy_own(&g->policy, next, g->charged_at);
 	return 0;
 }
 
@@ -622,7 +622,7 @@ void vfence_vf_sched_leave(struct vfence_vf_sched *sched, struct vfence_adapter 
 }
 
 /* Return true if the function owns the group, or does not get it any more. */
-static bool vf_sched_settled_on(struct engine_group *g, int i)
+static bool vf_sched_gave_to(struct engine_group *g, int i)
 {
 	return vf_sched_owns(g, i) || READ_ONCE(g->policy.alone) != i;
 }
@@ -657,7 +657,7 @@ bool vfence_vf_sched_acquire_exclusive(struct vfence_vf_sched *sched, unsigned i
 	for (k = 0; k < VGPU_VF_SWITCH_GROUPS; k++) {
 		struct engine_group *g = &sched->group[k];
 
-		wait_event_timeout(g->wait, vf_sched_settled_on(g, function), msecs_to_jiffies(ms));
+		wait_event_timeout(g->wait, vf_sched_gave_to(g, function), msecs_to_jiffies(ms));
 		/* A pause may have come first. */
 		owns &= vf_sched_owns(g, function) && READ_ONCE(g->policy.alone) == function;
 	}
@@ -902,7 +902,7 @@ static int vf_sched_start_group(struct vfence_vf_sched *sched, unsigned int inde
 
 	mutex_lock(&g->lock);
 	g->marked_at = now;
-	g->settled_at = now;
+	g->charged_at = now;
 	vf_sched_add_locked(g, 0, sched->physical);
 	vfence_policy_own(&g->policy, 0, now);
 	mutex_unlock(&g->lock);

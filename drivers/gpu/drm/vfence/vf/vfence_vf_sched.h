@@ -63,8 +63,8 @@ struct vfence_vf_sched_usage {
 	u64 preemptions;
 	/** @resets: number of times that it was reset because it did not give them away */
 	u64 resets;
-	/** @healed: number of times that a lost message was found */
-	u64 healed;
+	/** @recovered: number of times that a lost message was found */
+	u64 recovered;
 	/** @turned_busy: number of messages that it has work */
 	u64 turned_busy;
 	/** @turned_idle: number of messages that it has none left */
