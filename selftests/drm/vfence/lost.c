@@ -93,6 +93,29 @@ TEST_F(lost, TDR_15_an_administrator_recovers_a_lost_adapter)
 	close(events);
 }
 
+/* A loss is over with the recovery, for those that have no queue which it has stopped. */
+TEST_F(lost, TDR_15_a_recovery_resets_a_device_without_queues)
+{
+	struct vf_device *alone;
+	struct vf_fence *fence;
+
+	ASSERT_EQ(0, vf_device_create(self->adapter, &alone));
+	ASSERT_EQ(0, vf_fence_create(alone, 0, 0, &fence));
+	ASSERT_EQ(0, arm(self->adapter, self->fence, 1, self->efd));
+	ASSERT_EQ(0, inject(0, "wrong_fence", "1"));
+	vf_cmd_signal(self->gfx, self->fence, 1);
+	vf_queue_publish(self->gfx);
+	expect_lost(_metadata, self);
+	EXPECT_EQ(DRM_VFENCE_DEVICE_STOPPED, vf_device_state(alone));
+	EXPECT_EQ(0, vf_fence_current(fence));
+
+	EXPECT_EQ(0, recover());
+	EXPECT_EQ(DRM_VFENCE_DEVICE_RESET, vf_device_state(alone));
+	EXPECT_TRUE(EVENTUALLY(vf_fence_current(fence) == UINT64_MAX));
+	vf_fence_destroy(fence);
+	vf_device_destroy(alone);
+}
+
 /* Open a new fence by a handle that may only wait. */
 static int open_reader(struct vf_device *device, struct vf_fence **fence, struct vf_fence **reader)
 {

@@ -76,7 +76,7 @@ struct vfence_loss_queue {
  * @causes: what has happened to the device of the queue
  * @queue: what the GPU says of the queue
  *
- * The submissions of all other queues of the device are cancelled.
+ * Other queues of the device cancel theirs, unless the adapter is lost.
  */
 static inline int vfence_loss_error(const struct vfence_loss_causes *causes,
 				    const struct vfence_loss_queue *queue)

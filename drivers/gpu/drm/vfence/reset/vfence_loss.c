@@ -25,11 +25,9 @@
 #include "core/vfence_device.h"
 #include "core/vfence_process.h"
 #include "core/vfence_report.h"
-#include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
 #include "fence/vfence_holder.h"
 #include "mem/vfence_paging.h"
-#include "queue/vfence_context.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_dump.h"
 #include "reset/vfence_loss.h"
@@ -50,14 +48,25 @@ static int loss_queue_error(struct vfence_queue *queue)
 	return vfence_loss_error(&causes, &of_queue);
 }
 
+/*
+ * A cause that concerns several devices is written to those that have queues: they stay in error
+ * when the cause goes. A device without queues of an adapter that was lost counts as reset after a
+ * recovery, and its fences get their maximum.
+ */
 static void loss_stop_queue(struct vfence_queue *queue, void *unused)
 {
+	vfence_device_fail(queue->device, vfence_device_state(queue->device));
 	vfence_queue_stop(queue, loss_queue_error(queue));
 }
 
-/* Stop all queues of a device that has failed. Does not wait for a client. */
+/*
+ * Stop all queues of a device that has failed. Does not wait for a client. A queue that is created
+ * meanwhile finds the failure and stops itself, so that one visit is enough.
+ */
 static void loss_stop_queues_of(struct vfence_device *device)
 {
+	if (READ_ONCE(device->swept))
+		return;
 	vfence_queue_visit_of(device, loss_stop_queue, NULL);
 	WRITE_ONCE(device->swept, true);
 }
@@ -100,6 +109,9 @@ static void loss_mark_hung(struct vfence_device *device, bool counts, unsigned i
  */
 static void loss_end_device(struct vfence_device *device)
 {
+	/* While the adapter is lost signals fail. The sweep after a recovery comes here again. */
+	if (READ_ONCE(device->adapter->lost))
+		return;
 	if (!vfence_device_is_stopping(device) && vfence_device_was_removed(device))
 		vfence_fence_handle_device_lost(device);
 }
@@ -199,21 +211,11 @@ void vfence_loss_note_faults(struct vfence_adapter *adapter)
  */
 static void loss_sweep_device(struct vfence_device *device)
 {
-	if (vfence_device_active(device) || READ_ONCE(device->swept))
+	if (vfence_device_active(device))
 		return;
-	vfence_device_fail(device, vfence_device_state(device));
 	loss_stop_queues_of(device);
 	if (vfence_device_was_removed(device))
 		vfence_device_stop_later(device);
-}
-
-/* The adapter is lost: also end the waits for fences that no device of its own would end. */
-static void loss_end_adapter(struct vfence_adapter *adapter)
-{
-	if (!xchg(&adapter->reset.lost_due, false))
-		return;
-	vfence_holder_fail_all(adapter, -EIO);
-	vfence_wedge_lost(adapter);
 }
 
 /*
@@ -226,10 +228,15 @@ static void loss_sweep_work(struct work_struct *work)
 {
 	struct vfence_adapter *adapter =
 		container_of(work, struct vfence_adapter, reset.sweep_work);
+	/* A loss that comes later than this has queued the work again. */
+	bool lost = xchg(&adapter->reset.lost_due, false);
 
 	vfence_hold(LOSS_SWEEP);
 	vfence_device_for_each(adapter, loss_sweep_device);
-	loss_end_adapter(adapter);
+	if (lost) {
+		vfence_holder_fail_all(adapter, -EIO);
+		vfence_wedge_lost(adapter);
+	}
 }
 
 /**
@@ -243,16 +250,16 @@ void vfence_loss_sweep_later(struct vfence_adapter *adapter)
 	queue_work(adapter->reset.loss_wq, &adapter->reset.sweep_work);
 }
 
-static void loss_unplug_device(struct vfence_device *device)
+static void loss_unplug_queue(struct vfence_queue *queue, void *unused)
 {
-	vfence_device_fail(device, DRM_VFENCE_DEVICE_STOPPED);
-	loss_stop_queues_of(device);
+	vfence_device_fail(queue->device, DRM_VFENCE_DEVICE_STOPPED);
+	vfence_queue_stop(queue, -ENODEV);
 }
 
 /** vfence_loss_unplug - stop all queues of an adapter that is unplugged; process context */
 void vfence_loss_unplug(struct vfence_adapter *adapter)
 {
-	vfence_device_for_each(adapter, loss_unplug_device);
+	vfence_queue_for_each(adapter, loss_unplug_queue, NULL);
 }
 
 /** vfence_loss_adapter_lost - &vfence_loss_ops.adapter_lost */

@@ -114,7 +114,7 @@ struct vfence_reset {
 	 * other. A work here waits for no client, nor for a work that does
 	 */
 	struct workqueue_struct *wq;
-	/** @loss_wq: ends of queues after a reset; how long each takes is decided by its client */
+	/** @loss_wq: stops queues after a reset or a loss; waits for no client */
 	struct workqueue_struct *loss_wq;
 	/** @watch: checks the GPU while it has clients */
 	struct vfence_watch watch;

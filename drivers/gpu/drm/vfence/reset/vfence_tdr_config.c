@@ -12,7 +12,6 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_power.h"
 #include "queue/vfence_job.h"
-#include "queue/vfence_queue.h"
 #include "reset/vfence_recovery.h"
 #include "reset/vfence_tdr_config.h"
 #include "reset/vfence_watch.h"
