@@ -21,7 +21,7 @@ struct vfence_fence;
 /**
  * struct vfence_queue_ops - a kind of queues: user-mode or kernel-mode
  *
- * Operations that are NULL do nothing.
+ * @describe, @flush, @retime, @destroy and @drain may be NULL: then the kind has nothing to do.
  */
 struct vfence_queue_ops {
 	/** @user_mode: True if the client fills the ring and rings the doorbell. */
@@ -31,7 +31,7 @@ struct vfence_queue_ops {
 	struct vfence_queue *(*alloc)(void);
 	/**
 	 * @create: Create what the kind has; the queue has its hardware object and its progress
-	 * fence. On error @drain and @free still follow.
+	 * fence. @drain and @free follow if it fails, and also if it was never called.
 	 */
 	int (*create)(struct vfence_queue *queue, const struct drm_vfence_queue_create *args);
 	/** @describe: Write what the client is told of a new queue; the rest is zero. */

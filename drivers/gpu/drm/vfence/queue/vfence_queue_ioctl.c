@@ -29,19 +29,20 @@ static int queue_create_hw(struct vfence_queue *queue, unsigned int node)
 	};
 	int ret;
 
-	ret = xa_alloc_cyclic(&adapter->queues.table, &queue->id, NULL, xa_limit_31b,
+	ret = xa_alloc_cyclic(&adapter->queues.table, &args.os_handle, NULL, xa_limit_31b,
 			      &adapter->queues.next, GFP_KERNEL_ACCOUNT);
 	if (ret < 0)
 		return ret;
 
-	args.os_handle = queue->id;
 	queue->hw = vgpu_queue_create(adapter->gpu, &args);
-	if (!IS_ERR(queue->hw))
-		return 0;
+	if (IS_ERR(queue->hw)) {
+		xa_erase(&adapter->queues.table, args.os_handle);
+		return PTR_ERR(queue->hw);
+	}
 
-	xa_erase(&adapter->queues.table, queue->id);
-	queue->id = 0;
-	return PTR_ERR(queue->hw);
+	/* An id that the queue does not own must not be erased by queue_strip_locked(). */
+	queue->id = args.os_handle;
+	return 0;
 }
 
 /* May a node have queues of this kind? The paging node has queues of neither kind. */
@@ -70,28 +71,31 @@ static struct vfence_queue *queue_alloc(struct vfence_file *file, struct vfence_
 /* Give the queue what it needs to run. On error the caller undoes it, as far as it came. */
 static int queue_equip_locked(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
 {
+	struct drm_vfence_fence_mapping progress;
 	struct vfence_file *file = queue->file;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
 	ret = queue_create_hw(queue, queue->node);
 	if (!ret)
-		ret = vfence_progress_create(queue, &args->progress);
+		ret = vfence_progress_create(queue, &progress);
 	if (!ret)
 		ret = queue->ops->create(queue, args);
+	if (!ret)
+		ret = vfence_handle_table_add(&file->queues, queue, &args->handle);
 	if (ret)
 		return ret;
 
+	args->progress = progress;
 	args->progress_fence = queue->progress;
 	args->wait_log_va = 0;
 	args->signal_log_va = 0;
 	args->wait_log_entries = 0;
 	args->signal_log_entries = 0;
-	/* Describe the queue before it can be found: from then on its logs may be replaced. */
+	/* Describe the queue before it is published: from then on its logs may be replaced. */
 	if (queue->ops->describe)
 		queue->ops->describe(queue, args);
-
-	return vfence_handle_table_add(&file->queues, queue, &args->handle);
+	return 0;
 }
 
 /* Undo queue_equip_locked(), as far as it came. The caller still has the reference. */
