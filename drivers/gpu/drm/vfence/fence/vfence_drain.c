@@ -9,7 +9,6 @@
 
 #include <linux/sched.h>
 
-#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_drain.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_members.h"
@@ -78,15 +77,20 @@ static void drain_all_members(struct vfence_fence *fence)
  */
 void vfence_drain_rewinds(struct vfence_fence *fence)
 {
-	struct vfence_shared *shared = fence->shared;
 	u64 rewinds = drain_rewinds_of(fence);
 
-	if (READ_ONCE(shared->drained) == rewinds)
+	if (READ_ONCE(fence->shared->drained) == rewinds)
 		return;
 	drain_all_members(fence);
 
 	/* Store the count only now: another thread with this count skips its drain. */
-	WRITE_ONCE(shared->drained, rewinds);
+	WRITE_ONCE(fence->shared->drained, rewinds);
+}
+
+/* Return true if a fence of one adapter was not rewound since its last drain, as most. */
+static inline bool drain_is_needless(struct vfence_fence *fence)
+{
+	return !fence->cross && READ_ONCE(fence->own.drained) == vfence_fence_rewinds(fence);
 }
 
 /**
@@ -100,7 +104,8 @@ void vfence_drain_rewinds(struct vfence_fence *fence)
  */
 int vfence_drain_and_arm(struct vfence_waiter *waiter)
 {
-	vfence_drain_rewinds(waiter->fence);
+	if (!drain_is_needless(waiter->fence))
+		vfence_drain_rewinds(waiter->fence);
 	return vfence_waiter_arm(waiter);
 }
 

@@ -489,17 +489,18 @@ static int event_reserve(struct vfence_file *file, struct vfence_event *event)
  * the points are reached: then nothing is armed and the caller still owns the event.
  * Return 0 if the event is armed: then it may be freed at any time.
  */
-static int event_arm_points(struct vfence_event *event, struct vfence_wait_args *checked)
+static int event_arm_points(struct vfence_event *event, struct vfence_wait_args *wait_args)
 {
 	struct vfence_wait *wait = event->wait;
-	int ret = vfence_wait_args_signal(checked->file, &checked->signals, checked->signal_flags);
+	int ret = vfence_wait_args_signal(wait_args->file, &wait_args->signals,
+					  wait_args->signal_flags);
 
 	if (ret)
 		return ret;
 
-	if (vfence_points_find_reached(&checked->waits, checked->any) >= 0)
+	if (vfence_points_find_reached(&wait_args->waits, wait_args->any) >= 0)
 		return 1;
-	vfence_points_move(&checked->waits, wait, checked->any);
+	vfence_points_move(&wait_args->waits, wait, wait_args->any);
 	vfence_drain_and_arm_all(wait);
 	trace_vfence_event(wait, event->id, VFENCE_EVENT_ARMED);
 	WRITE_ONCE(event->to_fire, true);
@@ -525,32 +526,32 @@ static bool event_is_cross(struct vfence_points *waits)
 static int event_arm(struct vfence_file *file, struct vfence_event *event,
 		     struct drm_vfence_event_arm *args)
 {
-	struct vfence_wait_args checked;
+	struct vfence_wait_args wait_args;
 	u32 id;
 	int ret;
 
-	ret = vfence_wait_args_init(&checked, file, args->flags, &args->points, &args->signals);
+	ret = vfence_wait_args_init(&wait_args, file, args->flags, &args->points, &args->signals);
 	if (ret)
 		goto free;
 
 	/* Reserve memory and handle before the signals, which cannot be undone. */
-	ret = vfence_wait_args_reserve(&checked);
+	ret = vfence_wait_args_reserve(&wait_args);
 	if (ret)
 		goto end;
-	event->wait = checked.wait;
+	event->wait = wait_args.wait;
 	event->wait->fire = event_fire;
 	event->wait->owner = event;
-	event->points = checked.waits.count;
-	event->cross = event_is_cross(&checked.waits);
+	event->points = wait_args.waits.count;
+	event->cross = event_is_cross(&wait_args.waits);
 	ret = event_reserve(file, event);
 	if (ret)
 		goto end;
 
 	atomic_add(event->cross, &file->cross_events);
-	checked.wait = NULL;
+	wait_args.wait = NULL;
 	id = event->id;
-	ret = event_arm_points(event, &checked);
-	vfence_wait_args_end(&checked);
+	ret = event_arm_points(event, &wait_args);
+	vfence_wait_args_end(&wait_args);
 	if (ret) {
 		if (ret > 0) {
 			trace_vfence_event(event->wait, id, VFENCE_EVENT_SIGNALED);
@@ -565,7 +566,7 @@ static int event_arm(struct vfence_file *file, struct vfence_event *event,
 	return min(ret, 0);
 
 end:
-	vfence_wait_args_end(&checked);
+	vfence_wait_args_end(&wait_args);
 free:
 	vfence_eventfd_put(event->ctx);
 	vfence_leak_check_free(EVENT, event);

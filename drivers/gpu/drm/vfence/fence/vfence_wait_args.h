@@ -4,11 +4,12 @@
 
 #include <linux/types.h>
 
+#include "core/vfence_file_types.h"
 #include "fence/vfence_points.h"
+#include "fence/vfence_signal.h"
+#include "fence/vfence_wait.h"
 
 struct drm_vfence_obj_array;
-struct vfence_file;
-struct vfence_wait;
 
 /**
  * struct vfence_wait_args - checked arguments of a wait, with the signals to perform before it
@@ -31,12 +32,39 @@ struct vfence_wait_args {
 /** VFENCE_WAIT_ARGS_FLAGS: flags that WAIT and EVENT_ARM take */
 #define VFENCE_WAIT_ARGS_FLAGS	(DRM_VFENCE_WAIT_ANY | DRM_VFENCE_WAIT_ALLOW_REWIND)
 
-int vfence_wait_args_init(struct vfence_wait_args *checked, struct vfence_file *file, u32 flags,
+int vfence_wait_args_init(struct vfence_wait_args *wait_args, struct vfence_file *file, u32 flags,
 			  const struct drm_vfence_obj_array *points,
 			  const struct drm_vfence_obj_array *signals);
-void vfence_wait_args_end(struct vfence_wait_args *checked);
-int vfence_wait_args_reserve(struct vfence_wait_args *checked);
-struct vfence_wait *vfence_wait_args_take_wait(struct vfence_wait_args *checked);
-int vfence_wait_args_signal(struct vfence_file *file, struct vfence_points *signals, u32 flags);
+int vfence_wait_args_reserve(struct vfence_wait_args *wait_args);
+struct vfence_wait *vfence_wait_args_take_wait(struct vfence_wait_args *wait_args);
+
+/** vfence_wait_args_end - free what checked arguments still have */
+static inline void vfence_wait_args_end(struct vfence_wait_args *wait_args)
+{
+	vfence_points_free(&wait_args->signals);
+	vfence_points_free(&wait_args->waits);
+	if (wait_args->wait)
+		vfence_wait_destroy(wait_args->wait);
+}
+
+/**
+ * vfence_wait_args_signal - signal the points that a call of a client names
+ * @file: the file of the client
+ * @signals: the points, from vfence_points_resolve(), or an empty list
+ * @flags: DRM_VFENCE_SIGNAL_*
+ *
+ * Return: as vfence_signal_perform().
+ */
+static inline int vfence_wait_args_signal(struct vfence_file *file, struct vfence_points *signals,
+					  u32 flags)
+{
+	int ret;
+
+	signals->caller = file;
+	ret = vfence_signal_perform(signals, flags);
+	if (!ret)
+		vfence_client_count(file, VFENCE_COUNT_CPU_SIGNALS, signals->count);
+	return ret;
+}
 
 #endif

@@ -82,34 +82,34 @@ static int wait_ioctl_sleep(struct vfence_file *file, struct vfence_wait *wait,
 }
 
 /* Perform the signals, then wait. */
-static int wait_ioctl_begin(struct vfence_wait_args *checked, struct drm_vfence_wait *args)
+static int wait_ioctl_begin(struct vfence_wait_args *wait_args, struct drm_vfence_wait *args)
 {
 	struct vfence_wait *wait;
 	int ret = 0;
 
-	if (checked->signals.count && args->timeout_ns)
-		ret = vfence_wait_args_reserve(checked);
+	if (wait_args->signals.count && args->timeout_ns)
+		ret = vfence_wait_args_reserve(wait_args);
 	if (!ret)
-		ret = vfence_wait_args_signal(checked->file, &checked->signals,
-					      checked->signal_flags);
+		ret = vfence_wait_args_signal(wait_args->file, &wait_args->signals,
+					      wait_args->signal_flags);
 	if (ret)
 		return ret;
 
-	ret = vfence_points_find_reached(&checked->waits, checked->any);
+	ret = vfence_points_find_reached(&wait_args->waits, wait_args->any);
 	if (ret >= 0) {
 		args->first = ret;
 		return 0;
 	}
 
-	ret = args->timeout_ns ? vfence_wait_args_reserve(checked) : -ETIME;
+	ret = args->timeout_ns ? vfence_wait_args_reserve(wait_args) : -ETIME;
 	if (ret)
 		return ret;
 
-	wait = vfence_wait_args_take_wait(checked);
+	wait = vfence_wait_args_take_wait(wait_args);
 	wait->array = args->points.array;
 	vfence_drain_and_arm_all(wait);
 	vfence_wait_move(wait, VFENCE_WAIT_ARMING, VFENCE_WAIT_ARMED);
-	return wait_ioctl_sleep(checked->file, wait, args);
+	return wait_ioctl_sleep(wait_args->file, wait, args);
 }
 
 int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_file)
@@ -117,7 +117,7 @@ int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_f
 	static const struct drm_vfence_obj_array none;
 	struct vfence_file *file = drm_file->driver_priv;
 	struct drm_vfence_wait *args = data;
-	struct vfence_wait_args checked;
+	struct vfence_wait_args wait_args;
 	struct vfence_wait *wait;
 	int ret;
 
@@ -132,11 +132,11 @@ int vfence_wait_ioctl(struct drm_device *drm, void *data, struct drm_file *drm_f
 		ret = wait_ioctl_sleep(file, wait, args);
 	} else {
 		/* The interrupted call has performed the signals. */
-		ret = vfence_wait_args_init(&checked, file, args->flags, &args->points,
+		ret = vfence_wait_args_init(&wait_args, file, args->flags, &args->points,
 					    args->restart ? &none : &args->signals);
 		if (!ret) {
-			ret = wait_ioctl_begin(&checked, args);
-			vfence_wait_args_end(&checked);
+			ret = wait_ioctl_begin(&wait_args, args);
+			vfence_wait_args_end(&wait_args);
 		}
 		if (ret != -ERESTARTSYS)
 			args->restart = 0;
