@@ -66,7 +66,7 @@ help:
 	@echo 'make fuzz            SECONDS=60 SEED=1: random calls on that kernel, with coverage'
 	@echo 'make soak            MINUTES=10: everything at once, then the counters must balance'
 	@echo 'make rules           every WDDM, VF and TDR rule: proven, planned or not applicable'
-	@echo 'make lint            checkpatch, sparse, rooms, mutants, steps, rules, docs'
+	@echo 'make lint            checkpatch, sparse, rooms, words, mutants, race points, rules, docs'
 	@echo 'make docs            the pages of Documentation as HTML: out/docs/index.html'
 	@echo 'make kernel-patch    driver, header, documentation and selftests as a kernel patch'
 	@echo 'make setup           only install and download what the above need'

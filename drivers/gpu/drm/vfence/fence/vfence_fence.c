@@ -113,7 +113,7 @@ void vfence_fence_fini(struct vfence_adapter *adapter)
  * @fence: the fence
  *
  * The memory holds the lower 32 bits. The result is the value with these bits that is
- * nearest to fence->wide. The function reads both again if fence->wide has changed
+ * nearest to fence->value64. The function reads both again if fence->value64 has changed
  * meanwhile. Any context.
  *
  * Return: the widened value.

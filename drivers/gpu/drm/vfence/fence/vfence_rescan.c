@@ -37,7 +37,7 @@ static void rescan_propagate(struct vfence_fence *fence, const struct vgpu_misse
 
 /*
  * Remember the 64-bit value of a 32-bit fence, as the GPU writes 32 bits only. If a CPU
- * signal changes fence->wide meanwhile, keep it: it is newer than the value read here.
+ * signal changes fence->value64 meanwhile, keep it: it is newer than the value read here.
  */
 static void rescan_update_wide(struct vfence_fence *fence)
 {

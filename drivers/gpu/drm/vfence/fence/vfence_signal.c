@@ -3,7 +3,6 @@
  * CPU signals. A call stores its values in order, then completes the waits they satisfy.
  */
 
-#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_trace.h"
 #include "fence/vfence_points.h"

@@ -86,7 +86,7 @@ struct vfence_wait_set {
 };
 
 /**
- * struct wait_set_change - checked update of an entry
+ * struct wait_set_change - wait_args update of an entry
  */
 struct wait_set_change {
 	/** @fence: fence to wait for, with a reference, or NULL */
@@ -98,7 +98,7 @@ struct wait_set_change {
 };
 
 /**
- * struct wait_set_call - checked arguments of a call
+ * struct wait_set_call - wait_args arguments of a call
  */
 struct wait_set_call {
 	/** @signals: points to signal first; may be empty */

@@ -15,7 +15,7 @@
  * anyway. If waiters leave, the value rises, but stays below what each remaining waiter waits for.
  * Neither needs another sample.
  *
- * Points leave the tree under the fence's lock and are finished without it.
+ * Waiters leave the tree under the fence's lock and are finished without it.
  */
 
 #include <linux/slab.h>
@@ -127,7 +127,7 @@ static void waiter_unlink_locked(struct vfence_waiter *waiter)
 }
 
 /*
- * Points are on no fence any more, and their waits do not know yet. Whoever handles a signal after
+ * Waiters are on no fence any more, and their waits do not know yet. Whoever handles a signal after
  * that finds none of them. Partner: event_may_be_late().
  */
 static void waiter_count_taken_locked(struct vfence_fence *fence, unsigned int taken)

@@ -10,7 +10,7 @@ struct vfence_file;
 struct vfence_waiter;
 struct vfence_wait;
 
-/** VFENCE_WAITER_BATCH: most points taken in one section with interrupts off */
+/** VFENCE_WAITER_BATCH: most waiters taken in one section with interrupts off */
 #define VFENCE_WAITER_BATCH	56
 
 unsigned int vfence_waiter_take(struct vfence_fence *fence, u64 value, unsigned int budget,

@@ -1266,7 +1266,7 @@ bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *
 /* vgpu_vf_switch.c */
 static inline bool vgpu_vf_switch_must_leave(const struct vgpu_engine *engine)
 {
-	/* Acquire: leave_at, which the caller may read. Partner: vf_sched_stop(). */
+	/* Acquire: leave_at, which the caller may read. Partner: vf_switch_stop(). */
 	return engine->group && smp_load_acquire(&engine->group->leaving) &
 				~READ_ONCE(engine->group->owed) & BIT(engine->node);
 }

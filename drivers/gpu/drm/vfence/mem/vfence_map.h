@@ -23,7 +23,7 @@ struct vfence_map {
 	/** @monitored_node: GPU addresses of the monitored values */
 	struct drm_mm_node monitored_node;
 
-	/** @users: number of local fences that use the map; under &vfence_file.lock */
+	/** @users: number of fence handles that use the map; under &vfence_file.lock */
 	unsigned int users;
 };
 

@@ -33,13 +33,13 @@ static bool paging_decided(struct vfence_adapter *adapter)
 	       READ_ONCE(adapter->lost);
 }
 
-static bool paging_ask_met(struct vfence_deadline *deadline)
+static bool paging_deadline_met(struct vfence_deadline *deadline)
 {
 	return paging_decided(container_of(deadline, struct vfence_adapter, mem.paging.deadline));
 }
 
-static const struct vfence_deadline_ops paging_ask_ops = {
-	.met = paging_ask_met,
+static const struct vfence_deadline_ops paging_deadline_ops = {
+	.met = paging_deadline_met,
 };
 
 static int paging_create_queue(struct vfence_adapter *adapter)
@@ -70,7 +70,7 @@ int vfence_paging_init(struct vfence_adapter *adapter)
 	struct vfence_paging *paging = &adapter->mem.paging;
 
 	init_waitqueue_head(&paging->done);
-	vfence_deadline_setup(&paging->deadline, &paging_ask_ops, paging_node(adapter));
+	vfence_deadline_setup(&paging->deadline, &paging_deadline_ops, paging_node(adapter));
 	paging->ring = (void *)get_zeroed_page(GFP_KERNEL);
 	paging->control = (void *)get_zeroed_page(GFP_KERNEL);
 	if (!paging->ring || !paging->control)

@@ -111,11 +111,11 @@ void vfence_context_destroy_all(struct vfence_file *file, struct vfence_device *
 	}
 }
 
-static bool context_ask_get(struct vfence_deadline *deadline)
+static bool context_deadline_get(struct vfence_deadline *deadline)
 {
 	struct vfence_context *context = container_of(deadline, struct vfence_context, deadline);
 
-	/* context_free() ends the ask before it frees the context. */
+	/* context_free() ends the deadline before it frees the context. */
 	return kref_get_unless_zero(&context->ref);
 }
 
@@ -127,7 +127,7 @@ static bool context_has_left(struct vfence_deadline *deadline)
 	return vgpu_context_acknowledged(context->hw) == READ_ONCE(context->suspend_fence);
 }
 
-static void context_ask_done(struct vfence_deadline *deadline)
+static void context_deadline_done(struct vfence_deadline *deadline)
 {
 	struct vfence_context *context = container_of(deadline, struct vfence_context, deadline);
 
@@ -135,11 +135,11 @@ static void context_ask_done(struct vfence_deadline *deadline)
 	vfence_context_put_later(context);
 }
 
-static const struct vfence_deadline_ops context_ask_ops = {
+static const struct vfence_deadline_ops context_deadline_ops = {
 	.suspends = true,
-	.get = context_ask_get,
+	.get = context_deadline_get,
 	.met = context_has_left,
-	.done = context_ask_done,
+	.done = context_deadline_done,
 };
 
 static int context_create_hw(struct vfence_context *context)
@@ -185,7 +185,7 @@ static int context_create_locked(struct vfence_file *file, struct drm_vfence_con
 	context->adapter = file->adapter;
 	context->device = device;
 	context->node = array_index_nospec(args->node, file->adapter->config.gpu.nodes);
-	vfence_deadline_setup(&context->deadline, &context_ask_ops, context->node);
+	vfence_deadline_setup(&context->deadline, &context_deadline_ops, context->node);
 	vfence_device_get(device);
 	ret = context_create_hw(context);
 	if (!ret)

@@ -12,7 +12,6 @@
 #include <drm/drm_file.h>
 
 #include "core/vfence_user_array.h"
-#include "fence/vfence_cross_adapter.h"
 #include "fence/vfence_fence.h"
 #include "fence/vfence_fence_handle.h"
 #include "fence/vfence_propagate.h"
@@ -181,16 +180,16 @@ static void log_keep_locked(struct vfence_log *log, const struct drm_vfence_log_
 static u32 log_trace_fence(struct vfence_file *owner, u32 handle)
 {
 	struct vfence_fence *fence = NULL;
-	u32 queue_id;
+	u32 id;
 
 	if (owner)
 		fence = vfence_fence_handle_lookup(owner, handle, 0, NULL);
 
 	if (IS_ERR_OR_NULL(fence))
 		return 0;
-	queue_id = fence->id;
+	id = fence->id;
 	vfence_fence_put(fence);
-	return queue_id;
+	return id;
 }
 
 /* Not inline: entries are read far more often than they are traced. */

@@ -6,7 +6,6 @@
 #include <linux/wait_bit.h>
 
 #include "core/vfence_device.h"
-#include "fence/vfence_fence_handle.h"
 #include "irq/vfence_irq.h"
 #include "queue/vfence_log.h"
 #include "queue/vfence_progress.h"

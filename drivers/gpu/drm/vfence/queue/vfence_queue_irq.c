@@ -12,7 +12,6 @@
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_irq.h"
-#include "queue/vfence_submission.h"
 #include "vfence_race_point.h"
 
 /* A queue has faulted. Take no lock of the owner: references keep all objects used here. */

@@ -5,7 +5,6 @@
 
 #include <linux/wait.h>
 
-#include "core/vfence_wake.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_room.h"
 
