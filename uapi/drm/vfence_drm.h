@@ -65,14 +65,6 @@ extern "C" {
 #define DRM_VFENCE_MAX_WAIT_SET_ENTRIES	4096
 /** DRM_VFENCE_MAX_STRIDE: Largest stride of an array in bytes. */
 #define DRM_VFENCE_MAX_STRIDE		4096
-/** DRM_VFENCE_RING_MIN: Size of the smallest ring in bytes. */
-#define DRM_VFENCE_RING_MIN		4096
-/** DRM_VFENCE_RING_MAX: Size of the largest ring in bytes. */
-#define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
-/** DRM_VFENCE_LOG_SIZE: Size of one log buffer in bytes. */
-#define DRM_VFENCE_LOG_SIZE		4096
-/** DRM_VFENCE_LOG_SIZE_VERBOSE: Size of one log buffer in bytes at logging level ALL. */
-#define DRM_VFENCE_LOG_SIZE_VERBOSE	65536
 /** DRM_VFENCE_PRIVATE_DATA: Bytes of private data of a fence. */
 #define DRM_VFENCE_PRIVATE_DATA		64
 /** DRM_VFENCE_MAX_BO_SIZE: Size of the largest buffer object in bytes. */
@@ -1255,39 +1247,6 @@ enum drm_vfence_queue_state {
 	DRM_VFENCE_QUEUE_FAULTED = 4,
 	/** @DRM_VFENCE_QUEUE_ABORTED: The client, the driver or a reset stopped the queue. */
 	DRM_VFENCE_QUEUE_ABORTED = 5,
-};
-
-/**
- * enum drm_vfence_fault - reasons for which a queue stops itself
- */
-enum drm_vfence_fault {
-	/** @DRM_VFENCE_FAULT_NONE: The queue has no fault. */
-	DRM_VFENCE_FAULT_NONE = 0,
-	/** @DRM_VFENCE_FAULT_WRITE_POINTER: The write pointer is not legal. */
-	DRM_VFENCE_FAULT_WRITE_POINTER = 1,
-	/** @DRM_VFENCE_FAULT_OPCODE: The opcode is unknown. */
-	DRM_VFENCE_FAULT_OPCODE = 2,
-	/** @DRM_VFENCE_FAULT_LENGTH: The length is not legal or goes beyond write_ptr. */
-	DRM_VFENCE_FAULT_LENGTH = 3,
-	/** @DRM_VFENCE_FAULT_OPERAND: A flag, a pad, a count or a size is not legal. */
-	DRM_VFENCE_FAULT_OPERAND = 4,
-	/** @DRM_VFENCE_FAULT_ALIGNMENT: An address is not aligned. */
-	DRM_VFENCE_FAULT_ALIGNMENT = 5,
-	/** @DRM_VFENCE_FAULT_UNMAPPED: Nothing is mapped at an address. */
-	DRM_VFENCE_FAULT_UNMAPPED = 6,
-	/** @DRM_VFENCE_FAULT_ACCESS: The mapping at an address does not allow the access. */
-	DRM_VFENCE_FAULT_ACCESS = 7,
-	/**
-	 * @DRM_VFENCE_FAULT_LOG: The log is not one of the queue's, or the index is not the
-	 * first free one.
-	 */
-	DRM_VFENCE_FAULT_LOG = 8,
-	/**
-	 * @DRM_VFENCE_FAULT_PREEMPTION: Another client waited for the engine, and the queue did
-	 * not come to a point where it can be preempted within the time that the adapter allows,
-	 * 100 ms unless an administrator has changed it. Its device is HUNG.
-	 */
-	DRM_VFENCE_FAULT_PREEMPTION = 9,
 };
 
 /**

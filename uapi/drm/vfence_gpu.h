@@ -18,6 +18,11 @@ extern "C" {
 
 /* ---------------------------------------------------------- rings and doorbells */
 
+/** DRM_VFENCE_RING_MIN: Size of the smallest ring in bytes. */
+#define DRM_VFENCE_RING_MIN		4096
+/** DRM_VFENCE_RING_MAX: Size of the largest ring in bytes. */
+#define DRM_VFENCE_RING_MAX		(16 * 1024 * 1024)
+
 /**
  * struct drm_vfence_ring_control - pointers of a queue, at the start of the control buffer
  *
@@ -60,6 +65,11 @@ enum drm_vfence_doorbell_status {
 };
 
 /* -------------------------------------------------------------------- logs */
+
+/** DRM_VFENCE_LOG_SIZE: Size of one log buffer in bytes. */
+#define DRM_VFENCE_LOG_SIZE		4096
+/** DRM_VFENCE_LOG_SIZE_VERBOSE: Size of one log buffer in bytes at logging level ALL. */
+#define DRM_VFENCE_LOG_SIZE_VERBOSE	65536
 
 /**
  * enum drm_vfence_log_type - the two logs of a queue
@@ -180,6 +190,39 @@ enum drm_vfence_opcode {
 	DRM_VFENCE_OP_SET_REGISTER = 10,
 	/** @DRM_VFENCE_OP_READ_REGISTER: &struct drm_vfence_packet_register. */
 	DRM_VFENCE_OP_READ_REGISTER = 11,
+};
+
+/**
+ * enum drm_vfence_fault - reasons for which a queue stops itself
+ */
+enum drm_vfence_fault {
+	/** @DRM_VFENCE_FAULT_NONE: The queue has no fault. */
+	DRM_VFENCE_FAULT_NONE = 0,
+	/** @DRM_VFENCE_FAULT_WRITE_POINTER: The write pointer is not legal. */
+	DRM_VFENCE_FAULT_WRITE_POINTER = 1,
+	/** @DRM_VFENCE_FAULT_OPCODE: The opcode is unknown. */
+	DRM_VFENCE_FAULT_OPCODE = 2,
+	/** @DRM_VFENCE_FAULT_LENGTH: The length is not legal or goes beyond write_ptr. */
+	DRM_VFENCE_FAULT_LENGTH = 3,
+	/** @DRM_VFENCE_FAULT_OPERAND: A flag, a pad, a count or a size is not legal. */
+	DRM_VFENCE_FAULT_OPERAND = 4,
+	/** @DRM_VFENCE_FAULT_ALIGNMENT: An address is not aligned. */
+	DRM_VFENCE_FAULT_ALIGNMENT = 5,
+	/** @DRM_VFENCE_FAULT_UNMAPPED: Nothing is mapped at an address. */
+	DRM_VFENCE_FAULT_UNMAPPED = 6,
+	/** @DRM_VFENCE_FAULT_ACCESS: The mapping at an address does not allow the access. */
+	DRM_VFENCE_FAULT_ACCESS = 7,
+	/**
+	 * @DRM_VFENCE_FAULT_LOG: The log is not one of the queue's, or the index is not the
+	 * first free one.
+	 */
+	DRM_VFENCE_FAULT_LOG = 8,
+	/**
+	 * @DRM_VFENCE_FAULT_PREEMPTION: Another client waited for the engine, and the queue did
+	 * not come to a point where it can be preempted within the time that the adapter allows,
+	 * 100 ms unless an administrator has changed it. Its device is HUNG.
+	 */
+	DRM_VFENCE_FAULT_PREEMPTION = 9,
 };
 
 /**
