@@ -16,7 +16,7 @@
 #include "fence/vfence_wait.h"
 #include "mem/vfence_slots.h"
 #include "queue/vfence_doorbell.h"
-#include "queue/vfence_log.h"
+#include "queue/vfence_log_buffer.h"
 #include "queue/vfence_queue.h"
 #include "reset/vfence_mailbox.h"
 #include "reset/vfence_recovery.h"
@@ -35,7 +35,7 @@ static int debugfs_logging_level_set(void *data, u64 level)
 {
 	if (level > U32_MAX)
 		return -EINVAL;
-	return vfence_log_set_level(data, level);
+	return vfence_log_buffer_set_level(data, level);
 }
 
 DEFINE_DEBUGFS_ATTRIBUTE(debugfs_logging_level, debugfs_logging_level_get,

@@ -26,6 +26,7 @@
 #include "queue/vfence_job.h"
 #include "queue/vfence_kernel_queue.h"
 #include "queue/vfence_log.h"
+#include "queue/vfence_log_buffer.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "queue/vfence_stage.h"
@@ -359,7 +360,7 @@ static int kernel_queue_create(struct vfence_queue *queue,
 {
 	struct vfence_kernel_queue *kernel = vfence_kernel_queue_of(queue);
 
-	vfence_log_create_none(queue);
+	vfence_log_buffer_create_none(queue);
 	kernel->untimed = args->flags & DRM_VFENCE_QUEUE_DISABLE_GPU_TIMEOUT;
 	kernel->timeline = dma_fence_context_alloc(1);
 

@@ -19,7 +19,6 @@
 #include "fence/vfence_waiter.h"
 #include "irq/vfence_irq.h"
 #include "mem/vfence_vm.h"
-#include "queue/vfence_doorbell.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_queue_trace.h"
 #include "vfence_race_point.h"
@@ -34,88 +33,6 @@ void vfence_log_setup(struct vfence_queue *queue)
 	mutex_init(&queue->log[1].lock);
 }
 
-static size_t log_size_of_level(u32 level)
-{
-	return level == DRM_VFENCE_LOGGING_ALL ? DRM_VFENCE_LOG_SIZE_VERBOSE : DRM_VFENCE_LOG_SIZE;
-}
-
-static struct drm_vfence_log_header *log_alloc_buffer(enum drm_vfence_log_type type, size_t size)
-{
-	struct drm_vfence_log_header *header;
-
-	header = __vmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!header)
-		return NULL;
-	header->type = type;
-	header->number_of_entries = (size - sizeof(*header)) /
-				    sizeof(struct drm_vfence_log_entry);
-	return header;
-}
-
-/* Give a buffer to the hardware. The GPU address of the log stays. */
-static int log_set_buffer(struct vfence_queue *queue, struct vfence_log *log,
-			  struct drm_vfence_log_header *header)
-{
-	int ret;
-
-	/*
-	 * Map only the first page of the buffer in the GPU address space, and without
-	 * rights: only LOG packets write the buffer, and user space never sees it (WDDM-99).
-	 */
-	ret = vgpu_vm_map(log->owner->vm, log->node.start, header, PAGE_SIZE, 0);
-	if (ret)
-		return ret;
-	vgpu_log_set_buffer(queue->hw, header->type, header, log->node.start);
-	return 0;
-}
-
-static int log_create(struct vfence_queue *queue, enum drm_vfence_log_type type)
-{
-	size_t size = log_size_of_level(READ_ONCE(queue->adapter->queues.logging_level));
-	struct vfence_log *log = vfence_queue_log(queue, type);
-	int ret;
-
-	BUILD_BUG_ON(DRM_VFENCE_LOG_SIZE > PAGE_SIZE);
-	log->header = log_alloc_buffer(type, size);
-	if (!log->header)
-		return -ENOMEM;
-
-	log->entries = log->header->number_of_entries;
-	ret = vfence_vm_reserve(queue->file, &log->node, DRM_VFENCE_LOG_SIZE_VERBOSE, 0, 0);
-	if (ret)
-		return ret;
-
-	log->owner = queue->file;
-	ret = log_set_buffer(queue, log, log->header);
-	if (ret)
-		drm_mm_remove_node(&log->node);
-
-	return ret;
-}
-
-/**
- * vfence_log_create - allocate both logs and give them to the hardware
- * @queue: the queue, its file locked
- *
- * Return: 0 or an error, after which the caller still calls vfence_log_free().
- */
-int vfence_log_create(struct vfence_queue *queue)
-{
-	int ret = log_create(queue, DRM_VFENCE_LOG_WAITS);
-
-	if (!ret)
-		ret = log_create(queue, DRM_VFENCE_LOG_SIGNALS);
-	if (ret)
-		vfence_log_unmap(queue);
-	return ret;
-}
-
-/** vfence_log_create_none - set up a kernel-mode queue, which has no logs: values are read live */
-void vfence_log_create_none(struct vfence_queue *queue)
-{
-	vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS)->owner = queue->file;
-}
-
 /** vfence_log_unmap - release the GPU addresses of both logs; the queue is stopped */
 void vfence_log_unmap(struct vfence_queue *queue)
 {
@@ -125,7 +42,7 @@ void vfence_log_unmap(struct vfence_queue *queue)
 	for (i = 0; i < ARRAY_SIZE(queue->log); i++) {
 		struct vfence_log *log = &queue->log[i];
 
-		/* Clear the owner under the lock: readers and log_replace() check it. */
+		/* Clear the owner under the lock: readers and log_buffer_replace() check it. */
 		mutex_lock(&log->lock);
 		log->owner = NULL;
 		mutex_unlock(&log->lock);
@@ -149,7 +66,8 @@ void vfence_log_free(struct vfence_queue *queue)
 	}
 }
 
-static u64 log_position(struct vfence_log *log)
+/** vfence_log_first_free - position of the first entry that the GPU has not written; any context */
+u64 vfence_log_first_free(struct vfence_log *log)
 {
 	/* A kernel-mode queue has no log (WDDM-82). */
 	if (!log->header)
@@ -251,16 +169,20 @@ static bool log_copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_lo
 	memcpy(entry, (void *)&entries[index], sizeof(*entry));
 	/* Copy, then read the index again. Partner: the release in vgpu_log_write(). */
 	smp_rmb();
-	return log_position(log) < at + log->entries;
+	return vfence_log_first_free(log) < at + log->entries;
 }
 
-/*
- * Keep entries for the owner in @kept from now on. The driver has counted the entries that it read
- * before as dropped. Copy those that the log still has, and count them as kept. The GPU writes the
- * log meanwhile. If it overwrites an entry before the driver has copied it, all older entries stay
- * dropped, so that the kept ones have no gap.
+/**
+ * vfence_log_begin_to_keep_locked - keep entries for the owner from now on
+ * @log: the log, locked
+ * @kept: where to keep them, from vfence_log_alloc_kept()
+ *
+ * The driver has counted the entries that it read before as dropped. Copy those that the log
+ * still has, and count them as kept. The GPU writes the log meanwhile. If it overwrites an entry
+ * before the driver has copied it, all older entries stay dropped, so that the kept ones have no
+ * gap.
  */
-static void log_begin_to_keep_locked(struct vfence_log *log, struct drm_vfence_log_entry *kept)
+void vfence_log_begin_to_keep_locked(struct vfence_log *log, struct drm_vfence_log_entry *kept)
 {
 	u64 at = log->read - min3(log->read, (u64)log->entries, (u64)VFENCE_LOG_KEPT);
 	struct drm_vfence_log_entry entry;
@@ -278,7 +200,8 @@ static void log_begin_to_keep_locked(struct vfence_log *log, struct drm_vfence_l
 	log->dropped -= log->read - first;
 }
 
-static struct drm_vfence_log_entry *log_alloc_kept(void)
+/** vfence_log_alloc_kept - allocate an array for the entries that are kept, or return NULL */
+struct drm_vfence_log_entry *vfence_log_alloc_kept(void)
 {
 	/* Zeroed: a wrong count must not show the client what the memory had before. */
 	return __vmalloc(VFENCE_LOG_KEPT * sizeof(struct drm_vfence_log_entry),
@@ -294,13 +217,13 @@ static int log_keep(struct vfence_queue *queue, struct vfence_log *log)
 	/* What it points to is used under the lock alone. */
 	if (READ_ONCE(log->kept))
 		return 0;
-	kept = log_alloc_kept();
+	kept = vfence_log_alloc_kept();
 	if (!kept)
 		return -ENOMEM;
 
 	mutex_lock(&log->lock);
 	if (!log->kept) {
-		log_begin_to_keep_locked(log, kept);
+		vfence_log_begin_to_keep_locked(log, kept);
 		kept = NULL;
 	}
 	mutex_unlock(&log->lock);
@@ -379,11 +302,15 @@ static unsigned int log_read_live(struct vfence_queue *queue)
 	return completed;
 }
 
-/*
- * Read up to @end; the entries before it have been committed. Returns the number of waiters
- * completed.
+/**
+ * vfence_log_read_locked - read a log, which is locked, up to a position
+ * @queue: the queue
+ * @log: its log
+ * @end: the position; the entries before it have been committed
+ *
+ * Return: number of waiters completed.
  */
-static unsigned int log_read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
+unsigned int vfence_log_read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end)
 {
 	bool names_fences = queue->adapter->optimized && log->owner &&
 			    log == vfence_queue_log(queue, DRM_VFENCE_LOG_SIGNALS);
@@ -461,7 +388,7 @@ static bool log_batch_add(struct vfence_log_batch *batch, struct vfence_queue *q
 
 		mutex_lock(&log->lock);
 		batch->replaced[batch->count][i] = log->replaced;
-		batch->end[batch->count][i] = log_position(log);
+		batch->end[batch->count][i] = vfence_log_first_free(log);
 		unread |= log->read != batch->end[batch->count][i];
 		mutex_unlock(&log->lock);
 	}
@@ -495,7 +422,7 @@ static unsigned int log_batch_read(struct vfence_adapter *adapter, struct vfence
 
 			mutex_lock(&log->lock);
 			if (log->replaced == batch->replaced[i][k])
-				completed += log_read_locked(batch->queue[i], log,
+				completed += vfence_log_read_locked(batch->queue[i], log,
 							     batch->end[i][k]);
 			mutex_unlock(&log->lock);
 		}
@@ -711,100 +638,6 @@ void vfence_log_fini(struct vfence_adapter *adapter)
 	mutex_destroy(&adapter->queues.level_lock);
 }
 
-/*
- * Give the log @header instead of its buffer, and exchange the two. The owner may fetch the entries
- * of the old buffer later: they are kept in @kept, if no array was made before. Return: 0, also if
- * the log needs no other buffer, or an error; -EAGAIN if @kept must be made first.
- */
-static int log_replace_locked(struct vfence_queue *queue, struct vfence_log *log,
-			      struct drm_vfence_log_header **header,
-			      struct drm_vfence_log_entry **kept)
-{
-	int ret;
-
-	lockdep_assert_held(&log->lock);
-	/* The queue has no logs, or is being destroyed, or the size stays. */
-	if (!log->owner || !log->header || log->entries == (*header)->number_of_entries)
-		return 0;
-	if (!log->kept && !*kept)
-		return -EAGAIN;
-	ret = log_set_buffer(queue, log, *header);
-	if (ret)
-		return ret;
-
-	log_read_locked(queue, log, log_position(log));
-	if (!log->kept && log->put) {
-		log_begin_to_keep_locked(log, *kept);
-		*kept = NULL;
-	}
-	log->read = 0;
-	log->entries = (*header)->number_of_entries;
-	swap(log->header, *header);
-	log->replaced++;
-	return 0;
-}
-
-/*
- * Replace the buffer of a log. The hardware completes the old buffer and continues in the new
- * one; the driver reads the old one to its end (WDDM-97).
- */
-static int log_replace(struct vfence_queue *queue, enum drm_vfence_log_type type, size_t size)
-{
-	struct vfence_log *log = vfence_queue_log(queue, type);
-	struct drm_vfence_log_header *header = log_alloc_buffer(type, size);
-	struct drm_vfence_log_entry *kept = NULL;
-	int ret = header ? -EAGAIN : -ENOMEM;
-
-	while (ret == -EAGAIN) {
-		mutex_lock(&log->lock);
-		ret = log_replace_locked(queue, log, &header, &kept);
-		mutex_unlock(&log->lock);
-		if (ret == -EAGAIN) {
-			kept = log_alloc_kept();
-			ret = kept ? -EAGAIN : -ENOMEM;
-		}
-	}
-
-	vfree(kept);
-	vfree(header);
-	return ret;
-}
-
-static void log_apply_level(struct vfence_queue *queue, void *arg)
-{
-	size_t size = log_size_of_level(queue->adapter->queues.logging_level);
-	int *ret = arg;
-
-	if (!*ret)
-		*ret = log_replace(queue, DRM_VFENCE_LOG_WAITS, size);
-	if (!*ret)
-		*ret = log_replace(queue, DRM_VFENCE_LOG_SIGNALS, size);
-	/* Disconnect even after a failure: the client reads the sizes that the logs have now. */
-	vfence_doorbell_force_reconnect(queue);
-}
-
-/**
- * vfence_log_set_level - change how much is logged
- * @adapter: the adapter
- * @level: &enum drm_vfence_logging_level
- *
- * Replaces all logs by larger or smaller ones and disconnects all doorbells, so that clients
- * connect again and read the new sizes. Return: 0, -EINVAL or -ENOMEM.
- */
-int vfence_log_set_level(struct vfence_adapter *adapter, u32 level)
-{
-	int ret = 0;
-
-	if (level > DRM_VFENCE_LOGGING_ALL)
-		return -EINVAL;
-	mutex_lock(&adapter->queues.level_lock);
-	WRITE_ONCE(adapter->queues.logging_level, level);
-	vgpu_log_set_level(adapter->gpu, level);
-	vfence_queue_for_each(adapter, log_apply_level, &ret);
-	mutex_unlock(&adapter->queues.level_lock);
-	return ret;
-}
-
 /** vfence_log_unread - number of entries in a queue's logs that have not been read */
 u64 vfence_log_unread(struct vfence_queue *queue)
 {
@@ -815,7 +648,7 @@ u64 vfence_log_unread(struct vfence_queue *queue)
 		struct vfence_log *log = &queue->log[i];
 
 		mutex_lock(&log->lock);
-		unread += log_position(log) - log->read;
+		unread += vfence_log_first_free(log) - log->read;
 		mutex_unlock(&log->lock);
 	}
 	return unread;

@@ -9,6 +9,7 @@
 
 struct drm_device;
 struct drm_file;
+struct drm_vfence_log_entry;
 struct vfence_adapter;
 struct vfence_file;
 struct vfence_queue;
@@ -61,12 +62,13 @@ void vfence_log_init(struct vfence_adapter *adapter);
 void vfence_log_fini(struct vfence_adapter *adapter);
 void vfence_log_add_source(struct vfence_adapter *adapter);
 void vfence_log_setup(struct vfence_queue *queue);
-int vfence_log_create(struct vfence_queue *queue);
-void vfence_log_create_none(struct vfence_queue *queue);
 void vfence_log_unmap(struct vfence_queue *queue);
-int vfence_log_set_level(struct vfence_adapter *adapter, u32 level);
 void vfence_log_free(struct vfence_queue *queue);
 void vfence_log_query(struct vfence_queue *queue, u64 *taken, u64 *lost);
+u64 vfence_log_first_free(struct vfence_log *log);
+unsigned int vfence_log_read_locked(struct vfence_queue *queue, struct vfence_log *log, u64 end);
+struct drm_vfence_log_entry *vfence_log_alloc_kept(void);
+void vfence_log_begin_to_keep_locked(struct vfence_log *log, struct drm_vfence_log_entry *kept);
 unsigned int vfence_log_read(struct vfence_queue *queue);
 u64 vfence_log_unread(struct vfence_queue *queue);
 int vfence_log_read_ioctl(struct drm_device *drm, void *data, struct drm_file *file);

@@ -6,6 +6,7 @@
 #include "drm/vfence_drm.h"
 #include "queue/vfence_doorbell.h"
 #include "queue/vfence_log.h"
+#include "queue/vfence_log_buffer.h"
 #include "queue/vfence_progress.h"
 #include "queue/vfence_queue.h"
 #include "queue/vfence_user_queue.h"
@@ -18,7 +19,7 @@ static struct vfence_queue *user_queue_alloc(void)
 static int user_queue_create(struct vfence_queue *queue,
 			     const struct drm_vfence_queue_create *args)
 {
-	return vfence_log_create(queue);
+	return vfence_log_buffer_create(queue);
 }
 
 static void user_queue_describe(struct vfence_queue *queue, struct drm_vfence_queue_create *args)
