@@ -82,14 +82,14 @@ end:	do
 	od
 }
 
-/* vf_sched_read_news_locked() */
+/* engine_group_read_news_locked() */
 inline read_news(f)
 {
 #ifdef WORD_BEFORE_NEWS
 	seen = word[f] != 0;
 	atomic { told = news[f]; news[f] = false };
 #else
-	/* barrier vf_sched_read_news_locked */
+	/* barrier engine_group_read_news_locked */
 	atomic { told = news[f]; news[f] = false };
 	/* step NEWS_TAKEN */
 	seen = word[f] != 0;
@@ -103,7 +103,7 @@ inline read_news(f)
 	fi
 }
 
-/* vf_sched_switch_locked(): between the two nothing is executed. */
+/* engine_group_switch_locked(): between the two nothing is executed. */
 inline give(f)
 {
 	owner = NOBODY;
@@ -111,7 +111,7 @@ inline give(f)
 	owner = f
 }
 
-/* vf_sched_thread(): an owner without work yields to a function that has some. */
+/* vfence_engine_group_thread(): an owner without work yields to a function that has some. */
 proctype host()
 {
 	bool told, seen;

@@ -380,7 +380,7 @@ void vfence_vf_exclusive_set_limit(struct vfence_vf_exclusive *exclusive, unsign
 }
 
 /**
- * vfence_vf_exclusive_create - begin to give full access, and start the world
+ * vfence_vf_exclusive_create - begin to give full access, and start the scheduler
  * @sched: switches the engines
  * @physical: the physical function
  * @name: prefix of the name of the thread

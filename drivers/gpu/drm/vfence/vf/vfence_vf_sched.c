@@ -28,6 +28,7 @@
 #include "core/vfence_adapter.h"
 #include "core/vfence_report.h"
 #include "core/vfence_trace.h"
+#include "vf/vfence_engine_group.h"
 #include "vf/vfence_flr.h"
 #include "vf/vfence_vf_sched.h"
 #include "vfence_race_point.h"
@@ -35,79 +36,7 @@
 #define VF_SCHED_SLICE_US		6000
 #define VF_SCHED_RESPONSE_US	50
 #define VF_SCHED_SWITCH_US		136
-#define VF_SCHED_PREEMPT_US	640000
 #define VF_SCHED_ACCESS_MS		1500
-/* A thread that wakes up later than this has not been late: it had something else to do. */
-#define VF_SCHED_LATE_NS		(50 * NSEC_PER_USEC)
-
-/* News of another kind: the configuration has changed, or functions have come or gone. */
-#define VF_SCHED_ASKED		BIT(31)
-
-/**
- * struct engine_group - a group of engines
- */
-struct engine_group {
-	/** @sched: parent */
-	struct vfence_vf_sched *sched;
-	/** @index: number of the group */
-	unsigned int index;
-
-	/** @task: the thread that decides */
-	struct task_struct *task;
-	/** @wait: the thread sleeps here, and those that wait until a function owns nothing */
-	wait_queue_head_t wait;
-	/** @news: mask of the functions that sent a message, and VF_SCHED_ASKED; atomic */
-	atomic_t news;
-	/** @news_at: time of the last message, in ns; a hint */
-	u64 news_at;
-	/** @ends: give the engines to the physical function, and keep them there */
-	bool ends;
-	/** @broken: A command has failed for good, and no other one is given; under @lock. */
-	bool broken;
-	/** @leaving: functions that leave or are paused: no command is repeated without a limit */
-	atomic_t leaving;
-
-	/** @lock: protects all members below */
-	struct mutex lock;
-	/** @policy: who is next */
-	struct vfence_policy policy;
-	/** @function: adapters of the functions, by their index; NULL if it does not take part */
-	struct vfence_adapter *function[VFENCE_POLICY_FUNCTIONS];
-	/** @left: mask of the functions that are leaving: none becomes an owner again */
-	u32 left;
-	/** @marked_at: time up to which @usage and @total are complete, in ns */
-	u64 marked_at;
-	/** @charged_at: time up to which the owner has paid, in ns */
-	u64 charged_at;
-	/** @usage: by function */
-	struct vfence_vf_sched_usage usage[VFENCE_POLICY_FUNCTIONS];
-	/** @total: of the group */
-	struct vfence_vf_sched_total total;
-};
-
-/**
- * struct vfence_vf_sched - how the functions of a chip share its engines
- */
-struct vfence_vf_sched {
-	/** @physical: the physical function */
-	struct vfence_adapter *physical;
-	/** @lock: protects @config and @share; taken outside engine_group.lock */
-	struct mutex lock;
-	/** @config: the configuration */
-	struct vfence_vf_sched_config config;
-	/** @share: what each function gets */
-	struct vfence_vf_profile share[VFENCE_POLICY_FUNCTIONS];
-	/** @paused: mask of the functions that are paused */
-	atomic_t paused;
-	/** @flr: resets of functions */
-	struct vfence_flr flr;
-	/** @mail: gets all messages but answers to notices; constant after the start */
-	vfence_vf_sched_mail_fn mail;
-	/** @mail_data: its first argument */
-	void *mail_data;
-	/** @group: the groups */
-	struct engine_group group[VGPU_VF_SWITCH_GROUPS];
-};
 
 /* A function has turned busy or idle. Called under a spinlock with interrupts off. */
 static void vf_sched_edge(void *host, unsigned int group, unsigned int function, u64 at)
@@ -136,152 +65,9 @@ static const struct vgpu_vf_switch_ops vf_sched_ops = {
 	.mail = vf_sched_mail,
 };
 
-static void vf_sched_ask(struct engine_group *g)
-{
-	/* What has changed comes before the news. Partner: vf_sched_read_news_locked(). */
-	smp_mb__before_atomic();
-	atomic_or(VF_SCHED_ASKED, &g->news);
-	wake_up_all(&g->wait);
-}
-
-static void vf_sched_read_word_locked(struct engine_group *g, unsigned int i, u64 now)
-{
-	struct vfence_adapter *adapter = g->function[i];
-
-	lockdep_assert_held(&g->lock);
-	if (adapter)
-		vfence_policy_set_busy(&g->policy, i,
-				       vgpu_vf_switch_is_busy(adapter->gpu, g->index), now);
-}
-
-static void vf_sched_read_news_locked(struct engine_group *g, u64 now)
-{
-	/* Full barrier: news, then words. Partners: vf_sched_edge(), vf_sched_ask(). */
-	u32 news = atomic_xchg(&g->news, 0);
-	unsigned int i;
-
-	lockdep_assert_held(&g->lock);
-	vfence_race_point(NEWS_TAKEN);
-	for (i = 0; news && i < VFENCE_POLICY_FUNCTIONS; i++)
-		if (news & BIT(i))
-			vf_sched_read_word_locked(g, i, now);
-	if (!vfence_policy_must_refresh(&g->policy))
-		return;
-	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		bool busy = g->policy.function[i].busy;
-
-		vf_sched_read_word_locked(g, i, now);
-		if (busy || !g->policy.function[i].busy)
-			continue;
-		/* It may have got work this moment: then its message is there, or about to be. */
-		vgpu_vf_switch_flush(g->function[i]->gpu);
-		if (!(atomic_read(&g->news) & BIT(i)))
-			g->usage[i].recovered++;
-	}
-}
-
-/* Charge the owner for the time since the last charge. */
-static void vf_sched_charge_locked(struct engine_group *g, u64 now)
-{
-	u64 over = 0;
-
-	lockdep_assert_held(&g->lock);
-	if (g->policy.owner < 0 || now <= g->charged_at)
-		return;
-	if (now > g->policy.slice_end)
-		over = now - max(g->policy.slice_end, g->charged_at);
-	vfence_policy_charge(&g->policy, now - g->charged_at, over, now);
-	g->charged_at = now;
-}
-
-static struct vfence_policy_decision vf_sched_decide_locked(struct engine_group *g, u64 now)
-{
-	lockdep_assert_held(&g->lock);
-	vf_sched_read_news_locked(g, now);
-	if (g->broken)
-		return (struct vfence_policy_decision){
-			.action = VFENCE_POLICY_KEEP, .until = VFENCE_POLICY_NEVER,
-		};
-	if (READ_ONCE(g->ends))
-		return (struct vfence_policy_decision){
-			.action = g->policy.owner ? VFENCE_POLICY_SWITCH : VFENCE_POLICY_KEEP,
-			.until = VFENCE_POLICY_NEVER,
-		};
-	vf_sched_charge_locked(g, now);
-	return vfence_policy_decide(&g->policy, now);
-}
-
-static struct vfence_policy_decision vf_sched_decide(struct engine_group *g)
-{
-	struct vfence_policy_decision decision;
-
-	mutex_lock(&g->lock);
-	decision = vf_sched_decide_locked(g, ktime_get_ns());
-	mutex_unlock(&g->lock);
-	return decision;
-}
-
-/* Add the time since the last mark to @ns. */
-static u64 vf_sched_mark_locked(struct engine_group *g, u64 *ns)
-{
-	u64 now = ktime_get_ns(), passed = now - g->marked_at;
-
-	lockdep_assert_held(&g->lock);
-	*ns += passed;
-	g->total.elapsed_ns += passed;
-	g->marked_at = now;
-	return passed;
-}
-
-static u64 *vf_sched_bucket_locked(struct engine_group *g)
-{
-	lockdep_assert_held(&g->lock);
-	return g->policy.owner < 0 ? &g->total.unowned_ns : &g->usage[g->policy.owner].run_ns;
-}
-
-/* The function cannot be reset alone (TDR-22). */
-static void vf_sched_reset_chip_locked(struct engine_group *g, const struct vgpu *suspect)
-{
-	struct vgpu *gpu[VFENCE_POLICY_FUNCTIONS] = {};
-	unsigned int i;
-
-	lockdep_assert_held(&g->lock);
-	g->total.gpu_resets++;
-	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
-		if (!g->function[i])
-			continue;
-		g->usage[i].resets++;
-		gpu[i] = g->function[i]->gpu;
-	}
-	vfence_flr_chip(&g->sched->flr, gpu, ARRAY_SIZE(gpu), suspect);
-}
-
-/* The function was reset, if @done; if not, it cannot be reset alone. */
-static void vf_sched_end_reset_locked(struct engine_group *g, struct vgpu *gpu, bool done)
-{
-	lockdep_assert_held(&g->lock);
-	if (done)
-		g->usage[vgpu_vf_switch_index(gpu)].resets++;
-	else
-		vf_sched_reset_chip_locked(g, gpu);
-}
-
-/* @done: the function was reset alone, for @reason. Call it late: a console may be slow. */
-static void vf_sched_report_reset(struct engine_group *g, struct vgpu *gpu, bool done,
-				  const char *reason)
-{
-	if (done)
-		vfence_report(g->sched->physical, "function %u was reset: %s",
-			      vgpu_vf_switch_index(gpu), reason);
-	else
-		vfence_report(g->sched->physical,
-			      "the whole GPU was reset: a reset of function %u failed or was not enough",
-			      vgpu_vf_switch_index(gpu));
-}
-
 /**
- * vfence_vf_sched_reset - reset a function that the world may have given the engines to, or not
- * @sched: the world
+ * vfence_vf_sched_reset - reset a function, whether it has the engines or not
+ * @sched: the scheduler
  * @gpu: the function, which has not stopped
  * @reason: why, for the kernel's log
  */
@@ -292,258 +78,9 @@ void vfence_vf_sched_reset(struct vfence_vf_sched *sched, struct vgpu *gpu, cons
 	bool done = vfence_flr_function(&sched->flr, gpu);
 
 	mutex_lock(&g->lock);
-	vf_sched_end_reset_locked(g, gpu, done);
+	vfence_engine_group_end_reset_locked(g, gpu, done);
 	mutex_unlock(&g->lock);
-	vf_sched_report_reset(g, gpu, done, reason);
-}
-
-/* Give a command again, after a reset that has taken the queues of a function off the engines. */
-static int vf_sched_command_once(struct engine_group *g, unsigned int command,
-				 struct vfence_adapter *target, struct vfence_adapter *suspect,
-				 unsigned int timeout_us)
-{
-	int ret = vgpu_vf_switch_command(g->sched->physical->gpu, g->index, command,
-				     target ? target->gpu : NULL, timeout_us);
-
-	trace_vfence_vf_switch(g->sched->physical, vgpu_vf_switch_index(suspect->gpu), g->index,
-			       command, ret);
-	return ret;
-}
-
-/*
- * Give a command. If it fails, reset @suspect and repeat the command; if that does not help, reset
- * the whole GPU and repeat it once more. Return 0, -EINVAL for a LOAD of what was never saved, or
- * another error: then the controller of the group obeys no more.
- */
-static int vf_sched_command(struct engine_group *g, unsigned int command,
-			    struct vfence_adapter *target, struct vfence_adapter *suspect)
-{
-	const u32 *limit = &g->sched->share[vgpu_vf_switch_index(suspect->gpu)].preempt_timeout_us;
-	unsigned int timeout_us;
-	bool done;
-	int ret;
-
-	/* Without a limit the command is repeated, until a function has to leave or has a limit. */
-	do {
-		timeout_us = READ_ONCE(*limit);
-		ret = vf_sched_command_once(g, command, target, suspect,
-					    timeout_us ?: VF_SCHED_PREEMPT_US);
-	} while (ret == -ETIME && !timeout_us && !READ_ONCE(g->ends) && !atomic_read(&g->leaving));
-	if (!ret || ret == -EINVAL)
-		return ret;
-	done = vfence_flr_function(&g->sched->flr, suspect->gpu);
-	vf_sched_end_reset_locked(g, suspect->gpu, done);
-	ret = vf_sched_command_once(g, command, target, suspect, VF_SCHED_PREEMPT_US);
-	vf_sched_report_reset(g, suspect->gpu, done, "it failed a switch of its engines");
-	if (!done || !ret || ret == -EINVAL)
-		return ret;
-	vf_sched_reset_chip_locked(g, suspect->gpu);
-	ret = vf_sched_command_once(g, command, target, suspect, VF_SCHED_PREEMPT_US);
-	vf_sched_report_reset(g, suspect->gpu, false, NULL);
-	return ret;
-}
-
-/*
- * The controller of the group does not obey, not even after a reset of the whole GPU. Nobody knows
- * whose work is on the engines, so that no function may go on.
- */
-static void vf_sched_give_up_locked(struct engine_group *g)
-{
-	unsigned int i;
-
-	lockdep_assert_held(&g->lock);
-	g->broken = true;
-	vfence_report(g->sched->physical, "all functions are lost: engine group %u does not switch",
-		      g->index);
-	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++)
-		if (g->function[i])
-			vfence_adapter_lose(g->function[i], VFENCE_STOP_TDR_FAILURE,
-					    VFENCE_TIMEOUT_PROMOTED);
-	/* Those that wait until a function has left get on. */
-	vfence_policy_own(&g->policy, 0, ktime_get_ns());
-}
-
-/* Take the engines from their owner. Return 0, or the error of vf_sched_command(). */
-static int vf_sched_take_locked(struct engine_group *g)
-{
-	struct vfence_adapter *owner = g->function[g->policy.owner];
-	struct vfence_vf_sched_usage *usage = &g->usage[g->policy.owner];
-	u64 stop;
-	int ret;
-
-	lockdep_assert_held(&g->lock);
-	if (g->policy.function[g->policy.owner].busy)
-		usage->preemptions++;
-	else
-		usage->yields++;
-	vf_sched_mark_locked(g, &usage->run_ns);
-	ret = vf_sched_command(g, VGPU_VF_SWITCH_CMD_IDLE, NULL, owner);
-	if (ret)
-		return ret;
-	stop = vf_sched_mark_locked(g, &usage->stop_ns);
-	usage->longest_stop_ns = max(usage->longest_stop_ns, stop);
-	if (g->marked_at > g->policy.slice_end)
-		usage->overrun_ns += g->marked_at - g->policy.slice_end;
-	vfence_race_point(ENGINES_IDLE);
-	ret = vf_sched_command(g, VGPU_VF_SWITCH_CMD_SAVE, NULL, owner);
-	if (ret)
-		return ret;
-	/* Charge the owner for the time to stop its engines, too. */
-	vf_sched_charge_locked(g, vgpu_vf_switch_stopped_at(g->sched->physical->gpu, g->index));
-	return 0;
-}
-
-/* A reset of the function forgets what was saved: one that LOAD costs, or any other. */
-static int vf_sched_load_registers_locked(struct engine_group *g, struct vfence_adapter *adapter)
-{
-	int ret = -EINVAL;
-
-	lockdep_assert_held(&g->lock);
-	if (vgpu_vf_switch_was_saved(adapter->gpu, g->index))
-		ret = vf_sched_command(g, VGPU_VF_SWITCH_CMD_LOAD, adapter, adapter);
-	if (ret == -EINVAL)
-		ret = vf_sched_command(g, VGPU_VF_SWITCH_CMD_INIT, adapter, adapter);
-	return ret;
-}
-
-/* Give the engines to a function, or to none. Return 0, or the error of vf_sched_command(). */
-static int vf_sched_give_locked(struct engine_group *g, int next)
-{
-	struct vfence_adapter *adapter = next < 0 ? NULL : g->function[next];
-	int ret;
-
-	lockdep_assert_held(&g->lock);
-	if (!adapter) {
-		vfence_policy_own(&g->policy, -1, ktime_get_ns());
-		return 0;
-	}
-	ret = vf_sched_load_registers_locked(g, adapter);
-	if (ret)
-		return ret;
-	vfence_race_point(ENGINES_LOADED);
-	ret = vf_sched_command(g, VGPU_VF_SWITCH_CMD_RUN, NULL, adapter);
-	if (ret)
-		return ret;
-	vf_sched_mark_locked(g, &g->total.switch_ns);
-	g->usage[next].turns++;
-	/* Its slice begins at the nominal end of the switch. */
-	g->charged_at = vgpu_vf_switch_run_at(g->sched->physical->gpu, g->index);
-	vfence_policy_own(&g->policy, next, g->charged_at);
-	return 0;
-}
-
-static void vf_sched_note_latency_locked(struct engine_group *g, u64 cause)
-{
-	u64 us = (ktime_get_ns() - cause) / NSEC_PER_USEC;
-
-	lockdep_assert_held(&g->lock);
-	if (!g->policy.function[g->policy.owner].busy)
-		g->total.latency[min_t(unsigned int, fls64(us), VFENCE_VF_SCHED_LATENCIES - 1)]++;
-}
-
-static void vf_sched_switch_locked(struct engine_group *g, int next, u64 cause, u64 due)
-{
-	int ret = 0;
-
-	lockdep_assert_held(&g->lock);
-	vgpu_vf_switch_due(g->sched->physical->gpu, g->index, due);
-	if (g->policy.owner >= 0) {
-		vf_sched_note_latency_locked(g, cause);
-		ret = vf_sched_take_locked(g);
-	} else {
-		vf_sched_mark_locked(g, &g->total.unowned_ns);
-	}
-	g->total.switches++;
-	if (!ret)
-		ret = vf_sched_give_locked(g, next);
-	if (ret)
-		vf_sched_give_up_locked(g);
-	wake_up_all(&g->wait);
-}
-
-static bool vf_sched_has_news(struct engine_group *g)
-{
-	return kthread_should_stop() || atomic_read(&g->news);
-}
-
-/* Sleep until a time in ns, or until there is news. */
-static void vf_sched_sleep(struct engine_group *g, u64 until)
-{
-	u64 now = ktime_get_ns();
-
-	if (until == VFENCE_POLICY_NEVER)
-		wait_event_interruptible(g->wait, vf_sched_has_news(g));
-	else if (until > now)
-		/* The result does not matter: the caller decides again. */
-		(void)wait_event_interruptible_hrtimeout(g->wait, vf_sched_has_news(g),
-							 ns_to_ktime(until - now));
-}
-
-/* Let the response time pass. */
-static void vf_sched_respond(u64 due)
-{
-	ktime_t until = ns_to_ktime(due);
-
-	while (ktime_before(ktime_get(), until) && !kthread_should_stop()) {
-		set_current_state(TASK_IDLE);
-		schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
-	}
-	__set_current_state(TASK_RUNNING);
-}
-
-/*
- * The time from which the response counts: that of the message, or of the end of the slice. If the
- * thread wakes up much later, it is now.
- */
-static u64 vf_sched_cause(struct engine_group *g, u64 asked_for, u64 now)
-{
-	u64 news_at = READ_ONCE(g->news_at);
-
-	if (asked_for <= now && now - asked_for < VF_SCHED_LATE_NS)
-		return asked_for;
-	return news_at <= now && now - news_at < VF_SCHED_LATE_NS ? news_at : now;
-}
-
-static void vf_sched_commit(struct engine_group *g, u64 cause, u64 due)
-{
-	struct vfence_policy_decision decision;
-
-	vfence_race_point(SWITCH_DUE);
-	mutex_lock(&g->lock);
-	/* As of the time when the response has passed: the thread wakes up a little later. */
-	decision = vf_sched_decide_locked(g, min(ktime_get_ns(), due));
-	if (decision.action == VFENCE_POLICY_SWITCH)
-		vf_sched_switch_locked(g, decision.next, cause, due);
-	else
-		g->total.cancelled++;
-	mutex_unlock(&g->lock);
-}
-
-static int vf_sched_thread(void *data)
-{
-	struct engine_group *g = data;
-	u64 until = 0;
-
-	/* The default slack would make slices up to 50 us longer. */
-	current->timer_slack_ns = 1;
-	sched_set_fifo_low(current);
-
-	while (!kthread_should_stop()) {
-		struct vfence_policy_decision decision = vf_sched_decide(g);
-		u64 cause, due;
-
-		if (decision.action == VFENCE_POLICY_KEEP) {
-			until = decision.until;
-			vf_sched_sleep(g, until);
-			continue;
-		}
-		cause = vf_sched_cause(g, until, ktime_get_ns());
-		due = cause + READ_ONCE(g->policy.response_ns) - decision.lead_ns;
-		vf_sched_respond(due);
-		vf_sched_commit(g, cause, due);
-		until = VFENCE_POLICY_NEVER;
-	}
-	return 0;
+	vfence_engine_group_report_reset(g, gpu, done, reason);
 }
 
 static void vf_sched_apply_profile_locked(struct engine_group *g, unsigned int i)
@@ -567,7 +104,7 @@ static void vf_sched_add_locked(struct engine_group *g, unsigned int i,
 	atomic_andnot(BIT(i), &g->sched->paused);
 	vfence_policy_add(&g->policy, i, 0);
 	vf_sched_apply_profile_locked(g, i);
-	vf_sched_read_word_locked(g, i, ktime_get_ns());
+	vfence_engine_group_read_word_locked(g, i, ktime_get_ns());
 }
 
 /** vfence_vf_sched_join - a virtual function, which has started, takes part from now on */
@@ -582,7 +119,7 @@ void vfence_vf_sched_join(struct vfence_vf_sched *sched, struct vfence_adapter *
 		mutex_lock(&g->lock);
 		vf_sched_add_locked(g, i, adapter);
 		mutex_unlock(&g->lock);
-		vf_sched_ask(g);
+		vfence_engine_group_ask(g);
 	}
 	mutex_unlock(&sched->lock);
 }
@@ -611,7 +148,7 @@ void vfence_vf_sched_leave(struct vfence_vf_sched *sched, struct vfence_adapter 
 		if (g->policy.alone == i)
 			vfence_policy_set_alone(&g->policy, -1, ktime_get_ns());
 		mutex_unlock(&g->lock);
-		vf_sched_ask(g);
+		vfence_engine_group_ask(g);
 		/* Nothing makes it the owner any more, so it leaves once. */
 		wait_event(g->wait, !vf_sched_owns(g, i));
 		mutex_lock(&g->lock);
@@ -633,12 +170,12 @@ static void vf_sched_set_alone(struct engine_group *g, int i)
 	if (i < 0 || g->policy.function[i].present)
 		vfence_policy_set_alone(&g->policy, i, ktime_get_ns());
 	mutex_unlock(&g->lock);
-	vf_sched_ask(g);
+	vfence_engine_group_ask(g);
 }
 
 /**
  * vfence_vf_sched_acquire_exclusive - give all engines to one function
- * @sched: the world
+ * @sched: the scheduler
  * @function: index of the function
  * @ms: how long this may take, in ms
  *
@@ -675,7 +212,7 @@ void vfence_vf_sched_release_exclusive(struct vfence_vf_sched *sched)
 
 /**
  * vfence_vf_sched_resume - a function takes part again
- * @sched: the world
+ * @sched: the scheduler
  * @function: index of the function, which vfence_vf_sched_pause() has paused
  */
 void vfence_vf_sched_resume(struct vfence_vf_sched *sched, unsigned int function)
@@ -691,9 +228,9 @@ void vfence_vf_sched_resume(struct vfence_vf_sched *sched, unsigned int function
 			g->function[function] && !(g->left & BIT(function));
 		/* Like a function that turns busy: it must not gain the time of the pause. */
 		vfence_policy_set_busy(&g->policy, function, false, ktime_get_ns());
-		vf_sched_read_word_locked(g, function, ktime_get_ns());
+		vfence_engine_group_read_word_locked(g, function, ktime_get_ns());
 		mutex_unlock(&g->lock);
-		vf_sched_ask(g);
+		vfence_engine_group_ask(g);
 	}
 }
 
@@ -709,7 +246,7 @@ static int vf_sched_pause_group(struct engine_group *g, unsigned int i)
 	else
 		g->policy.function[i].present = false;
 	mutex_unlock(&g->lock);
-	vf_sched_ask(g);
+	vfence_engine_group_ask(g);
 	if (!ret)
 		ret = wait_event_interruptible(g->wait, !vf_sched_owns(g, i));
 	atomic_dec(&g->leaving);
@@ -718,7 +255,7 @@ static int vf_sched_pause_group(struct engine_group *g, unsigned int i)
 
 /**
  * vfence_vf_sched_pause - take the engines from a function, and do not give them back
- * @sched: the world
+ * @sched: the scheduler
  * @function: index of a virtual function
  *
  * Time goes on for it as for a function that waits for its turn. Call vfence_vf_sched_resume() also
@@ -751,7 +288,7 @@ unsigned int vfence_vf_sched_access_ms(struct vfence_vf_sched *sched)
 
 /**
  * vfence_vf_sched_get_config - read the configuration
- * @sched: the world
+ * @sched: the scheduler
  * @config: output
  */
 void vfence_vf_sched_get_config(struct vfence_vf_sched *sched,
@@ -764,7 +301,7 @@ void vfence_vf_sched_get_config(struct vfence_vf_sched *sched,
 
 /**
  * vfence_vf_sched_set_config - change the configuration; what runs has it from now on
- * @sched: the world
+ * @sched: the scheduler
  * @config: the valid configuration
  */
 void vfence_vf_sched_set_config(struct vfence_vf_sched *sched,
@@ -782,14 +319,14 @@ void vfence_vf_sched_set_config(struct vfence_vf_sched *sched,
 		vfence_policy_set_kind(&g->policy, config->policy);
 		g->policy.response_ns = (u64)config->response_us * NSEC_PER_USEC;
 		mutex_unlock(&g->lock);
-		vf_sched_ask(g);
+		vfence_engine_group_ask(g);
 	}
 	mutex_unlock(&sched->lock);
 }
 
 /**
  * vfence_vf_sched_get_profile - read what a function gets
- * @sched: the world
+ * @sched: the scheduler
  * @function: index of the function
  * @share: output
  */
@@ -803,7 +340,7 @@ void vfence_vf_sched_get_profile(struct vfence_vf_sched *sched, unsigned int fun
 
 /**
  * vfence_vf_sched_set_profile - change what a function gets; from its next turn on
- * @sched: the world
+ * @sched: the scheduler
  * @function: index of the function
  * @share: valid values
  */
@@ -820,18 +357,18 @@ void vfence_vf_sched_set_profile(struct vfence_vf_sched *sched, unsigned int fun
 
 		mutex_lock(&g->lock);
 		now = ktime_get_ns();
-		vf_sched_charge_locked(g, now);
+		vfence_engine_group_charge_locked(g, now);
 		vf_sched_apply_profile_locked(g, function);
 		vfence_policy_cap_changed(&g->policy, function, now);
 		mutex_unlock(&g->lock);
-		vf_sched_ask(g);
+		vfence_engine_group_ask(g);
 	}
 	mutex_unlock(&sched->lock);
 }
 
 /**
  * vfence_vf_sched_query - read what a function has had of a group
- * @sched: the world
+ * @sched: the scheduler
  * @group: number of the group
  * @function: index of the function
  * @usage: output
@@ -843,7 +380,7 @@ void vfence_vf_sched_query(struct vfence_vf_sched *sched, unsigned int group, un
 	struct vgpu_vf_switch_counters counters;
 
 	mutex_lock(&g->lock);
-	vf_sched_mark_locked(g, vf_sched_bucket_locked(g));
+	vfence_engine_group_mark_locked(g, vfence_engine_group_bucket_locked(g));
 	if (g->function[function]) {
 		vgpu_vf_switch_query(g->function[function]->gpu, group, &counters);
 		g->usage[function].turned_busy = counters.turned_busy;
@@ -857,7 +394,7 @@ void vfence_vf_sched_query(struct vfence_vf_sched *sched, unsigned int group, un
 
 /**
  * vfence_vf_sched_query_times - read where the time of a group went
- * @sched: the world
+ * @sched: the scheduler
  * @group: number of the group
  * @times: output; all of it is of one instant
  */
@@ -868,7 +405,7 @@ void vfence_vf_sched_query_times(struct vfence_vf_sched *sched, unsigned int gro
 	unsigned int i;
 
 	mutex_lock(&g->lock);
-	vf_sched_mark_locked(g, vf_sched_bucket_locked(g));
+	vfence_engine_group_mark_locked(g, vfence_engine_group_bucket_locked(g));
 	times->total = g->total;
 	for (i = 0; i < VFENCE_POLICY_FUNCTIONS; i++) {
 		times->run_ns[i] = g->usage[i].run_ns;
@@ -882,7 +419,7 @@ static void vf_sched_init_profile(struct vfence_vf_profile *share, bool physical
 	*share = (struct vfence_vf_profile){
 		.slice_us = VF_SCHED_SLICE_US,
 		.weight = VFENCE_POLICY_WEIGHT,
-		.preempt_timeout_us = VF_SCHED_PREEMPT_US,
+		.preempt_timeout_us = VFENCE_ENGINE_GROUP_PREEMPT_US,
 		.on_demand = physical,
 	};
 }
@@ -907,7 +444,8 @@ static int vf_sched_start_group(struct vfence_vf_sched *sched, unsigned int inde
 	vfence_policy_own(&g->policy, 0, now);
 	mutex_unlock(&g->lock);
 
-	g->task = kthread_run(vf_sched_thread, g, "%s-world%u", sched->physical->name, index);
+	g->task = kthread_run(vfence_engine_group_thread, g, "%s-group%u", sched->physical->name,
+			      index);
 	return PTR_ERR_OR_ZERO(g->task);
 }
 
@@ -920,7 +458,7 @@ static void vf_sched_stop_group(struct engine_group *g)
 		return;
 	/* The thread may hold the lock while it repeats a command. */
 	WRITE_ONCE(g->ends, true);
-	vf_sched_ask(g);
+	vfence_engine_group_ask(g);
 	do {
 		wait_event(g->wait, vf_sched_owns(g, 0));
 		/* A switch that was decided before may still hold the lock, and take them back. */
@@ -936,7 +474,7 @@ static void vf_sched_stop_group(struct engine_group *g)
  * vfence_vf_sched_start()
  * @adapter: the physical function, which owns them
  *
- * Return: the world, or an ERR_PTR.
+ * Return: the scheduler, or an ERR_PTR.
  */
 struct vfence_vf_sched *vfence_vf_sched_create(struct vfence_adapter *adapter)
 {
@@ -970,7 +508,7 @@ struct vfence_vf_sched *vfence_vf_sched_create(struct vfence_adapter *adapter)
 
 /**
  * vfence_vf_sched_start - get edges and messages of the functions from now on
- * @sched: the world
+ * @sched: the scheduler
  * @mail: gets their messages
  * @data: its first argument
  */
@@ -998,7 +536,7 @@ void vfence_vf_sched_stop(struct vfence_vf_sched *sched)
 	vgpu_mailbox_notify(sched->physical->gpu, VGPU_MAIL_READY_TO_ACCESS);
 }
 
-/** vfence_vf_sched_destroy - free the world, which has stopped or never started */
+/** vfence_vf_sched_destroy - free the scheduler, which has stopped or never started */
 void vfence_vf_sched_destroy(struct vfence_vf_sched *sched)
 {
 	unsigned int i;
