@@ -81,7 +81,7 @@ void vfence_device_for_each(struct vfence_adapter *adapter, void (*fn)(struct vf
 	}
 }
 
-/** vfence_device_get_causes - collect what has happened to a device; any context */
+/** vfence_device_get_causes - collect the causes for which a device is lost; any context */
 void vfence_device_get_causes(struct vfence_device *device, struct vfence_loss_causes *causes)
 {
 	causes->own = atomic_read(&device->state);
@@ -172,6 +172,24 @@ bool vfence_device_is_stopping(struct vfence_device *device)
 	/* The device has failed, then count. Partner: vfence_device_end_stop(). */
 	smp_mb();
 	return atomic_read(&device->stopping);
+}
+
+/**
+ * vfence_device_find_active - find a device in which an object is to be created
+ * @file: the client, locked
+ * @handle: handle of the device
+ *
+ * Return: the device, without a reference; -ENOENT without such a handle, -EIO if the device is in
+ * error.
+ */
+struct vfence_device *vfence_device_find_active(struct vfence_file *file, u32 handle)
+{
+	struct vfence_device *device = xa_load(&file->devices.objects, handle);
+
+	lockdep_assert_held(&file->lock);
+	if (!device)
+		return ERR_PTR(-ENOENT);
+	return vfence_device_active(device) ? device : ERR_PTR(-EIO);
 }
 
 /** vfence_device_init - prepare an adapter for devices; cannot fail */

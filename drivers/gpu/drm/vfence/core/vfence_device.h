@@ -72,6 +72,7 @@ void vfence_device_put(struct vfence_device *device);
 void vfence_device_get_causes(struct vfence_device *device, struct vfence_loss_causes *causes);
 int vfence_device_state(struct vfence_device *device);
 bool vfence_device_active(struct vfence_device *device);
+struct vfence_device *vfence_device_find_active(struct vfence_file *file, u32 handle);
 void vfence_device_begin_stop(struct vfence_device *device);
 void vfence_device_end_stop(struct vfence_device *device);
 bool vfence_device_is_stopping(struct vfence_device *device);

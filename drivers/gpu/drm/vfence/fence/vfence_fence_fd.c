@@ -225,16 +225,13 @@ static struct vfence_fence *fence_fd_get_member(struct vfence_fence *fence,
 static int fence_fd_open_locked(struct vfence_file *file, struct vfence_fence *fence, u32 rights,
 				struct drm_vfence_fence_open *args)
 {
-	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_device *device = vfence_device_find_active(file, args->device);
 	struct vfence_fence *member;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
-
-	if (!device)
-		return -ENOENT;
-	if (!vfence_device_active(device))
-		return -EIO;
+	if (IS_ERR(device))
+		return PTR_ERR(device);
 
 	member = fence_fd_get_member(fence, file);
 	if (IS_ERR(member))

@@ -452,16 +452,13 @@ static int handle_create_locked(struct vfence_file *file, u32 parent,
 				struct vfence_fence_args *args, u32 rights, u32 *handle,
 				struct drm_vfence_fence_mapping *mapping)
 {
-	struct vfence_device *device = xa_load(&file->devices.objects, parent);
+	struct vfence_device *device = vfence_device_find_active(file, parent);
 	struct vfence_fence *fence;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
-
-	if (!device)
-		return -ENOENT;
-	if (!vfence_device_active(device))
-		return -EIO;
+	if (IS_ERR(device))
+		return PTR_ERR(device);
 
 	fence = vfence_fence_create(file, args);
 	if (IS_ERR(fence))

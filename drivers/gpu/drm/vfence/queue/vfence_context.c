@@ -164,16 +164,13 @@ static int context_create_hw(struct vfence_context *context)
 
 static int context_create_locked(struct vfence_file *file, struct drm_vfence_context_create *args)
 {
-	struct vfence_device *device = xa_load(&file->devices.objects, args->device);
+	struct vfence_device *device = vfence_device_find_active(file, args->device);
 	struct vfence_context *context;
 	int ret;
 
 	lockdep_assert_held(&file->lock);
-	if (!device)
-		return -ENOENT;
-
-	if (!vfence_device_active(device))
-		return -EIO;
+	if (IS_ERR(device))
+		return PTR_ERR(device);
 
 	context = vfence_leak_check_alloc(CONTEXT, sizeof(*context));
 	if (!context)
