@@ -61,7 +61,7 @@ int vfence_cross_adapter_create(struct vfence_fence *fence)
 	/* The creator is the only holder so far. */
 	vfence_shared_init(&cross->shared, 1);
 	INIT_LIST_HEAD(&cross->members);
-	/* The waits of a native fence end when nobody can signal it any more, and not before. */
+	/* The waits of a native fence end when no holder can signal it any more, not before. */
 	cross->flags = vfence_fence_is_monitored(fence) ? fence->flags :
 		       fence->flags | DRM_VFENCE_FENCE_UNWAIT_CPU_WAITERS_ONLY_ON_DESTROY;
 	cross->page = virt_to_page(fence->current_value);
@@ -104,7 +104,7 @@ void vfence_cross_adapter_use(struct vfence_cross_adapter *cross, struct vfence_
  */
 void vfence_cross_adapter_leave(struct vfence_fence *fence)
 {
-	/* Only a first member is on the list, which nobody else knows. */
+	/* Only a first member is on the list, and no other thread knows that list. */
 	list_del_init(&fence->cross_link);
 	kref_put(&fence->cross->ref, cross_free);
 }

@@ -25,14 +25,11 @@ static void drain_records(struct vfence_fence *fence)
 	vfence_irq_flush(fence->adapter);
 }
 
-/**
- * vfence_drain_fence - handle all signals of a fence that are pending
- * @fence: the fence
- *
- * On return each signal before the call, by the CPU or on this adapter, has completed
- * the waits it satisfies, even if its value was rewound since. Process context.
+/*
+ * Handle all signals of a fence that are pending. On return each signal before the call, by the CPU
+ * or on this adapter, has completed the waits it satisfies, even if its value was rewound since.
  */
-void vfence_drain_fence(struct vfence_fence *fence)
+static void drain_fence(struct vfence_fence *fence)
 {
 	struct vfence_adapter *adapter = fence->adapter;
 
@@ -48,7 +45,7 @@ void vfence_drain_fence(struct vfence_fence *fence)
 
 static void drain_member(struct vfence_fence *member, const void *unused)
 {
-	vfence_drain_fence(member);
+	drain_fence(member);
 }
 
 /*
@@ -65,7 +62,7 @@ static void drain_all_members(struct vfence_fence *fence)
 	if (fence->cross)
 		vfence_members_for_each(fence->cross, drain_member, NULL);
 	else
-		vfence_drain_fence(fence);
+		drain_fence(fence);
 }
 
 /**
@@ -87,7 +84,7 @@ void vfence_drain_rewinds(struct vfence_fence *fence)
 	WRITE_ONCE(fence->shared->drained, rewinds);
 }
 
-/* Return true if a fence of one adapter was not rewound since its last drain, as most. */
+/* Return true if the fence of one adapter was not rewound since its last drain: most are not. */
 static inline bool drain_is_needless(struct vfence_fence *fence)
 {
 	return !fence->cross && READ_ONCE(fence->own.drained) == vfence_fence_rewinds(fence);

@@ -6,7 +6,6 @@ struct vfence_fence;
 struct vfence_wait;
 struct vfence_waiter;
 
-void vfence_drain_fence(struct vfence_fence *fence);
 void vfence_drain_rewinds(struct vfence_fence *fence);
 int vfence_drain_and_arm(struct vfence_waiter *waiter);
 void vfence_drain_and_arm_all(struct vfence_wait *wait);

@@ -308,10 +308,10 @@ static void event_fire(struct vfence_wait *wait)
 	spin_unlock_irqrestore(&file->fired_lock, flags);
 }
 
-/* Is a waiter of an armed event reached by what is stored now, or was it taken off its fence? */
+/* Return true if a waiter of an armed event was taken, or if the current value reaches it. */
 static bool event_waiter_is_reached(const struct vfence_waiter *waiter)
 {
-	/* Without the lock of the fence: whoever takes the waiter meanwhile ends the wait, too. */
+	/* No lock of the fence: a thread that takes the waiter meanwhile ends the wait, too. */
 	return !data_race(READ_ONCE(waiter->queued)) ||
 	       vfence_reached(vfence_fence_current(waiter->fence), waiter->value);
 }

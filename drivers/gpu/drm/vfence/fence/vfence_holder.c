@@ -13,7 +13,7 @@
 #include "fence/vfence_members.h"
 #include "fence/vfence_waiter.h"
 
-/* Number of signalers of a member whose adapter is gone: stays negative, whoever comes or goes. */
+/* Signalers of a member whose adapter is gone: holders that come or go leave it negative. */
 #define HOLDER_UNPLUGGED	(INT_MIN / 2)
 
 /**

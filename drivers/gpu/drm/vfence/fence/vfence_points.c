@@ -74,7 +74,7 @@ static int points_resolve_one(struct vfence_file *file, struct vfence_point *poi
 /* Append the client's points to @points. On error those that are counted have a reference. */
 static int points_resolve_list(struct vfence_file *file, struct vfence_points *points,
 			       u32 need, const struct drm_vfence_fence_point *in,
-				  unsigned int count)
+			       unsigned int count)
 {
 	struct vfence_point *list = vfence_points_list(points);
 	int ret = 0;
@@ -90,7 +90,7 @@ static int points_resolve_list(struct vfence_file *file, struct vfence_points *p
 /* Not inline: calls with one point need no room for more on the stack, which is cleared. */
 static noinline int points_resolve_many(struct vfence_file *file,
 					const struct drm_vfence_obj_array *array, u32 need,
-					 struct vfence_points *points)
+					struct vfence_points *points)
 {
 	struct drm_vfence_fence_point list[POINTS_SHORT], *in;
 	int ret;

@@ -91,7 +91,7 @@ static void rescan_put_deferred(struct vfence_fence *fence, u64 value)
 
 /*
  * Complete a batch of the waiters up to @missed, up to what interrupts have left, and up to the
- * current value. The rest is left to the thread of the interrupt, and to who calls this again.
+ * current value. The thread of the interrupt and the next call complete the rest.
  */
 static bool rescan_batch_locked(struct vfence_fence *fence, u64 missed,
 				unsigned int *completed)

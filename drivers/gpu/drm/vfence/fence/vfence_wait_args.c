@@ -23,7 +23,7 @@
  */
 int vfence_wait_args_init(struct vfence_wait_args *wait_args, struct vfence_file *file, u32 flags,
 			  const struct drm_vfence_obj_array *array,
-			const struct drm_vfence_obj_array *signals)
+			  const struct drm_vfence_obj_array *signals)
 {
 	int ret;
 

@@ -33,7 +33,7 @@ struct vfence_wait_args {
 #define VFENCE_WAIT_ARGS_FLAGS	(DRM_VFENCE_WAIT_ANY | DRM_VFENCE_WAIT_ALLOW_REWIND)
 
 int vfence_wait_args_init(struct vfence_wait_args *wait_args, struct vfence_file *file, u32 flags,
-			  const struct drm_vfence_obj_array *points,
+			  const struct drm_vfence_obj_array *array,
 			  const struct drm_vfence_obj_array *signals);
 int vfence_wait_args_reserve(struct vfence_wait_args *wait_args);
 struct vfence_wait *vfence_wait_args_take_wait(struct vfence_wait_args *wait_args);

@@ -127,8 +127,8 @@ static void waiter_unlink_locked(struct vfence_waiter *waiter)
 }
 
 /*
- * Waiters are on no fence any more, and their waits do not know yet. Whoever handles a signal after
- * that finds none of them. Partner: event_may_be_late().
+ * Count waiters that were taken off their fence and are not finished. A thread that handles a
+ * signal meanwhile does not find them. Partner: event_may_be_late().
  */
 static void waiter_count_taken_locked(struct vfence_fence *fence, unsigned int taken)
 {

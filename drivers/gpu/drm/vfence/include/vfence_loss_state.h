@@ -18,7 +18,7 @@
 #include "drm/vfence_drm.h"
 
 /**
- * struct vfence_loss_causes - what has happened to a device
+ * struct vfence_loss_causes - causes for which a device is lost
  */
 struct vfence_loss_causes {
 	/** @own: Its own error state, which is the first that it got, or ACTIVE. */
@@ -46,7 +46,7 @@ vfence_loss_state(const struct vfence_loss_causes *causes)
 
 /**
  * vfence_loss_removes - true if the device is lost, and the adapter is not
- * @causes: what has happened to the device
+ * @causes: causes for which the device is lost
  *
  * Then its fences jump to their maximum (WDDM-173). Waits for fences of a lost adapter end in
  * another way.
@@ -73,7 +73,7 @@ struct vfence_loss_queue {
 
 /**
  * vfence_loss_error - error of the submission that a queue was executing when it is stopped
- * @causes: what has happened to the device of the queue
+ * @causes: causes for which the device of the queue is lost
  * @queue: what the GPU says of the queue
  *
  * Other queues of the device cancel theirs, unless the adapter is lost.

@@ -416,7 +416,7 @@ static bool irq_has_run(struct vfence_irq *irq, u32 run)
  * @adapter: the adapter
  *
  * On return the threaded halves have handled what the records before the call name, except for
- * waiters beyond the first portion of a fence: vfence_drain_fence() handles those of one
+ * waiters beyond the first portion of a fence: vfence_drain_rewinds() handles those of one
  * fence. The caller, which may be a thread of a client that gets a processor rarely, does not run
  * them itself: they hold locks that all clients need. It waits for as long as that thread has no
  * processor, and so does everybody whose waits the thread completes. Process context, without a

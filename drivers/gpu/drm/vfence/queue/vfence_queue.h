@@ -34,7 +34,7 @@ struct vfence_queue_ops {
 	 * fence. @drain and @free follow if it fails, and also if it was never called.
 	 */
 	int (*create)(struct vfence_queue *queue, const struct drm_vfence_queue_create *args);
-	/** @describe: Write what the client is told of a new queue; the rest is zero. */
+	/** @describe: Write the outputs of QUEUE_CREATE that are not zero for this kind. */
 	void (*describe)(struct vfence_queue *queue, struct drm_vfence_queue_create *args);
 	/** @stop: As vfence_queue_stop(). */
 	void (*stop)(struct vfence_queue *queue, int error);
@@ -46,7 +46,10 @@ struct vfence_queue_ops {
 	void (*query)(struct vfence_queue *queue, struct drm_vfence_queue_info *info);
 	/** @destroy: Free what the client has of a stopped queue; the file is locked. */
 	void (*destroy)(struct vfence_queue *queue);
-	/** @drain: Wait until no submission of a stopped queue is left; no lock. */
+	/**
+	 * @drain: Wait until no submission of a stopped queue is left. No lock, unless the queue
+	 * was never published: then there is none to wait for.
+	 */
 	void (*drain)(struct vfence_queue *queue);
 	/** @free: Free the queue with its last reference, after a grace period. */
 	void (*free)(struct vfence_queue *queue);

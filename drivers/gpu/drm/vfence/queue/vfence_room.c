@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Room in a kernel-mode queue: how many submissions it has, and who waits until it takes another.
+ * Room in a kernel-mode queue: the number of its submissions, and the threads that wait for room.
  */
 
 #include <linux/wait.h>

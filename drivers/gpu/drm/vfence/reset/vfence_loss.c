@@ -220,9 +220,9 @@ static void loss_sweep_device(struct vfence_device *device)
 
 /*
  * Causes of a loss of several devices are level-triggered: they are states of the adapter and of
- * processes, and whoever sets one queues this work. New queues read the state of their device after
- * they have become visible; existing ones are visited here. Full barriers: the xchg() of
- * vfence_adapter_lose() and of vfence_process_hung(). Partner: queue_publish_locked().
+ * processes, and the thread that sets one queues this work. New queues read the state of their
+ * device after they have become visible; existing ones are visited here. Full barriers: the xchg()
+ * of vfence_adapter_lose() and of vfence_process_hung(). Partner: queue_publish_locked().
  */
 static void loss_sweep_work(struct work_struct *work)
 {
