@@ -386,10 +386,15 @@ static int run_waiters(struct bench_world *world, json_object *rows, const char 
 static int run_gpu_row(struct bench_world *world, json_object *rows, const char *row)
 {
 	struct samples s = { .count = 0 };
-	int ret;
+	int ret = 0;
 
 	if (!is_wanted(world, row, PEER_VFENCE))
 		return 0;
+	/* Where the clock is the host's, the kernel places them, as it does for any client. */
+	if (!world->wall)
+		ret = gpu_place_engines(!strcmp(row, "submit_idle_apart"));
+	if (ret)
+		return ret;
 	if (!strcmp(row, "gpu_signal"))
 		ret = gpu_packet(world, &s, true);
 	else if (!strcmp(row, "gpu_nop"))
@@ -398,7 +403,7 @@ static int run_gpu_row(struct bench_world *world, json_object *rows, const char 
 		ret = gpu_release(world, &s);
 	else if (!strcmp(row, "submit_busy"))
 		ret = gpu_submit_busy(world, &s);
-	else if (!strcmp(row, "submit_idle"))
+	else if (!strcmp(row, "submit_idle") || !strcmp(row, "submit_idle_apart"))
 		ret = gpu_submit_idle(world, &s);
 	else if (!strcmp(row, "wake"))
 		ret = gpu_wake(world, &s, 0, 0);
@@ -418,8 +423,8 @@ static int run_gpu_row(struct bench_world *world, json_object *rows, const char 
 static int run_gpu(struct bench_world *world, json_object *rows)
 {
 	static const char *const names[] = {
-		"gpu_signal", "gpu_nop", "gpu_release", "submit_busy", "submit_idle", "wake",
-		"wake_60_queues", "wake_1000_waiters", "draw_25us",
+		"gpu_signal", "gpu_nop", "gpu_release", "submit_busy", "submit_idle",
+		"submit_idle_apart", "wake", "wake_60_queues", "wake_1000_waiters", "draw_25us",
 	};
 	unsigned int i;
 	int ret = 0;

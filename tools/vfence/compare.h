@@ -21,7 +21,7 @@ struct compare_row {
 	const char *name;
 };
 
-#define COMPARE_ROWS	19
+#define COMPARE_ROWS	20
 /* Rows before this one have peers. */
 #define COMPARE_WITH_PEERS 6
 extern const struct compare_row compare_rows[COMPARE_ROWS];

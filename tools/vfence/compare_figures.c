@@ -18,6 +18,7 @@ const struct compare_row compare_rows[COMPARE_ROWS] = {
 	{ "gpu_release", "GPU: release a queue of another engine" },
 	{ "submit_busy", "submit wait, draw, signal to a busy queue" },
 	{ "submit_idle", "submit to an idle queue, until it begins" },
+	{ "submit_idle_apart", "the same, engine on the other processor" },
 	{ "wake", "GPU signal until its waiter runs" },
 	{ "wake_60_queues", "the same, beside 60 idle queues" },
 	{ "wake_1000_waiters", "the same, 1,000 wait elsewhere" },

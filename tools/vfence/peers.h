@@ -76,6 +76,7 @@ int link_signal(struct link *link, unsigned int side);
 /* -------------------------------------------------------------- peers_gpu.c */
 
 /* Each returns 0 or a negative errno. */
+int gpu_place_engines(unsigned int processor);
 int gpu_packet(struct bench_world *world, struct samples *s, bool signals);
 int gpu_release(struct bench_world *world, struct samples *s);
 int gpu_submit_busy(struct bench_world *world, struct samples *s);
