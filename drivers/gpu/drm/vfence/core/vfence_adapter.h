@@ -34,9 +34,7 @@ struct vfence_context;
 struct vfence_device;
 struct vfence_queue;
 
-/**
- * enum vfence_count - counters of the driver, see &enum drm_vfence_counter_id
- */
+/* Counters of the driver. counter_table in vfence_counters.c names and describes each. */
 enum vfence_count {
 	VFENCE_COUNT_HANDLER_RUNS,
 	VFENCE_COUNT_USEFUL,

@@ -45,6 +45,13 @@ struct vfence_waiter {
  *       +-----------+-------> REACHED, FAILED        (by the thread that finishes a waiter)
  *
  * Each arrow is one compare-and-swap, so that exactly one thread decides the wait.
+ *
+ * @VFENCE_WAIT_ARMING: Its owner still arms its waiters.
+ * @VFENCE_WAIT_ARMED: All of its waiters are armed, and it is not decided.
+ * @VFENCE_WAIT_REACHED: As many points are reached as it waits for.
+ * @VFENCE_WAIT_FAILED: One of its fences ended first; &vfence_wait.error says how.
+ * @VFENCE_WAIT_TIMED_OUT: The owner's deadline came first.
+ * @VFENCE_WAIT_CANCELLED: The owner no longer waits.
  */
 enum vfence_wait_state {
 	VFENCE_WAIT_ARMING,

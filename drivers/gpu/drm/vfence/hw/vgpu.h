@@ -371,7 +371,7 @@ struct vgpu_irq_ring {
 };
 
 /**
- * struct vgpu_counters - exact counters, see &enum drm_vfence_counter_id
+ * struct vgpu_counters - exact counters, which counter_table in vfence_counters.c describes
  */
 struct vgpu_counters {
 	/** @posts: Signals that engines and the CMP posted. */

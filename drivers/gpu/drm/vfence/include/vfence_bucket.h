@@ -51,6 +51,10 @@ static inline void vfence_bucket_spend(struct vfence_bucket *bucket, __u64 now, 
 
 /**
  * vfence_bucket_correct - what was reserved is known
+ * @bucket: bucket that the client spends from
+ * @now: time, ns
+ * @reserved: ns that were spent before the work
+ * @ns: ns that the work has taken
  *
  * A client gets back at most what it has reserved.
  */

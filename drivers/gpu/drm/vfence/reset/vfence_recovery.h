@@ -10,7 +10,16 @@ struct vfence_adapter;
 struct vfence_deadline;
 
 /**
- * enum vfence_recovery_step - steps that are traced; see reset/vfence_recovery.c
+ * enum vfence_recovery_step - steps of a recovery, as trace events number them
+ * @VFENCE_RECOVERY_PREEMPT: What runs on the engine is asked to leave it.
+ * @VFENCE_RECOVERY_DETECTED: It has not left in time.
+ * @VFENCE_RECOVERY_SNAPSHOT: The engine is held, and its ids are read.
+ * @VFENCE_RECOVERY_EMPTY: The work has ended by itself, and nothing is reset.
+ * @VFENCE_RECOVERY_FLUSHED: What the engine has reported before is handled.
+ * @VFENCE_RECOVERY_PREPARED: What runs on dependent engines has left them.
+ * @VFENCE_RECOVERY_RESET: The engine is reset, and dependent ones that are not empty.
+ * @VFENCE_RECOVERY_CHECKED: The id that the reset returned is one that the engine had.
+ * @VFENCE_RECOVERY_RECOVERED: The engines go on.
  */
 enum vfence_recovery_step {
 	VFENCE_RECOVERY_PREEMPT = 1,
