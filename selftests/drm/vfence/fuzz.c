@@ -1458,20 +1458,48 @@ int main(int argc, char **argv)
 
 	while ((c = getopt(argc, argv, "s:t:n:w:j:a:l:r:m:k:c:vf")) != -1)
 		switch (c) {
-		case 's': seed = strtoull(optarg, NULL, 0); break;
-		case 't': seconds = atoi(optarg); break;
-		case 'n': episodes = strtoull(optarg, NULL, 0); break;
-		case 'j': most_threads = (unsigned int)atoi(optarg); break;
-		case 'w': workers = (unsigned int)atoi(optarg) % 16; break;
-		case 'a': adapters = (unsigned int)atoi(optarg); break;
-		case 'l': limit_ms = atoi(optarg); break;
-		case 'r': replay = optarg; break;
-		case 'm': replay = optarg; fewer = true; break;
-		case 'k': calls = optarg; break;
-		case 'c': chunk = (unsigned int)atoi(optarg); break;
-		case 'v': verbose = true; break;
-		case 'f': faults = true; break;
-		default: return 2;
+		case 's':
+			seed = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			seconds = atoi(optarg);
+			break;
+		case 'n':
+			episodes = strtoull(optarg, NULL, 0);
+			break;
+		case 'j':
+			most_threads = (unsigned int)atoi(optarg);
+			break;
+		case 'w':
+			workers = (unsigned int)atoi(optarg) % 16;
+			break;
+		case 'a':
+			adapters = (unsigned int)atoi(optarg);
+			break;
+		case 'l':
+			limit_ms = atoi(optarg);
+			break;
+		case 'r':
+			replay = optarg;
+			break;
+		case 'm':
+			replay = optarg;
+			fewer = true;
+			break;
+		case 'k':
+			calls = optarg;
+			break;
+		case 'c':
+			chunk = (unsigned int)atoi(optarg);
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		case 'f':
+			faults = true;
+			break;
+		default:
+			return 2;
 		}
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 		      -1, 0);

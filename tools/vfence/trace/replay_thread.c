@@ -130,13 +130,15 @@ void replay_cpu_wait(struct replay *r, const struct event *e)
 void replay_event(struct replay *r, const struct event *e)
 {
 	struct replay_points *w = table_find(&r->waits, e->wait);
-	struct json_object *points, *step;
+	struct json_object *points = NULL, *step;
 	struct replay_client *client;
 	char name[24];
 
 	snprintf(name, sizeof(name), "event%u", e->handle);
 	/* Who arms an event is in its thread; who signals its eventfd may be in any. */
-	if (e->step == 0 && (points = replay_take_points(w))) {
+	if (e->step == 0)
+		points = replay_take_points(w);
+	if (points) {
 		client = replay_client(r, e, e->pid);
 		step = client ? client_step(client, "arm", json_object_new_string(name), e->time) :
 				NULL;
