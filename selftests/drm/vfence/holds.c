@@ -84,6 +84,15 @@ static int stage_open(struct stage *s)
 	return ret ? ret : vf_fence_create(s->client.device, 0, 0, &s->fence);
 }
 
+static void stage_close(struct stage *s)
+{
+	vf_queue_destroy(s->kernel);
+	vf_queue_destroy(s->user);
+	vf_fence_destroy(s->fence);
+	close(s->efd);
+	client_close(&s->client);
+}
+
 /* Start a client, which does @what and stays. A failure ends it. */
 static pid_t stage(int (*what)(struct stage *s))
 {
@@ -838,6 +847,70 @@ TEST_F(holds, the_work_that_unthrottles_a_user_keeps_him)
 	EXPECT_TRUE(is_held());
 	ASSERT_EQ(0, hold("none"));
 	churn();
+}
+
+/* ------------------------------------------------------------------ power */
+
+#define POWER "/sys/bus/platform/devices/vfence.0/power/"
+
+static bool is_suspended(void)
+{
+	char text[32] = "";
+	FILE *f = fopen(POWER "runtime_status", "re");
+
+	if (f && !fgets(text, sizeof(text), f))
+		text[0] = 0;
+	if (f)
+		fclose(f);
+	return !strncmp(text, "suspended", 9);
+}
+
+/* The kernel asks the adapter to sleep, and a queue waits. The call is held at its end. */
+static int be_busy(struct stage *s)
+{
+	int ret = write_text(POWER "autosuspend_delay_ms", "1");
+
+	ret = ret ? ret : hold("BUSY");
+	ret = ret ? ret : write_text(POWER "control", "auto");
+	vf_cmd_wait(s->user, s->fence, 1);
+	ret = ret ? ret : vf_queue_submit(s->user);
+	return ret || EVENTUALLY(is_held_at("BUSY")) ? ret : -ETIME;
+}
+
+TEST_F(holds, WDDM_197_a_queue_that_becomes_idle_while_the_adapter_is_asked_lets_it_sleep)
+{
+	struct stage s = { .efd = -1 };
+
+	ASSERT_EQ(0, stage_open(&s));
+	ASSERT_EQ(0, be_busy(&s));
+	ASSERT_EQ(0, vf_fence_signal(s.fence, 1));
+	EXPECT_EQ(0, vf_queue_wait_idle(s.user, DEADLINE));
+	/* No event tells that the doorbell is armed, which asks in vain now, and that the delay is over. */
+	usleep(50000);
+	EXPECT_TRUE(is_held_at("BUSY"));
+	ASSERT_EQ(0, hold("none"));
+	EXPECT_TRUE(EVENTUALLY(is_suspended()));
+	EXPECT_EQ(0, write_text(POWER "control", "on"));
+	stage_close(&s);
+}
+
+/* The adapter is busy to its end, so the work is always under way. */
+TEST_F(holds, unplug_waits_for_the_work_that_lets_the_adapter_sleep)
+{
+	struct stage s = { .efd = -1 };
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		ASSERT_EQ(0, stage_open(&s));
+		ASSERT_EQ(0, be_busy(&s));
+		ASSERT_EQ(0, hold("none"));
+		ASSERT_EQ(0, driver("unbind", 0));
+		stage_close(&s);
+		ASSERT_EQ(0, driver("bind", 0));
+	}
+	/* No event tells that nothing comes: what was left would begin within this time. */
+	usleep(100000);
+	EXPECT_TRUE(still_there());
 }
 
 /* ------------------------------------------------------------------ order of events */

@@ -6,19 +6,17 @@
 #include <linux/pm_runtime.h>
 
 #include "core/vfence_adapter.h"
+#include "core/vfence_power.h"
 #include "mem/vfence_mover.h"
 #include "mem/vfence_segment.h"
 #include "queue/vfence_doorbell.h"
 #include "vfence_pm.h"
+#include "vfence_race_point.h"
 
-/*
- * Start another autosuspend delay, after which the kernel calls pm_suspend_adapter() again.
- * A queue that keeps the adapter awake may become idle during this call, when
- * vfence_power_idle() has no effect, or while its doorbell is disconnected.
- */
-static int pm_busy(struct device *dev)
+static int pm_busy(struct vfence_adapter *adapter)
 {
-	pm_runtime_mark_last_busy(dev);
+	vfence_power_retry(adapter);
+	vfence_hold(BUSY);
 	return -EBUSY;
 }
 
@@ -33,7 +31,7 @@ static int pm_suspend_adapter(struct device *dev)
 	int ret;
 
 	if (!vgpu_power_is_idle(adapter->gpu))
-		return pm_busy(dev);
+		return pm_busy(adapter);
 
 	vfence_doorbell_force_reconnect_all(adapter);
 	ret = vfence_mover_power_off(adapter);
@@ -43,7 +41,7 @@ static int pm_suspend_adapter(struct device *dev)
 	}
 
 	vfence_segment_power_on(adapter);
-	return pm_busy(dev);
+	return pm_busy(adapter);
 }
 
 static int pm_resume_adapter(struct device *dev)

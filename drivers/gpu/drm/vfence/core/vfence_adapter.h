@@ -231,6 +231,8 @@ struct vfence_adapter {
 	 */
 	unsigned int resets;
 
+	/** @power_retry: asks a busy adapter to sleep again; owned by core/vfence_power.c */
+	struct delayed_work power_retry;
 	/** @reports: limits the lines of the kernel's log; owned by core/vfence_report.c */
 	struct ratelimit_state reports;
 	/** @lost: the hardware has failed for good; vfence_adapter_lose() sets it once */

@@ -6,16 +6,31 @@
  * idle adapter enter D3 after power/autosuspend_delay_ms.
  */
 
+#include <linux/minmax.h>
 #include <linux/pm_runtime.h>
+#include <linux/workqueue.h>
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_power.h"
+
+/* An adapter that was busy is asked to sleep again after the autosuspend delay, but not earlier. */
+#define POWER_RETRY_MS	10
+
+/* Wait until the kernel has seen that the adapter was busy: before, it takes no request. */
+static void power_retry_work(struct work_struct *work)
+{
+	struct vfence_adapter *adapter = container_of(to_delayed_work(work), struct vfence_adapter,
+						      power_retry);
+
+	pm_runtime_autosuspend(adapter->drm.dev);
+}
 
 /** vfence_power_start - start runtime power management of an adapter that is set up */
 void vfence_power_start(struct vfence_adapter *adapter)
 {
 	struct device *dev = adapter->drm.dev;
 
+	INIT_DELAYED_WORK(&adapter->power_retry, power_retry_work);
 	pm_runtime_set_active(dev);
 	pm_runtime_set_autosuspend_delay(dev, 1000);
 	pm_runtime_use_autosuspend(dev);
@@ -31,6 +46,8 @@ void vfence_power_stop(struct vfence_adapter *adapter)
 
 	pm_runtime_get_sync(dev);
 	pm_runtime_disable(dev);
+	/* The kernel calls the driver no longer, so nothing queues the work again. */
+	cancel_delayed_work_sync(&adapter->power_retry);
 	pm_runtime_dont_use_autosuspend(dev);
 	pm_runtime_put_noidle(dev);
 }
@@ -53,4 +70,20 @@ void vfence_power_idle(struct vfence_adapter *adapter)
 {
 	pm_runtime_mark_last_busy(adapter->drm.dev);
 	pm_request_autosuspend(adapter->drm.dev);
+}
+
+/**
+ * vfence_power_retry - ask the adapter later to sleep, which is busy while the kernel asks
+ * @adapter: the adapter
+ *
+ * A queue that keeps the adapter awake may become idle during the kernel's call, when
+ * vfence_power_idle() has no effect. The kernel itself asks again only if the call takes less
+ * than the autosuspend delay.
+ */
+void vfence_power_retry(struct vfence_adapter *adapter)
+{
+	int delay_ms = READ_ONCE(adapter->drm.dev->power.autosuspend_delay);
+
+	queue_delayed_work(pm_wq, &adapter->power_retry,
+			   msecs_to_jiffies(max(delay_ms, POWER_RETRY_MS)));
 }

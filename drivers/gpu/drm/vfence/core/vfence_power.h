@@ -9,5 +9,6 @@ void vfence_power_stop(struct vfence_adapter *adapter);
 int vfence_power_get(struct vfence_adapter *adapter);
 void vfence_power_put(struct vfence_adapter *adapter);
 void vfence_power_idle(struct vfence_adapter *adapter);
+void vfence_power_retry(struct vfence_adapter *adapter);
 
 #endif

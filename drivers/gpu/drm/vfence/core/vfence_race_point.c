@@ -130,6 +130,7 @@ static const char *const hold_names[VFENCE_HOLDS_COUNT] = {
 	[VFENCE_HOLD_STOP_DEVICE] = "STOP_DEVICE",
 	[VFENCE_HOLD_LOSS_SWEEP] = "LOSS_SWEEP",
 	[VFENCE_HOLD_THROTTLE] = "THROTTLE",
+	[VFENCE_HOLD_BUSY] = "BUSY",
 };
 
 /* The longest hold: a test that is killed does not release its thread. */
