@@ -6,15 +6,14 @@
  * idle adapter enter D3 after power/autosuspend_delay_ms.
  */
 
-#include <linux/minmax.h>
 #include <linux/pm_runtime.h>
 #include <linux/workqueue.h>
 
 #include "core/vfence_adapter.h"
 #include "core/vfence_power.h"
 
-/* An adapter that was busy is asked to sleep again after the autosuspend delay, but not earlier. */
-#define POWER_RETRY_MS	10
+/* An adapter that was busy is asked again so much later. */
+#define POWER_RETRY_MS	50
 
 /* Wait until the kernel has seen that the adapter was busy: before, it takes no request. */
 static void power_retry_work(struct work_struct *work)
@@ -82,8 +81,5 @@ void vfence_power_idle(struct vfence_adapter *adapter)
  */
 void vfence_power_retry(struct vfence_adapter *adapter)
 {
-	int delay_ms = READ_ONCE(adapter->drm.dev->power.autosuspend_delay);
-
-	queue_delayed_work(pm_wq, &adapter->power_retry,
-			   msecs_to_jiffies(max(delay_ms, POWER_RETRY_MS)));
+	schedule_delayed_work(&adapter->power_retry, msecs_to_jiffies(POWER_RETRY_MS));
 }
