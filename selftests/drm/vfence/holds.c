@@ -11,6 +11,9 @@
 
 #define HOLD	"/sys/module/vfence/parameters/hold"
 
+/* Its engines ask for F1. */
+#define F1_ADAPTER	10
+
 /* A client in a process of its own: when it is killed, all its references go. */
 struct stage {
 	struct client client;
@@ -437,6 +440,33 @@ TEST_F(holds, a_doorbell_that_goes_keeps_no_other_call)
 	ASSERT_EQ(0, hold("none"));
 	EXPECT_EQ(0, call_end(&doorbell));
 	pair_close(&p);
+}
+
+/* An engine asks for F1 when a thread has connected a doorbell, and not yet noted that it has. */
+TEST_F(holds, WDDM_196_an_engine_takes_a_doorbell_that_has_just_been_connected)
+{
+	struct vf_counters c;
+	struct call connect;
+	struct client client;
+	struct vf_queue *queue;
+
+	ASSERT_EQ(0, vf_adapter_open(F1_ADAPTER, &client.adapter));
+	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
+	ASSERT_EQ(0, vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
+	ASSERT_TRUE(EVENTUALLY((c = counters(client.adapter), c.engines_in_f1 == 5)));
+	ASSERT_EQ(0, hold("CONNECTED"));
+	ASSERT_EQ(0, pair_connect(&connect, &client, queue));
+	ASSERT_TRUE(EVENTUALLY(is_held()));
+	/* No event tells that the engine, idle for 500 us, has asked, and that the driver knows. */
+	usleep(50000);
+	c = counters(client.adapter);
+	EXPECT_EQ(4, c.engines_in_f1);
+	ASSERT_EQ(0, hold("none"));
+	EXPECT_EQ(0, call_end(&connect));
+	EXPECT_TRUE(EVENTUALLY((c = counters(client.adapter), c.engines_in_f1 == 5)));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(queue));
+	vf_queue_destroy(queue);
+	client_close(&client);
 }
 
 static void *reconnect_all(void *arg)

@@ -232,7 +232,8 @@ bool vfence_physical_leave_locked(struct vfence_doorbell *doorbell)
  * @adapter: the adapter
  * @node: node of the engine
  *
- * One that is granted stays: its connection wakes the engine. Return: true if a doorbell leaves.
+ * One that is granted leaves, too: a thread may have connected it before the engine asked. Return:
+ * true if a doorbell leaves.
  */
 bool vfence_physical_leave_node(struct vfence_adapter *adapter, unsigned int node)
 {
@@ -243,8 +244,7 @@ bool vfence_physical_leave_node(struct vfence_adapter *adapter, unsigned int nod
 	for (i = 0; i < adapter->config.gpu.doorbells; i++) {
 		struct vfence_doorbell *doorbell = adapter->queues.physical[i];
 
-		if (doorbell && doorbell->queue->node == node &&
-		    doorbell->state != VFENCE_PHYSICAL_GRANTED)
+		if (doorbell && doorbell->queue->node == node)
 			any |= vfence_physical_leave_locked(doorbell);
 	}
 	mutex_unlock(&adapter->queues.doorbell_lock);
