@@ -144,14 +144,14 @@ static int copy_endlessly(struct hang *hang)
 	if (!ret)
 		ret = vf_kernel_queue_create(hang->device, hang->node, &hang->queue);
 	if (!ret)
-		ret = switch_set(hang->adapter, "hang_copies", "1");
+		ret = switch_inject(hang->adapter, "hang_copies", "1");
 	if (ret)
 		return ret;
 	vf_cmd_copy(hang->queue, va + BYTES / 2, va, BYTES / 2);
 	ret = vf_queue_submit(hang->queue);
 	if (!ret)
 		ret = await_loss(hang);
-	switch_set(hang->adapter, "hang_copies", "0");
+	switch_inject(hang->adapter, "hang_copies", "0");
 	return ret;
 }
 
@@ -168,11 +168,11 @@ static int ignore_preemption(struct hang *hang)
 	if (!ret)
 		ret = set_delay(hang, DELAY_MS, before, sizeof(before));
 	if (!ret)
-		ret = switch_set(hang->adapter, "ignore_suspend", "1");
+		ret = switch_inject(hang->adapter, "ignore_suspend", "1");
 	if (ret)
 		return ret;
 	ret = vf_queue_suspend(hang->queue, NULL);
-	switch_set(hang->adapter, "ignore_suspend", "0");
+	switch_inject(hang->adapter, "ignore_suspend", "0");
 	set_delay(hang, before, NULL, 0);
 	return ret == -ETIME || ret == -EIO ? 0 : ret;
 }
@@ -180,12 +180,12 @@ static int ignore_preemption(struct hang *hang)
 /* The same while @name is switched on. */
 static int ignore_preemption_with(struct hang *hang, const char *name)
 {
-	int ret = switch_set(hang->adapter, name, "1");
+	int ret = switch_inject(hang->adapter, name, "1");
 
 	if (ret)
 		return ret;
 	ret = ignore_preemption(hang);
-	switch_set(hang->adapter, name, "0");
+	switch_inject(hang->adapter, name, "0");
 	return ret;
 }
 
@@ -204,7 +204,7 @@ static int hang_adapter(struct hang *hang)
 /* The adapter cannot be reset either. */
 static int hang_for_good(struct hang *hang)
 {
-	int ret = switch_set(hang->adapter, "fail_adapter_reset", "1");
+	int ret = switch_inject(hang->adapter, "fail_adapter_reset", "1");
 
 	return ret ? ret : hang_adapter(hang);
 }
@@ -217,11 +217,11 @@ static int stop_engine(struct hang *hang)
 
 	snprintf(mask, sizeof(mask), "%#x", 1u << hang->node);
 	if (!ret)
-		ret = switch_set(hang->adapter, "stop_engines", mask);
+		ret = switch_inject(hang->adapter, "stop_engines", mask);
 	if (ret)
 		return ret;
 	ret = await_loss(hang);
-	switch_set(hang->adapter, "stop_engines", "0");
+	switch_inject(hang->adapter, "stop_engines", "0");
 	return ret;
 }
 
@@ -233,7 +233,7 @@ static int signal_with(struct hang *hang, const char *name)
 	if (!ret)
 		ret = vf_fence_create(hang->device, 0, 0, &hang->fence);
 	if (!ret)
-		ret = switch_set(hang->adapter, name, "1");
+		ret = switch_inject(hang->adapter, name, "1");
 	if (ret)
 		return ret;
 	/* Time to begin the wait. */
@@ -250,7 +250,7 @@ static int stop_cmp(struct hang *hang)
 
 	if (!ret || ret == -EIO)
 		ret = await_loss(hang);
-	switch_set(hang->adapter, "stop_cmp", "0");
+	switch_inject(hang->adapter, "stop_cmp", "0");
 	return ret;
 }
 

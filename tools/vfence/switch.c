@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,29 +43,50 @@ int switch_read(const char *path, char *text, size_t size)
 	return ret;
 }
 
-/* The path of a switch in the adapter's folder in debugfs. */
-static int switch_path(struct vf_adapter *adapter, const char *name, char path[PATH_MAX])
+/* The path of the file of injections in the adapter's folder in debugfs. */
+static int switch_path(struct vf_adapter *adapter, char path[PATH_MAX])
 {
 	struct card card;
 	int ret = card_find(adapter, &card);
 
 	if (!ret)
-		snprintf(path, PATH_MAX, "/sys/kernel/debug/dri/%u/%s", card.number, name);
+		snprintf(path, PATH_MAX, "/sys/kernel/debug/dri/%u/inject", card.number);
 	return ret;
 }
 
-int switch_set(struct vf_adapter *adapter, const char *name, const char *text)
+/* Inject a fault, or take it back. Return: 0 or a negative errno; -EINVAL without such a fault. */
+int switch_inject(struct vf_adapter *adapter, const char *name, const char *value)
 {
-	char path[PATH_MAX];
-	int ret = switch_path(adapter, name, path);
+	char path[PATH_MAX], *text;
+	int ret = switch_path(adapter, path);
 
-	return ret ? ret : switch_write(path, text);
+	if (ret)
+		return ret;
+	if (asprintf(&text, "%s %s", name, value) < 0)
+		return -ENOMEM;
+	ret = switch_write(path, text);
+	free(text);
+	return ret;
 }
 
-int switch_get(struct vf_adapter *adapter, const char *name, char *text, size_t size)
+/* Read what is injected. Return: 0 or a negative errno; -EINVAL without such a fault. */
+int switch_injected(struct vf_adapter *adapter, const char *name, uint32_t *value)
 {
-	char path[PATH_MAX];
-	int ret = switch_path(adapter, name, path);
+	char path[PATH_MAX], line[256];
+	size_t length = strlen(name);
+	int ret = switch_path(adapter, path);
+	FILE *f;
 
-	return ret ? ret : switch_read(path, text, size);
+	if (ret)
+		return ret;
+	f = fopen(path, "re");
+	if (!f)
+		return -errno;
+	ret = -EINVAL;
+	while (ret && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, length) && line[length] == ' ' &&
+		    sscanf(line + length, " %" SCNx32, value) == 1)
+			ret = 0;
+	fclose(f);
+	return ret;
 }

@@ -3,12 +3,13 @@
 #define VFENCE_SWITCH_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "vfence.h"
 
 int switch_write(const char *path, const char *text);
 int switch_read(const char *path, char *text, size_t size);
-int switch_set(struct vf_adapter *adapter, const char *name, const char *text);
-int switch_get(struct vf_adapter *adapter, const char *name, char *text, size_t size);
+int switch_inject(struct vf_adapter *adapter, const char *name, const char *value);
+int switch_injected(struct vf_adapter *adapter, const char *name, uint32_t *value);
 
 #endif

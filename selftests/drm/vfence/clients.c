@@ -487,7 +487,7 @@ TEST_F(clients, the_totals_of_the_adapter_need_a_privilege)
 	EXPECT_EQ(0, vf_adapter_node_totals(self->guest.adapter, totals, &count));
 	/* Also where debugfs is mounted for others. */
 	for (i = 0; i < 2; i++) {
-		ASSERT_EQ(0, inject_path(0, i ? "nodes" : "counters", path, sizeof(path)));
+		ASSERT_EQ(0, debugfs_path(0, i ? "nodes" : "counters", path, sizeof(path)));
 		ASSERT_EQ(0, stat(path, &st));
 		EXPECT_EQ(0400, st.st_mode & 0777);
 	}

@@ -142,7 +142,7 @@ TEST_F(counters, there_is_help_for_each)
 	unsigned int n = 0;
 	FILE *f;
 
-	ASSERT_EQ(0, inject_path(0, "counter_help", path, sizeof(path)));
+	ASSERT_EQ(0, debugfs_path(0, "counter_help", path, sizeof(path)));
 	f = fopen(path, "re");
 	ASSERT_NE(NULL, f);
 	for (; fgets(line, sizeof(line), f); n++) {

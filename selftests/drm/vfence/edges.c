@@ -115,21 +115,6 @@ TEST_F_TIMEOUT(world, VF_18_no_edge_of_eight_threads_is_lost, 600)
 	}
 }
 
-static bool inject_is_set(unsigned int index, const char *name)
-{
-	char path[400], text[4] = "";
-	int fd;
-
-	if (inject_path(index, name, path, sizeof(path)))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 1)
-		text[0] = 0;
-	close(fd);
-	return text[0] == 'Y';
-}
 
 /* The message that a function is idle comes after the one that it is busy again. */
 TEST_F(world, VF_19_messages_in_another_order_do_not_starve_a_function)
@@ -151,7 +136,7 @@ TEST_F(world, VF_19_messages_in_another_order_do_not_starve_a_function)
 		EXPECT_TRUE(drained(self->guest[0].gfx));
 		EXPECT_TRUE(EVENTUALLY(stat_of(1, "gfx", "turned_idle") == idle + 1));
 		/* If this thread was slow, the message has gone before. */
-		held += !inject_is_set(VF(1), "hold_edge");
+		held += !injected(VF(1), "hold_edge");
 		ASSERT_EQ(0, inject(VF(1), "hold_edge", "0"));
 	}
 	vf_cmd_draw(self->guest[0].gfx, 1, 1000);

@@ -878,7 +878,7 @@ static const struct {
 	{ "stop_engines", 32 }, { "stop_cmp", 2 }, { "lose_interrupt", 2 },
 	{ "wrong_dependents", 2 }, { "hang_paging", 2 }, { "hang_copies", 2 },
 	{ "slow_reset", 2 }, { "page_fault_flags", 8 },
-	{ "logging_level", 4 }, { "notify_work", 2 }, { "reset_engine", 6 }, { "reset_adapter", 2 },
+	{ "notify_work", 2 }, { "reset_engine", 6 }, { "reset_adapter", 2 },
 };
 
 /* Let the hardware of an adapter fail, or work again. */

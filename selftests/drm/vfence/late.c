@@ -185,7 +185,7 @@ TEST_F(late, a_draw_between_time_stamps_takes_its_time)
 
 TEST_F(late, a_time_stamp_is_no_earlier_than_the_marker_before)
 {
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
 	/* Read what the log has before the level is switched. */
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(logged(self->gfx));
@@ -195,7 +195,7 @@ TEST_F(late, a_time_stamp_is_no_earlier_than_the_marker_before)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	WHILE_ENGINE_IS_LATE(0);
 	ASSERT_TRUE(logged(self->gfx));
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 	EXPECT_LE(logged_at(self->gfx, DRM_VFENCE_LOG_MARKER, 0), self->stamp[0]);
 }
 

@@ -241,7 +241,7 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 	ASSERT_EQ(0, vf_queue_publish(queue));
 	ASSERT_TRUE(EVENTUALLY(queue_state(queue) == DRM_VFENCE_QUEUE_BLOCKED));
 	before = counters(self->adapter);
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
 	after = counters(self->adapter);
 	/* The counter has the logs of this queue and of the fixture's queues. */
 	EXPECT_EQ(before.log_buffers_set + 6, after.log_buffers_set);
@@ -267,7 +267,7 @@ TEST_F(log, WDDM_97_98_logs_grow_while_packets_of_the_old_size_are_in_the_ring)
 	for (i = 0; i < 700; i++)
 		ASSERT_EQ(i + 1, e[i].fence_value);
 	/* Return to the small buffer. A client without submissions learns of it later. */
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 	for (i = 1; i <= 60; i++)
 		vf_cmd_signal(queue, self->fence, i);
 	ASSERT_EQ(0, vf_queue_submit(queue));
@@ -324,7 +324,7 @@ TEST_F(log, commands_that_were_dropped_leave_no_gap_in_a_log_that_has_begun_anew
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	ASSERT_TRUE(logged(self->gfx));
 	/* The next submission connects, and takes over the new size. */
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_EQ((65536 - 40) / 48, vf_queue_info(self->gfx)->signal_log_entries);
 	vf_cmd_nop(self->gfx, 7);
@@ -334,7 +334,7 @@ TEST_F(log, commands_that_were_dropped_leave_no_gap_in_a_log_that_has_begun_anew
 	EXPECT_TRUE(logged(self->gfx));
 	EXPECT_EQ(31, vf_fence_current(self->fence));
 	EXPECT_EQ(DRM_VFENCE_FAULT_NONE, queue_fault(self->gfx));
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 }
 
 TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
@@ -344,7 +344,7 @@ TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
 
 	if (geteuid())
 		SKIP(return, "needs root");
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
 	/* Connect without the library, as any client can. */
 	ASSERT_EQ(0, raw(self->fd, DRM_IOCTL_VFENCE_DOORBELL_CONNECT, &connect));
 	EXPECT_EQ((4096 - 40) / 48, connect.signal_log_entries);
@@ -355,7 +355,7 @@ TEST_F(log, a_client_that_does_not_take_the_new_size_over_goes_on)
 	ASSERT_EQ(0, vf_queue_submit(self->gfx));
 	EXPECT_TRUE(logged(self->gfx));
 	EXPECT_EQ(0, queue_fault(self->gfx));
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 }
 
 TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
@@ -386,7 +386,7 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	n = 8;
 	ASSERT_EQ(0, vf_queue_read_log(self->copy, WAITS, e, &n, NULL));
 	EXPECT_EQ(1, n);
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
 	/* The library learns the level with this submission. */
 	ASSERT_EQ(0, vf_queue_submit(self->copy));
 	vf_cmd_marker(self->copy, 2);
@@ -404,7 +404,7 @@ TEST_F(log, WDDM_100_markers_are_logged_under_verbose_tracing_only)
 	EXPECT_EQ(DRM_VFENCE_LOG_SIGNAL_EXECUTED, e[4].operation);
 	EXPECT_EQ(DRM_VFENCE_LOG_MARKER, e[5].operation);
 	EXPECT_LE(e[3].end_gpu_timestamp, e[5].end_gpu_timestamp);
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 }
 
 TEST_F(log, WDDM_101_queue_times_come_from_the_client_not_from_the_log)

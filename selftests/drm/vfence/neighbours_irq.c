@@ -479,8 +479,8 @@ TEST(a_signal_wakes_the_interrupt_thread_only_if_somebody_reads_its_log)
 	EXPECT_EQ(0, runs_in_rounds(&v));
 	vf_queue_destroy(idle);
 	/* Nor because its entries were kept when its buffer was replaced. */
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 	EXPECT_EQ(0, runs_in_rounds(&v));
 	/* These are read, and so are the next ones. */
 	ASSERT_EQ(0, vf_queue_read_log(v.queue, DRM_VFENCE_LOG_WAITS, NULL, &none, NULL));

@@ -393,7 +393,7 @@ static void replace_back(FIXTURE_DATA(oom) *self)
 
 TEST_F(oom, log_replace)
 {
-	ASSERT_EQ(0, inject_path(0, "logging_level", self->path, sizeof(self->path)));
+	ASSERT_EQ(0, debugfs_path(0, "logging_level", self->path, sizeof(self->path)));
 	fail_each(_metadata, self, replace_logs, replace_back);
 	replace_back(self);
 }

@@ -270,11 +270,11 @@ TEST_F(queue, a_doorbell_shows_the_logging_level_of_now)
 	ASSERT_EQ(0, bare_doorbell(&b));
 	level = (volatile uint32_t *)&b.status[1];
 	EXPECT_EQ(DRM_VFENCE_LOGGING_DEFAULT, *level);
-	ASSERT_EQ(0, inject(0, "logging_level", "1"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "1"));
 	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, *level);
 	ASSERT_EQ(0, bare_connect(&b));
 	EXPECT_EQ(DRM_VFENCE_LOGGING_ALL, *level);
-	ASSERT_EQ(0, inject(0, "logging_level", "0"));
+	ASSERT_EQ(0, debugfs_write(0, "logging_level", "0"));
 	EXPECT_EQ(DRM_VFENCE_LOGGING_DEFAULT, *level);
 	EXPECT_EQ(0, bare_destroy(&b));
 }

@@ -694,7 +694,7 @@ static void *change_level(void *arg)
 	struct race *r = arg;
 
 	while (!atomic_load(&r->stop)) {
-		if (inject(first_adapter(), "logging_level",
+		if (debugfs_write(first_adapter(), "logging_level",
 			   atomic_fetch_add(&r->waits, 1) % 2 ? "1" : "0"))
 			atomic_fetch_add(&r->wrong, 1);
 	}
@@ -737,7 +737,7 @@ TEST_F_TIMEOUT(race, WDDM_97_queues_are_made_while_logs_are_replaced, 300)
 	atomic_store(&r.stop, true);
 	pthread_join(thread, NULL);
 	EXPECT_EQ(0, r.wrong);
-	EXPECT_EQ(0, inject(first_adapter(), "logging_level", "0"));
+	EXPECT_EQ(0, debugfs_write(first_adapter(), "logging_level", "0"));
 }
 
 TEST_F_TIMEOUT(race, WDDM_105_a_notification_is_no_news_to_later_waits, 300)

@@ -27,7 +27,7 @@ static int state_path(int function, const char *suffix, char *path, size_t size)
 	char name[32];
 
 	snprintf(name, sizeof(name), "vf_state/vf%d%s", function, suffix);
-	return inject_path(PHYSICAL, name, path, size);
+	return debugfs_path(PHYSICAL, name, path, size);
 }
 
 static int lose(int function)

@@ -750,8 +750,8 @@ static inline int driver(const char *what, unsigned int index)
 	return write_text(path, name);
 }
 
-/* Store the path of an adapter's test switch in debugfs to @path. */
-static inline int inject_path(unsigned int index, const char *name, char *path, size_t size)
+/* Store the path of an adapter's file in debugfs to @path. */
+static inline int debugfs_path(unsigned int index, const char *name, char *path, size_t size)
 {
 	char folder[64];
 	struct dirent *entry;
@@ -772,15 +772,15 @@ static inline int inject_path(unsigned int index, const char *name, char *path, 
 	return ret;
 }
 
-/* Find the line of an adapter's file "state" that has both texts, and the number behind a key in it. */
-static inline bool find_state(unsigned int index, const char *text, const char *other,
-			      const char *key, uint64_t *number)
+/* Find the line of an adapter's file that has both texts, and the number behind a key in it. */
+static inline bool find_line(unsigned int index, const char *file, const char *text,
+			     const char *other, const char *key, uint64_t *number)
 {
 	char path[400], line[512], *at;
 	bool found = false;
 	FILE *f;
 
-	if (inject_path(index, "state", path, sizeof(path)))
+	if (debugfs_path(index, file, path, sizeof(path)))
 		return false;
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
@@ -794,13 +794,39 @@ static inline bool find_state(unsigned int index, const char *text, const char *
 	return found;
 }
 
-/* Write @value to an adapter's test switch. */
-static inline int inject(unsigned int index, const char *name, const char *value)
+static inline bool find_state(unsigned int index, const char *text, const char *other,
+			      const char *key, uint64_t *number)
+{
+	return find_line(index, "state", text, other, key, number);
+}
+
+/* Write @value to an adapter's file in debugfs. */
+static inline int debugfs_write(unsigned int index, const char *name, const char *value)
 {
 	char path[400];
-	int ret = inject_path(index, name, path, sizeof(path));
+	int ret = debugfs_path(index, name, path, sizeof(path));
 
 	return ret ? ret : write_text(path, value);
+}
+
+/* Inject a fault into an adapter, or take it back. */
+static inline int inject(unsigned int index, const char *name, const char *value)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%s %s", name, value);
+	return debugfs_write(index, "inject", text);
+}
+
+/* Return: what is injected; UINT64_MAX without such an injection. */
+static inline uint64_t injected(unsigned int index, const char *name)
+{
+	uint64_t value = UINT64_MAX;
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s ", name);
+	find_line(index, "inject", key, "", key, &value);
+	return value;
 }
 
 /*

@@ -106,7 +106,7 @@ static inline int received(int function, const char *kind)
 	int count = -1, n;
 	FILE *f;
 
-	if (inject_path(VF(function), "mail_received", path, sizeof(path)))
+	if (debugfs_path(VF(function), "mail_received", path, sizeof(path)))
 		return -1;
 	f = fopen(path, "re");
 	while (f && fscanf(f, "%31s %d", name, &n) == 2)

@@ -83,10 +83,12 @@ static int changes_keep_fault(struct changes *changes, const struct script *clie
 	}
 	changes->fault_count++;
 	fault->name = name;
-	ret = switch_get(fault->adapter, name, fault->before, sizeof(fault->before));
+	ret = switch_injected(fault->adapter, name, &fault->before);
+	fault->kept = !ret;
 	if (ret)
-		snprintf(error, SCENARIO_ERROR, "%s, fault %s: %s%s", client->name, name,
-			 strerror(-ret), ret == -ENOENT ? "; needs root and debugfs" : "");
+		snprintf(error, SCENARIO_ERROR, "%s, fault %s: %s", client->name, name,
+			 ret == -EINVAL ? "the adapter has no such fault" :
+			 ret == -ENOENT ? "needs root and debugfs" : strerror(-ret));
 	return ret;
 }
 
@@ -134,9 +136,11 @@ void changes_undo(struct changes *changes)
 {
 	while (changes->fault_count) {
 		struct fault *fault = &changes->faults[--changes->fault_count];
+		char value[16];
 
-		if (*fault->before)
-			switch_set(fault->adapter, fault->name, fault->before);
+		snprintf(value, sizeof(value), "%u", fault->before);
+		if (fault->kept)
+			switch_inject(fault->adapter, fault->name, value);
 		vf_adapter_close(fault->adapter);
 	}
 	free(changes->faults);

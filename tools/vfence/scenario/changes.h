@@ -10,8 +10,9 @@
 struct fault {
 	struct vf_adapter *adapter;
 	const char *name;
-	/* Its text before the scenario. */
-	char before[32];
+	/* What it was before the scenario, once @kept. */
+	uint32_t before;
+	bool kept;
 };
 
 struct changes {

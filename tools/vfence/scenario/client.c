@@ -221,7 +221,7 @@ static int step_sleep(struct client *c, const struct step *step, int64_t deadlin
 static int step_fault(struct client *c, const struct step *step, int64_t deadline)
 {
 	(void)deadline;
-	return switch_set(c->adapter, step->fault, step->text);
+	return switch_inject(c->adapter, step->fault, step->text);
 }
 
 /* The process dies as one that is killed: the kernel cleans up. */

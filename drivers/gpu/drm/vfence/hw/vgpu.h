@@ -401,81 +401,6 @@ struct vgpu_counters {
 	u64 shadow_posts;
 };
 
-/**
- * struct vgpu_injection - faults that a test injects; the hardware does not set them
- */
-struct vgpu_injection {
-	/** @fail_monitored_update: The next update of monitored values fails. */
-	bool fail_monitored_update;
-	/** @fail_current_update: The next update of current values fails. */
-	bool fail_current_update;
-
-	/** @lose_suspend: The next suspension is not acknowledged. */
-	bool lose_suspend;
-	/** @wrong_suspend: The next suspension is acknowledged with a number not in use. */
-	bool wrong_suspend;
-	/** @ignore_suspend: A running queue runs on although its context is suspended. */
-	bool ignore_suspend;
-	/** @ignore_limit: A queue that keeps others off its engine for too long is not stopped. */
-	bool ignore_limit;
-
-	/** @wrong_fence: The next record names a fence that does not exist. */
-	bool wrong_fence;
-	/** @notify_work: Doorbells connect as CONNECTED_NOTIFY. */
-	bool notify_work;
-	/** @hang_copies: Copies of clients make no progress. */
-	bool hang_copies;
-	/** @hang_paging: Packets that move or clear values make no progress. */
-	bool hang_paging;
-	/** @end_hangs: Packets that make no progress end; set by the two injections below. */
-	bool end_hangs;
-	/** @finish_before_snapshot: A hang ends between its detection and the snapshot. */
-	bool finish_before_snapshot;
-	/** @finish_before_reset: A hang ends between the snapshot and the reset. */
-	bool finish_before_reset;
-	/** @wrong_last_aborted: The next reset of an engine returns an id that is not in use. */
-	bool wrong_last_aborted;
-	/** @wrong_dependents: An engine is not in the group of nodes that are reset with it. */
-	bool wrong_dependents;
-	/** @fail_engine_reset: An engine cannot be reset alone. */
-	bool fail_engine_reset;
-	/** @survive_reset: What runs on an engine survives its reset. */
-	bool survive_reset;
-	/** @slow_reset: The reset of an engine does not end before that of the GPU. */
-	bool slow_reset;
-	/** @interrupt_after_reset: The next engine that is reset posts before it goes on. */
-	bool interrupt_after_reset;
-	/** @fail_engine_resume: An engine does not go on after its reset. */
-	bool fail_engine_resume;
-	/** @fail_adapter_reset: The GPU cannot be reset. */
-	bool fail_adapter_reset;
-	/** @fail_restart: The GPU does not start after its reset. */
-	bool fail_restart;
-
-	/** @page_fault_flags: What a page fault of a client requests: &enum vgpu_fault_flags. */
-	u32 page_fault_flags;
-	/**
-	 * @stop_engines: Mask of nodes: an engine that executes a queue stops until its reset,
-	 * and nothing takes the queue off.
-	 */
-	u32 stop_engines;
-	/**
-	 * @fail_world: Commands of a world switch that fail, by bit of their number; 16 bits higher
-	 * those that fail after the next reset.
-	 */
-	u32 fail_world;
-	/** @lose_busy: The next edge of this function's busy word to busy is not reported. */
-	bool lose_busy;
-	/** @hold_edge: Another edge of the busy word overtakes the report of the next one. */
-	bool hold_edge;
-	/** @stop_cmp: The CMP stops until the reset of the GPU. */
-	bool stop_cmp;
-	/** @lose_interrupt: Number of the next interrupts that are not delivered. */
-	u32 lose_interrupt;
-	/** @hold_posts: The CMP leaves posts in its FIFO until vgpu_cmp_flush() waits for them. */
-	bool hold_posts;
-};
-
 /* ------------------------------------------------------------- the device */
 
 /**
@@ -765,8 +690,6 @@ bool vgpu_power_enter_d3(struct vgpu *gpu);
 void vgpu_power_enter_d0(struct vgpu *gpu);
 /** vgpu_device_irq_ring - return the interrupt ring. Any context. */
 struct vgpu_irq_ring *vgpu_device_irq_ring(struct vgpu *gpu);
-/** vgpu_device_injection - return the test switches; the driver's debugfs files write them */
-struct vgpu_injection *vgpu_device_injection(struct vgpu *gpu);
 /**
  * vgpu_doorbell_page - return the page of a physical doorbell
  * @gpu: the GPU

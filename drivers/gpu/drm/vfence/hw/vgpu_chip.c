@@ -194,7 +194,7 @@ void vgpu_chip_stop(struct vgpu_chip *chip, struct vgpu *gpu)
 
 		if (engine->running && engine->running->gpu == gpu)
 			WRITE_ONCE(engine->running->abort, true);
-		WRITE_ONCE(gpu->injection.stop_engines, 0);
+		vgpu_injection_set(&gpu->injections, VGPU_INJECT_STOP_ENGINES, 0);
 		wake_up_all(&engine->wait);
 	}
 

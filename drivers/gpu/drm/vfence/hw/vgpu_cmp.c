@@ -90,7 +90,8 @@ static bool cmp_has_work(struct vgpu_cmp *cmp)
 {
 	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
 
-	if (READ_ONCE(gpu->injection.hold_posts) && !atomic_read(&cmp->flushers))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_HOLD_POSTS) &&
+	    !atomic_read(&cmp->flushers))
 		return false;
 	return READ_ONCE(cmp->posted) != READ_ONCE(cmp->taken) || READ_ONCE(cmp->null_nodes);
 }
@@ -236,9 +237,9 @@ static void cmp_name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
 			   struct vgpu_fence **named, const struct vgpu_post *post)
 {
 	struct vgpu_irq_fence *fence = &record->fence[record->count];
-	bool *wrong = &gpu->injection.wrong_fence;
+	bool wrong = vgpu_injection_take(&gpu->injections, VGPU_INJECT_WRONG_FENCE);
 
-	fence->handle = READ_ONCE(*wrong) && xchg(wrong, false) ? U32_MAX : post->fence->os_handle;
+	fence->handle = wrong ? U32_MAX : post->fence->os_handle;
 	fence->pad = 0;
 	fence->value = post->value;
 	fence->time = post->time;
@@ -368,17 +369,9 @@ static bool cmp_publish(struct vgpu *gpu, const struct vgpu_irq_record *record)
 	return true;
 }
 
-/* Return true if the next interrupt is to be lost. A file of debugfs may write it meanwhile. */
-static bool cmp_loses_interrupt(struct vgpu *gpu)
-{
-	u32 left = READ_ONCE(gpu->injection.lose_interrupt);
-
-	return left && cmpxchg(&gpu->injection.lose_interrupt, left, left - 1) == left;
-}
-
 static void cmp_raise(struct vgpu *gpu)
 {
-	if (cmp_loses_interrupt(gpu))
+	if (vgpu_injection_take(&gpu->injections, VGPU_INJECT_LOSE_INTERRUPT))
 		return;
 	/*
 	 * Publish the record before raising the vector. The vector's latch is set by an
@@ -519,7 +512,7 @@ static void cmp_rest(struct vgpu_cmp *cmp, u64 now)
  */
 static bool cmp_injection_stops(struct vgpu *gpu)
 {
-	return READ_ONCE(gpu->injection.stop_cmp) && !READ_ONCE(gpu->resetting);
+	return vgpu_injected(&gpu->injections, VGPU_INJECT_STOP_CMP) && !READ_ONCE(gpu->resetting);
 }
 
 static bool cmp_is_stopped(struct vgpu *gpu)
@@ -544,7 +537,7 @@ static u64 cmp_work(struct vgpu *gpu, u64 begin)
 
 static void cmp_stay_stopped(struct vgpu *gpu)
 {
-	/* A file of debugfs may switch the injection off, which wakes nobody. */
+	/* A test may switch the injection off, which wakes nobody. */
 	while (cmp_is_stopped(gpu))
 		wait_event_interruptible_timeout(gpu->cmp.wait, !cmp_is_stopped(gpu), HZ / 100);
 }
@@ -631,7 +624,7 @@ void vgpu_cmp_stop(struct vgpu *gpu)
 	unsigned long flags;
 
 	if (cmp->thread.runs) {
-		WRITE_ONCE(gpu->injection.stop_cmp, false);
+		vgpu_injection_set(&gpu->injections, VGPU_INJECT_STOP_CMP, 0);
 		vgpu_cmp_flush(gpu);
 	}
 	vgpu_thread_stop(&cmp->thread);

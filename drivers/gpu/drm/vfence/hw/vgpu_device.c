@@ -26,11 +26,6 @@ struct vgpu_irq_ring *vgpu_device_irq_ring(struct vgpu *gpu)
 	return gpu->irq;
 }
 
-struct vgpu_injection *vgpu_device_injection(struct vgpu *gpu)
-{
-	return &gpu->injection;
-}
-
 static void device_init_node(struct vgpu *gpu, unsigned int ordinal)
 {
 	struct vgpu_node *node = &gpu->node[ordinal];

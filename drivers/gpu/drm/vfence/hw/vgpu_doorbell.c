@@ -95,8 +95,8 @@ enum drm_vfence_doorbell_status vgpu_doorbell_connect(struct vgpu_queue *queue)
 	vgpu_sched_stay_in_f0_locked(queue->node);
 	vgpu_sched_check_ring_locked(queue);
 	spin_unlock_irqrestore(&queue->gpu->chip->sched, flags);
-	return READ_ONCE(queue->gpu->injection.notify_work) ? DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY :
-							  DRM_VFENCE_DOORBELL_CONNECTED;
+	return vgpu_injected(&queue->gpu->injections, VGPU_INJECT_NOTIFY_WORK) ?
+	       DRM_VFENCE_DOORBELL_CONNECTED_NOTIFY : DRM_VFENCE_DOORBELL_CONNECTED;
 }
 
 void vgpu_doorbell_notify_work_submission(struct vgpu_queue *queue)

@@ -15,8 +15,8 @@
 /* An injection: the reset of the engine finds no end, until the GPU is reset. */
 static bool engine_resists(const struct vgpu_queue *queue)
 {
-	return READ_ONCE(queue->gpu->injection.slow_reset) && READ_ONCE(queue->node->holds) &&
-	       !READ_ONCE(queue->gpu->resetting);
+	return vgpu_injected(&queue->gpu->injections, VGPU_INJECT_SLOW_RESET) &&
+	       READ_ONCE(queue->node->holds) && !READ_ONCE(queue->gpu->resetting);
 }
 
 static bool engine_is_aborting(struct vgpu_queue *queue)
@@ -42,8 +42,10 @@ static void engine_answer(struct vgpu_engine *engine)
  */
 static bool engine_is_stopped(const struct vgpu_engine *engine, const struct vgpu_queue *queue)
 {
-	return READ_ONCE(queue->gpu->injection.stop_engines) & BIT(engine->node) &&
-	       !READ_ONCE(queue->gpu->resetting) && !kthread_should_stop();
+	u32 nodes = vgpu_injected(&queue->gpu->injections, VGPU_INJECT_STOP_ENGINES);
+
+	return nodes & BIT(engine->node) && !READ_ONCE(queue->gpu->resetting) &&
+	       !kthread_should_stop();
 }
 
 static void engine_stay_stopped(struct vgpu_engine *engine, const struct vgpu_queue *queue)
@@ -52,7 +54,7 @@ static void engine_stay_stopped(struct vgpu_engine *engine, const struct vgpu_qu
 		return;
 
 	WRITE_ONCE(engine->stopped, true);
-	/* A file of debugfs may switch the injection off, which wakes nobody. */
+	/* A test may switch the injection off, which wakes nobody. */
 	while (engine_is_stopped(engine, queue))
 		wait_event_interruptible_timeout(engine->wait,
 						 !engine_is_stopped(engine, queue), HZ / 100);
@@ -65,7 +67,7 @@ static bool engine_must_preempt(struct vgpu_queue *queue)
 	bool preempt = READ_ONCE(queue->node->preempt) && !queue->exec.stalled;
 
 	return (vgpu_queue_is_suspended(queue) || preempt) &&
-	       !READ_ONCE(queue->gpu->injection.ignore_suspend);
+	       !vgpu_injected(&queue->gpu->injections, VGPU_INJECT_IGNORE_SUSPEND);
 }
 
 static bool engine_must_stop(struct vgpu_queue *queue)
@@ -170,7 +172,7 @@ static bool engine_must_evict(struct vgpu_engine *engine, struct vgpu_queue *que
 {
 	if (!engine_overstayed(engine, queue, work))
 		return false;
-	if (!READ_ONCE(queue->gpu->injection.ignore_limit))
+	if (!vgpu_injected(&queue->gpu->injections, VGPU_INJECT_IGNORE_LIMIT))
 		return true;
 	/* It stays so while the engine is held, which nobody wants then. */
 	WRITE_ONCE(engine->overstayed, true);
@@ -347,7 +349,8 @@ static enum vgpu_step engine_step(struct vgpu_engine *engine, struct vgpu_queue 
 	vgpu_vf_switch_served(engine);
 	if (step != VGPU_STEP_STALLED)
 		return step;
-	if (!engine_must_stop(queue) && !READ_ONCE(queue->gpu->injection.end_hangs))
+	if (!engine_must_stop(queue) &&
+	    !vgpu_injected(&queue->gpu->injections, VGPU_INJECT_END_HANGS))
 		vgpu_reset_hung(engine, queue);
 	return VGPU_STEP_MORE;
 }

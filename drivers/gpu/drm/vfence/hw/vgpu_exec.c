@@ -581,9 +581,10 @@ static enum vgpu_step exec_stall(const struct vgpu_engine *engine, u64 *cost)
 }
 
 /* Return true if an injection lets copies make no progress. */
-static bool exec_copy_hangs(const struct vgpu_injection *injection)
+static bool exec_copy_hangs(const struct vgpu *gpu)
 {
-	return READ_ONCE(injection->hang_copies) && !READ_ONCE(injection->end_hangs);
+	return vgpu_injected(&gpu->injections, VGPU_INJECT_HANG_COPIES) &&
+	       !vgpu_injected(&gpu->injections, VGPU_INJECT_END_HANGS);
 }
 
 static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue *queue, u64 *cost)
@@ -601,8 +602,8 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_DRAW:
 		return exec_draw(engine, queue, cost);
 	case DRM_VFENCE_OP_COPY:
-		return exec_copy_hangs(&queue->gpu->injection) ? exec_stall(engine, cost) :
-							     exec_copy(engine, queue, cost);
+		return exec_copy_hangs(queue->gpu) ? exec_stall(engine, cost) :
+						     exec_copy(engine, queue, cost);
 	case DRM_VFENCE_OP_FILL:
 		return exec_fill(engine, queue, cost);
 	case DRM_VFENCE_OP_TIMESTAMP:
@@ -612,7 +613,7 @@ static enum vgpu_step exec_packet(struct vgpu_engine *engine, struct vgpu_queue 
 	case DRM_VFENCE_OP_READ_REGISTER:
 		return exec_read_register(engine, queue);
 	case DRM_VFENCE_OP_HANG:
-		if (READ_ONCE(queue->gpu->injection.end_hangs))
+		if (vgpu_injected(&queue->gpu->injections, VGPU_INJECT_END_HANGS))
 			return exec_complete(engine, queue);
 		return exec_stall(engine, cost);
 	default:

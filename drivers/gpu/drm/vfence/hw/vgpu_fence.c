@@ -374,18 +374,12 @@ void vgpu_fence_destroy(struct vgpu_fence *fence)
 	vfence_leak_check_free(HW_FENCE, fence);
 }
 
-/* Fail one call for each time that a test sets @injection. */
-static bool fence_must_fail(bool *injection)
-{
-	return READ_ONCE(*injection) && xchg(injection, false);
-}
-
 int vgpu_fence_update_monitored_values(struct vgpu *gpu, const struct vgpu_value_update *update,
 				       unsigned int count)
 {
 	unsigned int i;
 
-	if (fence_must_fail(&gpu->injection.fail_monitored_update))
+	if (vgpu_injection_take(&gpu->injections, VGPU_INJECT_FAIL_MONITORED_UPDATE))
 		return -EIO;
 
 	atomic64_add(count, &gpu->monitored_updates);
@@ -431,7 +425,7 @@ int vgpu_fence_update_current_values(struct vgpu *gpu,
 {
 	unsigned int i;
 
-	if (fence_must_fail(&gpu->injection.fail_current_update))
+	if (vgpu_injection_take(&gpu->injections, VGPU_INJECT_FAIL_CURRENT_UPDATE))
 		return -EIO;
 
 	for (i = 0; i < count; i++)

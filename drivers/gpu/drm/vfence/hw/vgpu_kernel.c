@@ -80,7 +80,7 @@ void vgpu_kernel_fetched(struct vgpu_engine *engine, struct vgpu_queue *queue, u
 /* An injection lets packets that move values make no progress. */
 bool vgpu_kernel_hangs(const struct vgpu_queue *queue, const union vgpu_packet *packet)
 {
-	return READ_ONCE(queue->gpu->injection.hang_paging) &&
+	return vgpu_injected(&queue->gpu->injections, VGPU_INJECT_HANG_PAGING) &&
 	       (packet->header.opcode == VGPU_OP_EVICT_STORAGE ||
 		packet->header.opcode == VGPU_OP_CLEAR_STORAGE);
 }

@@ -61,7 +61,7 @@ void vgpu_reset_faulted_locked(struct vgpu_engine *engine, struct vgpu_queue *qu
 		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
 		.node = engine->node,
 	};
-	u32 flags = READ_ONCE(queue->gpu->injection.page_fault_flags);
+	u32 flags = vgpu_injected(&queue->gpu->injections, VGPU_INJECT_PAGE_FAULT_FLAGS);
 	struct vgpu_node *node = queue->node;
 
 	lockdep_assert_held(&engine->chip->sched);
@@ -247,29 +247,29 @@ static bool reset_wait_left(struct vgpu *gpu, unsigned int node, unsigned long t
 }
 
 /* An injection lets the packet end that makes no progress. On return its queue has left. */
-static void reset_finish(struct vgpu *gpu, unsigned int node, bool *injection)
+static void reset_finish(struct vgpu *gpu, unsigned int node, enum vgpu_injection when)
 {
 	struct vgpu_engine *engine = &gpu->chip->engine[node];
 
-	if (!READ_ONCE(*injection) || !xchg(injection, false))
+	if (!vgpu_injection_take(&gpu->injections, when))
 		return;
-	WRITE_ONCE(gpu->injection.end_hangs, true);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_END_HANGS, 1);
 	wake_up_all(&engine->wait);
 	reset_wait_left(gpu, node, msecs_to_jiffies(RESET_FINISH_MS));
-	WRITE_ONCE(gpu->injection.end_hangs, false);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_END_HANGS, 0);
 }
 
 /* An injection lets an engine report something between its reset and its resume. */
 static void reset_post_late(struct vgpu *gpu, unsigned int node)
 {
 	struct vgpu_post post = { .type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE, .node = node };
-	bool *injection = &gpu->injection.interrupt_after_reset;
 	unsigned long flags;
 
-	if (!READ_ONCE(*injection))
+	if (!vgpu_injected(&gpu->injections, VGPU_INJECT_INTERRUPT_AFTER_RESET))
 		return;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
-	if (gpu->node[node].was_reset && xchg(injection, false))
+	if (gpu->node[node].was_reset &&
+	    vgpu_injection_take(&gpu->injections, VGPU_INJECT_INTERRUPT_AFTER_RESET))
 		vgpu_cmp_post(gpu, &post);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
 }
@@ -282,7 +282,7 @@ void vgpu_reset_query_engine(struct vgpu *gpu, unsigned int node,
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	reset_query_locked(gpu, node, status);
 	spin_unlock_irqrestore(&gpu->chip->sched, flags);
-	reset_finish(gpu, node, &gpu->injection.finish_before_snapshot);
+	reset_finish(gpu, node, VGPU_INJECT_FINISH_BEFORE_SNAPSHOT);
 	reset_post_late(gpu, node);
 }
 
@@ -290,7 +290,7 @@ u32 vgpu_reset_dependent_nodes(struct vgpu *gpu, unsigned int node)
 {
 	u32 mask = gpu->chip->dependent_nodes;
 
-	if (READ_ONCE(gpu->injection.wrong_dependents))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_WRONG_DEPENDENTS))
 		return 0;
 	return mask & BIT(node) ? mask : BIT(node);
 }
@@ -357,7 +357,8 @@ static bool reset_abort(struct vgpu *gpu, unsigned int node, long timeout, struc
 
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	/* The reset ends the stop that an injection has begun. */
-	WRITE_ONCE(gpu->injection.stop_engines, gpu->injection.stop_engines & ~BIT(node));
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_STOP_ENGINES,
+			   vgpu_injected(&gpu->injections, VGPU_INJECT_STOP_ENGINES) & ~BIT(node));
 	/* A queue of another function stays: that function resets its own queues. */
 	if (reset_runs_locked(engine, gpu))
 		reset_abort_locked(engine, hit);
@@ -426,11 +427,11 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 
 {
 	struct reset_hit hit = {};
 
-	if (READ_ONCE(gpu->injection.fail_engine_reset))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_ENGINE_RESET))
 		return -EIO;
-	reset_finish(gpu, node, &gpu->injection.finish_before_reset);
+	reset_finish(gpu, node, VGPU_INJECT_FINISH_BEFORE_RESET);
 
-	if (READ_ONCE(gpu->injection.survive_reset)) {
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_SURVIVE_RESET)) {
 		*last_aborted = reset_nothing(gpu, node);
 		return 0;
 	}
@@ -438,8 +439,7 @@ int vgpu_reset_engine(struct vgpu *gpu, unsigned int node, unsigned int ms, u64 
 		return -ETIME;
 	vfence_race_point(TURN_ABORTED);
 	*last_aborted = reset_last_aborted(gpu, node, &hit);
-	if (READ_ONCE(gpu->injection.wrong_last_aborted) &&
-	    xchg(&gpu->injection.wrong_last_aborted, false))
+	if (vgpu_injection_take(&gpu->injections, VGPU_INJECT_WRONG_LAST_ABORTED))
 		*last_aborted += RESET_WRONG_ID;
 	reset_report(gpu, &hit);
 	return 0;
@@ -463,7 +463,7 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 {
 	unsigned long flags;
 
-	if (READ_ONCE(gpu->injection.fail_engine_resume))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_ENGINE_RESUME))
 		return -EIO;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	reset_release_locked(gpu, node);
@@ -474,10 +474,11 @@ int vgpu_reset_resume_engine(struct vgpu *gpu, unsigned int node)
 /* Clear the injections that stop hardware, so that queues can leave the engines. */
 static void reset_revive(struct vgpu *gpu)
 {
-	WRITE_ONCE(gpu->injection.stop_engines, 0);
-	WRITE_ONCE(gpu->injection.stop_cmp, false);
-	WRITE_ONCE(gpu->injection.slow_reset, false);
-	WRITE_ONCE(gpu->injection.fail_world, READ_ONCE(gpu->injection.fail_world) >> 16);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_STOP_ENGINES, 0);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_STOP_CMP, 0);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_SLOW_RESET, 0);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_FAIL_WORLD,
+			   vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_WORLD) >> 16);
 	wake_up_all(&gpu->cmp.wait);
 }
 
@@ -546,7 +547,7 @@ static void reset_function(struct vgpu *gpu, bool by_host)
 
 int vgpu_reset_adapter(struct vgpu *gpu)
 {
-	if (READ_ONCE(gpu->injection.fail_adapter_reset))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_ADAPTER_RESET))
 		return -EIO;
 	reset_function(gpu, false);
 	return 0;
@@ -554,7 +555,7 @@ int vgpu_reset_adapter(struct vgpu *gpu)
 
 int vgpu_reset_flr(struct vgpu *gpu)
 {
-	if (READ_ONCE(gpu->injection.fail_adapter_reset))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_ADAPTER_RESET))
 		return -EIO;
 	reset_function(gpu, true);
 	return 0;
@@ -562,7 +563,7 @@ int vgpu_reset_flr(struct vgpu *gpu)
 
 void vgpu_reset_with_chip(struct vgpu *gpu)
 {
-	WRITE_ONCE(gpu->injection.fail_adapter_reset, false);
+	vgpu_injection_set(&gpu->injections, VGPU_INJECT_FAIL_ADAPTER_RESET, 0);
 	reset_function(gpu, true);
 }
 
@@ -586,7 +587,7 @@ int vgpu_reset_restart(struct vgpu *gpu)
 	unsigned long flags;
 	bool may;
 
-	if (READ_ONCE(gpu->injection.fail_restart))
+	if (vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_RESTART))
 		return -EIO;
 	spin_lock_irqsave(&gpu->chip->sched, flags);
 	may = vgpu_vf_switch_owns_all_locked(gpu);

@@ -209,7 +209,7 @@ bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
 
 static void sched_acknowledge_locked(struct vgpu_context *context)
 {
-	struct vgpu_injection *injection = &context->gpu->injection;
+	struct vgpu_injections *injections = &context->gpu->injections;
 	struct vgpu_post post = {
 		.type = VGPU_IRQ_CONTEXT_SUSPENDED,
 		.node = context->node,
@@ -220,9 +220,9 @@ static void sched_acknowledge_locked(struct vgpu_context *context)
 	lockdep_assert_held(&context->gpu->chip->sched);
 
 	context->ack_due = false;
-	if (READ_ONCE(injection->lose_suspend) && xchg(&injection->lose_suspend, false))
+	if (vgpu_injection_take(injections, VGPU_INJECT_LOSE_SUSPEND))
 		return;
-	if (READ_ONCE(injection->wrong_suspend) && xchg(&injection->wrong_suspend, false))
+	if (vgpu_injection_take(injections, VGPU_INJECT_WRONG_SUSPEND))
 		post.suspend_fence += 1000;
 	/* Release: the queues have left. Partner: vgpu_context_acknowledged(). */
 	smp_store_release(&context->acknowledged, post.suspend_fence);

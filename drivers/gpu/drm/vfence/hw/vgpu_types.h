@@ -43,6 +43,7 @@
 #include "vfence_race_point.h"
 #include "vfence_rules.h"
 #include "vgpu.h"
+#include "vgpu_injection.h"
 #include "vgpu_packet.h"
 #include "vgpu_stop.h"
 #include "vgpu_vf_switch.h"
@@ -195,7 +196,7 @@ struct vgpu_cmp {
 
 	/**
 	 * @flushers: Number of callers in vgpu_cmp_flush(); with one the CMP ignores
-	 * &vgpu_injection.hold_posts.
+	 * VGPU_INJECT_HOLD_POSTS.
 	 */
 	atomic_t flushers;
 
@@ -596,8 +597,8 @@ struct vgpu {
 
 	/** @config: Configuration; constant. */
 	struct vgpu_config config;
-	/** @injection: Test switches. */
-	struct vgpu_injection injection;
+	/** @injections: What tests inject. */
+	struct vgpu_injections injections;
 
 	/** @ops: Calls up. */
 	const struct vgpu_host_ops *ops;

@@ -102,9 +102,9 @@ static void vf_switch_report_locked(struct vgpu *gpu, unsigned int group, bool b
 	struct vgpu_chip *chip = gpu->chip;
 
 	lockdep_assert_held(&chip->sched);
-	if (busy && READ_ONCE(gpu->injection.lose_busy) && xchg(&gpu->injection.lose_busy, false))
+	if (busy && vgpu_injection_take(&gpu->injections, VGPU_INJECT_LOSE_BUSY))
 		return;
-	if (READ_ONCE(gpu->injection.hold_edge) && xchg(&gpu->injection.hold_edge, false)) {
+	if (vgpu_injection_take(&gpu->injections, VGPU_INJECT_HOLD_EDGE)) {
 		save->held_at = at;
 		return;
 	}
@@ -411,7 +411,7 @@ static bool vf_switch_fails(struct vgpu_group *group, unsigned int command, stru
 {
 	struct vgpu *gpu = function ? function : group->owner;
 
-	return gpu && READ_ONCE(gpu->injection.fail_world) & BIT(command);
+	return gpu && vgpu_injected(&gpu->injections, VGPU_INJECT_FAIL_WORLD) & BIT(command);
 }
 
 static bool vf_switch_is_legal(const struct vgpu_group *group, unsigned int command,
