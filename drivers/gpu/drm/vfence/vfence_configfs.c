@@ -65,48 +65,18 @@ static ssize_t instance_store(struct config_item *item, enum vfence_config_param
 	return ret ? ret : count;
 }
 
-/* A file of an instance: the name of the parameter, and its index. */
-#define INSTANCE_PARAM(_name, _param)							\
-static const enum vfence_config_param instance_##_name##_param = _param;		\
+#define CONFIG_PARAM(_name, type, initial, member, text)					\
 static ssize_t instance_##_name##_show(struct config_item *item, char *page)		\
 {											\
-	return instance_show(item, instance_##_name##_param, page);			\
+	return instance_show(item, VFENCE_CONFIG_##_name, page);			\
 }											\
 static ssize_t instance_##_name##_store(struct config_item *item, const char *page,	\
 					size_t count)					\
 {											\
-	return instance_store(item, instance_##_name##_param, page, count);		\
+	return instance_store(item, VFENCE_CONFIG_##_name, page, count);		\
 }											\
-CONFIGFS_ATTR(instance_, _name)
-
-INSTANCE_PARAM(vfs, VFENCE_CONFIG_VFS);
-INSTANCE_PARAM(user_nodes, VFENCE_CONFIG_USER_NODES);
-INSTANCE_PARAM(doorbells, VFENCE_CONFIG_DOORBELLS);
-INSTANCE_PARAM(secondary_doorbells, VFENCE_CONFIG_SECONDARY_DOORBELLS);
-INSTANCE_PARAM(irq_records, VFENCE_CONFIG_IRQ_RECORDS);
-INSTANCE_PARAM(irq_form, VFENCE_CONFIG_IRQ_FORM);
-INSTANCE_PARAM(f1_idle_us, VFENCE_CONFIG_F1_IDLE_US);
-INSTANCE_PARAM(hung_us, VFENCE_CONFIG_HUNG_US);
-INSTANCE_PARAM(preempt_us, VFENCE_CONFIG_PREEMPT_US);
-INSTANCE_PARAM(cpu_percent, VFENCE_CONFIG_CPU_PERCENT);
-INSTANCE_PARAM(user_memory_mib, VFENCE_CONFIG_USER_MEMORY_MIB);
-INSTANCE_PARAM(dependent_nodes, VFENCE_CONFIG_DEPENDENT_NODES);
-INSTANCE_PARAM(native_fence, VFENCE_CONFIG_NATIVE_FENCE);
-INSTANCE_PARAM(native_fence_min, VFENCE_CONFIG_NATIVE_FENCE_MIN);
-INSTANCE_PARAM(native_fence_max, VFENCE_CONFIG_NATIVE_FENCE_MAX);
-INSTANCE_PARAM(user_mode_submission, VFENCE_CONFIG_USER_MODE_SUBMISSION);
-INSTANCE_PARAM(allow_experimental, VFENCE_CONFIG_ALLOW_EXPERIMENTAL);
-INSTANCE_PARAM(gpu_native_fence, VFENCE_CONFIG_GPU_NATIVE_FENCE);
-INSTANCE_PARAM(monitored_signal, VFENCE_CONFIG_MONITORED_SIGNAL);
-INSTANCE_PARAM(no_64bit_atomics, VFENCE_CONFIG_NO_64BIT_ATOMICS);
-INSTANCE_PARAM(optimized_fences, VFENCE_CONFIG_OPTIMIZED_FENCES);
-INSTANCE_PARAM(intra_gpu_fences, VFENCE_CONFIG_INTRA_GPU_FENCES);
-INSTANCE_PARAM(local_pages, VFENCE_CONFIG_LOCAL_PAGES);
-INSTANCE_PARAM(visible_pages, VFENCE_CONFIG_VISIBLE_PAGES);
-INSTANCE_PARAM(fence_stride, VFENCE_CONFIG_FENCE_STRIDE);
-INSTANCE_PARAM(map_to_system, VFENCE_CONFIG_MAP_TO_SYSTEM);
-INSTANCE_PARAM(fence_min_va, VFENCE_CONFIG_FENCE_MIN_VA);
-INSTANCE_PARAM(fence_max_va, VFENCE_CONFIG_FENCE_MAX_VA);
+CONFIGFS_ATTR(instance_, _name);
+#include "core/vfence_config_params.h"
 
 static ssize_t instance_adapter_show(struct config_item *item, char *page)
 {
@@ -169,35 +139,11 @@ static ssize_t instance_enable_store(struct config_item *item, const char *page,
 }
 CONFIGFS_ATTR(instance_, enable);
 
+#define INSTANCE_ATTR(name)	(&instance_attr_##name)
+
 static struct configfs_attribute *instance_attrs[] = {
-	&instance_attr_vfs,
-	&instance_attr_user_nodes,
-	&instance_attr_doorbells,
-	&instance_attr_secondary_doorbells,
-	&instance_attr_irq_records,
-	&instance_attr_irq_form,
-	&instance_attr_f1_idle_us,
-	&instance_attr_hung_us,
-	&instance_attr_preempt_us,
-	&instance_attr_cpu_percent,
-	&instance_attr_user_memory_mib,
-	&instance_attr_dependent_nodes,
-	&instance_attr_native_fence,
-	&instance_attr_native_fence_min,
-	&instance_attr_native_fence_max,
-	&instance_attr_user_mode_submission,
-	&instance_attr_allow_experimental,
-	&instance_attr_gpu_native_fence,
-	&instance_attr_monitored_signal,
-	&instance_attr_no_64bit_atomics,
-	&instance_attr_optimized_fences,
-	&instance_attr_intra_gpu_fences,
-	&instance_attr_local_pages,
-	&instance_attr_visible_pages,
-	&instance_attr_fence_stride,
-	&instance_attr_map_to_system,
-	&instance_attr_fence_min_va,
-	&instance_attr_fence_max_va,
+#define CONFIG_PARAM(name, type, initial, member, text)	INSTANCE_ATTR(name),
+#include "core/vfence_config_params.h"
 	&instance_attr_adapter,
 	&instance_attr_enable,
 	NULL,
