@@ -85,10 +85,10 @@ NTSTATUS kmt_add(const struct kmt_object *object, D3DKMT_HANDLE *handle)
 	if (at == table.room && !table_grow()) {
 		status = STATUS_NO_MEMORY;
 	} else {
-		uint32_t turn = table.list[at].turn + 1;
+		uint32_t generation = table.list[at].generation + 1;
 
 		table.list[at] = *object;
-		table.list[at].turn = turn;
+		table.list[at].generation = generation;
 		table.next = at + 1;
 		*handle = (at + FIRST_HANDLE) << HANDLE_SHIFT;
 	}
@@ -125,7 +125,7 @@ void kmt_set(D3DKMT_HANDLE handle, const struct kmt_object *object)
 
 	pthread_mutex_lock(&table.lock);
 	found = table_at(handle, object->kind);
-	if (found && found->turn == object->turn)
+	if (found && found->generation == object->generation)
 		*found = *object;
 	pthread_mutex_unlock(&table.lock);
 }

@@ -24,7 +24,7 @@ struct kmt_object {
 	struct vf_adapter *adapter;
 	D3DKMT_HANDLE parent, device;
 	/* The handle of the kernel; and which of the objects that this place of the table has had. */
-	uint32_t handle, turn;
+	uint32_t handle, generation;
 	union {
 		struct vf_device *as_device;
 		struct vf_buffer *as_allocation;

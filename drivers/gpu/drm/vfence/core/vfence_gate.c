@@ -32,7 +32,7 @@
  * because it has no processor. A client can cause that, by its scheduling policy or the limit of
  * its cgroup, and must not take the adapter from others by it.
  */
-#define GATE_STARVED_TURNS	12
+#define GATE_STARVED_TRIES	12
 
 static void gate_empty(struct percpu_ref *ref)
 {
@@ -167,11 +167,11 @@ static bool gate_runs(struct vfence_gate *gate)
 
 static bool gate_wait_empty(struct vfence_gate *gate, unsigned int ms)
 {
-	unsigned int turns = GATE_STARVED_TURNS;
+	unsigned int tries = GATE_STARVED_TRIES;
 
 	while (!wait_event_timeout(gate->wait, percpu_ref_is_zero(&gate->threads),
 				   msecs_to_jiffies(ms)))
-		if (!--turns || !gate_runs(gate))
+		if (!--tries || !gate_runs(gate))
 			return percpu_ref_is_zero(&gate->threads);
 	return true;
 }

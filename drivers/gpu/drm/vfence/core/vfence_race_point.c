@@ -23,8 +23,8 @@ static unsigned long race_hits[VFENCE_RACE_POINTS_COUNT];
 module_param_array(race_hits, ulong, NULL, 0400);
 MODULE_PARM_DESC(race_hits, "how often each race point was passed");
 
-/* A loop that waits for another thread gives up after this many turns. */
-#define RACE_POINT_MAX_TURNS	256
+/* A loop that waits for another thread gives up after this many loops. */
+#define RACE_POINT_MAX_LOOPS	256
 
 static atomic64_t race_point_passes = ATOMIC64_INIT(0);
 
@@ -37,18 +37,18 @@ static u64 race_point_mix(u64 x)
 	return x ^ (x >> 31);
 }
 
-static void race_point_relax(unsigned int turns)
+static void race_point_relax(unsigned int loops)
 {
-	while (turns--)
+	while (loops--)
 		cpu_relax();
 }
 
-/* Wait until any other thread has passed a race point, or RACE_POINT_MAX_TURNS turns are over. */
+/* Wait until any other thread has passed a race point, or RACE_POINT_MAX_LOOPS loops are over. */
 static void race_point_wait_for_another(s64 since)
 {
-	unsigned int turns = RACE_POINT_MAX_TURNS;
+	unsigned int loops = RACE_POINT_MAX_LOOPS;
 
-	while (turns-- && atomic64_read(&race_point_passes) == since)
+	while (loops-- && atomic64_read(&race_point_passes) == since)
 		cpu_relax();
 }
 
@@ -140,10 +140,10 @@ static const char *const hold_names[VFENCE_HOLDS_COUNT] = {
 
 /* The hold that is set, or -1, and a number that changes with it. */
 static int hold_set = -1;
-static unsigned int hold_turn = 1;
-/* The first thread of a turn is held, all others pass. */
+static unsigned int hold_round = 1;
+/* The first thread of a round is held, all others pass. */
 static atomic_t hold_taken;
-/* The turn for which a thread is held, or 0. */
+/* The round for which a thread is held, or 0. */
 static unsigned int hold_held;
 static DECLARE_WAIT_QUEUE_HEAD(hold_wait);
 
@@ -155,7 +155,7 @@ static int hold_param_set(const char *value, const struct kernel_param *kp)
 		return -EINVAL;
 	/* Set the new one before the thread goes on that is held: it may cause the next. */
 	WRITE_ONCE(hold_set, -1);
-	WRITE_ONCE(hold_turn, hold_turn + 1);
+	WRITE_ONCE(hold_round, hold_round + 1);
 	atomic_set(&hold_taken, 0);
 	WRITE_ONCE(hold_set, hold < 0 ? -1 : hold);
 	wake_up_all(&hold_wait);
@@ -167,7 +167,7 @@ static int hold_param_get(char *buffer, const struct kernel_param *kp)
 	int hold = READ_ONCE(hold_set);
 
 	return sysfs_emit(buffer, "%s %d\n", hold < 0 ? "none" : hold_names[hold],
-			  READ_ONCE(hold_held) == READ_ONCE(hold_turn));
+			  READ_ONCE(hold_held) == READ_ONCE(hold_round));
 }
 
 static const struct kernel_param_ops hold_param_ops = {
@@ -189,34 +189,35 @@ static const struct kernel_param_ops holds_param_ops = { .get = holds_param_get 
 module_param_cb(holds, &holds_param_ops, NULL, 0400);
 MODULE_PARM_DESC(holds, "the names of all holds");
 
-/* Return true if the thread is the first of its turn at the hold that is set. */
-static bool hold_takes(enum vfence_hold hold, unsigned int turn)
+/* Return true if the thread is the first of its round at the hold that is set. */
+static bool hold_takes(enum vfence_hold hold, unsigned int round)
 {
 	if (READ_ONCE(hold_set) != (int)hold || atomic_xchg(&hold_taken, 1))
 		return false;
-	WRITE_ONCE(hold_held, turn);
+	WRITE_ONCE(hold_held, round);
 	return true;
 }
 
 /** vfence_hold_pass - pass a hold; process context, without a lock that others need */
 void vfence_hold_pass(enum vfence_hold hold)
 {
-	unsigned int turn = READ_ONCE(hold_turn);
+	unsigned int round = READ_ONCE(hold_round);
 
-	if (!hold_takes(hold, turn))
+	if (!hold_takes(hold, round))
 		return;
-	wait_event_timeout(hold_wait, READ_ONCE(hold_turn) != turn, msecs_to_jiffies(HOLD_MAX_MS));
-	cmpxchg(&hold_held, turn, 0);
+	wait_event_timeout(hold_wait, READ_ONCE(hold_round) != round,
+			   msecs_to_jiffies(HOLD_MAX_MS));
+	cmpxchg(&hold_held, round, 0);
 }
 
 /** vfence_hold_pass_busy - pass a hold in a loop; any context, another processor ends it */
 void vfence_hold_pass_busy(enum vfence_hold hold)
 {
-	unsigned int turn = READ_ONCE(hold_turn), ms;
+	unsigned int round = READ_ONCE(hold_round), ms;
 
-	if (!hold_takes(hold, turn))
+	if (!hold_takes(hold, round))
 		return;
-	for (ms = 0; ms < HOLD_MAX_BUSY_MS && READ_ONCE(hold_turn) == turn; ms++)
+	for (ms = 0; ms < HOLD_MAX_BUSY_MS && READ_ONCE(hold_round) == round; ms++)
 		mdelay(1);
-	cmpxchg(&hold_held, turn, 0);
+	cmpxchg(&hold_held, round, 0);
 }

@@ -32,7 +32,7 @@
 /* Turns of a loop in which a call waits until another thread fires an event that is decided. */
 #define EVENT_SPIN	256
 /* Most events that a thread of the kernel delivers before others have their turn. */
-#define EVENT_TURN	16
+#define EVENT_BATCH	16
 
 /**
  * struct vfence_event - armed eventfd
@@ -195,8 +195,8 @@ bool vfence_event_deliver(struct vfence_file *file, unsigned int until, u64 *spe
 	if (event_is_delivered(file, until))
 		return true;
 	mutex_lock(&file->deliver_lock);
-	event_deliver_locked(file, EVENT_TURN, spent_ns);
-	event_free_delivered(file, EVENT_TURN);
+	event_deliver_locked(file, EVENT_BATCH, spent_ns);
+	event_free_delivered(file, EVENT_BATCH);
 	mutex_unlock(&file->deliver_lock);
 	return event_is_delivered(file, until);
 }
@@ -207,8 +207,8 @@ static void event_fire_run(struct vfence_chore *chore)
 
 	vfence_hold(EVENT_FIRE);
 	mutex_lock(&file->deliver_lock);
-	event_deliver_locked(file, EVENT_TURN, &chore->spent_ns);
-	event_free_delivered(file, EVENT_TURN);
+	event_deliver_locked(file, EVENT_BATCH, &chore->spent_ns);
+	event_free_delivered(file, EVENT_BATCH);
 	mutex_unlock(&file->deliver_lock);
 	if (event_is_due(file))
 		vfence_chore_queue(chore);
@@ -226,18 +226,18 @@ void vfence_event_init(struct vfence_file *file)
 }
 
 /* In turns: a thread that does not get the processor keeps others for one of them. */
-static noinline void event_flush_turns(struct vfence_file *file, unsigned int count)
+static noinline void event_flush_batches(struct vfence_file *file, unsigned int count)
 {
-	unsigned int turn;
+	unsigned int batch;
 
-	for (; count; count -= turn) {
-		turn = min_t(unsigned int, count, EVENT_TURN);
+	for (; count; count -= batch) {
+		batch = min_t(unsigned int, count, EVENT_BATCH);
 		if (mutex_lock_killable(&file->deliver_lock)) {
 			vfence_chore_queue(&file->fire_chore);
 			return;
 		}
-		event_deliver_locked(file, turn, NULL);
-		event_free_delivered(file, turn);
+		event_deliver_locked(file, batch, NULL);
+		event_free_delivered(file, batch);
 		mutex_unlock(&file->deliver_lock);
 	}
 }
@@ -253,7 +253,7 @@ static void event_flush(struct vfence_file *file)
 	unsigned int count = atomic_read(&file->firing);
 
 	if (count)
-		event_flush_turns(file, count);
+		event_flush_batches(file, count);
 }
 
 /**
@@ -332,13 +332,13 @@ static bool event_is_reached(const struct vfence_wait *wait)
 /* Has another thread decided the wait of an event without firing it, as it is still about to do? */
 static bool event_is_being_fired(const struct vfence_event *event, int state)
 {
-	unsigned int turns = EVENT_SPIN;
+	unsigned int tries = EVENT_SPIN;
 
 	if (state != VFENCE_WAIT_REACHED && state != VFENCE_WAIT_FAILED)
 		return false;
 	/* Acquire: that the event counts as firing. Partner: event_fire(). */
 	while (smp_load_acquire(&event->to_fire)) {
-		if (!turns--)
+		if (!tries--)
 			return true;
 		cpu_relax();
 	}

@@ -32,7 +32,7 @@ static u32 cmp_overflow_of_type(u32 type)
 	}
 }
 
-static void cmp_null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
+static void cmp_null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_cmp_post *post)
 {
 	lockdep_assert_held(&cmp->lock);
 
@@ -45,7 +45,7 @@ static void cmp_null_event_locked(struct vgpu_cmp *cmp, const struct vgpu_post *
 	cmp->counters.overflowed++;
 }
 
-static void cmp_post_locked(struct vgpu_cmp *cmp, const struct vgpu_post *post)
+static void cmp_post_locked(struct vgpu_cmp *cmp, const struct vgpu_cmp_post *post)
 {
 	struct vgpu *gpu = container_of(cmp, struct vgpu, cmp);
 
@@ -145,7 +145,7 @@ static void cmp_end(struct vgpu_cmp *cmp)
  * Any context; it must not wait. If the FIFO is full, the post becomes a NULL event: the record is
  * lost and the wake-up is not.
  */
-void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
+void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_cmp_post *post)
 {
 	struct vgpu_cmp *cmp = &gpu->cmp;
 	unsigned long flags;
@@ -158,7 +158,7 @@ void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post)
 
 /* As vgpu_cmp_post(), in a step of @engine, which calls vgpu_cmp_run() without its locks. */
 void vgpu_cmp_post_in_step(struct vgpu *gpu, struct vgpu_engine *engine,
-			   const struct vgpu_post *post)
+			   const struct vgpu_cmp_post *post)
 {
 	unsigned long flags;
 
@@ -203,7 +203,7 @@ static u64 cmp_load_value(struct vgpu_fence *fence, u64 system_va,
 void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value)
 {
 	struct vgpu_cmp *cmp = &fence->gpu->cmp;
-	struct vgpu_post post = { .type = VGPU_IRQ_NATIVE_FENCE_SIGNALED, .fence = fence };
+	struct vgpu_cmp_post post = { .type = VGPU_IRQ_NATIVE_FENCE_SIGNALED, .fence = fence };
 	unsigned long flags;
 	bool due;
 
@@ -234,7 +234,7 @@ static u64 cmp_load_monitored(struct vgpu_fence *fence)
 
 /* Form ARRAY: add the fence of @post to the record. */
 static void cmp_name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
-			   struct vgpu_fence **named, const struct vgpu_post *post)
+			   struct vgpu_fence **named, const struct vgpu_cmp_post *post)
 {
 	struct vgpu_irq_fence *fence = &record->fence[record->count];
 	bool wrong = vgpu_injection_take(&gpu->injections, VGPU_INJECT_WRONG_FENCE);
@@ -247,7 +247,7 @@ static void cmp_name_fence(struct vgpu *gpu, struct vgpu_irq_record *record,
 }
 
 static void cmp_add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *record,
-				  struct vgpu_fence **named, const struct vgpu_post *post)
+				  struct vgpu_fence **named, const struct vgpu_cmp_post *post)
 {
 	u64 monitored = cmp_load_monitored(post->fence);
 
@@ -269,7 +269,7 @@ static void cmp_add_signal_locked(struct vgpu *gpu, struct vgpu_irq_record *reco
 
 /* Return true if the record of the posts before @post can report @post, too. */
 static bool cmp_fits_record(struct vgpu *gpu, const struct vgpu_irq_record *record,
-			    const struct vgpu_post *post)
+			    const struct vgpu_cmp_post *post)
 {
 	if (post->type != record->type || post->node != record->node ||
 	    post->type != VGPU_IRQ_NATIVE_FENCE_SIGNALED)
@@ -279,7 +279,7 @@ static bool cmp_fits_record(struct vgpu *gpu, const struct vgpu_irq_record *reco
 }
 
 static void cmp_begin_record(struct vgpu *gpu, struct vgpu_irq_record *record,
-			     const struct vgpu_post *post)
+			     const struct vgpu_cmp_post *post)
 {
 	*record = (struct vgpu_irq_record) {
 		.type = post->type,
@@ -308,7 +308,7 @@ static unsigned int cmp_collect_locked(struct vgpu *gpu, struct vgpu_irq_record 
 	lockdep_assert_held(&cmp->lock);
 
 	while (used < CMP_RECORD_POSTS && cmp->taken + used != cmp->posted) {
-		const struct vgpu_post *post = &cmp->fifo[(cmp->taken + used) % VGPU_POSTS];
+		const struct vgpu_cmp_post *post = &cmp->fifo[(cmp->taken + used) % VGPU_POSTS];
 
 		if (!used)
 			cmp_begin_record(gpu, record, post);

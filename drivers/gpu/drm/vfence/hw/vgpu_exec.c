@@ -320,7 +320,7 @@ static enum vgpu_step exec_log_of_signal(struct vgpu_engine *engine, struct vgpu
 static noinline void exec_post_signal(struct vgpu_engine *engine, struct vgpu_queue *queue,
 				      struct vgpu_fence *fence, u64 value, bool logged)
 {
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_NATIVE_FENCE_SIGNALED,
 		.fence = fence,
 		.value = value,
@@ -431,7 +431,7 @@ static enum vgpu_step exec_signal_fence(struct vgpu_engine *engine, struct vgpu_
 static void exec_notify_monitored(struct vgpu_engine *engine, struct vgpu_queue *queue,
 				  struct vgpu_slot *slot)
 {
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_MONITORED_FENCE_SIGNALED,
 		.vm = queue->vm,
 		.node = engine->node,

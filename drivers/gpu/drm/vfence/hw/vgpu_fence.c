@@ -225,10 +225,10 @@ static void fence_release_all(struct vgpu_fence *fence, u64 value, u64 time)
 }
 
 /* A later signal of the same fence may extend what an earlier one has left. */
-static bool fence_extends_left(const struct vgpu_engine *engine, const struct vgpu_fence *fence,
-			       u64 value)
+static bool fence_extends_pending(const struct vgpu_engine *engine, const struct vgpu_fence *fence,
+				  u64 value)
 {
-	return READ_ONCE(engine->left_fence) == fence && value >= engine->left.value;
+	return READ_ONCE(engine->pending_fence) == fence && value >= engine->pending_release.value;
 }
 
 /* Return true if a signal of @value releases no more queues than one portion has. */
@@ -261,21 +261,21 @@ static bool fence_releases_few(struct vgpu_fence *fence, u64 value)
  */
 bool vgpu_fence_has_room(const struct vgpu_engine *engine, struct vgpu_fence *fence, u64 value)
 {
-	return !READ_ONCE(engine->left_fence) || fence_extends_left(engine, fence, value) ||
+	return !READ_ONCE(engine->pending_fence) || fence_extends_pending(engine, fence, value) ||
 	       fence_releases_few(fence, value);
 }
 
 /* Leave the rest of a release to the work. Return false if it has another one to finish. */
-static bool fence_leave_rest(struct vgpu_engine *engine, struct vgpu_fence *fence,
-			     const struct vgpu_release *release)
+static bool fence_leave_pending(struct vgpu_engine *engine, struct vgpu_fence *fence,
+				const struct vgpu_release *release)
 {
 	unsigned long flags;
 	bool left = true;
 
 	spin_lock_irqsave(&engine->chip->sched, flags);
-	if (!engine->left_fence || fence_extends_left(engine, fence, release->value)) {
-		engine->left = *release;
-		WRITE_ONCE(engine->left_fence, fence);
+	if (!engine->pending_fence || fence_extends_pending(engine, fence, release->value)) {
+		engine->pending_release = *release;
+		WRITE_ONCE(engine->pending_fence, fence);
 	} else {
 		left = false;
 	}
@@ -290,7 +290,7 @@ static bool fence_leave_rest(struct vgpu_engine *engine, struct vgpu_fence *fenc
  * vgpu_fence_release_work - release the queues that a signal of an engine has left
  * @work: vgpu_engine.release
  *
- * The fence exists while it is in left_fence: vgpu_fence_destroy() takes it out.
+ * The fence exists while it is in pending_fence: vgpu_fence_destroy() takes it out.
  */
 void vgpu_fence_release_work(struct work_struct *work)
 {
@@ -302,10 +302,10 @@ void vgpu_fence_release_work(struct work_struct *work)
 
 	do {
 		spin_lock_irqsave(&engine->chip->sched, flags);
-		more = engine->left_fence &&
-		       fence_release_some_locked(engine->left_fence, &engine->left);
+		more = engine->pending_fence &&
+		       fence_release_some_locked(engine->pending_fence, &engine->pending_release);
 		if (!more)
-			WRITE_ONCE(engine->left_fence, NULL);
+			WRITE_ONCE(engine->pending_fence, NULL);
 		spin_unlock_irqrestore(&engine->chip->sched, flags);
 		cond_resched();
 	} while (more);
@@ -337,7 +337,7 @@ bool vgpu_fence_notify(struct vgpu_engine *engine, struct vgpu_fence *fence, u64
 	 * that other engines have blocked since are released here.
 	 */
 	while (fence_release_portions(fence, &release, FENCE_RELEASE_PORTIONS) &&
-	       !fence_leave_rest(engine, fence, &release))
+	       !fence_leave_pending(engine, fence, &release))
 		;
 	return true;
 }
@@ -352,7 +352,7 @@ void vgpu_fence_take_missed(struct vgpu_fence *fence, struct vgpu_missed *missed
 	spin_unlock_irqrestore(&fence->missed_lock, flags);
 }
 
-static void fence_forget_left(struct vgpu_fence *fence)
+static void fence_forget_pending(struct vgpu_fence *fence)
 {
 	struct vgpu_chip *chip = fence->gpu->chip;
 	unsigned long flags;
@@ -360,14 +360,14 @@ static void fence_forget_left(struct vgpu_fence *fence)
 
 	spin_lock_irqsave(&chip->sched, flags);
 	for (node = 0; node < chip->nodes; node++)
-		if (chip->engine[node].left_fence == fence)
-			WRITE_ONCE(chip->engine[node].left_fence, NULL);
+		if (chip->engine[node].pending_fence == fence)
+			WRITE_ONCE(chip->engine[node].pending_fence, NULL);
 	spin_unlock_irqrestore(&chip->sched, flags);
 }
 
 void vgpu_fence_destroy(struct vgpu_fence *fence)
 {
-	fence_forget_left(fence);
+	fence_forget_pending(fence);
 	/* Release the blocked queues. No queue can block now: the fence is open nowhere. */
 	fence_release_all(fence, ~(u64)0, VGPU_ANY_TIME);
 	vgpu_cmp_flush(fence->gpu);

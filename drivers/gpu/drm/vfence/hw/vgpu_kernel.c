@@ -49,7 +49,7 @@ static void kernel_evict_storage(struct vgpu *gpu, struct vgpu_storage *storage,
 
 static void kernel_interrupt(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_DMA_COMPLETED,
 		.node = engine->node,
 		.queue = queue->os_handle,

@@ -22,7 +22,7 @@ bool vgpu_mailbox_send(struct vgpu *gpu, u32 message)
 
 void vgpu_mailbox_notify(struct vgpu *gpu, u32 message)
 {
-	const struct vgpu_post post = { .type = VGPU_IRQ_MAILBOX };
+	const struct vgpu_cmp_post post = { .type = VGPU_IRQ_MAILBOX };
 
 	/* Full barrier: the message is there before its interrupt. Partner: vgpu_mailbox_take(). */
 	atomic_fetch_or(BIT(message), &gpu->mail);

@@ -61,7 +61,7 @@ bool vgpu_power_may_ask_f1(struct vgpu_engine *engine)
 
 void vgpu_power_ask_f1(struct vgpu_engine *engine)
 {
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
 		.node = engine->node,
 	};

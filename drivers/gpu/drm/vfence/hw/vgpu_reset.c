@@ -36,7 +36,7 @@
  */
 void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
 		.node = engine->node,
 	};
@@ -57,7 +57,7 @@ void vgpu_reset_hung(struct vgpu_engine *engine, struct vgpu_queue *queue)
  */
 void vgpu_reset_faulted_locked(struct vgpu_engine *engine, struct vgpu_queue *queue)
 {
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE,
 		.node = engine->node,
 	};
@@ -262,7 +262,7 @@ static void reset_finish(struct vgpu *gpu, unsigned int node, enum vgpu_injectio
 /* An injection lets an engine report something between its reset and its resume. */
 static void reset_post_late(struct vgpu *gpu, unsigned int node)
 {
-	struct vgpu_post post = { .type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE, .node = node };
+	struct vgpu_cmp_post post = { .type = VGPU_IRQ_GPU_ENGINE_STATE_CHANGE, .node = node };
 	unsigned long flags;
 
 	if (!vgpu_injected(&gpu->injections, VGPU_INJECT_INTERRUPT_AFTER_RESET))

@@ -146,7 +146,7 @@ static struct vgpu *sched_next_function_locked(struct vgpu_engine *engine)
 		       sched_can_pick_locked(engine, group->owner) ? group->owner : NULL;
 
 	for (i = 0; i < chip->functions; i++) {
-		struct vgpu *gpu = chip->function[(engine->turn + i) % chip->functions];
+		struct vgpu *gpu = chip->function[(engine->next_function + i) % chip->functions];
 
 		if (sched_can_pick_locked(engine, gpu))
 			return gpu;
@@ -210,7 +210,7 @@ bool vgpu_sched_must_yield(struct vgpu_engine *engine, struct vgpu_queue *queue)
 static void sched_acknowledge_locked(struct vgpu_context *context)
 {
 	struct vgpu_injections *injections = &context->gpu->injections;
-	struct vgpu_post post = {
+	struct vgpu_cmp_post post = {
 		.type = VGPU_IRQ_CONTEXT_SUSPENDED,
 		.node = context->node,
 		.queue = context->os_handle,
@@ -289,7 +289,7 @@ struct vgpu_queue *vgpu_sched_pick(struct vgpu_engine *engine)
 	spin_lock_irqsave(&engine->chip->sched, flags);
 	gpu = sched_next_function_locked(engine);
 	if (gpu) {
-		engine->turn = gpu->index + 1;
+		engine->next_function = gpu->index + 1;
 		queue = vgpu_fair_take_locked(&gpu->node[engine->node]);
 		if (queue->generation == gpu->generation) {
 			sched_run_locked(engine, queue);
@@ -324,7 +324,7 @@ static void sched_preempted_locked(struct vgpu_engine *engine, struct vgpu_queue
 /* The engine gives up a RUNNING queue. Set its next state; arm the doorbell of an idle one. */
 void vgpu_sched_put(struct vgpu_engine *engine, struct vgpu_queue *queue, enum vgpu_step why)
 {
-	struct vgpu_post fault = { .type = VGPU_IRQ_HWQUEUE_FAULTED, .node = engine->node };
+	struct vgpu_cmp_post fault = { .type = VGPU_IRQ_HWQUEUE_FAULTED, .node = engine->node };
 	void *arm = NULL;
 	struct vgpu *gpu;
 	unsigned long flags;

@@ -90,9 +90,9 @@
 #define VGPU_CMP_WORK_NS	(50 * NSEC_PER_USEC)
 
 /**
- * struct vgpu_post - what an engine reports to the CMP
+ * struct vgpu_cmp_post - what an engine reports to the CMP
  */
-struct vgpu_post {
+struct vgpu_cmp_post {
 	/** @type: &enum vgpu_irq_type. */
 	u32 type;
 
@@ -210,7 +210,7 @@ struct vgpu_cmp {
 	bool stopped;
 
 	/** @fifo: The posts. The index of a post is its count modulo the size. */
-	struct vgpu_post fifo[VGPU_POSTS];
+	struct vgpu_cmp_post fifo[VGPU_POSTS];
 
 	/** @counters: Exact counters. */
 	struct vgpu_counters counters;
@@ -413,23 +413,23 @@ struct vgpu_engine {
 	 */
 	wait_queue_head_t wait;
 
-	/** @release: Work that goes on with @left. */
+	/** @release: Work that goes on with @pending_release. */
 	struct work_struct release;
 	/**
-	 * @left_fence: Fence whose signal left queues to release, or NULL; written under
+	 * @pending_fence: Fence whose signal has queues to release yet, or NULL; written under
 	 * vgpu_chip.sched.
 	 */
-	struct vgpu_fence *left_fence;
-	/** @left: What is left of the signal; written under vgpu_chip.sched. */
-	struct vgpu_release left;
+	struct vgpu_fence *pending_fence;
+	/** @pending_release: What it has not released yet; written under vgpu_chip.sched. */
+	struct vgpu_release pending_release;
 
 	/** @group: Group of the engine, or NULL: it serves all functions in turn. */
 	struct vgpu_group *group;
 	/** @registers: Its registers; of the thread while it executes a queue. */
 	struct vgpu_registers registers;
 
-	/** @turn: Index of the function that the engine serves next; under vgpu_chip.sched. */
-	unsigned int turn;
+	/** @next_function: Index of the function that is served next; under vgpu_chip.sched. */
+	unsigned int next_function;
 	/** @running: Queue that the engine executes; changes under vgpu_chip.sched. */
 	struct vgpu_queue *running;
 	/** @hung: @running makes no progress, which is reported; written under vgpu_chip.sched. */
@@ -1320,9 +1320,9 @@ enum drm_vfence_fault vgpu_log_write(struct vgpu_queue *queue,
 /* vgpu_cmp.c */
 int vgpu_cmp_start(struct vgpu *gpu);
 void vgpu_cmp_stop(struct vgpu *gpu);
-void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_post *post);
+void vgpu_cmp_post(struct vgpu *gpu, const struct vgpu_cmp_post *post);
 void vgpu_cmp_post_in_step(struct vgpu *gpu, struct vgpu_engine *engine,
-			   const struct vgpu_post *post);
+			   const struct vgpu_cmp_post *post);
 void vgpu_cmp_run(struct vgpu *gpu, struct vgpu_engine *engine);
 bool vgpu_cmp_has_room(struct vgpu *gpu, const struct vgpu_vm *vm);
 void vgpu_cmp_update_shadow(struct vgpu_fence *fence, u64 value);

@@ -156,7 +156,7 @@ static bool log_is_new(struct vfence_adapter *adapter, const struct drm_vfence_l
 /*
  * Copy the entry at position @at. Returns false if the GPU may have overwritten the entry
  * meanwhile. The GPU writes the entry at its position before it increments the position, so
- * the copy is valid only if the position is still less than a full turn ahead.
+ * the copy is valid only if the position is still less than a full round ahead.
  */
 static bool log_copy_locked(struct vfence_log *log, u64 at, struct drm_vfence_log_entry *entry)
 {
