@@ -15,10 +15,10 @@ LIB_SRC := $(wildcard tools/lib/*.c)
 LIB_OBJ := $(LIB_SRC:tools/lib/%.c=$(OUT)/lib/%.o)
 TOOL_SRC := $(wildcard tools/vfence/*.c tools/vfence/*/*.c)
 TOOL_OBJ := $(TOOL_SRC:tools/vfence/%.c=$(OUT)/tool/%.o) $(OUT)/tool/trace/perfetto.pb-c.o
-TOOL_CFLAGS = -Idrivers/gpu/drm/vfence/include -Itools/vfence -I$(OUT)/tool/trace \
+TOOL_CFLAGS = -Iinclude -Itools/vfence -I$(OUT)/tool/trace \
 	$(shell pkg-config --cflags json-c libtracefs libtracecmd libprotobuf-c)
 TOOL_LIBS = -ldrm -ljson-c -ltracecmd -ltracefs -ltraceevent -lprotobuf-c -lncurses -lpthread -lm
-HEADERS := $(wildcard uapi/drm/*.h drivers/gpu/drm/vfence/include/*.h tools/lib/*.h tools/d3dkmt/*.h tools/vfence/*.h tools/vfence/*/*.h selftests/drm/vfence/*.h)
+HEADERS := $(wildcard uapi/drm/*.h include/*.h tools/lib/*.h tools/d3dkmt/*.h tools/vfence/*.h tools/vfence/*/*.h selftests/drm/vfence/*.h)
 GUEST_TESTS := $(shell awk '!/^\#/ && NF && $$2 != "host" { print $$1 }' selftests/drm/vfence/programs)
 TEST_BIN := $(GUEST_TESTS:%=$(OUT)/selftests/%)
 
@@ -130,10 +130,10 @@ $(OUT)/bin/vfence: $(TOOL_OBJ) $(OUT)/lib/libvfence.a
 
 $(OUT)/selftests/%: selftests/drm/vfence/%.c $(OUT)/lib/libvfence.a $(HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(USER_CFLAGS) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter -Idrivers/gpu/drm/vfence/include \
+	$(CC) $(USER_CFLAGS) -Wno-clobbered -Wno-sign-compare -Wno-unused-parameter -Iinclude \
 		-isystem $$(tools/vm/kselftest)/include $< $(OUT)/lib/libvfence.a -ldrm -lpthread -o $@
 
-VERSION := $(shell awk '/define VFENCE_M/ { v = v s $$3; s = "." } END { print v }' drivers/gpu/drm/vfence/include/vfence_version.h)
+VERSION := $(shell awk '/define VFENCE_M/ { v = v s $$3; s = "." } END { print v }' include/vfence_version.h)
 LIBDIR ?= $(PREFIX)/lib
 # Debian's zsh looks for what packages bring in another folder than for what users install.
 ZSHDIR ?= $(PREFIX)/share/zsh/$(if $(filter /usr,$(PREFIX)),vendor-completions,site-functions)

@@ -26,6 +26,13 @@ TOOLS = "tools"
 FOLDER_OF_TOOLS = TOP / "selftests/tool/mutants"
 
 
+def source(folder, path):
+    """Return the file that a mutant of the source in a folder names."""
+    here = TOP / folder / path
+    # The headers that driver, tests and tools share stand beside the folder of the driver.
+    return TOP / path if folder == DRIVER and not here.exists() else here
+
+
 class Stale(Exception):
     """An edit does not fit the source; the text says why."""
 
