@@ -36,7 +36,7 @@ static void culprit_close(struct culprit *c)
 	c->mm = NULL;
 }
 
-static int culprit_knob(struct culprit *c, const char *name, const char *value)
+static int culprit_inject(struct culprit *c, const char *name, const char *value)
 {
 	return inject(VF(c->number), name, value);
 }
@@ -69,22 +69,22 @@ static void culprit_hang(struct culprit *c)
 		break;
 	case 2:
 		/* One command of the next switches. */
-		culprit_knob(c, "fail_world", commands[dice(ARRAY_SIZE(commands))]);
+		culprit_inject(c, "fail_world", commands[dice(ARRAY_SIZE(commands))]);
 		culprit_draw(c);
 		break;
 	case 3:
 		culprit_draw(c);
-		culprit_knob(c, "stop_engines", dice(2) ? "0x1" : "0xf");
+		culprit_inject(c, "stop_engines", dice(2) ? "0x1" : "0xf");
 		break;
 	case 4:
 		hang_on(c->guest.gfx);
 		/* Its driver gets no interrupt. */
-		culprit_knob(c, "stop_cmp", "1");
+		culprit_inject(c, "stop_cmp", "1");
 		break;
 	case 5:
 		/* It keeps the engines for itself. */
 		culprit_draw(c);
-		culprit_knob(c, "mailbox", "1");
+		culprit_inject(c, "mailbox", "1");
 		break;
 	default:
 		culprit_draw(c);
@@ -95,7 +95,7 @@ static void culprit_hang(struct culprit *c)
 		culprit_pause(c, "0");
 	}
 	/* Whatever has come of it. */
-	culprit_knob(c, "mailbox", "5");
+	culprit_inject(c, "mailbox", "5");
 }
 
 /* Return: true once the function was reset, and its client has a new device that works. */
@@ -108,9 +108,9 @@ static bool culprit_round(struct culprit *c)
 			stat_of(c->number, "mm", "resets") > resets) ||
 	    !EVENTUALLY(vf_device_state(c->guest.device) != DRM_VFENCE_DEVICE_ACTIVE))
 		return false;
-	culprit_knob(c, "fail_world", "0");
-	culprit_knob(c, "stop_engines", "0");
-	culprit_knob(c, "stop_cmp", "0");
+	culprit_inject(c, "fail_world", "0");
+	culprit_inject(c, "stop_engines", "0");
+	culprit_inject(c, "stop_cmp", "0");
 	c->rounds++;
 	culprit_close(c);
 	/* An earlier request may reset it once more. */

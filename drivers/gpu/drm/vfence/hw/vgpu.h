@@ -5,10 +5,10 @@
 /**
  * DOC: The virtual GPU's programming model
  *
- * The driver and the virtual GPU meet in this header only. Calls down have the names of
- * WDDM's calls. Calls up are what a bus offers to a device (&struct vgpu_host_ops). Both
- * sides access the value slots, the rings, the control pages, the logs and the interrupt
- * ring in memory.
+ * The driver and the virtual GPU meet in this header only, but for what tests inject, in
+ * vgpu_injection.h. Calls down have the names of WDDM's calls. Calls up are what a bus offers to
+ * a device (&struct vgpu_host_ops). Both sides access the value slots, the rings, the control
+ * pages, the logs and the interrupt ring in memory.
  *
  * A call whose description says "Any context." may be made from hard interrupt context and
  * with interrupts disabled. All other calls may sleep.

@@ -605,7 +605,7 @@ void vgpu_cmp_run(struct vgpu *gpu, struct vgpu_engine *engine)
 		return;
 	}
 
-	vgpu_time_of_nobody(engine, cmp_work(gpu, now) - now);
+	vgpu_time_add_uncharged(engine, cmp_work(gpu, now) - now);
 	cmp_end(cmp);
 }
 

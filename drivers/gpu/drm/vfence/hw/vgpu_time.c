@@ -40,7 +40,7 @@ void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun)
 }
 
 /* The thread has worked for @ns for something that no client pays for. */
-void vgpu_time_of_nobody(struct vgpu_engine *engine, u64 ns)
+void vgpu_time_add_uncharged(struct vgpu_engine *engine, u64 ns)
 {
 	engine->stepped_at = ktime_add_ns(engine->stepped_at, ns);
 }

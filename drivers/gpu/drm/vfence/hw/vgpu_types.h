@@ -1207,7 +1207,7 @@ unsigned long vgpu_thread_waited_more(u64 now, u64 before);
 
 /* vgpu_time.c */
 void vgpu_time_slept(struct vgpu_engine *engine, ktime_t begun);
-void vgpu_time_of_nobody(struct vgpu_engine *engine, u64 ns);
+void vgpu_time_add_uncharged(struct vgpu_engine *engine, u64 ns);
 void vgpu_time_not_before(struct vgpu_engine *engine, u64 at);
 void vgpu_time_open_locked(struct vgpu_engine *engine);
 void vgpu_time_found(struct vgpu_engine *engine, u64 ns);
