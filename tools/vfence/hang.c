@@ -327,7 +327,7 @@ static int run(struct hang *hang, const struct kind *kind)
 	report(hang, kind->what, "");
 	ret = kind->run(hang);
 	if (ret == -EACCES || ret == -EPERM || ret == -ENOENT)
-		fprintf(stderr, "vfence: hang: needs root and debugfs, but for --kind submission\n");
+		fprintf(stderr, "vfence: hang: needs root, debugfs and a driver with CONFIG_DRM_VFENCE_INJECTION, but for --kind submission\n");
 	return ret ? ret : watch(hang, kind);
 }
 

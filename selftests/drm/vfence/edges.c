@@ -115,7 +115,6 @@ TEST_F_TIMEOUT(world, VF_18_no_edge_of_eight_threads_is_lost, 600)
 	}
 }
 
-
 /* The message that a function is idle comes after the one that it is busy again. */
 TEST_F(world, VF_19_messages_in_another_order_do_not_starve_a_function)
 {

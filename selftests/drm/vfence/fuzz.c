@@ -878,7 +878,7 @@ static const struct {
 	{ "stop_engines", 32 }, { "stop_cmp", 2 }, { "lose_interrupt", 2 },
 	{ "wrong_dependents", 2 }, { "hang_paging", 2 }, { "hang_copies", 2 },
 	{ "slow_reset", 2 }, { "page_fault_flags", 8 },
-	{ "notify_work", 2 }, { "reset_engine", 6 }, { "reset_adapter", 2 },
+	{ "logging_level", 4 }, { "notify_work", 2 }, { "reset_engine", 6 }, { "reset_adapter", 2 },
 };
 
 /* Let the hardware of an adapter fail, or work again. */
@@ -889,7 +889,9 @@ static void do_fault(void)
 	char value[16];
 
 	snprintf(value, sizeof(value), "%" PRIu64, dice(2) ? 0 : dice(fault[n].values));
-	if (dice(3))
+	if (!strcmp(fault[n].name, "logging_level"))
+		say(fault[n].name, debugfs_write(adapter, fault[n].name, value));
+	else if (dice(3))
 		say(fault[n].name, inject(adapter, fault[n].name, value));
 	else
 		/* What is lost for good reaches no more code. */

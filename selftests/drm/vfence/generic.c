@@ -379,7 +379,7 @@ TEST_F(generic, every_file_of_sysfs_and_debugfs_can_be_read)
 {
 	if (geteuid())
 		SKIP(return, "needs root");
-	/* The switches are in the folder of one of the nodes. */
+	/* The files are in the folder of one of the nodes. */
 	EXPECT_LT(8, read_all("/sys/kernel/debug/dri", 3));
 	EXPECT_LT(3, read_all("/sys/bus/platform/devices/vfence.0", 3));
 }

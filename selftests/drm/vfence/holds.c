@@ -442,31 +442,56 @@ TEST_F(holds, a_doorbell_that_goes_keeps_no_other_call)
 	pair_close(&p);
 }
 
+/* The client of an adapter whose engines ask for F1, and all are in it. */
+struct idle_client {
+	struct client client;
+	struct vf_queue *queue;
+	struct vf_counters before;
+};
+
+static int idle_open(struct idle_client *c)
+{
+	int ret = vf_adapter_open(F1_ADAPTER, &c->client.adapter);
+
+	ret = ret ? ret : vf_device_create(c->client.adapter, &c->client.device);
+	ret = ret ? ret : vf_queue_create(c->client.device, DRM_VFENCE_NODE_GFX, 4096, &c->queue);
+	if (ret)
+		return ret;
+	return EVENTUALLY((c->before = counters(c->client.adapter), c->before.engines_in_f1 == 5)) ?
+	       0 : -ETIME;
+}
+
+static void idle_close(struct idle_client *c)
+{
+	vf_queue_destroy(c->queue);
+	client_close(&c->client);
+}
+
+/* The interrupt by which an idle engine asks for F1. */
+static bool engine_has_asked(struct idle_client *c)
+{
+	return EVENTUALLY(counters(c->client.adapter).interrupts_raised > c->before.interrupts_raised);
+}
+
 /* An engine asks for F1 when a thread has connected a doorbell, and not yet noted that it has. */
 TEST_F(holds, WDDM_196_an_engine_takes_a_doorbell_that_has_just_been_connected)
 {
-	struct vf_counters c;
+	struct idle_client c;
 	struct call connect;
-	struct client client;
-	struct vf_queue *queue;
 
-	ASSERT_EQ(0, vf_adapter_open(F1_ADAPTER, &client.adapter));
-	ASSERT_EQ(0, vf_device_create(client.adapter, &client.device));
-	ASSERT_EQ(0, vf_queue_create(client.device, DRM_VFENCE_NODE_GFX, 4096, &queue));
-	ASSERT_TRUE(EVENTUALLY((c = counters(client.adapter), c.engines_in_f1 == 5)));
+	ASSERT_EQ(0, idle_open(&c));
 	ASSERT_EQ(0, hold("CONNECTED"));
-	ASSERT_EQ(0, pair_connect(&connect, &client, queue));
+	ASSERT_EQ(0, pair_connect(&connect, &c.client, c.queue));
 	ASSERT_TRUE(EVENTUALLY(is_held()));
-	/* No event tells that the engine, idle for 500 us, has asked, and that the driver knows. */
+	ASSERT_TRUE(engine_has_asked(&c));
+	/* No event tells that the driver has answered: it waits for the thread, if it is right. */
 	usleep(50000);
-	c = counters(client.adapter);
-	EXPECT_EQ(4, c.engines_in_f1);
+	EXPECT_EQ(4, counters(c.client.adapter).engines_in_f1);
 	ASSERT_EQ(0, hold("none"));
 	EXPECT_EQ(0, call_end(&connect));
-	EXPECT_TRUE(EVENTUALLY((c = counters(client.adapter), c.engines_in_f1 == 5)));
-	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(queue));
-	vf_queue_destroy(queue);
-	client_close(&client);
+	EXPECT_TRUE(EVENTUALLY(counters(c.client.adapter).engines_in_f1 == 5));
+	EXPECT_EQ(DRM_VFENCE_DOORBELL_DISCONNECTED_RETRY, vf_queue_status(c.queue));
+	idle_close(&c);
 }
 
 static void *reconnect_all(void *arg)

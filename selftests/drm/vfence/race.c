@@ -695,7 +695,7 @@ static void *change_level(void *arg)
 
 	while (!atomic_load(&r->stop)) {
 		if (debugfs_write(first_adapter(), "logging_level",
-			   atomic_fetch_add(&r->waits, 1) % 2 ? "1" : "0"))
+				  atomic_fetch_add(&r->waits, 1) % 2 ? "1" : "0"))
 			atomic_fetch_add(&r->wrong, 1);
 	}
 	return NULL;

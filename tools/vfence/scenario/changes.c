@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * What a scenario changes in the machine, and how it was before: adapters that are made by
- * configfs, and switches in debugfs that let the GPU fail.
+ * configfs, and injections that let the GPU fail.
  */
 
 #include <errno.h>
@@ -88,11 +88,11 @@ static int changes_keep_fault(struct changes *changes, const struct script *clie
 	if (ret)
 		snprintf(error, SCENARIO_ERROR, "%s, fault %s: %s", client->name, name,
 			 ret == -EINVAL ? "the adapter has no such fault" :
-			 ret == -ENOENT ? "needs root and debugfs" : strerror(-ret));
+			 ret == -ENOENT ? "needs root, debugfs and CONFIG_DRM_VFENCE_INJECTION" : strerror(-ret));
 	return ret;
 }
 
-/* Keep what the switches are that the steps will set. Return: 0 or a negative errno. */
+/* Keep what is injected now, which the steps will change. Return: 0 or a negative errno. */
 static int changes_keep_faults(struct changes *changes, const struct script *client,
 			       const struct step *steps, unsigned int count,
 			       char error[SCENARIO_ERROR])
@@ -131,7 +131,7 @@ int changes_make(struct changes *changes, struct stage *stage, char error[SCENAR
 	return ret;
 }
 
-/* Undo the changes, the last one first: a switch that is set twice is as before. */
+/* Undo the changes, the last one first: an injection that is set twice is as before. */
 void changes_undo(struct changes *changes)
 {
 	while (changes->fault_count) {

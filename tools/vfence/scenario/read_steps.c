@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Reads the steps of the clients, with packets and points. */
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -318,15 +319,19 @@ static bool read_sleep(struct reader *r, const struct place *at, struct json_obj
 static bool read_fault(struct reader *r, const struct place *at, struct json_object *json,
 		       struct step *step)
 {
-	const char *name;
+	struct json_object *value = json_object_object_get(json, "value");
+	const char *name, *text;
+	char *end;
 
 	if (!field_name(&r->error, at, json_object_object_get(json, "fault"), &name))
 		return false;
-	if (!field_is_plain(json_object_object_get(json, "value")))
-		return field_fail(&r->error, at, "\"value\" is neither a number nor a text");
+	/* A mask may be a text, such as "0x1f". */
+	text = field_is_plain(value) ? json_object_get_string(value) : "";
+	errno = 0;
+	if (!isdigit((unsigned char)*text) || strtoul(text, &end, 0) > UINT32_MAX || errno || *end)
+		return field_fail(&r->error, at, "\"value\" is not a number below 2^32");
 	step->fault = reader_text(r, name);
-	step->text = reader_text(r,
-				 json_object_get_string(json_object_object_get(json, "value")));
+	step->text = reader_text(r, text);
 	return true;
 }
 

@@ -79,7 +79,7 @@ struct step {
 	uint64_t least_ns, most_ns;
 	/* SLEEP: ns; REPEAT: rounds. */
 	uint64_t amount;
-	/* FAULT: a file of the adapter in debugfs, and its text. */
+	/* FAULT: an injection, and its value. */
 	char *fault, *text;
 	/* REPEAT. */
 	struct step *steps;

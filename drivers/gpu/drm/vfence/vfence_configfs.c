@@ -65,7 +65,7 @@ static ssize_t instance_store(struct config_item *item, enum vfence_config_param
 	return ret ? ret : count;
 }
 
-#define CONFIG_PARAM(_name, type, initial, member, text)					\
+#define VFENCE_PARAM(_name, type, initial, member, text)					\
 static ssize_t instance_##_name##_show(struct config_item *item, char *page)		\
 {											\
 	return instance_show(item, VFENCE_CONFIG_##_name, page);			\
@@ -142,7 +142,7 @@ CONFIGFS_ATTR(instance_, enable);
 #define INSTANCE_ATTR(name)	(&instance_attr_##name)
 
 static struct configfs_attribute *instance_attrs[] = {
-#define CONFIG_PARAM(name, type, initial, member, text)	INSTANCE_ATTR(name),
+#define VFENCE_PARAM(name, type, initial, member, text)	INSTANCE_ATTR(name),
 #include "core/vfence_config_params.h"
 	&instance_attr_adapter,
 	&instance_attr_enable,

@@ -22,11 +22,11 @@ module_param(adapters, uint, 0444);
 MODULE_PARM_DESC(adapters, "number of adapters, 1 to 16 (default 1)");
 
 /* A parameter has a value for each adapter, also for one that is made at run time. */
-#define CONFIG_TYPE_uint	unsigned int
-#define CONFIG_TYPE_ulong	unsigned long
-#define CONFIG_TYPE_bool	bool
-#define CONFIG_PARAM(name, type, initial, member, text)					\
-	static CONFIG_TYPE_##type name[] = { [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) };	\
+#define PARAM_TYPE_uint	unsigned int
+#define PARAM_TYPE_ulong	unsigned long
+#define PARAM_TYPE_bool	bool
+#define VFENCE_PARAM(name, type, initial, member, text)					\
+	static PARAM_TYPE_##type name[] = { [0 ... VFENCE_MAX_ADAPTERS - 1] = (initial) };	\
 	module_param_array(name, type, NULL, 0444);					\
 	MODULE_PARM_DESC(name, "per adapter: " text);
 #include "core/vfence_config_params.h"
@@ -36,7 +36,7 @@ static const struct config_values {
 	/* Of a value in bytes: 1 for a bool. */
 	size_t size;
 } config_values[] = {
-#define CONFIG_PARAM(name, type, initial, member, text)	{ name, sizeof((name)[0]) },
+#define VFENCE_PARAM(name, type, initial, member, text)	{ name, sizeof((name)[0]) },
 #include "core/vfence_config_params.h"
 };
 
@@ -209,7 +209,7 @@ int vfence_config_get(unsigned int number, struct vfence_config *config)
 	*config = (struct vfence_config) {
 		.gpu.adapter = index,
 		.gpu.nodes = ARRAY_SIZE(classes),
-#define CONFIG_PARAM(name, type, initial, member, text)	.member = (name)[index],
+#define VFENCE_PARAM(name, type, initial, member, text)	.member = (name)[index],
 #include "core/vfence_config_params.h"
 	};
 	memcpy(config->gpu.node_class, classes, sizeof(classes));

@@ -41,7 +41,7 @@ struct vfence_config {
 
 /* The parameters that each adapter has: VFENCE_CONFIG_ and the name. */
 enum vfence_config_param {
-#define CONFIG_PARAM(name, type, initial, member, text)	VFENCE_CONFIG_##name,
+#define VFENCE_PARAM(name, type, initial, member, text)	VFENCE_CONFIG_##name,
 #include "core/vfence_config_params.h"
 	VFENCE_CONFIG_COUNT
 };

@@ -2,64 +2,64 @@
 /*
  * The parameters that each adapter has: name, type (uint, ulong or bool), default, member of struct
  * vfence_config, and text for users. The module has a parameter of each name, and a folder of configfs
- * a file. To include this list, define CONFIG_PARAM() for its rows before, each time anew.
+ * a file. To include this list, define VFENCE_PARAM() for its rows before, each time anew.
  */
 
-CONFIG_PARAM(vfs, uint, 0, vfs,
+VFENCE_PARAM(vfs, uint, 0, vfs,
 	     "virtual functions, 0 to 16, as sriov_numvfs sets them at run time (default 0)")
-CONFIG_PARAM(user_nodes, uint, 0xf, user_nodes,
+VFENCE_PARAM(user_nodes, uint, 0xf, user_nodes,
 	     "mask of nodes with user-mode submission (default 0xf)")
-CONFIG_PARAM(doorbells, uint, 16, gpu.doorbells,
+VFENCE_PARAM(doorbells, uint, 16, gpu.doorbells,
 	     "physical doorbells, 1 to 64 (default 16)")
-CONFIG_PARAM(secondary_doorbells, bool, true, gpu.secondary_doorbells,
+VFENCE_PARAM(secondary_doorbells, bool, true, gpu.secondary_doorbells,
 	     "doorbells have a second address (default on)")
-CONFIG_PARAM(irq_records, uint, VGPU_IRQ_RECORDS, gpu.irq_records,
+VFENCE_PARAM(irq_records, uint, VGPU_IRQ_RECORDS, gpu.irq_records,
 	     "usable interrupt records, 0 to 64; 0: every interrupt scans (default 64)")
-CONFIG_PARAM(irq_form, uint, VGPU_IRQ_FORM_ARRAY, gpu.irq_form,
+VFENCE_PARAM(irq_form, uint, VGPU_IRQ_FORM_ARRAY, gpu.irq_form,
 	     "interrupt records name 0 the fences, 1 the queue, 2 nothing (default 0)")
-CONFIG_PARAM(f1_idle_us, uint, 0, gpu.f1_idle_us,
+VFENCE_PARAM(f1_idle_us, uint, 0, gpu.f1_idle_us,
 	     "microseconds after which an idle engine asks for F1 (default 0: never)")
-CONFIG_PARAM(hung_us, uint, 0, gpu.hung_us,
+VFENCE_PARAM(hung_us, uint, 0, gpu.hung_us,
 	     "microseconds without progress after which an engine is reset (default 0: never)")
-CONFIG_PARAM(preempt_us, uint, 100000, gpu.preempt_us,
+VFENCE_PARAM(preempt_us, uint, 100000, gpu.preempt_us,
 	     "microseconds for which a queue that cannot stop may keep other clients off its engine (default 100000; 0: for ever)")
-CONFIG_PARAM(cpu_percent, uint, 25, gpu.cpu_percent,
+VFENCE_PARAM(cpu_percent, uint, 25, gpu.cpu_percent,
 	     "percent of a processor that its engines may use together, 1 to 90 (default 25)")
-CONFIG_PARAM(user_memory_mib, uint, 128, user_memory_mib,
+VFENCE_PARAM(user_memory_mib, uint, 128, user_memory_mib,
 	     "MiB of kernel memory for the fences, submissions and buffers of one user, 1 to 65536 (default 128)")
-CONFIG_PARAM(dependent_nodes, uint, 0, gpu.dependent_nodes,
+VFENCE_PARAM(dependent_nodes, uint, 0, gpu.dependent_nodes,
 	     "mask of nodes of which one cannot be reset without the others (default 0: each alone)")
-CONFIG_PARAM(native_fence, bool, true, native_fence,
+VFENCE_PARAM(native_fence, bool, true, native_fence,
 	     "the operating system's switch of the native fence feature (default on)")
-CONFIG_PARAM(native_fence_min, uint, 0, native_fence_versions.min,
+VFENCE_PARAM(native_fence_min, uint, 0, native_fence_versions.min,
 	     "with native_fence_max: narrow the versions offered, 1 to 3 (default 0: all)")
-CONFIG_PARAM(native_fence_max, uint, 0, native_fence_versions.max,
+VFENCE_PARAM(native_fence_max, uint, 0, native_fence_versions.max,
 	     "see native_fence_min")
-CONFIG_PARAM(user_mode_submission, bool, true, user_mode_submission,
+VFENCE_PARAM(user_mode_submission, bool, true, user_mode_submission,
 	     "the operating system's switch of user-mode submission (default on)")
-CONFIG_PARAM(allow_experimental, bool, false, allow_experimental,
+VFENCE_PARAM(allow_experimental, bool, false, allow_experimental,
 	     "experimental support of the GPU counts as support (default off)")
-CONFIG_PARAM(gpu_native_fence, uint, VGPU_NATIVE_FENCE_FULL, gpu.native_fence,
+VFENCE_PARAM(gpu_native_fence, uint, VGPU_NATIVE_FENCE_FULL, gpu.native_fence,
 	     "the GPU's native fences: 0 none, 1 full, 2 experimental, 3 not on this configuration, 4 advertised without asking (default 1)")
-CONFIG_PARAM(monitored_signal, uint, VGPU_MONITORED_SIGNAL_BASIC, gpu.monitored_signal,
+VFENCE_PARAM(monitored_signal, uint, VGPU_MONITORED_SIGNAL_BASIC, gpu.monitored_signal,
 	     "engines can 0 not write monitored fences, 1 write them, 2 and interrupt for it (default 1)")
-CONFIG_PARAM(no_64bit_atomics, bool, false, gpu.no_64bit_atomics,
+VFENCE_PARAM(no_64bit_atomics, bool, false, gpu.no_64bit_atomics,
 	     "the GPU writes 32 bits at once: no native fences, 32-bit monitored ones (default off)")
-CONFIG_PARAM(optimized_fences, bool, false, optimized_fences,
+VFENCE_PARAM(optimized_fences, bool, false, optimized_fences,
 	     "monitored values may be in video memory (default off)")
-CONFIG_PARAM(intra_gpu_fences, bool, true, intra_gpu_fences,
+VFENCE_PARAM(intra_gpu_fences, bool, true, intra_gpu_fences,
 	     "fences of type INTRA_GPU (default on)")
-CONFIG_PARAM(local_pages, uint, 256, gpu.local_pages,
+VFENCE_PARAM(local_pages, uint, 256, gpu.local_pages,
 	     "pages of video memory, 0 to 65536 (default 256)")
-CONFIG_PARAM(visible_pages, uint, 64, gpu.visible_pages,
+VFENCE_PARAM(visible_pages, uint, 64, gpu.visible_pages,
 	     "pages of video memory that the CPU can see, at most local_pages (default 64)")
-CONFIG_PARAM(fence_stride, uint, 64, gpu.fence_caps.stride,
+VFENCE_PARAM(fence_stride, uint, 64, gpu.fence_caps.stride,
 	     "bytes between fences in one page, a power of two from 16 to 4096 (default 64)")
-CONFIG_PARAM(map_to_system, bool, false, gpu.fence_caps.map_to_system,
+VFENCE_PARAM(map_to_system, bool, false, gpu.fence_caps.map_to_system,
 	     "the GPU wants fence values mapped for its system process (default off)")
-CONFIG_PARAM(fence_min_va, ulong, 0, gpu.fence_caps.minimum_address,
+VFENCE_PARAM(fence_min_va, ulong, 0, gpu.fence_caps.minimum_address,
 	     "lowest GPU address of fence pages (default 0: no bound)")
-CONFIG_PARAM(fence_max_va, ulong, 0, gpu.fence_caps.maximum_address,
+VFENCE_PARAM(fence_max_va, ulong, 0, gpu.fence_caps.maximum_address,
 	     "first GPU address above fence pages (default 0: no bound)")
 
-#undef CONFIG_PARAM
+#undef VFENCE_PARAM

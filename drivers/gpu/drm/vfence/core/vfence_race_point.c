@@ -23,8 +23,8 @@ static unsigned long race_hits[VFENCE_RACE_POINTS_COUNT];
 module_param_array(race_hits, ulong, NULL, 0400);
 MODULE_PARM_DESC(race_hits, "how often each race point was passed");
 
-/* A loop that waits for another thread gives up after this many loops. */
-#define RACE_POINT_MAX_LOOPS	256
+/* A loop that waits for another thread gives up after so many tries. */
+#define RACE_POINT_MAX_TRIES	256
 
 static atomic64_t race_point_passes = ATOMIC64_INIT(0);
 
@@ -43,10 +43,10 @@ static void race_point_relax(unsigned int loops)
 		cpu_relax();
 }
 
-/* Wait until any other thread has passed a race point, or RACE_POINT_MAX_LOOPS loops are over. */
+/* Wait until any other thread has passed a race point, or RACE_POINT_MAX_TRIES tries are over. */
 static void race_point_wait_for_another(s64 since)
 {
-	unsigned int loops = RACE_POINT_MAX_LOOPS;
+	unsigned int loops = RACE_POINT_MAX_TRIES;
 
 	while (loops-- && atomic64_read(&race_point_passes) == since)
 		cpu_relax();

@@ -29,7 +29,7 @@
 
 /* Points that are looked at with the table of events locked, but each event as a whole. */
 #define EVENT_PORTION	64
-/* Turns of a loop in which a call waits until another thread fires an event that is decided. */
+/* So many times a call looks whether another thread has fired an event that is decided. */
 #define EVENT_SPIN	256
 /* Most events that a thread of the kernel delivers before others have their turn. */
 #define EVENT_BATCH	16
@@ -225,7 +225,7 @@ void vfence_event_init(struct vfence_file *file)
 			  event_fire_run, NULL);
 }
 
-/* In turns: a thread that does not get the processor keeps others for one of them. */
+/* In batches: a thread that does not get the processor keeps others for one of them. */
 static noinline void event_flush_batches(struct vfence_file *file, unsigned int count)
 {
 	unsigned int batch;

@@ -537,7 +537,7 @@ static u64 cmp_work(struct vgpu *gpu, u64 begin)
 
 static void cmp_stay_stopped(struct vgpu *gpu)
 {
-	/* A test may switch the injection off, which wakes nobody. */
+	/* A test may switch the injection off, which does not wake the CMP. */
 	while (cmp_is_stopped(gpu))
 		wait_event_interruptible_timeout(gpu->cmp.wait, !cmp_is_stopped(gpu), HZ / 100);
 }

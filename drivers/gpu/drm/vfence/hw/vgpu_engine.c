@@ -54,7 +54,7 @@ static void engine_stay_stopped(struct vgpu_engine *engine, const struct vgpu_qu
 		return;
 
 	WRITE_ONCE(engine->stopped, true);
-	/* A test may switch the injection off, which wakes nobody. */
+	/* A test may switch the injection off, which does not wake the engine. */
 	while (engine_is_stopped(engine, queue))
 		wait_event_interruptible_timeout(engine->wait,
 						 !engine_is_stopped(engine, queue), HZ / 100);

@@ -71,7 +71,7 @@ static const struct {
 	},
 	[VGPU_INJECT_PAGE_FAULT_FLAGS] = {
 		"page_fault_flags",
-		"mask of what a page fault requests: 4 reset of the GPU, 8 of the engine, 16 no use",
+		"mask of what a page fault requests: 0x4 a reset of the GPU, 0x8 of the engine, 0x10 that it is given up",
 	},
 	[VGPU_INJECT_FINISH_BEFORE_SNAPSHOT] = {
 		"finish_before_snapshot",
@@ -111,7 +111,7 @@ static const struct {
 	},
 	[VGPU_INJECT_FAIL_ADAPTER_RESET] = {
 		"fail_adapter_reset",
-		"the GPU cannot be reset",
+		"the GPU cannot be reset, but with the whole chip",
 	},
 	[VGPU_INJECT_FAIL_RESTART] = {
 		"fail_restart",
@@ -127,7 +127,7 @@ static const struct {
 	},
 	[VGPU_INJECT_HOLD_EDGE] = {
 		"hold_edge",
-		"another edge overtakes the report of so many",
+		"so many times the next edge overtakes the report of an edge",
 	},
 };
 
@@ -136,7 +136,10 @@ bool vgpu_injection_take_one(u32 *value)
 {
 	u32 left = READ_ONCE(*value);
 
-	return left && cmpxchg(value, left, left - 1) == left;
+	while (left)
+		if (try_cmpxchg(value, &left, left - 1))
+			return true;
+	return false;
 }
 
 /** vgpu_injections_of - return what is injected into a function */

@@ -13,7 +13,8 @@ struct vgpu;
  *
  * Hardware fails rarely, and never when a test waits for it. So a test, or ``vfence hang``, injects
  * what the virtual GPU does wrong. Each injection is a number, 0 by default. There are three kinds:
- * one that lasts until it is 0 again, one that is taken so many times, and a mask.
+ * one that lasts until it is 0 again, which for some a reset of the GPU does, one that is taken so
+ * many times, and a mask.
  *
  * A kernel without CONFIG_DRM_VFENCE_INJECTION has none of this.
  */

@@ -232,8 +232,9 @@ bool vfence_physical_leave_locked(struct vfence_doorbell *doorbell)
  * @adapter: the adapter
  * @node: node of the engine
  *
- * One that is granted leaves, too: a thread may have connected it before the engine asked. Return:
- * true if a doorbell leaves.
+ * One that is granted leaves, too: a thread may have connected it before the engine asked. If none
+ * has, its client asks once more: an engine that is in F1 does not ask again. Return: true if a
+ * doorbell leaves.
  */
 bool vfence_physical_leave_node(struct vfence_adapter *adapter, unsigned int node)
 {
