@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Injection: names, and the slow half of taking one. */
-
-#include <linux/atomic.h>
+/* Injection: the table of names and texts. */
 
 #include "vgpu_types.h"
 
@@ -130,17 +128,6 @@ static const struct {
 		"so many times the next edge overtakes the report of an edge",
 	},
 };
-
-/* A test may write the value meanwhile. */
-bool vgpu_injection_take_one(u32 *value)
-{
-	u32 left = READ_ONCE(*value);
-
-	while (left)
-		if (try_cmpxchg(value, &left, left - 1))
-			return true;
-	return false;
-}
 
 /** vgpu_injections_of - return what is injected into a function */
 struct vgpu_injections *vgpu_injections_of(struct vgpu *gpu)

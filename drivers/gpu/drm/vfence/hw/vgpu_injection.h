@@ -2,6 +2,7 @@
 #ifndef VGPU_INJECTION_H
 #define VGPU_INJECTION_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/kconfig.h>
 #include <linux/types.h>
@@ -78,12 +79,21 @@ static inline void vgpu_injection_set(struct vgpu_injections *injections, enum v
 	WRITE_ONCE(injections->value[id], value);
 }
 
-bool vgpu_injection_take_one(u32 *value);
-
-/** vgpu_injection_take - take an injection once, if it is there. Any context. */
+/**
+ * vgpu_injection_take - take an injection once, if it is there; a test may write it meanwhile
+ * @injections: those of the function
+ * @id: the injection
+ *
+ * Any context. Inline, because a call would cost its callers a stack frame also without injection.
+ */
 static inline bool vgpu_injection_take(struct vgpu_injections *injections, enum vgpu_injection id)
 {
-	return vgpu_injected(injections, id) && vgpu_injection_take_one(&injections->value[id]);
+	u32 *value = &injections->value[id], left = READ_ONCE(*value);
+
+	while (unlikely(left))
+		if (try_cmpxchg(value, &left, left - 1))
+			return true;
+	return false;
 }
 
 struct vgpu_injections *vgpu_injections_of(struct vgpu *gpu);
