@@ -69,7 +69,7 @@ int switch_inject(struct vf_adapter *adapter, const char *name, const char *valu
 	return ret;
 }
 
-/* Read what is injected. Return: 0 or a negative errno; -EINVAL without such a fault. */
+/* Read the value of an injection. Return: 0 or a negative errno; -EINVAL without such a fault. */
 int switch_injected(struct vf_adapter *adapter, const char *name, uint32_t *value)
 {
 	char path[PATH_MAX], line[256];

@@ -92,7 +92,7 @@ static int changes_keep_fault(struct changes *changes, const struct script *clie
 	return ret;
 }
 
-/* Keep what is injected now, which the steps will change. Return: 0 or a negative errno. */
+/* Keep the values of the injections that the steps will change. Return: 0 or a negative errno. */
 static int changes_keep_faults(struct changes *changes, const struct script *client,
 			       const struct step *steps, unsigned int count,
 			       char error[SCENARIO_ERROR])

@@ -106,7 +106,7 @@ static int inject_mailbox(struct vfence_adapter *adapter, u32 message)
 	return vgpu_mailbox_send(adapter->gpu, message) ? 0 : -ENXIO;
 }
 
-/* What the driver or a function does at once, and what has no value to be read. */
+/* Injections that act when they are written, and have no value to read. */
 static const struct {
 	const char *name;
 	int (*act)(struct vfence_adapter *adapter, u32 value);

@@ -129,7 +129,7 @@ static const struct {
 	},
 };
 
-/** vgpu_injections_of - return what is injected into a function */
+/** vgpu_injections_of - return the injections of a function */
 struct vgpu_injections *vgpu_injections_of(struct vgpu *gpu)
 {
 	return &gpu->injections;

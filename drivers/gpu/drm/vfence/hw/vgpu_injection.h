@@ -56,7 +56,7 @@ enum vgpu_injection {
 };
 
 /**
- * struct vgpu_injections - what is injected into a function
+ * struct vgpu_injections - the injections of a function
  */
 struct vgpu_injections {
 #if IS_ENABLED(CONFIG_DRM_VFENCE_INJECTION)
